@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# One scenario must give the same bytes whatever the compiler and the build type, and the same results whether the
+# engine leaps over repeating periods or executes every event. Builds the program in four flavours, runs a small study
+# for every policy with each, and compares the files. Exits 1 on any difference.
+#   scripts/check_determinism.sh [output folder; default build/determinism]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+
+out=${1:-build/determinism}
+short=(--set 'workload.generate.iterations=[10,60]' --set workload.generate.arrivals=12s --set repeat=1)
+same_when_leaping=(jobs.csv gpus.csv links.csv)
+
+presets=(release dev)
+if command -v clang++-14 >/dev/null; then
+  presets+=(clang clang-dev)
+else
+  echo "determinism: clang++-14 is not here: its two flavours are not compared" >&2
+fi
+
+cases=()
+for file in scenarios/ada-srsf/*.yaml; do
+  [[ ${file##*/} == base.yaml || ! -f $file ]] || cases+=("$file")
+done
+if ((${#cases[@]} == 0)); then
+  echo "determinism: no scenario in scenarios/ada-srsf" >&2
+  exit 1
+fi
+
+rm -rf "$out"
+mkdir -p "$out"
+quietly() {
+  if ! "$@" >"$out/log" 2>&1; then
+    cat "$out/log" >&2
+    echo "determinism: failed: $*" >&2
+    exit 1
+  fi
+}
+for preset in "${presets[@]}"; do
+  [[ -f build/$preset/build.ninja ]] || quietly cmake --preset "$preset"
+  quietly cmake --build --preset "$preset" --target contend
+  for file in "${cases[@]}"; do
+    name=$(basename "$file" .yaml)
+    quietly "build/$preset/contend" run "$file" "${short[@]}" -o "$out/$preset/leap/$name"
+    quietly "build/$preset/contend" run "$file" "${short[@]}" --no-leap -o "$out/$preset/no-leap/$name"
+  done
+done
+
+# names FOLDER [find arguments]: its files without the manifests, which carry wall times.
+names() { (cd "$1" && find . -type f -not -name manifest.json "${@:2}" -printf '%P\n' | LC_ALL=C sort); }
+# compare A B [find arguments]: the files of both folders, byte by byte; adds to `compared` and `differences`.
+compared=0 differences=0
+compare() {
+  local a=$1 b=$2 name
+  shift 2
+  if ! diff <(names "$a" "$@") <(names "$b" "$@"); then
+    echo "determinism: $a and $b do not hold the same files"
+    differences=$((differences + 1))
+  fi
+  while IFS= read -r name; do
+    compared=$((compared + 1))
+    if ! cmp "$a/$name" "$b/$name"; then
+      differences=$((differences + 1))
+      # The first few show what it is about.
+      if ((differences <= 5)); then diff "$a/$name" "$b/$name" | head -n 6 || true; fi
+    fi
+  done < <(names "$a" "$@")
+}
+
+first=${presets[0]}
+for preset in "${presets[@]:1}"; do
+  compare "$out/$first" "$out/$preset"
+done
+across=$compared compared=0
+for name in "${same_when_leaping[@]}"; do
+  compare "$out/$first/leap" "$out/$first/no-leap" -name "$name"
+done
+
+echo "determinism: ${#cases[@]} scenarios, builds: ${presets[*]}"
+echo "determinism: $across files against those of $first; $compared files (${same_when_leaping[*]}) with and without leaping"
+if ((across == 0 && ${#presets[@]} > 1 || compared == 0)); then
+  echo "determinism: nothing to compare in $out" >&2
+  exit 1
+fi
+if ((differences > 0)); then
+  echo "determinism: $differences differences; the files are in $out" >&2
+  exit 1
+fi
+echo "determinism: no difference"

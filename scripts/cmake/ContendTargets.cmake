@@ -1,0 +1,34 @@
+# One library per room (top-level folder): every .cpp of the folder, linked only to the rooms named after USES.
+#   contend_room(NAME USES rooms and packages of its headers... PRIVATE_USES packages of its .cpp files...)
+option(CONTEND_WERROR "Treat warnings as errors" OFF)
+
+add_library(contend_options INTERFACE)
+target_include_directories(contend_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(contend_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  # The same bits from every compiler and build type: no fused multiply-add, no fast-math.
+  -ffp-contract=off)
+if(CONTEND_WERROR)
+  target_compile_options(contend_options INTERFACE -Werror)
+endif()
+if(CONTEND_FUZZ)
+  # Coverage of the rooms, which libFuzzer steers by; the targets themselves add -fsanitize=fuzzer.
+  target_compile_options(contend_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(CONTEND_SANITIZE)
+  target_compile_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE} -fno-sanitize-recover=all
+                                                   -fno-omit-frame-pointer)
+  target_link_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE})
+endif()
+
+function(contend_room name)
+  cmake_parse_arguments(ROOM "" "" "USES;PRIVATE_USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(sources)
+    add_library(contend_${name} STATIC ${sources})
+    target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
+  else()
+    add_library(contend_${name} INTERFACE)
+    target_link_libraries(contend_${name} INTERFACE contend_options ${ROOM_USES})
+  endif()
+endfunction()

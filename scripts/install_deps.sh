@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Installs what Contend needs on Debian 12 and does nothing, at once, if everything is there.
+#   scripts/install_deps.sh            everything: build, tests, checks
+#   scripts/install_deps.sh --minimal  only what a release build of the program needs
+set -euo pipefail
+
+build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-cpp-dev libfmt-dev zlib1g-dev)
+test_packages=(libboost-graph1.81-dev libeigen3-dev doctest-dev
+               clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+               python3 python3-jsonschema python3-yaml git)
+
+wanted=("${build_packages[@]}" "${test_packages[@]}")
+case "${1-}" in
+  "") ;;
+  --minimal) wanted=("${build_packages[@]}") ;;
+  *) echo "usage: ${0##*/} [--minimal]" >&2; exit 2 ;;
+esac
+
+# A tool that came another way than by apt counts as well.
+available_without_package() {
+  case "$1" in
+    g++ | cmake | git | python3 | clang-format-14 | clang-tidy-14) command -v "$1" ;;
+    ninja-build) command -v ninja ;;
+    clang-14) command -v clang++-14 ;;
+    python3-jsonschema) python3 -c "import jsonschema" ;;
+    python3-yaml) python3 -c "import yaml" ;;
+    *) false ;;
+  esac >/dev/null 2>&1
+}
+
+installed=""
+if command -v dpkg-query >/dev/null; then
+  # Exits 1 when one of the packages is unknown, which is an answer, not an error.
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
+fi
+missing=()
+for package in "${wanted[@]}"; do
+  grep -qxF "installed $package" <<<"$installed" || available_without_package "$package" || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+  exit 0
+fi
+
+if ! command -v apt-get >/dev/null; then
+  echo "install_deps: no apt-get here; please install the counterparts of: ${missing[*]}" >&2
+  exit 1
+fi
+as_root=()
+if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null; then
+    echo "install_deps: neither root nor sudo; please ask an administrator to install: ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1
+}
+echo "install_deps: installing ${missing[*]}" >&2
+if [[ " ${missing[*]} " == *1.81-dev* ]] && dpkg-query -W libboost1.74-dev >/dev/null 2>&1; then
+  echo "install_deps: note: the headers of Boost 1.74 make way for those of 1.81" >&2
+fi
+# Outdated package lists may still do, so only the installation itself decides.
+apt update || echo "install_deps: the package lists could not be updated; going on with the old ones" >&2
+if ! apt install -y --no-install-recommends "${missing[@]}"; then
+  cat "$log" >&2
+  echo "install_deps: apt-get could not install: ${missing[*]}" >&2
+  exit 1
+fi

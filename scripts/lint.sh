@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# The house rules that a script can hold. Prints file:line for every breach and exits 1 if there is one.
+# Needs no build; clang-format and shellcheck are skipped with a note where they are missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+rooms=(sim network models policies traces scenarios validate cli)
+below_cli=(sim network models policies traces scenarios validate)
+deterministic=(sim network models policies)
+
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  mapfile -t all < <(git ls-files --cached --others --exclude-standard | sort -u)
+else
+  mapfile -t all < <(find . -type f -not -path './build*' -not -path './.git/*' -printf '%P\n' | sort)
+fi
+
+# pick PATTERN: the files, if they still exist, whose path matches the extended regular expression.
+pick() {
+  local file
+  for file in "${all[@]}"; do
+    if [[ $file =~ $1 && -f $file ]]; then printf '%s\n' "$file"; fi
+  done
+}
+under() { local IFS='|'; echo "^($*)/"; }
+
+mapfile -t sources < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)/.*\.(cpp|hpp|cu)$")
+mapfile -t headers < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)/.*\.hpp$")
+mapfile -t texts < <(pick '\.(cpp|hpp|cu|in|py|sh|cmake|md|yaml|json)$|(^|/)CMakeLists\.txt$|^\.ci/')
+
+breaches=0
+breach() { echo "$1: $2"; breaches=$((breaches + 1)); }
+
+# forbid RULE REGEX FILES...: no line of the files may match.
+forbid() {
+  local rule=$1 regex=$2 hit
+  shift 2
+  if (($# == 0)); then return; fi
+  while IFS= read -r hit; do
+    breach "$(cut -d: -f1,2 <<<"$hit")" "$rule"
+  done < <(grep -nHIE -e "$regex" -- "$@" || true)
+}
+# The regex of code that precedes any // on its line.
+code() { echo "^([^/]|/[^/])*$1"; }
+
+forbid "'using namespace' in a header" "$(code '\busing[[:space:]]+namespace\b')" "${headers[@]}"
+
+mapfile -t files < <(pick "$(under "${deterministic[@]}").*\.(cpp|hpp)$")
+clocks='(\bs?rand\(|random_device|std::mt19937|std::[a-z_]+_distribution\b|\btime\((NULL|nullptr|0|&)'
+clocks+='|(system|steady|high_resolution)_clock|gettimeofday)'
+forbid "chance and clocks come from the run's own streams and calendar" "$(code "$clocks")" "${files[@]}"
+
+mapfile -t files < <(pick "$(under "${below_cli[@]}").*\.(cpp|hpp)$" | grep -vx 'sim/failure\.cpp')
+forbid "only cli/ and sim/failure.cpp may end the program" \
+       "$(code '(^|[^A-Za-z0-9_.>])(exit|_exit|_Exit|quick_exit|abort|terminate)[[:space:]]*\(')" "${files[@]}"
+
+# Brackets keep the patterns from matching this file.
+forbid "finish it or open an issue" '\b(TO[D]O|FIX[M]E|X[X]X)\b' "${texts[@]}"
+forbid "an absolute path of some machine" '(^|[^][A-Za-z0-9_./:-])/([h]ome|[r]oot|[w]ork|[U]sers)/[A-Za-z0-9_]' "${texts[@]}"
+
+for file in "${headers[@]}"; do
+  [[ $(grep -m1 . "$file") == '#pragma once' ]] || breach "$file:1" "a header opens with #pragma once"
+done
+
+mapfile -t files < <(pick '\.(cpp|hpp|cu|py|sh|cmake)$|(^|/)CMakeLists\.txt$')
+if ((${#files[@]} > 0)); then
+  while read -r lines file; do
+    if [[ $file != total ]] && ((lines > 600)); then breach "$file:$lines" "more than 600 lines"; fi
+  done < <(wc -l -- "${files[@]}")
+fi
+
+# A heavy header costs seconds in every file that sees it.
+for heavy in yaml-cpp/ boost/program_options boost/graph/ Eigen/; do
+  for room in "${rooms[@]}"; do
+    mapfile -t files < <(pick "^$room/.*\.(cpp|hpp)$")
+    if ((${#files[@]} == 0)); then continue; fi
+    seen=""
+    while IFS=: read -r file line _; do
+      if [[ $file == *.hpp ]]; then
+        breach "$file:$line" "<$heavy...> in a header"
+      elif [[ -n $seen && $seen != "$file" ]]; then
+        breach "$file:$line" "<$heavy...> in a second file of $room/ (the first is $seen)"
+      else
+        seen=$file
+      fi
+    done < <(grep -nHE -e "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$heavy" -- "${files[@]}" || true)
+  done
+done
+
+if command -v clang-format-14 >/dev/null; then
+  # One line a place; `clang-format-14 -i FILE` mends the file.
+  while IFS= read -r hit; do
+    breach "$(cut -d: -f1,2 <<<"$hit")" "not as clang-format-14 writes it"
+  done < <(printf '%s\0' "${sources[@]}" |
+    xargs -0 -r -P "$(nproc)" -n 8 clang-format-14 --dry-run -Werror --ferror-limit=3 2>&1 |
+    grep -E '(error|warning): ' | sort -u -t: -k1,2)
+else
+  echo "lint: clang-format-14 is not here: formatting not checked" >&2
+fi
+
+if command -v shellcheck >/dev/null; then
+  mapfile -t files < <(pick '\.sh$|^\.ci/run$')
+  while IFS= read -r hit; do
+    breach "$(cut -d: -f1,2 <<<"$hit")" "$(cut -d' ' -f2- <<<"$hit")"
+  done < <(shellcheck --format=gcc "${files[@]}")
+else
+  echo "lint: shellcheck is not here: shell scripts not checked" >&2
+fi
+
+if ((breaches > 0)); then
+  echo "lint: $breaches breaches in ${#all[@]} files" >&2
+  exit 1
+fi
+echo "lint: ${#all[@]} files, no breach"
