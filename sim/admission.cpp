@@ -1,0 +1,145 @@
+#include "sim/admission.hpp"
+
+#include "sim/cells.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+void Admission::begin() {
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) arrivals_.emplace_back(j);
+  std::stable_sort(arrivals_.begin(), arrivals_.end(),
+                   [&](JobId a, JobId b) { return state_.run(a).spec->submit < state_.run(b).spec->submit; });
+  schedule_next_arrival();
+}
+
+Time Admission::next_arrival() const {
+  return next_ < arrivals_.size() ? state_.run(arrivals_[next_]).spec->submit : Time::never();
+}
+
+void Admission::schedule_next_arrival() {
+  if (next_ == arrivals_.size()) return;
+  state_.calendar.schedule(next_arrival(), Phase::arrivals, {CalendarEvent::Kind::arrival, CellId::none()});
+}
+
+void Admission::on_arrival() {
+  const JobId job = arrivals_[next_++];
+  schedule_next_arrival();
+  ++state_.events;
+  JobRun& run = state_.run(job);
+  if (static_cast<std::size_t>(run.spec->gpus) > state_.gpu.size()) {
+    run.reason = fmt::format("needs {} GPUs, the cluster has {}", run.spec->gpus, state_.gpu.size());
+  } else if (run.spec->memory_per_gpu > state_.spec.gpu_memory) {
+    run.reason = fmt::format("needs {} bytes of GPU memory, a GPU has {}", run.spec->memory_per_gpu.count(),
+                             state_.spec.gpu_memory.count());
+  }
+  if (!run.reason.empty()) return state_.set_state(job, JobState::failed);
+  state_.set_state(job, JobState::queued);
+  state_.queue.push_back(job);
+  state_.jobs_arrived = true;
+}
+
+void Admission::on_finished(JobId job) {
+  state_.run(job).finish = state_.clock;
+  state_.set_state(job, JobState::finished);
+  leave(state_, job);
+}
+
+void Admission::scheduling_pass() {
+  const bool memory_was_freed = std::exchange(state_.memory_was_freed, false);
+  const bool jobs_arrived = std::exchange(state_.jobs_arrived, false);
+  if ((!memory_was_freed && !jobs_arrived) || state_.queue.empty()) return;
+  // One pass in order of the keys as they are now. What a preemption frees or queues is for the next pass.
+  std::vector<std::tuple<std::int64_t, Time, JobId>> order;
+  order.reserve(state_.queue.size());
+  for (const JobId job : state_.queue) order.emplace_back(state_.key(job), state_.run(job).spec->submit, job);
+  std::sort(order.begin(), order.end());
+  for (const auto& [key, submit, job] : order) {
+    if (!try_to_start(job) && state_.policies.scheduling->strict()) break;
+  }
+}
+
+bool Admission::try_to_start(JobId job) {
+  chosen_.clear();
+  state_.policies.placement->place(state_, state_.job(job), chosen_);
+  if (chosen_.empty() && state_.policies.scheduling->preemptive() && make_room(job)) {
+    state_.policies.placement->place(state_, state_.job(job), chosen_);
+  }
+  if (chosen_.empty()) return false;
+  check_placement(job);
+  JobRun& run = state_.run(job);
+  if (run.start == Time::never()) run.start = state_.clock;
+  std::erase(state_.queue, job);
+  state_.set_state(job, JobState::running);
+  occupy(state_, job, chosen_);
+  executor_.begin(job);
+  return true;
+}
+
+bool Admission::make_room(JobId job) {
+  const JobRun& run = state_.run(job);
+  std::vector<Bytes> free;
+  for (const GpuState& gpu : state_.gpu) free.push_back(gpu.free_memory);
+  const auto has_room = [&] {
+    return std::count_if(free.begin(), free.end(), [&](Bytes b) { return b >= run.spec->memory_per_gpu; }) >=
+           run.spec->gpus;
+  };
+  std::vector<std::pair<std::int64_t, JobId>> candidates;
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
+    const JobId other{j};
+    if (state_.run(other).state == JobState::running && state_.key(other) > state_.key(job)) {
+      candidates.emplace_back(state_.key(other), other);
+    }
+  }
+  std::sort(candidates.rbegin(), candidates.rend());
+  std::vector<JobId> victims;
+  for (std::size_t i = 0; i < candidates.size() && !has_room(); ++i) {
+    const JobId victim = candidates[i].second;
+    victims.push_back(victim);
+    for (const CellId cell : state_.run(victim).cells) {
+      for (const GpuId gpu : state_.at(cell).gpus) free[gpu.index()] += state_.run(victim).spec->memory_per_gpu;
+    }
+  }
+  if (!has_room()) return false;
+  for (const JobId victim : victims) preempt(victim);
+  return true;
+}
+
+void Admission::preempt(JobId job) {
+  JobRun& run = state_.run(job);
+  executor_.abandon(job);
+  leave(state_, job);
+  ++run.preemptions;
+  run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
+  run.key_is_stale = true;
+  run.compute = run.plan->compute_total * run.completed;
+  state_.set_state(job, JobState::preempted);
+  state_.queue.push_back(job);
+}
+
+void Admission::check_placement(JobId job) const {
+  const JobRun& run = state_.run(job);
+  const auto illegal = [&](const std::string& what) {
+    throw InputError{
+        fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name, run.spec->name, what)};
+  };
+  if (chosen_.size() != static_cast<std::size_t>(run.spec->gpus)) {
+    illegal(fmt::format("asked for {} GPUs and was given {}", run.spec->gpus, chosen_.size()));
+  }
+  std::vector<GpuId> sorted = chosen_;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) illegal("was given a GPU twice");
+  for (const GpuId gpu : sorted) {
+    if (gpu.index() >= state_.gpu.size()) illegal("was given a GPU that does not exist");
+    if (state_.gpu[gpu.index()].free_memory < run.spec->memory_per_gpu) {
+      illegal(fmt::format("does not fit into the memory of GPU {}", gpu.value()));
+    }
+  }
+}
+
+}  // namespace contend

@@ -1,0 +1,20 @@
+#pragma once
+// Who sits on which GPU: cells are split when a job takes some of their GPUs, and merged when they have become equal.
+
+#include "sim/engine_state.hpp"
+
+#include <span>
+
+namespace contend {
+
+/// Seats the ranks of the job: rank i on gpus[i], which all have the memory. Fills JobRun::cells and the occupants, but
+/// starts nothing.
+void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus);
+
+/// Takes the job off its GPUs; a task of it that runs is cut off, and the time that it has run counts as busy.
+void leave(EngineState& state, JobId job);
+
+/// Merges those of the given cells, each of which has just begun a task, that can't be told apart.
+void merge_equal(EngineState& state, std::vector<CellId>& just_started);
+
+}  // namespace contend

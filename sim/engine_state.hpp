@@ -1,0 +1,169 @@
+#pragma once
+// The state of a running simulation, as plain data. Three parts of the engine work on it: the executor runs iteration
+// graphs on cells and in the network, the admission starts and ends jobs, the leaper skips whole periods.
+//
+// A cell is a set of GPUs in the same state: the same jobs, each with ranks that can't be told apart and have got
+// equally far, the same task running since the same instant. What happens to one of them happens to all, so they are
+// simulated as one. A new job that takes only some of its GPUs splits a cell; cells that have become equal are merged.
+// Without leaping every cell is a single GPU.
+
+#include "sim/calendar.hpp"
+#include "sim/fingerprint.hpp"
+#include "sim/plan.hpp"
+#include "sim/ports.hpp"
+#include "sim/result.hpp"
+#include "sim/simulation.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace contend {
+
+using CellId = Id<struct CellTag>;
+
+/// Two iterations of a job may be in flight; each holds one of two physical slots.
+using Slot = std::uint8_t;
+
+inline constexpr std::int32_t kDone = -1;  ///< in a table of pending counts; 0 means ready, running or in the network
+
+/// A task that waits for its GPUs.
+struct ReadyTask {
+  JobId job;
+  OpId op;
+  Slot slot = 0;
+};
+
+/// The ranks of one job on the GPUs of a cell.
+struct Occupant {
+  JobId job;
+  RoleId role;
+  int rank = 0;                       ///< global number; meaningful only if the job is not foldable
+  Time remaining_compute;             ///< of each rank
+  std::vector<std::int32_t> pending;  ///< [slot x ops + op]: ends that each rank still waits for; per-rank ops only
+};
+
+struct Cell {
+  std::vector<GpuId> gpus;
+  std::vector<Occupant> occupants;  ///< in order of start
+  std::vector<ReadyTask> ready;
+  bool busy = false;
+  ReadyTask running;
+  Time started, end;
+  EventHandle event;
+  Time busy_time;            ///< of each GPU since its own account was brought up to date
+  bool touched = false;      ///< may have to take a task at the end of this instant
+  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was split or merged last
+  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job sat down last
+
+  [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
+};
+
+struct GpuState {
+  CellId cell;
+  Bytes free_memory;
+  Time busy;  ///< without Cell::busy_time
+  std::int64_t jobs_started = 0;
+};
+
+/// A message or collective that is ready and waits to be let into the network, or is on its way.
+struct Traffic {
+  JobId job;
+  OpId op;
+  Slot slot = 0;
+  int rank = -1;  ///< sender's global rank of a message; -1 for a collective
+  std::vector<ServerId> servers;
+  Time since;  ///< ready, then start
+};
+
+struct JobRun {
+  const JobSpec* spec = nullptr;
+  const Plan* plan = nullptr;
+  JobState state = JobState::submitted;
+  std::string reason;
+  Time start = Time::never(), finish = Time::never();
+  int preemptions = 0;
+
+  std::int64_t completed = 0;          ///< iterations
+  Slot current = 0;                    ///< slot of the oldest iteration in flight
+  std::array<std::int32_t, 2> left{};  ///< instances not yet done, by slot
+  std::vector<std::int32_t> pending;   ///< of collectives: [slot x ops + op]
+  Time remaining_service;
+  Time remaining_communication;  ///< if alone in the network
+  Time communication_per_iteration;
+
+  std::vector<CellId> cells;
+  std::vector<CellId> cell_of_rank;  ///< only if not foldable
+  std::vector<ServerId> servers;     ///< ascending
+  std::vector<std::vector<ServerId>> role_servers;
+  std::vector<TransferId> transfers;  ///< in the network
+  std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
+  int waiting = 0;                    ///< messages held back
+  Time waiting_since, communication_wait;
+  Time compute;  ///< GPU time spent in completed tasks
+
+  std::int64_t key = 0;  ///< of the scheduling policy
+  bool key_is_stale = true;
+
+  [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
+  [[nodiscard]] bool next_is_open() const { return completed + 1 < spec->iterations; }
+  [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == current ? 0 : 1); }
+};
+
+/// What a calendar event stands for.
+struct CalendarEvent {
+  enum class Kind : std::uint32_t { task_end, arrival, stop } kind = Kind::stop;
+  CellId cell;  ///< task_end only
+};
+
+struct EngineState : ClusterView {
+  EngineState(const ClusterSpec& cluster, Workload jobs, PolicySet set, std::unique_ptr<NetworkModel> model,
+              SimulationOptions run_options);
+
+  ClusterSpec spec;
+  Workload workload;
+  std::vector<Plan> plans;
+  PolicySet policies;
+  std::unique_ptr<NetworkModel> network;
+  SimulationOptions options;
+  bool fold = false;  ///< merge equal cells
+
+  Time clock;
+  Calendar<CalendarEvent> calendar;
+  std::vector<JobRun> jobs;
+  std::vector<GpuState> gpu;
+  std::vector<Cell> cells;
+  std::vector<CellId> unused_cells;
+  std::vector<CellId> touched;                     ///< cells to look at when the instant ends
+  std::vector<JobId> queue;                        ///< queued and preempted jobs, by id
+  std::vector<std::optional<Traffic>> in_network;  ///< by TransferId
+  std::size_t jobs_ended = 0;
+  bool memory_was_freed = false;  ///< since the last scheduling pass
+  bool jobs_arrived = false;
+  std::uint64_t events = 0, leapt_events = 0, leaps = 0;
+  Fingerprint fingerprint;
+  std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
+  std::uint64_t groups_changed = 0;  ///< counts changes of who shares what with whom
+
+  [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
+  [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
+  [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
+  [[nodiscard]] std::int64_t key(JobId job);
+  void touch(CellId cell);
+  void set_state(JobId job, JobState state);
+
+  // ClusterView
+  [[nodiscard]] Time now() const override { return clock; }
+  [[nodiscard]] std::size_t servers() const override { return static_cast<std::size_t>(spec.servers); }
+  [[nodiscard]] std::size_t gpus() const override { return gpu.size(); }
+  [[nodiscard]] ServerId server_of(GpuId id) const override {
+    return ServerId{id.index() / static_cast<std::size_t>(spec.gpus_per_server)};
+  }
+  [[nodiscard]] Bytes free_memory(GpuId id) const override { return gpu[id.index()].free_memory; }
+  void jobs_on(GpuId id, std::vector<JobId>& on_gpu) const override;
+  [[nodiscard]] JobView job(JobId id) const override;
+  [[nodiscard]] Time load(GpuId id) const override;
+};
+
+}  // namespace contend

@@ -1,0 +1,370 @@
+#include "sim/executor.hpp"
+
+#include "sim/cells.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+
+Executor::Executor(EngineState& state, std::function<void(JobId)> on_finished)
+    : state_{state}, on_finished_{std::move(on_finished)}, waiting_on_server_(state.servers()) {}
+
+void Executor::begin(JobId job) {
+  JobRun& run = state_.run(job);
+  const Plan& plan = *run.plan;
+  run.current = 0;
+  run.pending.assign(2 * plan.ops.size(), 0);
+  run.communication_per_iteration = Time{};
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i].op;
+    if (op.kind == OpKind::compute || run.servers.size() < 2) continue;
+    Traffic traffic{job, OpId{i}, 0, -1, run.role_servers[op.role.index()], {}};
+    if (op.kind == OpKind::message) traffic.servers = run.servers;
+    if (traffic.servers.size() < 2) continue;
+    run.communication_per_iteration += state_.network->solo_time(request_of(traffic));
+  }
+  run.remaining_communication = run.communication_per_iteration * (run.spec->iterations - run.completed);
+  open(job, 0, true);
+  if (run.next_is_open()) open(job, 1, false);
+  drain();
+}
+
+void Executor::abandon(JobId job) {
+  JobRun& run = state_.run(job);
+  for (const TransferId id : run.transfers) {
+    auto& traffic = state_.in_network[id.index()];
+    relieved_.insert(relieved_.end(), traffic->servers.begin(), traffic->servers.end());
+    state_.network->cancel(id, state_.clock);
+    traffic.reset();
+  }
+  run.transfers.clear();
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i].job == job) forget_waiting(i);
+  }
+}
+
+void Executor::open(JobId job, Slot slot, bool first) {
+  JobRun& run = state_.run(job);
+  const Plan& plan = *run.plan;
+  run.left[slot] = plan.instances;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Plan::PlannedOp& op = plan.ops[i];
+    const std::int32_t waits_for = op.predecessor_instances[0] + (first ? 0 : op.predecessor_instances[1]);
+    if (!op.per_rank) {
+      run.pending[run.at(slot, OpId{i})] = waits_for;
+      continue;
+    }
+    for (const CellId cell : run.cells) {
+      Occupant& occupant = state_.occupant(cell, job);
+      if (occupant.role == op.op.role) occupant.pending[run.at(slot, OpId{i})] = waits_for;
+    }
+  }
+  const Slot other = slot ^ 1;
+  for (std::size_t i = 0; !first && i < plan.ops.size(); ++i) {
+    // What the iteration before has already done counts towards this one.
+    const OpId op{i};
+    for (const OpId after : plan.ops[i].successors[1]) {
+      if (!plan.ops[i].per_rank) {
+        if (run.pending[run.at(other, op)] == kDone) contribute({job, op, other, CellId::none()}, after, slot, false);
+        continue;
+      }
+      for (const CellId cell : run.cells) {
+        const Occupant& occupant = state_.occupant(cell, job);
+        if (occupant.role == plan.ops[i].op.role && occupant.pending[run.at(other, op)] == kDone) {
+          contribute({job, op, other, cell}, after, slot, false);
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const OpId op{i};
+    if (!plan.ops[i].per_rank) {
+      if (run.pending[run.at(slot, op)] == 0) announce(job, op, slot, CellId::none());
+      continue;
+    }
+    for (const CellId cell : run.cells) {
+      const Occupant& occupant = state_.occupant(cell, job);
+      if (occupant.role == plan.ops[i].op.role && occupant.pending[run.at(slot, op)] == 0)
+        announce(job, op, slot, cell);
+    }
+  }
+}
+
+CellId Executor::peer_cell(const Completion& done, OpId after) {
+  const JobRun& run = state_.run(done.job);
+  const Plan& plan = *run.plan;
+  const RoleId from = plan.ops[done.op.index()].op.role;
+  const RoleId to = plan.ops[after.index()].op.role;
+  if (from == to) return done.cell;
+  const int index = state_.occupant(done.cell, done.job).rank - plan.first_rank[from.index()];
+  return run.cell_of_rank[static_cast<std::size_t>(plan.first_rank[to.index()] + index)];
+}
+
+void Executor::contribute(const Completion& done, OpId after, Slot slot, bool announce_ready) {
+  JobRun& run = state_.run(done.job);
+  const Plan& plan = *run.plan;
+  const bool from_rank = plan.ops[done.op.index()].per_rank;
+  const std::size_t at = run.at(slot, after);
+  const auto lower = [&](std::int32_t& pending, std::int32_t by, CellId cell) {
+    pending -= by;
+    CONTEND_DCHECK(pending >= 0, "an operation ends once");
+    if (pending == 0 && announce_ready) announce(done.job, after, slot, cell);
+  };
+  if (!plan.ops[after.index()].per_rank) {
+    lower(run.pending[at], from_rank ? state_.at(done.cell).ranks() : 1, CellId::none());
+  } else if (from_rank) {
+    const CellId cell = peer_cell(done, after);
+    lower(state_.occupant(cell, done.job).pending[at], 1, cell);
+  } else {
+    for (const CellId cell : run.cells) {
+      Occupant& occupant = state_.occupant(cell, done.job);
+      if (occupant.role == plan.ops[after.index()].op.role) lower(occupant.pending[at], 1, cell);
+    }
+  }
+}
+
+void Executor::announce(JobId job, OpId op, Slot slot, CellId cell) {
+  if (state_.run(job).plan->ops[op.index()].op.kind == OpKind::compute) {
+    state_.at(cell).ready.push_back({job, op, slot});
+    state_.touch(cell);
+  } else {
+    transfer_ready(job, op, slot, cell);
+  }
+}
+
+void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
+  JobRun& run = state_.run(job);
+  const Plan& plan = *run.plan;
+  const Plan::PlannedOp& planned = plan.ops[op.index()];
+  Traffic traffic{job, op, slot, -1, {}, state_.clock};
+  if (planned.per_rank) {
+    traffic.rank = state_.occupant(cell, job).rank;
+    const CellId receiver = [&] {
+      const int index = traffic.rank - plan.first_rank[planned.op.role.index()];
+      return run.cell_of_rank[static_cast<std::size_t>(plan.first_rank[planned.op.peer.index()] + index)];
+    }();
+    const auto [low, high] =
+        std::minmax(state_.server_of(state_.at(cell).gpus.front()), state_.server_of(state_.at(receiver).gpus.front()));
+    traffic.servers = low == high ? std::vector{low} : std::vector{low, high};
+  } else {
+    traffic.servers = run.role_servers[planned.op.role.index()];
+  }
+  if (traffic.servers.size() < 2) {
+    done_now_.push_back({job, op, slot, cell});  // inside one server communication is free
+    return;
+  }
+  if (run.waiting++ == 0) run.waiting_since = state_.clock;
+  std::size_t index = waiting_.size();
+  if (free_waiting_.empty()) {
+    waiting_.emplace_back();
+    asked_in_round_.push_back(0);
+  } else {
+    index = free_waiting_.back();
+    free_waiting_.pop_back();
+  }
+  for (const ServerId server : traffic.servers) waiting_on_server_[server.index()].push_back(index);
+  waiting_[index] = std::move(traffic);
+  to_ask_.push_back(index);
+}
+
+void Executor::complete(const Completion& done) {
+  JobRun& run = state_.run(done.job);
+  const Plan::PlannedOp& op = run.plan->ops[done.op.index()];
+  const std::size_t at = run.at(done.slot, done.op);
+  if (op.per_rank) {
+    state_.occupant(done.cell, done.job).pending[at] = kDone;
+    run.left[done.slot] -= state_.at(done.cell).ranks();
+  } else {
+    run.pending[at] = kDone;
+    run.left[done.slot] -= 1;
+  }
+  for (const OpId after : op.successors[0]) contribute(done, after, done.slot, true);
+  if (done.slot == run.current && run.next_is_open()) {
+    for (const OpId after : op.successors[1]) contribute(done, after, done.slot ^ 1, true);
+  }
+  if (run.left[run.current] == 0) end_iteration(done.job);
+}
+
+void Executor::end_iteration(JobId job) {
+  JobRun& run = state_.run(job);
+  while (run.left[run.current] == 0) {
+    ++run.completed;
+    state_.iterated.push_back(job);
+    if (run.completed == run.spec->iterations) return on_finished_(job);
+    const Slot freed = run.current;
+    run.current ^= 1;
+    if (run.next_is_open()) open(job, freed, false);
+  }
+}
+
+void Executor::drain() {
+  while (!done_now_.empty()) {
+    const Completion done = done_now_.back();
+    done_now_.pop_back();
+    complete(done);
+  }
+}
+
+void Executor::on_task_end(CellId id) {
+  Cell& cell = state_.at(id);
+  JobRun& run = state_.run(cell.running.job);
+  const ReadyTask task = cell.running;
+  const Time duration = run.plan->ops[task.op.index()].op.duration;
+  cell.busy = false;
+  cell.busy_time += duration;
+  state_.occupant(id, task.job).remaining_compute -= duration;
+  const Time service = duration * cell.ranks();
+  run.remaining_service -= service;
+  run.compute += service;
+  run.key_is_stale = true;
+  ++state_.events;
+  state_.leapt_events += static_cast<std::uint64_t>(cell.ranks() - 1);
+  state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
+  state_.fingerprint.add((std::uint64_t{cell.gpus.front().value()} << 32) ^ (std::uint64_t{task.job.value()} << 8) ^
+                         task.op.value());
+  if (state_.options.observer != nullptr) {
+    const Op& op = run.plan->ops[task.op.index()].op;
+    for (const GpuId gpu : cell.gpus) {
+      state_.options.observer->compute(gpu, task.job, op, run.iteration_of(task.slot), cell.started, state_.clock);
+    }
+  }
+  state_.touch(id);
+  complete({task.job, task.op, task.slot, id});
+  drain();
+}
+
+void Executor::end_transfers() {
+  ended_.clear();
+  state_.network->finish_due(state_.clock, ended_);
+  for (const TransferId id : ended_) {
+    const Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
+    JobRun& run = state_.run(traffic.job);
+    std::erase(run.transfers, id);
+    relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
+    ++state_.events;
+    state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
+    state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{traffic.job.value()} << 8) ^
+                           traffic.op.value());
+    if (state_.options.observer != nullptr) {
+      state_.options.observer->transfer(request_of(traffic), run.plan->ops[traffic.op.index()].op,
+                                        run.iteration_of(traffic.slot), traffic.since, state_.clock);
+    }
+    const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
+    if (!planned.per_rank || traffic.rank == run.plan->first_rank[planned.op.role.index()]) {
+      run.remaining_communication -= state_.network->solo_time(request_of(traffic));  // messages count once
+    }
+    const CellId cell = traffic.rank < 0 ? CellId::none() : run.cell_of_rank[static_cast<std::size_t>(traffic.rank)];
+    complete({traffic.job, traffic.op, traffic.slot, cell});
+    drain();
+  }
+}
+
+TransferRequest Executor::request_of(const Traffic& traffic) const {
+  const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
+  return {
+      traffic.job,    planned.op.kind, planned.op.collective, planned.op.bytes, planned.per_rank ? 2 : planned.ranks,
+      traffic.servers};
+}
+
+void Executor::forget_waiting(std::size_t index) {
+  Traffic& traffic = waiting_[index];
+  JobRun& run = state_.run(traffic.job);
+  if (--run.waiting == 0) run.communication_wait += state_.clock - run.waiting_since;
+  for (const ServerId server : traffic.servers) std::erase(waiting_on_server_[server.index()], index);
+  std::erase(to_ask_, index);
+  traffic = Traffic{};
+  free_waiting_.push_back(index);
+}
+
+/// Orders waiting messages: by key of the policy, then as GPUs order tasks.
+struct Executor::Asked {
+  std::int64_t key;
+  Time start;
+  JobId job;
+  OpId op;
+  int rank;
+  std::size_t index;
+  auto operator<=>(const Asked&) const = default;
+};
+
+void Executor::admit_messages() {
+  if (to_ask_.empty() && relieved_.empty()) return;
+  state_.network->set_now(state_.clock);
+  const CommunicationPolicy& policy = *state_.policies.communication;
+  ++asking_round_;
+  std::vector<Asked> willing;
+  const auto ask = [&](std::size_t index) {
+    if (std::exchange(asked_in_round_[index], asking_round_) == asking_round_) return;
+    const Traffic& traffic = waiting_[index];
+    if (!policy.may_start(request_of(traffic), *state_.network)) return;
+    willing.push_back({policy.key(state_.job(traffic.job)), state_.run(traffic.job).start, traffic.job, traffic.op,
+                       traffic.rank, index});
+  };
+  for (const std::size_t index : to_ask_) ask(index);
+  to_ask_.clear();
+  for (const ServerId server : relieved_) {
+    for (const std::size_t index : waiting_on_server_[server.index()]) ask(index);
+  }
+  relieved_.clear();
+  std::sort(willing.begin(), willing.end());
+  for (std::size_t i = 0; i < willing.size(); ++i) {
+    // Those before it may have taken what it needs.
+    if (i > 0 && !policy.may_start(request_of(waiting_[willing[i].index]), *state_.network)) continue;
+    start_transfer(willing[i].index);
+  }
+}
+
+void Executor::start_transfer(std::size_t index) {
+  Traffic traffic = waiting_[index];
+  forget_waiting(index);
+  traffic.since = state_.clock;
+  const TransferId id = state_.network->start(request_of(traffic), state_.clock);
+  JobRun& run = state_.run(traffic.job);
+  run.transfers.push_back(id);
+  run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
+  if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
+  state_.in_network[id.index()] = std::move(traffic);
+}
+
+void Executor::dispatch() {
+  just_started_.clear();
+  for (const CellId id : state_.touched) {
+    Cell& cell = state_.at(id);
+    cell.touched = false;
+    if (!cell.busy && !cell.ready.empty()) start_task(id);
+  }
+  state_.touched.clear();
+  if (state_.fold && just_started_.size() > 1) merge_equal(state_, just_started_);
+}
+
+void Executor::start_task(CellId id) {
+  Cell& cell = state_.at(id);
+  std::size_t best = 0;
+  if (cell.ready.size() > 1) {
+    const auto rank = [&](const ReadyTask& task) {
+      const bool later = task.slot != state_.run(task.job).current;
+      return std::tuple{state_.key(task.job), state_.run(task.job).start, task.job, later, task.op};
+    };
+    auto best_rank = rank(cell.ready[0]);
+    for (std::size_t i = 1; i < cell.ready.size(); ++i) {
+      const auto candidate = rank(cell.ready[i]);
+      if (candidate < best_rank) {
+        best = i;
+        best_rank = candidate;
+      }
+    }
+  }
+  cell.running = cell.ready[best];
+  cell.ready[best] = cell.ready.back();
+  cell.ready.pop_back();
+  cell.busy = true;
+  cell.started = state_.clock;
+  cell.end = state_.clock + state_.run(cell.running.job).plan->ops[cell.running.op.index()].op.duration;
+  cell.event = state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id});
+  just_started_.push_back(id);
+}
+
+}  // namespace contend

@@ -1,0 +1,215 @@
+#include "sim/graph.hpp"
+
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+constexpr std::pair<std::string_view, CollectiveKind> kCollectiveNames[] = {
+    {"all-reduce", CollectiveKind::all_reduce}, {"reduce-scatter", CollectiveKind::reduce_scatter},
+    {"all-gather", CollectiveKind::all_gather}, {"broadcast", CollectiveKind::broadcast},
+    {"reduce", CollectiveKind::reduce},         {"all-to-all", CollectiveKind::all_to_all}};
+
+[[noreturn]] void bad_graph(const std::string& reason) {
+  throw InputError{"iteration graph: " + reason};
+}
+
+bool per_rank(const Op& op) {
+  return op.kind != OpKind::collective;
+}
+
+}  // namespace
+
+RoleId IterationGraph::add_role(std::string name, int ranks) {
+  roles_.push_back({std::move(name), ranks});
+  return RoleId{roles_.size() - 1};
+}
+
+OpId IterationGraph::add_compute(std::string name, RoleId role, Time duration) {
+  Op op;
+  op.name = std::move(name);
+  op.role = role;
+  op.duration = duration;
+  ops_.push_back(std::move(op));
+  return OpId{ops_.size() - 1};
+}
+
+OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes) {
+  Op op;
+  op.name = std::move(name);
+  op.kind = OpKind::collective;
+  op.collective = kind;
+  op.role = role;
+  op.bytes = bytes;
+  ops_.push_back(std::move(op));
+  return OpId{ops_.size() - 1};
+}
+
+OpId IterationGraph::add_message(std::string name, RoleId from, RoleId to, Bytes bytes) {
+  Op op;
+  op.name = std::move(name);
+  op.kind = OpKind::message;
+  op.role = from;
+  op.peer = to;
+  op.bytes = bytes;
+  ops_.push_back(std::move(op));
+  return OpId{ops_.size() - 1};
+}
+
+void IterationGraph::add_dependency(OpId before, OpId after, int lag) {
+  dependencies_.push_back({before, after, lag});
+}
+
+int IterationGraph::ranks() const {
+  return std::accumulate(roles_.begin(), roles_.end(), 0, [](int sum, const Role& role) { return sum + role.ranks; });
+}
+
+Time IterationGraph::compute_per_rank(RoleId role) const {
+  Time total;
+  for (const Op& op : ops_) {
+    if (op.kind == OpKind::compute && op.role == role) total += op.duration;
+  }
+  return total;
+}
+
+Time IterationGraph::compute_total() const {
+  Time total;
+  for (const Op& op : ops_) {
+    if (op.kind == OpKind::compute) total += op.duration * roles_[op.role.index()].ranks;
+  }
+  return total;
+}
+
+void IterationGraph::validate() const {
+  if (ops_.empty()) bad_graph("it has no operation");
+  for (const Role& role : roles_) {
+    if (role.ranks < 1) bad_graph("role `" + role.name + "` needs at least one rank");
+  }
+  for (const Op& op : ops_) {
+    if (op.role.index() >= roles_.size()) bad_graph("operation `" + op.name + "` has no role");
+    if (op.duration < Time{} || op.bytes < Bytes{}) bad_graph("operation `" + op.name + "` has a negative size");
+    if (op.kind == OpKind::message) {
+      if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
+      if (roles_[op.role.index()].ranks != roles_[op.peer.index()].ranks) {
+        bad_graph("message `" + op.name + "` joins roles of different size");
+      }
+    }
+  }
+  std::vector<int> predecessors(ops_.size(), 0);
+  for (const Dependency& d : dependencies_) {
+    if (d.before.index() >= ops_.size() || d.after.index() >= ops_.size()) bad_graph("a dependency names no operation");
+    if (d.lag != 0 && d.lag != 1) bad_graph("a lag is 0 or 1");
+    const Op& before = ops_[d.before.index()];
+    const Op& after = ops_[d.after.index()];
+    if (per_rank(before) && per_rank(after) && roles_[before.role.index()].ranks != roles_[after.role.index()].ranks) {
+      bad_graph("`" + before.name + "` -> `" + after.name + "` joins roles of different size");
+    }
+    if (d.lag == 0) ++predecessors[d.after.index()];
+  }
+  // Kahn's algorithm: an operation that is never freed lies on or behind a cycle.
+  std::vector<OpId> free;
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    if (predecessors[i] == 0) free.emplace_back(i);
+  }
+  std::size_t freed = 0;
+  while (!free.empty()) {
+    const OpId op = free.back();
+    free.pop_back();
+    ++freed;
+    for (const Dependency& d : dependencies_) {
+      if (d.lag == 0 && d.before == op && --predecessors[d.after.index()] == 0) free.push_back(d.after);
+    }
+  }
+  if (freed != ops_.size()) {
+    const auto stuck = std::find_if(predecessors.begin(), predecessors.end(), [](int n) { return n > 0; });
+    bad_graph("a cycle runs through or before `" + ops_[static_cast<std::size_t>(stuck - predecessors.begin())].name +
+              "`");
+  }
+}
+
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view item) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = item.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return words;
+    item.remove_prefix(begin);
+    const std::size_t end = std::min(item.find_first_of(" \t"), item.size());
+    words.push_back(item.substr(0, end));
+    item.remove_prefix(end);
+  }
+}
+
+class TextReader {
+ public:
+  void read(std::string_view item) {
+    item_ = item;
+    const auto words = words_of(item);
+    if (words.empty()) return;
+    if (words.size() == 3 && (words[1] == "->" || words[1] == "=>")) {
+      graph.add_dependency(op(words[0]), op(words[2]), words[1] == "=>" ? 1 : 0);
+    } else if (words.size() == 3 && words[0] == "role") {
+      roles_.emplace_back(words[1]);
+      graph.add_role(std::string{words[1]}, static_cast<int>(number(words[2])));
+    } else if (words.size() == 4 && words[0] == "compute") {
+      ops_.emplace_back(words[1]);
+      graph.add_compute(std::string{words[1]}, role(words[2]), Time::nanoseconds(number(words[3])));
+    } else if (words.size() == 5 && words[0] == "message") {
+      ops_.emplace_back(words[1]);
+      const RoleId from = role(words[2]);
+      graph.add_message(std::string{words[1]}, from, role(words[3]), Bytes{number(words[4])});
+    } else if (words.size() == 4) {
+      const auto* kind = std::find_if(std::begin(kCollectiveNames), std::end(kCollectiveNames),
+                                      [&](const auto& row) { return row.first == words[0]; });
+      if (kind == std::end(kCollectiveNames)) fail();
+      ops_.emplace_back(words[1]);
+      graph.add_collective(std::string{words[1]}, kind->second, role(words[2]), Bytes{number(words[3])});
+    } else {
+      fail();
+    }
+  }
+
+  IterationGraph graph;
+
+ private:
+  [[noreturn]] void fail() const { bad_graph("can't read `" + std::string{item_} + "`"); }
+  std::int64_t number(std::string_view word) const {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) fail();
+    return value;
+  }
+  template <class IdType>
+  IdType lookup(const std::vector<std::string_view>& names, std::string_view name) const {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) fail();
+    return IdType{static_cast<std::size_t>(found - names.begin())};
+  }
+  RoleId role(std::string_view name) const { return lookup<RoleId>(roles_, name); }
+  OpId op(std::string_view name) const { return lookup<OpId>(ops_, name); }
+
+  std::string_view item_;
+  std::vector<std::string_view> roles_, ops_;
+};
+
+}  // namespace
+
+IterationGraph graph_from_text(std::string_view text) {
+  TextReader reader;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("|\n"), text.size());
+    reader.read(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  reader.graph.validate();
+  return std::move(reader.graph);
+}
+
+}  // namespace contend

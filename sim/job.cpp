@@ -1,0 +1,40 @@
+#include "sim/job.hpp"
+
+namespace contend {
+
+const char* to_string(JobState state) {
+  switch (state) {
+    case JobState::submitted:
+      return "submitted";
+    case JobState::queued:
+      return "queued";
+    case JobState::running:
+      return "running";
+    case JobState::preempted:
+      return "preempted";
+    case JobState::finished:
+      return "finished";
+    case JobState::failed:
+      return "failed";
+  }
+  return "?";
+}
+
+bool is_legal_step(JobState from, JobState to) {
+  switch (from) {
+    case JobState::submitted:
+      return to == JobState::queued || to == JobState::failed;
+    case JobState::queued:
+      return to == JobState::running;
+    case JobState::running:
+      return to == JobState::finished || to == JobState::preempted;
+    case JobState::preempted:
+      return to == JobState::running;
+    case JobState::finished:
+    case JobState::failed:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace contend

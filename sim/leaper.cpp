@@ -1,0 +1,285 @@
+#include "sim/leaper.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+constexpr int kIterationsWithoutAnchor = 64;
+constexpr std::int64_t kIterationsKept = 3;  // two may be in flight; the end of a job is never skipped
+
+NetworkModel::Usage operator-(const NetworkModel::Usage& a, const NetworkModel::Usage& b) {
+  return {a.active - b.active, a.contended - b.contended, a.transfers - b.transfers, a.bytes - b.bytes};
+}
+
+}  // namespace
+
+void Leaper::after_instant() {
+  if (state_.options.leap) {
+    consider_regrouping();
+    if (seen_changes_ == state_.groups_changed) {
+      for (const JobId job : state_.iterated) {
+        if (group_of_[job.index()] >= groups_.size()) continue;
+        Group& group = groups_[group_of_[job.index()]];
+        if (!group.anchor.valid() || ++group.iterations_since_anchor > kIterationsWithoutAnchor) {
+          group.anchor = job;
+          group.saved.clear();
+          group.looks = 0;
+          group.looks_until_save = 1;
+        }
+        if (group.anchor == job) {
+          group.iterations_since_anchor = 0;
+          look(group);
+        }
+      }
+    }
+  }
+  state_.iterated.clear();
+}
+
+void Leaper::look(Group& group) {
+  write_state(group);
+  if (!group.saved.empty() && words_ == group.saved) {
+    const Account now = take_account(group);
+    const std::int64_t periods = possible_periods(group, now);
+    if (periods > 0) leap(group, now, periods);
+    // After a leap, or where none is possible now, the same state is the best guess for the next recurrence.
+    group.account = take_account(group);
+    group.looks = 0;
+    return;
+  }
+  if (++group.looks >= group.looks_until_save) {
+    group.saved = words_;
+    group.account = take_account(group);
+    group.looks = 0;
+    group.looks_until_save *= 2;
+  }
+}
+
+void Leaper::write_state(const Group& group) {
+  words_.clear();
+  for (const CellId id : group.cells) {
+    const Cell& cell = state_.at(id);
+    if (!cell.busy) {
+      words_.push_back(UINT64_MAX);
+      continue;
+    }
+    const JobRun& run = state_.run(cell.running.job);
+    words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 1) ^
+                     (cell.running.slot == run.current ? 0U : 1U));
+    words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
+  }
+  for (const JobId id : group.jobs) {
+    const JobRun& run = state_.run(id);
+    const std::size_t ops = run.plan->ops.size();
+    const auto write_slots = [&](const std::vector<std::int32_t>& pending) {
+      for (const Slot slot : {run.current, static_cast<Slot>(run.current ^ 1)}) {
+        for (std::size_t op = 0; op < ops; ++op) {
+          words_.push_back(static_cast<std::uint32_t>(pending[run.at(slot, OpId{op})]));
+        }
+      }
+    };
+    write_slots(run.pending);
+    for (const CellId cell : run.cells) write_slots(state_.occupant(cell, id).pending);
+    for (const TransferId transfer : run.transfers) {
+      const Traffic& traffic = *state_.in_network[transfer.index()];
+      words_.push_back((std::uint64_t{traffic.op.value()} << 1) ^ (traffic.slot == run.current ? 0U : 1U));
+      words_.push_back(static_cast<std::uint32_t>(traffic.rank));
+      state_.network->save_state(transfer, now_of(group), words_);
+    }
+    words_.push_back(UINT64_MAX);
+  }
+}
+
+Leaper::Account Leaper::take_account(const Group& group) const {
+  Account account;
+  const Time now = now_of(group);
+  account.time = now;
+  for (const JobId id : group.jobs) {
+    JobRun& run = state_.run(id);
+    JobAccount job;
+    job.completed = run.completed;
+    job.key = state_.key(id);
+    job.communication_key = state_.policies.communication->key(state_.job(id));
+    job.remaining_service = run.remaining_service;
+    job.remaining_communication = run.remaining_communication;
+    job.compute = run.compute;
+    job.communication_wait = run.communication_wait;
+    if (run.waiting > 0) job.communication_wait += now - run.waiting_since;
+    job.usage = state_.network->job_usage(id, now);
+    job.server_transfers = run.server_transfers;
+    for (const CellId cell : run.cells) job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
+    account.jobs.push_back(std::move(job));
+  }
+  for (const CellId cell : group.cells) account.busy.push_back(state_.at(cell).busy_time);
+  for (const ServerId server : group.servers) {
+    account.usage.push_back(state_.network->server_usage(server, now));
+  }
+  return account;
+}
+
+Time Leaper::earliest_end(JobId id) const {
+  const JobRun& run = state_.run(id);
+  const std::uint32_t group = group_of_[id.index()];
+  const Time now = group < groups_.size() ? now_of(groups_[group]) : state_.clock;
+  Time end = now;
+  for (const CellId cell_id : run.cells) {
+    const Cell& cell = state_.at(cell_id);
+    const Time left = state_.occupant(cell_id, id).remaining_compute;
+    const bool running = cell.busy && cell.running.job == id;
+    end = std::max(end, running ? cell.started + left : now + left);
+  }
+  return end;
+}
+
+Time Leaper::horizon(const Group& group) const {
+  Time horizon = std::min(admission_.next_arrival(), state_.options.until);
+  for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
+  if (!state_.queue.empty()) {
+    for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
+      const JobId job{j};
+      if (state_.run(job).state != JobState::running) continue;
+      if (std::find(group.jobs.begin(), group.jobs.end(), job) != group.jobs.end()) continue;
+      horizon = std::min(horizon, earliest_end(job));
+    }
+  }
+  return horizon;
+}
+
+std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) const {
+  const auto index_of = [&](JobId job) {
+    return static_cast<std::size_t>(std::lower_bound(group.jobs.begin(), group.jobs.end(), job) - group.jobs.begin());
+  };
+  const auto in_group = [&](JobId job) { return std::binary_search(group.jobs.begin(), group.jobs.end(), job); };
+  std::int64_t periods = INT64_MAX;
+  struct Run {
+    std::int64_t before, now;  // key at the start and end of the observed period
+  };
+  // Two jobs keep their order for sure while the whole range of one key in a period stays below that of the other.
+  const auto check = [&](std::vector<Run>& runs) {
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.now < b.now; });
+    for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
+      const Run& a = runs[i];
+      const Run& b = runs[i + 1];
+      const std::int64_t drop_a = a.before - a.now;
+      const std::int64_t drop_b = b.before - b.now;
+      if (drop_a == 0 && drop_b == 0) continue;
+      // In period p (the observed one is p = -1) the key of a ends at now - p drop; with its range on either side:
+      // now_a - p drop_a + max(0, -drop_a) < now_b - p drop_b - max(0, drop_b).
+      const std::int64_t gap = b.now - std::max<std::int64_t>(0, drop_b) - a.now - std::max<std::int64_t>(0, -drop_a);
+      if (gap <= 0 || gap + drop_b - drop_a <= 0) {
+        periods = 0;
+      } else if (drop_b > drop_a) {
+        periods = std::min(periods, (gap + drop_b - drop_a - 1) / (drop_b - drop_a));
+      }
+    }
+  };
+  std::vector<Run> runs;
+  for (const CellId cell : group.cells) {
+    runs.clear();
+    for (const Occupant& occupant : state_.at(cell).occupants) {
+      if (!in_group(occupant.job)) continue;
+      const std::size_t i = index_of(occupant.job);
+      runs.push_back({group.account.jobs[i].key, now.jobs[i].key});
+    }
+    check(runs);
+  }
+  for (const ServerId server : group.servers) {
+    runs.clear();
+    for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+      const auto& servers = state_.run(group.jobs[i]).servers;
+      if (servers.size() > 1 && std::binary_search(servers.begin(), servers.end(), server)) {
+        runs.push_back({group.account.jobs[i].communication_key, now.jobs[i].communication_key});
+      }
+    }
+    check(runs);
+  }
+  return periods;
+}
+
+bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
+  const Account& then = group.account;
+  Time busy, compute;
+  for (std::size_t i = 0; i < group.cells.size(); ++i) {
+    busy += (now.busy[i] - then.busy[i]) * state_.at(group.cells[i]).ranks();
+  }
+  std::int64_t carried = 0, sent = 0;
+  for (std::size_t i = 0; i < group.servers.size(); ++i) carried += now.usage[i].transfers - then.usage[i].transfers;
+  for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+    compute += now.jobs[i].compute - then.jobs[i].compute;
+    sent += now.jobs[i].server_transfers - then.jobs[i].server_transfers;
+  }
+  return busy == compute && carried == sent;
+}
+
+std::int64_t Leaper::possible_periods(const Group& group, const Account& now) const {
+  const Time period = now.time - group.account.time;
+  CONTEND_DCHECK(period > Time{}, "a recurrence takes time");
+  if (!was_undisturbed(group, now)) return 0;
+  const Time limit = horizon(group);
+  // The landing must lie before the horizon: what falls on one instant is decided together.
+  std::int64_t periods =
+      limit == Time::never() ? INT64_MAX : (limit - now.time - Time::nanoseconds(1)).ns() / period.ns();
+  for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+    const JobRun& run = state_.run(group.jobs[i]);
+    const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
+    if (iterations > 0) {
+      periods = std::min(periods, (run.spec->iterations - run.completed - kIterationsKept) / iterations);
+    }
+  }
+  if (periods <= 0) return 0;
+  return std::min(periods, periods_in_order(group, now));
+}
+
+void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
+  const Account& then = group.account;
+  const Time by = (now.time - then.time) * periods;
+  std::uint64_t skipped = 0;
+  for (std::size_t i = 0; i < group.cells.size(); ++i) {
+    Cell& cell = state_.at(group.cells[i]);
+    cell.busy_time += (now.busy[i] - then.busy[i]) * periods;
+    if (!cell.busy) continue;
+    cell.started += by;
+    cell.end += by;
+    state_.calendar.reschedule(cell.event, cell.end);
+  }
+  for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+    const JobId id = group.jobs[i];
+    JobRun& run = state_.run(id);
+    const JobAccount& a = then.jobs[i];
+    const JobAccount& b = now.jobs[i];
+    run.completed += (b.completed - a.completed) * periods;
+    run.remaining_service += (b.remaining_service - a.remaining_service) * periods;
+    run.remaining_communication += (b.remaining_communication - a.remaining_communication) * periods;
+    run.compute += (b.compute - a.compute) * periods;
+    run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
+    run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
+    run.waiting_since += by;
+    run.key_is_stale = true;
+    for (std::size_t c = 0; c < run.cells.size(); ++c) {
+      state_.occupant(run.cells[c], id).remaining_compute +=
+          (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
+    }
+    for (const TransferId transfer : run.transfers) state_.network->shift(transfer, by);
+    state_.network->leap_usage(id, b.usage - a.usage, periods, by);
+    std::int64_t events = b.usage.transfers - a.usage.transfers;
+    for (const Plan::PlannedOp& op : run.plan->ops) {
+      if (op.op.kind == OpKind::compute) events += op.ranks * (b.completed - a.completed);
+    }
+    skipped += static_cast<std::uint64_t>(events * periods);
+  }
+  for (std::size_t i = 0; i < group.servers.size(); ++i) {
+    state_.network->leap_usage(group.servers[i], now.usage[i] - then.usage[i], periods, by);
+  }
+  group.ahead_until = now.time + by;
+  state_.leapt_events += skipped;
+  ++state_.leaps;
+  state_.fingerprint.add(static_cast<std::uint64_t>(by.ns()));
+  state_.fingerprint.add((std::uint64_t{group.jobs.front().value()} << 32) ^ static_cast<std::uint64_t>(periods));
+}
+
+}  // namespace contend

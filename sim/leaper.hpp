@@ -1,0 +1,112 @@
+#pragma once
+// Exact leaping: skips whole periods of jobs that repeat themselves, and lands on the same nanosecond.
+//
+// Jobs are put into groups so that what happens in one group does not depend on what happens in another: jobs that
+// share a GPU, or that communicate through the same server, are in one group. Two facts keep groups small.
+//   - A job that does not communicate and has the smallest key on each of its GPUs by more than two iterations of every
+//     other job there never lets go of them: it always has its next task ready when one ends, and the others can't get
+//     further than the iteration that waits for its GPUs. It dominates; nobody there matters to it, and to the others
+//     its GPUs are simply gone until it ends.
+//   - A job that waits for nothing but such GPUs is stuck; until then it does nothing that anybody could notice.
+//
+// All durations are integers, so the state of a group relative to now (what runs and for how much longer, what waits
+// for what, what every transfer has left) often recurs. If it does, and nothing outside intervenes, everything between
+// repeats as long as every comparison of keys comes out the same. The leaper then moves the group by n periods at once,
+// with n limited by
+//   - the next event from outside: an arrival, the end of the run, the earliest end of a job that dominates one of the
+//     group, or, while jobs are queued, the earliest instant at which any other job could end and let one of them in;
+//   - the last iterations of each job of the group: its end is never skipped;
+//   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
+//
+// The state is compared in full, word by word; no hash decides. Which state it is compared with follows Brent's cycle
+// finding (BIT 20, 1980): the one saved last, after 1, 2, 4, 8, ... looks. A look is taken whenever one job of the
+// group, the anchor, completes an iteration.
+
+#include "sim/admission.hpp"
+#include "sim/engine_state.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+class Leaper {
+ public:
+  Leaper(EngineState& state, const Admission& admission) : state_{state}, admission_{admission} {}
+
+  /// Called when all that falls on an instant has been done.
+  void after_instant();
+
+ private:
+  /// What a job has accumulated, on each of its cells and as a whole.
+  struct JobAccount {
+    std::int64_t completed = 0;
+    std::int64_t key = 0, communication_key = 0;
+    Time remaining_service, remaining_communication, compute, communication_wait;
+    NetworkModel::Usage usage;
+    std::int64_t server_transfers = 0;
+    std::vector<Time> remaining_compute;
+  };
+
+  /// Everything a group had accumulated when its state was saved.
+  struct Account {
+    Time time;
+    std::vector<JobAccount> jobs;
+    std::vector<Time> busy;                  // by cell
+    std::vector<NetworkModel::Usage> usage;  // by server
+  };
+
+  struct Group {
+    std::vector<JobId> jobs;           // ascending
+    std::vector<CellId> cells;         // that run tasks of these jobs only
+    std::vector<ServerId> servers;     // that carry traffic of these jobs only
+    std::vector<std::uint64_t> seats;  // which cells the jobs sit on, and since when these exist
+    std::vector<JobId> dominators;     // jobs of other groups whose end sets one of these free
+    JobId anchor = JobId::none();
+    int iterations_since_anchor = 0;
+    std::vector<std::uint64_t> saved;  // relative state
+    Account account;                   // at that time
+    int looks = 0, looks_until_save = 1;
+    Time ahead_until;  // where the last leap landed
+  };
+
+  // leap_groups.cpp: who depends on whom
+  void consider_regrouping();
+  void regroup();
+  void find_dominant();
+  [[nodiscard]] bool dominates(JobId job) const;
+  [[nodiscard]] bool is_stuck(JobId job) const;
+  [[nodiscard]] bool is_dominated(const Cell& cell) const;
+  [[nodiscard]] bool communicates(JobId job) const;
+  void find_dominators(const std::vector<std::uint32_t>& group_of_cell,
+                       const std::vector<std::uint32_t>& group_of_server);
+
+  // leaper.cpp: recurrence and leap
+  void look(Group& group);
+  void write_state(const Group& group);
+  /// The clock of the group: a group that has leapt is ahead of the others.
+  [[nodiscard]] Time now_of(const Group& group) const { return std::max(state_.clock, group.ahead_until); }
+  [[nodiscard]] Account take_account(const Group& group) const;
+  /// True if all that was done on the cells and servers of the group since the account was taken was its own work. A
+  /// job that was stuck before and is stuck again may have done something between.
+  [[nodiscard]] bool was_undisturbed(const Group& group, const Account& now) const;
+  [[nodiscard]] Time horizon(const Group& group) const;
+  [[nodiscard]] Time earliest_end(JobId job) const;
+  [[nodiscard]] std::int64_t periods_in_order(const Group& group, const Account& now) const;
+  [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& now) const;
+  void leap(Group& group, const Account& now, std::int64_t periods);
+
+  EngineState& state_;
+  const Admission& admission_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> group_of_;        // by job; kNoGroup
+  std::vector<std::uint64_t> dominant_since_;  // by job: EngineState::groups_changed; 0 if it is not
+  std::vector<std::uint8_t> stuck_;            // by job
+  std::uint64_t seen_changes_ = UINT64_MAX;
+  std::uint64_t next_regroup_ = 0;    // number of events
+  std::uint64_t patience_ = 0;        // events between two regroupings while nothing changes
+  std::vector<std::uint64_t> words_;  // scratch
+};
+
+}  // namespace contend

@@ -1,0 +1,151 @@
+#pragma once
+// The ports: small abstract classes where a study swaps parts. The engine (sim/simulation.hpp) calls them; the rooms
+// network/ and policies/ implement them; sim/ never names an implementation.
+//
+// A policy decides and does nothing else: it sees const views and answers; the engine checks the answer, carries it
+// out, and stops with an error that names the policy if the answer is illegal.
+
+#include "sim/graph.hpp"
+#include "sim/ids.hpp"
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// What a policy may know of a job. Service is GPU time: compute time summed over the GPUs of the job.
+struct JobView {
+  JobId id;
+  Time submit;
+  int gpus = 1;
+  Bytes memory_per_gpu;
+  Time total_service;
+  Time remaining_service;  ///< falls at the end of each compute operation on each rank
+};
+
+/// The cluster as a policy sees it, at the current instant.
+class ClusterView {
+ public:
+  virtual ~ClusterView() = default;
+  [[nodiscard]] virtual Time now() const = 0;
+  [[nodiscard]] virtual std::size_t servers() const = 0;
+  [[nodiscard]] virtual std::size_t gpus() const = 0;  ///< in the cluster; ids run server by server
+  [[nodiscard]] virtual ServerId server_of(GpuId gpu) const = 0;
+  [[nodiscard]] virtual Bytes free_memory(GpuId gpu) const = 0;
+  /// Appends the jobs that hold memory on the GPU, in order of start.
+  virtual void jobs_on(GpuId gpu, std::vector<JobId>& jobs) const = 0;
+  [[nodiscard]] virtual JobView job(JobId job) const = 0;
+  /// Work left on a GPU: over its jobs, the compute time left on this GPU plus the communication time that the job has
+  /// left if it were alone in the network (Ada-SRSF, arXiv 2002.10105: L_J = C_J + E_J). A message
+  /// counts until it has been delivered.
+  [[nodiscard]] virtual Time load(GpuId gpu) const = 0;
+};
+
+/// Decides which queued job is tried first, which running task a GPU prefers, and whether a job that does not fit
+/// holds back those behind it.
+class SchedulingPolicy {
+ public:
+  virtual ~SchedulingPolicy() = default;
+  /// Smaller goes first. Ties go to the job that was submitted first (in the queue) or started first (on a GPU, and for
+  /// messages in the network), then to the smaller id. Must be a function of the view alone, and affine in
+  /// `remaining_service` over whole iterations (leaping predicts it): a constant, or a multiple of what remains.
+  [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
+  /// True if the first queued job that can't be placed blocks the rest of the queue.
+  [[nodiscard]] virtual bool strict() const { return false; }
+  /// True if a queued job may push out running jobs whose keys are larger than its own (the largest first), when that
+  /// makes room for it. A preempted job loses the iteration in flight and queues again.
+  [[nodiscard]] virtual bool preemptive() const { return false; }
+};
+
+/// Decides which GPUs a job gets.
+class PlacementPolicy {
+ public:
+  virtual ~PlacementPolicy() = default;
+  /// Appends the GPUs of the job to the empty `chosen`: `job.gpus` different ones, each with enough free memory. Rank i
+  /// runs on chosen[i]. Leaves `chosen` empty if the job has to wait.
+  virtual void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) = 0;
+};
+
+/// A message or collective that is ready, or on its way.
+struct TransferRequest {
+  JobId job;
+  OpKind kind = OpKind::collective;
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  Bytes bytes;
+  int ranks = 1;
+  std::span<const ServerId> servers;  ///< the servers it touches, ascending, at least two
+};
+
+struct ActiveTransfer {
+  JobId job;
+  double remaining_bytes = 0;
+};
+
+/// The traffic as a communication policy sees it, at the current instant.
+class NetworkView {
+ public:
+  virtual ~NetworkView() = default;
+  /// Transfers now using the network interface of the server.
+  [[nodiscard]] virtual std::size_t active_count(ServerId server) const = 0;
+  virtual void active(ServerId server, std::vector<ActiveTransfer>& transfers) const = 0;
+};
+
+/// Decides which ready message may enter the network now. A message is asked about when it becomes ready and again
+/// whenever a transfer ends on a server that it touches; those that may start do so in order of their keys, as long as
+/// the answer stays yes. The answer may depend only on the request and the traffic on its servers, never on absolute
+/// time, and one more transfer there may turn a yes into a no but not a no into a yes.
+class CommunicationPolicy {
+ public:
+  virtual ~CommunicationPolicy() = default;
+  /// Order in which waiting messages are asked about: as SchedulingPolicy::key.
+  [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
+  [[nodiscard]] virtual bool may_start(const TransferRequest& request, const NetworkView& network) const = 0;
+};
+
+using TransferId = Id<struct TransferTag>;
+
+/// How long transfers take. Keeps the progress of every active transfer when rates change. Calls come with
+/// non-decreasing `now`.
+class NetworkModel : public NetworkView {
+ public:
+  /// Time of a transfer that has the network to itself.
+  [[nodiscard]] virtual Time solo_time(const TransferRequest& request) const = 0;
+  virtual TransferId start(const TransferRequest& request, Time now) = 0;
+  /// When the next transfer ends if nothing changes before; Time::never() if none is active.
+  [[nodiscard]] virtual Time next_end() const = 0;
+  /// Moves the clock of the view, before policies look at it.
+  virtual void set_now(Time now) = 0;
+  /// Ends the transfers that are due at `now` and appends them in order of their ids.
+  virtual void finish_due(Time now, std::vector<TransferId>& ended) = 0;
+  virtual void cancel(TransferId transfer, Time now) = 0;
+
+  /// What the transfers of a job or the interface of a server have accumulated until `now`.
+  struct Usage {
+    Time active;     ///< time with at least one transfer
+    Time contended;  ///< time with contention (k >= 2)
+    std::int64_t transfers = 0;
+    Bytes bytes;  ///< sizes of the messages of started transfers
+  };
+  [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
+  [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
+
+  /// Leaping: appends all that decides the future of the transfer, relative to `now`, as plain words.
+  virtual void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const = 0;
+  /// Leaping: the transfer goes on `by` later with the same relative state.
+  virtual void shift(TransferId transfer, Time by) = 0;
+  /// Leaping by `times` periods, `by` in all: a job or the interface of a server accumulates `times` x `per_period`.
+  virtual void leap_usage(JobId job, const Usage& per_period, std::int64_t times, Time by) = 0;
+  virtual void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) = 0;
+};
+
+/// Listens to what happens on GPUs and in the network, e.g. to draw a timeline. An observed run is not leapt over.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
+  virtual void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
+};
+
+}  // namespace contend

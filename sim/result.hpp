@@ -1,0 +1,82 @@
+#pragma once
+// What a run leaves behind: plain data, typed columns per job, GPU, link and run.
+
+#include "sim/ids.hpp"
+#include "sim/job.hpp"
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+struct JobResult {
+  JobId id;
+  std::string name;
+  std::string model;
+  JobState state = JobState::submitted;
+  std::string reason;  ///< why it failed, else empty
+  int gpus = 0;
+  int servers = 0;              ///< servers spanned at the last start; 0 if it never started
+  std::int64_t iterations = 0;  ///< asked for
+  std::int64_t iterations_done = 0;
+  int preemptions = 0;
+  Time submit;
+  Time start = Time::never();   ///< first start; never() if it did not start
+  Time finish = Time::never();  ///< never() if it did not finish
+  Time compute;                 ///< GPU time spent in its compute operations, summed over its GPUs
+  Time communication;           ///< time with a transfer of this job in the network
+  Time communication_wait;      ///< time with a message ready but held back by the communication policy
+  Time contended;               ///< part of `communication` in which another transfer slowed it (k >= 2)
+
+  /// Completion time: finish - submit. Only for finished jobs.
+  [[nodiscard]] Time jct() const { return finish - submit; }
+  /// Queueing time: start - submit. Only for started jobs.
+  [[nodiscard]] Time queueing() const { return start - submit; }
+};
+
+struct GpuResult {
+  GpuId id;
+  ServerId server;
+  Time busy;              ///< executing compute operations
+  std::int64_t jobs = 0;  ///< jobs that were placed on it
+};
+
+/// One network interface of a server.
+struct LinkResult {
+  std::string name;  ///< e.g. `server3/nic`
+  ServerId server;
+  Time busy;       ///< at least one transfer active
+  Time contended;  ///< at least two transfers active
+  std::int64_t transfers = 0;
+  Bytes bytes;  ///< sum of message sizes of the transfers that used it
+};
+
+struct RunResult {
+  std::vector<JobResult> jobs;
+  std::vector<GpuResult> gpus;
+  std::vector<LinkResult> links;
+  Time end;                        ///< time of the last event: the makespan if the first job arrives at 0
+  std::uint64_t events = 0;        ///< events executed one by one
+  std::uint64_t leapt_events = 0;  ///< events that were not: the rest of what event by event takes
+  std::uint64_t leaps = 0;
+  std::uint64_t fingerprint = 0;  ///< hash over every event that was executed, in order
+  std::uint64_t digest = 0;       ///< hash over jobs, gpus and links: the same with and without leaping
+  bool interrupted = false;       ///< stopped by the user or by `until` before all jobs ended
+};
+
+/// The figures that tables and comparisons show, over the finished jobs of one run. Times in seconds.
+struct Summary {
+  std::size_t jobs = 0, finished = 0, failed = 0, unfinished = 0;
+  double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, max_jct_s = 0;  ///< percentiles interpolate linearly
+  double makespan_s = 0;                                                 ///< last finish - first submit
+  double avg_queueing_s = 0;
+  double gpu_utilisation = 0;      ///< busy GPU time over GPUs x makespan, 0..1
+  double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
+  double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1
+};
+
+[[nodiscard]] Summary summarise(const RunResult& result);
+
+}  // namespace contend

@@ -1,0 +1,147 @@
+#include "sim/simulation.hpp"
+
+#include "sim/admission.hpp"
+#include "sim/engine_state.hpp"
+#include "sim/executor.hpp"
+#include "sim/leaper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+constexpr std::uint64_t kInstantsPerMonitor = 4096;
+}
+
+class Simulation::Engine {
+ public:
+  Engine(const ClusterSpec& cluster, Workload workload, PolicySet policies, std::unique_ptr<NetworkModel> network,
+         SimulationOptions options)
+      : state_{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)} {}
+
+  RunResult run() {
+    admission_.begin();
+    bool stopped = false;
+    for (std::uint64_t instant = 1; !stopped; ++instant) {
+      const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
+      if (next == Time::never()) break;
+      if (next > state_.options.until) {
+        state_.clock = state_.options.until;
+        break;
+      }
+      execute(next);
+      if (instant % kInstantsPerMonitor == 0 && state_.options.monitor) {
+        stopped = !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
+      }
+    }
+    RunResult result = collect();
+    result.interrupted = state_.jobs_ended < state_.jobs.size() && (stopped || state_.clock == state_.options.until);
+    return result;
+  }
+
+ private:
+  void execute(Time instant) {
+    state_.clock = instant;
+    while (state_.calendar.next_time() == instant) {
+      const CalendarEvent event = state_.calendar.pop().payload;
+      if (event.kind == CalendarEvent::Kind::task_end) {
+        executor_.on_task_end(event.cell);
+      } else {
+        admission_.on_arrival();
+      }
+    }
+    if (state_.network->next_end() == instant) executor_.end_transfers();
+    admission_.scheduling_pass();
+    executor_.admit_messages();
+    executor_.dispatch();
+    leaper_.after_instant();
+  }
+
+  RunResult collect() const;
+
+  EngineState state_;
+  Executor executor_{state_, [this](JobId job) { admission_.on_finished(job); }};
+  Admission admission_{state_, executor_};
+  Leaper leaper_{state_, admission_};
+};
+
+RunResult Simulation::Engine::collect() const {
+  RunResult result;
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
+    const JobRun& run = state_.jobs[j];
+    const NetworkModel::Usage usage = state_.network->job_usage(JobId{j}, state_.clock);
+    JobResult job;
+    job.id = JobId{j};
+    job.name = run.spec->name;
+    job.model = run.spec->model;
+    job.state = run.state;
+    job.reason = run.reason;
+    job.gpus = run.spec->gpus;
+    job.servers = static_cast<int>(run.servers.size());
+    job.iterations = run.spec->iterations;
+    job.iterations_done = run.completed;
+    job.preemptions = run.preemptions;
+    job.submit = run.spec->submit;
+    job.start = run.start;
+    job.finish = run.finish;
+    job.compute = run.compute;
+    job.communication = usage.active;
+    job.communication_wait = run.communication_wait;
+    if (run.waiting > 0) job.communication_wait += state_.clock - run.waiting_since;
+    job.contended = usage.contended;
+    result.jobs.push_back(std::move(job));
+  }
+  for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
+    const GpuState& gpu = state_.gpu[g];
+    const Cell& cell = state_.cells[gpu.cell.index()];
+    const Time unfinished = cell.busy ? state_.clock - cell.started : Time{};
+    result.gpus.push_back(
+        {GpuId{g}, state_.server_of(GpuId{g}), gpu.busy + cell.busy_time + unfinished, gpu.jobs_started});
+  }
+  for (std::size_t s = 0; s < state_.servers(); ++s) {
+    const NetworkModel::Usage usage = state_.network->server_usage(ServerId{s}, state_.clock);
+    result.links.push_back(
+        {fmt::format("server{}/nic", s), ServerId{s}, usage.active, usage.contended, usage.transfers, usage.bytes});
+  }
+  result.end = state_.clock;
+  result.events = state_.events;
+  result.leapt_events = state_.leapt_events;
+  result.leaps = state_.leaps;
+  result.fingerprint = state_.fingerprint.value();
+  Fingerprint digest;
+  const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
+  for (const JobResult& job : result.jobs) {
+    add(job.state);
+    for (const Time time :
+         {job.start, job.finish, job.compute, job.communication, job.communication_wait, job.contended}) {
+      add(time.ns());
+    }
+    add(job.iterations_done);
+    add(job.preemptions);
+  }
+  for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
+  for (const LinkResult& link : result.links) {
+    add(link.busy.ns());
+    add(link.contended.ns());
+    add(link.transfers);
+    add(link.bytes.count());
+  }
+  result.digest = digest.value();
+  return result;
+}
+
+Simulation::Simulation(const ClusterSpec& cluster, Workload workload, PolicySet policies,
+                       std::unique_ptr<NetworkModel> network, SimulationOptions options)
+    : engine_{std::make_unique<Engine>(cluster, std::move(workload), std::move(policies), std::move(network),
+                                       std::move(options))} {}
+
+Simulation::~Simulation() = default;
+
+RunResult Simulation::run() {
+  return engine_->run();
+}
+
+}  // namespace contend

@@ -1,0 +1,79 @@
+#include "sim/statistics.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace contend {
+namespace {
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+}
+
+double mean(std::span<const double> values) {
+  if (values.empty()) return kNaN;
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double sample_deviation(std::span<const double> values) {
+  if (values.size() < 2) return kNaN;
+  const double center = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - center) * (value - center);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+double percentile(std::vector<double> values, double fraction) {
+  CONTEND_CHECK(fraction >= 0 && fraction <= 1, "a percentile is a share of the values");
+  if (values.empty()) return kNaN;
+  std::sort(values.begin(), values.end());
+  const double position = fraction * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  if (below + 1 >= values.size()) return values.back();
+  const double weight = position - static_cast<double>(below);
+  return values[below] + weight * (values[below + 1] - values[below]);
+}
+
+double student_t_975(std::size_t degrees_of_freedom) {
+  static constexpr std::array kTable = {
+      12.7062047, 4.3026527, 3.1824463, 2.7764451, 2.5705818, 2.4469119, 2.3646243, 2.3060041, 2.2621572, 2.2281389,
+      2.2009852,  2.1788128, 2.1603687, 2.1447867, 2.1314495, 2.1199053, 2.1098156, 2.1009220, 2.0930241, 2.0859634,
+      2.0796138,  2.0738731, 2.0686576, 2.0638986, 2.0595386, 2.0555294, 2.0518305, 2.0484071, 2.0452296, 2.0422725};
+  if (degrees_of_freedom == 0) return kNaN;
+  if (degrees_of_freedom <= kTable.size()) return kTable[degrees_of_freedom - 1];
+  // Beyond the table the expansion in 1/v about the normal quantile (Abramowitz and Stegun 26.7.5, up to v^-3) is
+  // within 2e-6.
+  const double z = 1.959963984540054;
+  const double v = static_cast<double>(degrees_of_freedom);
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+}
+
+Estimate estimate(std::span<const double> values) {
+  Estimate result{.mean = mean(values), .half_width = kNaN, .count = values.size()};
+  if (values.size() >= 2) {
+    const double standard_error = sample_deviation(values) / std::sqrt(static_cast<double>(values.size()));
+    result.half_width = student_t_975(values.size() - 1) * standard_error;
+  }
+  return result;
+}
+
+RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators) {
+  CONTEND_CHECK(numerators.size() == denominators.size(), "pairs have two halves");
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < numerators.size(); ++i) {
+    if (!(numerators[i] > 0) || !(denominators[i] > 0)) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
+    logarithms.push_back(std::log(numerators[i]) - std::log(denominators[i]));
+  }
+  const Estimate log_ratio = estimate(logarithms);
+  return {.ratio = std::exp(log_ratio.mean),
+          .low = std::exp(log_ratio.mean - log_ratio.half_width),
+          .high = std::exp(log_ratio.mean + log_ratio.half_width)};
+}
+
+}  // namespace contend

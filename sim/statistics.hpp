@@ -1,0 +1,42 @@
+#pragma once
+// The few statistics that summaries and comparisons need: percentiles, means with a confidence interval, and the ratio
+// of two policies over the same seeds.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// Arithmetic mean; NaN for no values.
+[[nodiscard]] double mean(std::span<const double> values);
+
+/// Sample standard deviation (divisor n - 1); NaN for fewer than two values.
+[[nodiscard]] double sample_deviation(std::span<const double> values);
+
+/// The value below which the share `fraction` (0..1) of the values lies, interpolating linearly between order
+/// statistics (R's type 7, NumPy's default); NaN for no values.
+[[nodiscard]] double percentile(std::vector<double> values, double fraction);
+
+/// 0.975 quantile of Student's t: half the width of a 95% confidence interval in standard errors. NaN for 0 degrees.
+[[nodiscard]] double student_t_975(std::size_t degrees_of_freedom);
+
+/// A mean over replicas and the half-width of its 95% Student-t confidence interval, NaN for fewer than two values.
+struct Estimate {
+  double mean = 0;
+  double half_width = 0;
+  std::size_t count = 0;
+};
+[[nodiscard]] Estimate estimate(std::span<const double> values);
+
+/// The typical ratio of two positive quantities measured under the same seeds, with its 95% confidence interval.
+/// Computed from the logarithms of the ratios seed by seed, so that exchanging the two gives exactly the reciprocals.
+struct RatioEstimate {
+  double ratio = 0;  ///< geometric mean
+  double low = 0;    ///< NaN for fewer than two pairs
+  double high = 0;
+};
+/// Both spans have the same length, value i of each from the same seed. NaN unless every value is positive.
+[[nodiscard]] RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators);
+
+}  // namespace contend

@@ -1,0 +1,95 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/error.hpp"
+
+using contend::Diagnostic;
+using contend::InputError;
+using contend::nearest_name;
+
+namespace {
+
+Diagnostic complaint() {
+  return {.file = "scenario.yaml",
+          .line = 14,
+          .column = 12,
+          .key = "cluster.servers",
+          .reason = "expected an integer >= 1, got \"eight\"",
+          .hint = {},
+          .source_line = "  servers: eight"};
+}
+
+}  // namespace
+
+TEST_CASE("a diagnostic shows place, key, reason and a caret below the column") {
+  // Column 12 is the e of eight: two spaces of indentation, then eleven characters, then the caret.
+  CHECK(complaint().format() ==
+        "scenario.yaml:14:12: cluster.servers: expected an integer >= 1, got \"eight\"\n"
+        "    servers: eight\n"
+        "             ^");
+}
+
+TEST_CASE("the caret stands under the first column") {
+  Diagnostic d = complaint();
+  d.column = 1;
+  d.source_line = "eight";
+  CHECK(d.format() ==
+        "scenario.yaml:14:1: cluster.servers: expected an integer >= 1, got \"eight\"\n"
+        "  eight\n"
+        "  ^");
+}
+
+TEST_CASE("what a diagnostic does not know is left out") {
+  Diagnostic d = complaint();
+  SUBCASE("no column: no caret") {
+    d.column = 0;
+    CHECK(d.format() ==
+          "scenario.yaml:14: cluster.servers: expected an integer >= 1, got \"eight\"\n"
+          "    servers: eight");
+  }
+  SUBCASE("no line: no column either, it would mean nothing") {
+    d.line = 0;
+    d.source_line.clear();
+    CHECK(d.format() == "scenario.yaml: cluster.servers: expected an integer >= 1, got \"eight\"");
+  }
+  SUBCASE("only a reason") {
+    Diagnostic bare;
+    bare.reason = "no jobs";
+    CHECK(bare.format() == "no jobs");
+  }
+  SUBCASE("a hint follows the reason") {
+    d.source_line.clear();
+    d.hint = "did you mean 8?";
+    CHECK(d.format() ==
+          "scenario.yaml:14:12: cluster.servers: expected an integer >= 1, got \"eight\"; did you mean 8?");
+  }
+}
+
+TEST_CASE("an input error carries every complaint, one a line") {
+  Diagnostic first;
+  first.reason = "first";
+  Diagnostic second;
+  second.reason = "second";
+  const InputError error{std::vector{first, second}};
+  CHECK(std::string{error.what()} == "first\nsecond");
+  CHECK(error.diagnostics().size() == 2);
+  CHECK(InputError{"alone"}.diagnostics().front().reason == "alone");
+}
+
+TEST_CASE("the nearest name is offered only where it can be meant") {
+  const std::vector<std::string> names{"scheduling", "placement", "seed", "servers"};
+  CHECK(nearest_name("schedulin", names) == "scheduling");  // one letter missing
+  CHECK(nearest_name("plaecment", names) == "placement");   // two letters swapped: distance 2 of at most 9 / 3
+  CHECK(nearest_name("sede", names) == "");                 // distance 2 of at most 1
+  CHECK(nearest_name("sed", names) == "seed");
+  CHECK(nearest_name("topology", names) == "");
+  CHECK(nearest_name("seed", names) == "seed");
+  CHECK(nearest_name("", names) == "");
+  CHECK(nearest_name("seed", {}) == "");
+}
+
+TEST_CASE("of equally near names the first is offered") {
+  CHECK(nearest_name("cat", {"bat", "rat"}) == "bat");
+}

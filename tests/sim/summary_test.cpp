@@ -1,0 +1,71 @@
+#include "sim/result.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+JobResult job(std::uint32_t id, std::int64_t submit_s, std::int64_t start_s, std::int64_t finish_s) {
+  JobResult result;
+  result.id = JobId{id};
+  result.state = JobState::finished;
+  result.submit = Time::seconds(submit_s);
+  result.start = Time::seconds(start_s);
+  result.finish = Time::seconds(finish_s);
+  return result;
+}
+
+RunResult two_jobs() {
+  RunResult run;
+  run.jobs = {job(0, 10, 10, 20), job(1, 12, 16, 42)};  // JCT 10 and 30, queueing 0 and 4, makespan 42 - 10 = 32
+  run.jobs[1].communication = Time::seconds(8);
+  run.jobs[1].contended = Time::seconds(2);
+  run.gpus = {{.id = GpuId{0u}, .server = ServerId{0u}, .busy = Time::seconds(16), .jobs = 1},
+              {.id = GpuId{1u}, .server = ServerId{0u}, .busy = Time::seconds(8), .jobs = 1}};
+  run.links.resize(1);
+  run.links[0].busy = Time::seconds(8);
+  run.end = Time::seconds(42);
+  return run;
+}
+}  // namespace
+
+TEST_CASE("a summary of two jobs by hand") {
+  const Summary summary = summarise(two_jobs());
+  CHECK(summary.jobs == 2);
+  CHECK(summary.finished == 2);
+  CHECK(summary.avg_jct_s == doctest::Approx(20));
+  CHECK(summary.median_jct_s == doctest::Approx(20));
+  CHECK(summary.p95_jct_s == doctest::Approx(29));
+  CHECK(summary.max_jct_s == doctest::Approx(30));
+  CHECK(summary.makespan_s == doctest::Approx(32));
+  CHECK(summary.avg_queueing_s == doctest::Approx(2));
+  CHECK(summary.gpu_utilisation == doctest::Approx(24.0 / 64));
+  CHECK(summary.network_utilisation == doctest::Approx(8.0 / 32));
+  CHECK(summary.contended_share == doctest::Approx(0.25));
+}
+
+TEST_CASE("a run that was cut short is measured until the cut, over its finished jobs") {
+  RunResult run = two_jobs();
+  run.jobs[1].state = JobState::running;
+  run.jobs[1].finish = Time::never();
+  run.end = Time::seconds(26);
+  const Summary summary = summarise(run);
+  CHECK(summary.finished == 1);
+  CHECK(summary.unfinished == 1);
+  CHECK(summary.max_jct_s == doctest::Approx(10));
+  CHECK(summary.makespan_s == doctest::Approx(10));
+  CHECK(summary.gpu_utilisation == doctest::Approx(24.0 / 32));
+}
+
+TEST_CASE("figures over no finished job have no value") {
+  RunResult run = two_jobs();
+  for (JobResult& each : run.jobs) each.state = JobState::failed;
+  const Summary summary = summarise(run);
+  CHECK(summary.failed == 2);
+  CHECK(std::isnan(summary.avg_jct_s));
+  CHECK(std::isnan(summary.makespan_s));
+  CHECK(summarise(RunResult{}).jobs == 0);
+}
