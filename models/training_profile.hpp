@@ -1,0 +1,31 @@
+#pragma once
+// Training jobs measured as a whole: time of the forward and backward pass of one worker, size of the gradient, memory.
+
+#include "sim/graph.hpp"
+#include "sim/units.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace contend {
+
+struct TrainingProfile {
+  std::string_view name;
+  int batch = 0;  ///< samples a worker and iteration
+  Time forward;   ///< one iteration on one GPU
+  Time backward;
+  Bytes gradient;  ///< bytes to all-reduce each iteration
+  Bytes memory;    ///< on each GPU
+  std::string_view source;
+};
+
+/// The profiles that ship, in order of name.
+[[nodiscard]] std::span<const TrainingProfile> training_profiles();
+/// The profile of that name, or nullptr.
+[[nodiscard]] const TrainingProfile* find_training_profile(std::string_view name);
+
+/// Synchronous data parallelism without overlap: forward, backward, one all-reduce of the whole gradient when every
+/// worker has finished, and the next forward when it is complete (arXiv 2002.10105, section 3).
+[[nodiscard]] IterationGraph data_parallel_graph(const TrainingProfile& profile, int workers);
+
+}  // namespace contend

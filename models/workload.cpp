@@ -1,0 +1,61 @@
+#include "models/workload.hpp"
+
+#include "sim/error.hpp"
+#include "sim/random.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed) {
+  // One stream a column, so that a change of one range leaves the other columns as they are.
+  RandomStream models{seed, "workload.models"};
+  RandomStream iterations{seed, "workload.iterations"};
+  RandomStream arrivals{seed, "workload.arrivals"};
+  const std::int64_t window_ms = std::max<std::int64_t>(1, mix.arrival_window.ns() / 1'000'000);
+  std::vector<JobRequest> jobs;
+  for (const auto& [gpus, count] : mix.sizes) {
+    for (int i = 0; i < count; ++i) {
+      JobRequest job;
+      job.model = mix.models[static_cast<std::size_t>(
+          models.uniform_integer(0, static_cast<std::int64_t>(mix.models.size()) - 1))];
+      job.gpus = gpus;
+      job.iterations = iterations.uniform_integer(mix.min_iterations, mix.max_iterations);
+      job.submit = Time::milliseconds(arrivals.uniform_integer(0, window_ms - 1));
+      jobs.push_back(std::move(job));
+    }
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const JobRequest& a, const JobRequest& b) { return a.submit < b.submit; });
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].name = fmt::format("job-{}", i);
+  return jobs;
+}
+
+Workload build_workload(const std::vector<JobRequest>& requests) {
+  Workload workload;
+  std::map<std::pair<const TrainingProfile*, int>, std::size_t> graphs;
+  for (const JobRequest& request : requests) {
+    const TrainingProfile* profile = find_training_profile(request.model);
+    if (profile == nullptr) {
+      throw InputError{fmt::format("job `{}`: there is no model `{}`", request.name, request.model)};
+    }
+    const auto [entry, is_new] = graphs.try_emplace({profile, request.gpus}, workload.graphs.size());
+    if (is_new) workload.graphs.push_back(data_parallel_graph(*profile, request.gpus));
+    JobSpec job;
+    job.name = request.name;
+    job.model = request.model;
+    job.submit = request.submit;
+    job.gpus = request.gpus;
+    job.iterations = request.iterations;
+    job.memory_per_gpu = profile->memory;
+    job.graph = entry->second;
+    workload.jobs.push_back(std::move(job));
+  }
+  return workload;
+}
+
+}  // namespace contend

@@ -1,0 +1,41 @@
+#pragma once
+// From "ResNet-50 on 8 GPUs for 3000 iterations" to jobs that the engine runs, and the synthetic job mix of the
+// contention study.
+
+#include "models/training_profile.hpp"
+#include "sim/job.hpp"
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// One line of a job list.
+struct JobRequest {
+  std::string name;
+  Time submit;
+  std::string model;  ///< a name of training_profiles()
+  int gpus = 1;
+  std::int64_t iterations = 1;
+};
+
+/// A random job mix: for each size its number of jobs; model, iterations and submit time uniform in their ranges.
+/// The defaults are the 160-job mix of arXiv 2002.10105 (authors' simulator, set `microsoft-160`, scale 1000).
+struct GeneratedWorkload {
+  std::vector<std::string> models{"vgg16", "resnet50", "inception-v3", "lstm"};
+  std::vector<std::pair<int, int>> sizes{{1, 80}, {2, 14}, {4, 26}, {8, 30}, {16, 8}, {32, 2}};  ///< GPUs, jobs
+  std::int64_t min_iterations = 1000;
+  std::int64_t max_iterations = 6000;
+  Time arrival_window = Time::seconds(1200);  ///< submit times are whole milliseconds in [0, window)
+};
+
+/// Draws the mix with the streams of `seed`; the same seed gives the same jobs everywhere. Ordered by submit time.
+std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed);
+
+/// Turns requests into jobs; jobs of one model and size share a graph. Throws InputError for an unknown model.
+Workload build_workload(const std::vector<JobRequest>& requests);
+
+}  // namespace contend

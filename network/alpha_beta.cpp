@@ -1,0 +1,266 @@
+#include "network/alpha_beta.hpp"
+
+#include "sim/calendar.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+/// Accumulates the time in which a count is at least one, and at least one of them is contended.
+class UsageMeter {
+ public:
+  void change(int active, int contended, Time now) {
+    bring_to(now);
+    active_ += active;
+    contended_ += contended;
+  }
+  void count_transfer(Bytes bytes) {
+    ++usage_.transfers;
+    usage_.bytes += bytes;
+  }
+  [[nodiscard]] NetworkModel::Usage at(Time now) const {
+    UsageMeter copy = *this;
+    copy.bring_to(now);
+    return copy.usage_;
+  }
+  void leap(const NetworkModel::Usage& per_period, std::int64_t times, Time by) {
+    usage_.active += per_period.active * times;
+    usage_.contended += per_period.contended * times;
+    usage_.transfers += per_period.transfers * times;
+    usage_.bytes += per_period.bytes * times;
+    since_ += by;
+  }
+
+ private:
+  void bring_to(Time now) {
+    if (active_ > 0) usage_.active += now - since_;
+    if (contended_ > 0) usage_.contended += now - since_;
+    since_ = now;
+  }
+
+  NetworkModel::Usage usage_;
+  Time since_;
+  int active_ = 0;
+  int contended_ = 0;
+};
+
+class AlphaBetaNetwork final : public NetworkModel {
+ public:
+  AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
+      : cost_{cost}, contention_{contention}, on_server_(servers), server_meter_(servers), job_meter_(jobs) {
+    CONTEND_CHECK(cost.beta.ns_per_byte() > 0 && cost.eta.ns_per_byte() >= 0, "beta is positive, eta not negative");
+  }
+
+  [[nodiscard]] std::size_t active_count(ServerId server) const override { return on_server_[server.index()].size(); }
+
+  void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
+    for (const TransferId id : on_server_[server.index()]) {
+      const Transfer& transfer = transfers_[id.index()];
+      transfers.push_back({transfer.job, progressed(transfer, now_).bytes});
+    }
+  }
+
+  [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
+    return cost_.alpha + Time::ceil_nanoseconds(request.bytes.to_double() * per_byte(1));
+  }
+
+  TransferId start(const TransferRequest& request, Time now) override {
+    now_ = now;
+    const TransferId id = take_slot();
+    Transfer& transfer = transfers_[id.index()];
+    transfer.job = request.job;
+    transfer.servers.assign(request.servers.begin(), request.servers.end());
+    transfer.left = {cost_.alpha, request.bytes.to_double()};
+    transfer.updated = now;
+    transfer.ways = 0;
+    job_meter_[request.job.index()].change(1, 0, now);
+    job_meter_[request.job.index()].count_transfer(request.bytes);
+    for (const ServerId server : transfer.servers) {
+      on_server_[server.index()].push_back(id);
+      const int contended = on_server_[server.index()].size() == 2 ? 1 : 0;
+      server_meter_[server.index()].change(1, contended, now);
+      server_meter_[server.index()].count_transfer(request.bytes);
+    }
+    update_neighbours(transfer.servers);
+    return id;
+  }
+
+  [[nodiscard]] Time next_end() const override { return calendar_.next_time(); }
+
+  void set_now(Time now) override { now_ = now; }
+
+  void finish_due(Time now, std::vector<TransferId>& ended) override {
+    now_ = now;
+    const std::size_t first = ended.size();
+    // A transfer that speeds up because others end may find itself at its end too.
+    for (std::size_t begin = first; calendar_.next_time() <= now; begin = ended.size()) {
+      while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
+      for (std::size_t i = begin; i < ended.size(); ++i) detach(ended[i]);
+      for (std::size_t i = begin; i < ended.size(); ++i) update_neighbours(transfers_[ended[i].index()].servers);
+    }
+    std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
+    free_.insert(free_.end(), ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
+  }
+
+  void cancel(TransferId id, Time now) override {
+    now_ = now;
+    calendar_.cancel(transfers_[id.index()].event);
+    detach(id);
+    update_neighbours(transfers_[id.index()].servers);
+    free_.push_back(id);
+  }
+
+  [[nodiscard]] Usage server_usage(ServerId server, Time now) const override {
+    return server_meter_[server.index()].at(now);
+  }
+  [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
+
+  void save_state(TransferId id, Time now, std::vector<std::uint64_t>& words) const override {
+    const Transfer& transfer = transfers_[id.index()];
+    words.push_back(std::bit_cast<std::uint64_t>(transfer.left.bytes));
+    words.push_back(static_cast<std::uint64_t>(transfer.left.latency.ns()));
+    words.push_back(static_cast<std::uint64_t>((now - transfer.updated).ns()));
+    words.push_back(transfer.ways);
+    // Ends are rounded to ticks of absolute time: the same relative state must also have the same phase.
+    if (cost_.tick > Time{}) words.push_back(static_cast<std::uint64_t>(now.ns() % cost_.tick.ns()));
+  }
+
+  void shift(TransferId id, Time by) override {
+    Transfer& transfer = transfers_[id.index()];
+    transfer.updated += by;
+    transfer.end += by;
+    calendar_.reschedule(transfer.event, transfer.end);
+  }
+
+  void leap_usage(JobId job, const Usage& per_period, std::int64_t times, Time by) override {
+    job_meter_[job.index()].leap(per_period, times, by);
+  }
+  void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) override {
+    server_meter_[server.index()].leap(per_period, times, by);
+  }
+
+ private:
+  /// What a transfer has still to do: start-up first, then bytes.
+  struct Left {
+    Time latency;
+    double bytes = 0;
+  };
+
+  struct Transfer {
+    JobId job;
+    std::vector<ServerId> servers;
+    Left left;
+    Time updated;  // when `left` was true
+    Time end;
+    std::size_t ways = 0;  // k
+    EventHandle event;
+  };
+
+  [[nodiscard]] double per_byte(std::size_t ways) const {
+    const double beta = cost_.beta.ns_per_byte();
+    const auto k = static_cast<double>(ways);
+    return k * beta + (k - 1) * cost_.eta.ns_per_byte();
+  }
+
+  [[nodiscard]] Left progressed(const Transfer& transfer, Time now) const {
+    Left left = transfer.left;
+    Time elapsed = now - transfer.updated;
+    const Time start_up = std::min(elapsed, left.latency);
+    left.latency -= start_up;
+    elapsed -= start_up;
+    if (elapsed > Time{}) {
+      left.bytes = std::max(0.0, left.bytes - static_cast<double>(elapsed.ns()) / per_byte(transfer.ways));
+    }
+    return left;
+  }
+
+  [[nodiscard]] std::size_t ways_of(const Transfer& transfer) const {
+    std::size_t ways = 1;
+    if (!contention_) return ways;
+    for (const ServerId server : transfer.servers) ways = std::max(ways, on_server_[server.index()].size());
+    return ways;
+  }
+
+  TransferId take_slot() {
+    if (free_.empty()) {
+      transfers_.emplace_back();
+      mark_.push_back(0);
+      return TransferId{transfers_.size() - 1};
+    }
+    const TransferId id = free_.back();
+    free_.pop_back();
+    return id;
+  }
+
+  /// Takes the transfer off its servers; k of the others is not yet up to date.
+  void detach(TransferId id) {
+    const Transfer& transfer = transfers_[id.index()];
+    job_meter_[transfer.job.index()].change(-1, transfer.ways >= 2 ? -1 : 0, now_);
+    for (const ServerId server : transfer.servers) {
+      auto& list = on_server_[server.index()];
+      list.erase(std::find(list.begin(), list.end(), id));
+      server_meter_[server.index()].change(-1, list.size() == 1 ? -1 : 0, now_);
+    }
+  }
+
+  /// Re-evaluates the k of every transfer on these servers.
+  void update_neighbours(const std::vector<ServerId>& servers) {
+    ++round_;
+    for (const ServerId server : servers) {
+      for (const TransferId id : on_server_[server.index()]) {
+        if (mark_[id.index()] == round_) continue;
+        mark_[id.index()] = round_;
+        update(id);
+      }
+    }
+  }
+
+  void update(TransferId id) {
+    Transfer& transfer = transfers_[id.index()];
+    const std::size_t ways = ways_of(transfer);
+    if (ways == transfer.ways) return;
+    if (transfer.ways > 0) transfer.left = progressed(transfer, now_);
+    const int contended_change = (ways >= 2 ? 1 : 0) - (transfer.ways >= 2 ? 1 : 0);
+    if (contended_change != 0) job_meter_[transfer.job.index()].change(0, contended_change, now_);
+    transfer.ways = ways;
+    transfer.updated = now_;
+    transfer.end = now_ + transfer.left.latency + Time::ceil_nanoseconds(transfer.left.bytes * per_byte(ways));
+    if (cost_.tick > Time{}) {
+      const std::int64_t tick = cost_.tick.ns();
+      transfer.end = Time::nanoseconds((transfer.end.ns() + tick - 1) / tick * tick);
+    }
+    if (calendar_.pending(transfer.event)) {
+      calendar_.reschedule(transfer.event, transfer.end);
+    } else {
+      transfer.event = calendar_.schedule(transfer.end, Phase::completions, id);
+    }
+  }
+
+  AlphaBeta cost_;
+  bool contention_;
+  Time now_;
+  std::vector<Transfer> transfers_;
+  std::vector<TransferId> free_;
+  std::vector<std::uint64_t> mark_;
+  std::uint64_t round_ = 0;
+  std::vector<std::vector<TransferId>> on_server_;
+  std::vector<UsageMeter> server_meter_, job_meter_;
+  Calendar<TransferId> calendar_;
+};
+
+}  // namespace
+
+std::unique_ptr<NetworkModel> make_analytic_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs) {
+  return std::make_unique<AlphaBetaNetwork>(cost, false, servers, jobs);
+}
+
+std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs) {
+  return std::make_unique<AlphaBetaNetwork>(cost, true, servers, jobs);
+}
+
+}  // namespace contend

@@ -1,0 +1,52 @@
+// AdaDUAL (arXiv 2002.10105): accept two-way contention only where it lowers the sum of the two completion times.
+//
+// Let b = beta and e = eta be the time per byte of a lone transfer and the penalty of the second one, M the new
+// message, R the bytes that the active transfer has left. Two transfers that share an interface need 2b + e per byte
+// each.
+//   wait:       the old one ends at b R, the new one at b R + b M.             Sum: 2 b R + b M.
+//   start, M < R: the new one ends at (2b+e) M; the old one has then sent M
+//               as well and ends at (2b+e) M + b (R - M).                       Sum: b R + (3b+2e) M.
+// Starting is better exactly if M / R < b / (2 (b+e)). If M >= R, starting costs (b+2e) R more than waiting: never.
+// The published rule starts at equality too. It is decided against every active transfer on every server of the job.
+
+#include "policies/factories.hpp"
+
+namespace contend {
+
+namespace {
+
+class AdaDual final : public CommunicationPolicy {
+ public:
+  AdaDual(TimePerByte beta, TimePerByte eta)
+      : beta_{beta.ns_per_byte()}, twice_beta_plus_eta_{2 * (beta.ns_per_byte() + eta.ns_per_byte())} {}
+
+  [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.remaining_service.ns(); }
+
+  [[nodiscard]] bool may_start(const TransferRequest& request, const NetworkView& network) const override {
+    for (const ServerId server : request.servers) {
+      if (network.active_count(server) >= 2) return false;
+    }
+    for (const ServerId server : request.servers) {
+      if (network.active_count(server) == 0) continue;
+      active_.clear();
+      network.active(server, active_);
+      for (const ActiveTransfer& old : active_) {
+        if (old.remaining_bytes * beta_ < request.bytes.to_double() * twice_beta_plus_eta_) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  double beta_;
+  double twice_beta_plus_eta_;
+  mutable std::vector<ActiveTransfer> active_;  // scratch
+};
+
+}  // namespace
+
+std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters&, const PolicyContext& context) {
+  return std::make_unique<AdaDual>(context.beta, context.eta);
+}
+
+}  // namespace contend

@@ -1,0 +1,71 @@
+// LWF-kappa, least workload first (arXiv 2002.10105, section 4.2 and the authors' simulator): a job of at most kappa
+// GPUs takes the least loaded GPUs of the whole cluster; a larger one fills the servers in order of their mean load, so
+// that it spans few of them. List scheduling is LWF without the second case.
+//
+// The load of a GPU is the work left on it: see ClusterView::load. Ties go to the smaller server, then GPU index.
+
+#include "policies/factories.hpp"
+#include "policies/placement/candidates.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <tuple>
+
+namespace contend {
+
+namespace {
+
+class LeastWorkloadFirst final : public PlacementPolicy {
+ public:
+  explicit LeastWorkloadFirst(std::int64_t kappa) : kappa_{kappa} {}
+
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    candidates_with_memory(cluster, job, chosen);
+    const auto needed = static_cast<std::size_t>(job.gpus);
+    if (chosen.size() < needed) return chosen.clear();
+    load_.resize(cluster.gpus());
+    if (job.gpus <= kappa_) {
+      for (const GpuId gpu : chosen) load_[gpu.index()] = cluster.load(gpu);
+      take_least_loaded(chosen, needed);
+    } else {
+      for (std::size_t g = 0; g < load_.size(); ++g) load_[g] = cluster.load(GpuId{g});
+      fill_servers(cluster, chosen, needed);
+    }
+  }
+
+ private:
+  void take_least_loaded(std::vector<GpuId>& chosen, std::size_t needed) const {
+    std::partial_sort(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(needed), chosen.end(),
+                      [&](GpuId a, GpuId b) { return std::tie(load_[a.index()], a) < std::tie(load_[b.index()], b); });
+    chosen.resize(needed);
+  }
+
+  void fill_servers(const ClusterView& cluster, std::vector<GpuId>& chosen, std::size_t needed) {
+    // All servers have the same number of GPUs, so the order of means is that of sums: integers compare exactly.
+    server_load_.assign(cluster.servers(), Time{});
+    for (std::size_t g = 0; g < load_.size(); ++g) server_load_[cluster.server_of(GpuId{g}).index()] += load_[g];
+    std::sort(chosen.begin(), chosen.end(), [&](GpuId a, GpuId b) {
+      const ServerId server_a = cluster.server_of(a);
+      const ServerId server_b = cluster.server_of(b);
+      return std::tie(server_load_[server_a.index()], server_a, load_[a.index()], a) <
+             std::tie(server_load_[server_b.index()], server_b, load_[b.index()], b);
+    });
+    chosen.resize(needed);
+  }
+
+  std::int64_t kappa_;
+  std::vector<Time> load_, server_load_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_lwf(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<LeastWorkloadFirst>(parameters.get<std::int64_t>("kappa"));
+}
+
+std::unique_ptr<PlacementPolicy> make_list_scheduling(const Parameters&, const PolicyContext&) {
+  return std::make_unique<LeastWorkloadFirst>(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace contend

@@ -1,0 +1,33 @@
+// Random placement: GPUs drawn without replacement from those with enough free memory.
+
+#include "sim/random.hpp"
+#include "policies/factories.hpp"
+#include "policies/placement/candidates.hpp"
+
+namespace contend {
+
+namespace {
+
+class RandomPlacement final : public PlacementPolicy {
+ public:
+  explicit RandomPlacement(std::uint64_t seed) : stream_{seed, "placement.random"} {}
+
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    candidates_with_memory(cluster, job, chosen);
+    const auto needed = static_cast<std::size_t>(job.gpus);
+    if (chosen.size() < needed) return chosen.clear();
+    stream_.shuffle(std::span{chosen});
+    chosen.resize(needed);
+  }
+
+ private:
+  RandomStream stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_random_placement(const Parameters&, const PolicyContext& context) {
+  return std::make_unique<RandomPlacement>(context.seed);
+}
+
+}  // namespace contend

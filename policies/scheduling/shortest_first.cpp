@@ -1,0 +1,48 @@
+// Shortest job or shortest service first. Length is compute time of one rank, service is that summed over all GPUs of
+// the job; either as it was at submission or as it remains now.
+
+#include "policies/factories.hpp"
+
+namespace contend {
+
+namespace {
+
+enum class Measure { time, service };
+
+class ShortestFirst final : public SchedulingPolicy {
+ public:
+  ShortestFirst(Measure measure, bool remaining, const Parameters& parameters)
+      : measure_{measure},
+        remaining_{remaining},
+        strict_{parameters.get<bool>("strict")},
+        preemptive_{remaining && parameters.get<bool>("preemptive")} {}
+
+  [[nodiscard]] std::int64_t key(const JobView& job) const override {
+    const Time service = remaining_ ? job.remaining_service : job.total_service;
+    return measure_ == Measure::service ? service.ns() : service.ns() / job.gpus;
+  }
+  [[nodiscard]] bool strict() const override { return strict_; }
+  [[nodiscard]] bool preemptive() const override { return preemptive_; }
+
+ private:
+  Measure measure_;
+  bool remaining_;
+  bool strict_;
+  bool preemptive_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulingPolicy> make_sjf(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<ShortestFirst>(Measure::time, false, parameters);
+}
+
+std::unique_ptr<SchedulingPolicy> make_srtf(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<ShortestFirst>(Measure::time, true, parameters);
+}
+
+std::unique_ptr<SchedulingPolicy> make_srsf(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<ShortestFirst>(Measure::service, true, parameters);
+}
+
+}  // namespace contend
