@@ -1,0 +1,55 @@
+#pragma once
+// A small JSON writer: the same bytes for the same values everywhere. Doubles in their shortest form that reads back
+// the same; what JSON has no number for (NaN, infinity) is null.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// Appends `text` with its quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so that the result is valid.
+void append_json_string(std::string& out, std::string_view text);
+
+/// Writes one value, indented by two blanks a level. Calls must form a value: key() before each value of an object.
+class JsonWriter {
+ public:
+  JsonWriter& begin_object() { return begin('{'); }
+  JsonWriter& end_object() { return end('}'); }
+  JsonWriter& begin_array() { return begin('['); }
+  JsonWriter& end_array() { return end(']'); }
+  JsonWriter& key(std::string_view name);
+
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view{text}); }
+  JsonWriter& value(const std::string& text) { return value(std::string_view{text}); }
+  JsonWriter& value(double number);
+  JsonWriter& value(std::int64_t number);
+  JsonWriter& value(std::uint64_t number);
+  JsonWriter& value(int number) { return value(std::int64_t{number}); }
+  JsonWriter& value(bool truth);
+  JsonWriter& null();
+  /// Text that is JSON already, e.g. a number with an exact decimal fraction.
+  JsonWriter& raw(std::string_view json);
+
+  template <class T>
+  JsonWriter& member(std::string_view name, const T& content) {
+    return key(name).value(content);
+  }
+
+  /// The finished text with a newline at its end. All that was begun must have ended.
+  [[nodiscard]] std::string take();
+
+ private:
+  JsonWriter& begin(char bracket);
+  JsonWriter& end(char bracket);
+  void before_value();
+  void new_line();
+
+  std::string out_;
+  std::vector<bool> has_items_;  ///< one entry an open bracket
+  bool after_key_ = false;
+};
+
+}  // namespace contend

@@ -1,0 +1,45 @@
+#pragma once
+// The one table of result columns and of summary figures: name with its unit as suffix, type, one line of text, and
+// where the value comes from. The CSV and JSON writers, `contend list metrics` and the reference docs read it.
+
+#include "sim/result.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace contend {
+
+/// A value of a column; std::monostate is a missing one, such as the finish of a job that did not finish.
+using Cell = std::variant<std::monostate, std::string, std::int64_t, Time>;
+
+template <class Row>
+struct Column {
+  std::string_view name;
+  std::string_view type;  ///< `text`, `integer` or `seconds` (a decimal number, exact to the nanosecond)
+  std::string_view text;
+  Cell (*value)(const Row&);
+};
+
+[[nodiscard]] std::span<const Column<JobResult>> job_columns();
+[[nodiscard]] std::span<const Column<GpuResult>> gpu_columns();
+[[nodiscard]] std::span<const Column<LinkResult>> link_columns();
+
+/// A figure of a run; NaN where it has no value.
+struct Metric {
+  std::string_view name;
+  std::string_view title;  ///< for people, without the unit
+  std::string_view unit;   ///< `s`, `share` (0..1) or `jobs`
+  std::string_view text;
+  double (*value)(const Summary&);
+};
+[[nodiscard]] std::span<const Metric> metrics();
+/// The metric of that name, which must exist.
+[[nodiscard]] const Metric& metric(std::string_view name);
+
+/// The reference page of the columns of every file in an output folder.
+[[nodiscard]] std::string columns_markdown();
+
+}  // namespace contend

@@ -1,0 +1,112 @@
+#include "traces/result_writer.hpp"
+
+#include "sim/statistics.hpp"
+#include "traces/atomic_file.hpp"
+#include "traces/csv.hpp"
+#include "traces/decimal.hpp"
+#include "traces/result_columns.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+void append_cell(std::string& out, const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) append_csv_field(out, *text);
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) out += fmt::format_int{*number}.c_str();
+  if (const auto* time = std::get_if<Time>(&cell)) out += format_seconds(*time);
+}
+
+template <class Row>
+std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row>> columns,
+                   std::vector<Row> RunResult::*rows) {
+  const bool with_seed = replicas.size() > 1;
+  std::string out = with_seed ? "replica," : "";
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) out += ',';
+    out += columns[i].name;
+  }
+  out += '\n';
+  for (const Replica& replica : replicas) {
+    for (const Row& row : replica.result.*rows) {
+      if (with_seed) out += fmt::format("{},", replica.seed);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (i > 0) out += ',';
+        append_cell(out, columns[i].value(row));
+      }
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+void write_figure(JsonWriter& json, const Metric& metric, double value) {
+  json.key(metric.name);
+  if (metric.unit == "jobs")
+    json.value(static_cast<std::int64_t>(value));
+  else
+    json.value(value);
+}
+
+}  // namespace
+
+std::string jobs_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, job_columns(), &RunResult::jobs);
+}
+std::string gpus_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, gpu_columns(), &RunResult::gpus);
+}
+std::string links_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, link_columns(), &RunResult::links);
+}
+
+void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas) {
+  json.member("scenario", scenario_name);
+  json.key("replicas").begin_array();
+  for (const Replica& replica : replicas) {
+    json.begin_object().member("seed", replica.seed).member("interrupted", replica.result.interrupted);
+    for (const Metric& metric : metrics()) write_figure(json, metric, metric.value(replica.summary));
+    json.key("end_s").raw(format_seconds(replica.result.end)).end_object();
+  }
+  json.end_array();
+  if (replicas.size() < 2) return;
+  json.key("mean").begin_object();
+  for (const Metric& metric : metrics()) {
+    std::vector<double> values;
+    for (const Replica& replica : replicas) values.push_back(metric.value(replica.summary));
+    const Estimate figure = estimate(values);
+    json.key(metric.name).begin_object().member("mean", figure.mean).member("half_width_95", figure.half_width);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw_file_error(folder, "can't be made a folder", error.value());
+}
+
+void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
+                   std::span<const Replica> replicas) {
+  make_folder(folder);
+  const auto path = [&](const char* name) { return (std::filesystem::path{folder} / name).string(); };
+  JsonWriter json;
+  json.begin_object();
+  write_summary_members(json, manifest.scenario_name, replicas);
+  json.end_object();
+  std::error_code not_there;
+  std::filesystem::remove(path("manifest.json"), not_there);
+  write_file(path("scenario.yaml"), scenario_yaml);
+  write_file(path("jobs.csv"), jobs_csv(replicas));
+  write_file(path("gpus.csv"), gpus_csv(replicas));
+  write_file(path("links.csv"), links_csv(replicas));
+  write_file(path("summary.json"), json.take());
+  write_file(path("manifest.json"), manifest_json(manifest, replicas));
+}
+
+}  // namespace contend

@@ -1,0 +1,12 @@
+#pragma once
+// SHA-256 (FIPS 180-4), to name input files by their content in the manifest.
+
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+/// The digest of the bytes as 64 lower-case hexadecimal digits.
+[[nodiscard]] std::string sha256_hex(std::string_view bytes);
+
+}  // namespace contend
