@@ -1,0 +1,268 @@
+#include "scenarios/keys.hpp"
+
+#include "scenarios/policy_codec.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace contend {
+namespace {
+
+constexpr std::int64_t kMaxGpus = 1 << 20;
+constexpr std::int64_t kMaxJobs = 1'000'000;
+constexpr std::int64_t kMaxIterations = 1'000'000'000'000;
+constexpr Time kHour = Time::seconds(3600);
+constexpr Time kDay = 24 * kHour;
+
+template <class T>
+void clear(T& value, const T& fallback) {
+  value = fallback;
+}
+template <class T>
+void clear(std::optional<T>& value, const std::optional<T>&) {
+  value.reset();
+}
+
+/// A key whose value is taken from a scenario by `get` and put into it by `set`.
+template <class T, class Get, class Set>
+ScenarioKey property(std::string_view path, Get get, Set set, const Codec<T>& codec, std::string_view text) {
+  ScenarioKey key;
+  key.path = path;
+  key.type = codec.type;
+  key.range = codec.range;
+  key.text = text;
+  key.is_optional = codec.is_optional;
+  key.unset = codec.unset;
+  key.schema = codec.schema;
+  key.read = [get, set, codec](const YamlNode& node, const Reading& reading, Scenario& scenario) {
+    T value = get(scenario);
+    codec.read(node, reading, value);
+    set(scenario, std::move(value));
+  };
+  key.reset = [get, set](Scenario& scenario) {
+    T value = get(scenario);
+    clear(value, T{get(default_scenario())});
+    set(scenario, std::move(value));
+  };
+  key.print = [get, codec](const Scenario& scenario) { return codec.print(get(scenario)); };
+  return key;
+}
+
+/// A key that is one member of a scenario; `member` returns a reference to it.
+template <class T, class Member>
+ScenarioKey row(std::string_view path, Member member, const Codec<T>& codec, std::string_view text) {
+  return property<T>(
+      path, [member](const Scenario& s) -> const T& { return member(s); },
+      [member](Scenario& s, T value) { member(s) = std::move(value); }, codec, text);
+}
+
+ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey key) {
+  key.displaces = std::move(others);
+  return key;
+}
+
+/// A key of the file itself, not of the scenario that it describes.
+ScenarioKey file_key(KeyRole role, std::string_view path, std::string type, std::string_view text) {
+  ScenarioKey key;
+  key.path = path;
+  key.type = std::move(type);
+  key.text = text;
+  key.role = role;
+  key.read = [](const YamlNode&, const Reading&, Scenario&) {};
+  key.reset = [](Scenario&) {};
+  key.print = [](const Scenario&) { return std::string{}; };
+  return key;
+}
+
+ScenarioKey version_key() {
+  ScenarioKey key =
+      file_key(KeyRole::schema_version, "schema_version", "integer", "version of this format; required in every file");
+  const Codec<int> codec = integer_codec<int>(1, 1);
+  key.range = std::string{"1"};  // an assignment of the literal: a false -Wrestrict of g++ 12 (bug 105651)
+  key.schema = [](JsonWriter& json) { json.member("const", 1); };
+  key.read = [codec](const YamlNode& node, const Reading& reading, Scenario&) {
+    int version = 1;
+    codec.read(node, reading, version);
+  };
+  key.print = [](const Scenario&) { return std::string{"1"}; };
+  return key;
+}
+
+ScenarioKey include_key() {
+  ScenarioKey key = file_key(KeyRole::include, "include", "path or list of paths",
+                             "files to start from, relative to this one; later ones win, this file wins over all");
+  key.schema = [](JsonWriter& json) {
+    json.key("anyOf").begin_array();
+    json.begin_object().member("type", "string").end_object();
+    json.begin_object()
+        .member("type", "array")
+        .key("items")
+        .begin_object()
+        .member("type", "string")
+        .end_object()
+        .end_object();
+    json.end_array();
+  };
+  return key;
+}
+
+std::vector<ScenarioKey> run_keys() {
+  return {
+      version_key(),
+      include_key(),
+      row(
+          "name", [](auto& s) -> auto& { return s.name; }, text_codec(), "short name, for tables and plots"),
+      row(
+          "description", [](auto& s) -> auto& { return s.description; }, text_codec(), "what the scenario is about"),
+      row(
+          "seed", [](auto& s) -> auto& { return s.seed; }, integer_codec<std::uint64_t>(0, INT64_MAX),
+          "seed of the first replica"),
+      row(
+          "repeat", [](auto& s) -> auto& { return s.repeat; }, integer_codec<int>(1, 100'000),
+          "replicas, with the seeds seed, seed + 1, ..."),
+  };
+}
+
+std::vector<ScenarioKey> cluster_keys() {
+  return {
+      row(
+          "cluster.servers", [](auto& s) -> auto& { return s.cluster.servers; }, integer_codec<int>(1, 1'000'000),
+          "servers, each with one network interface"),
+      row(
+          "cluster.gpus_per_server", [](auto& s) -> auto& { return s.cluster.gpus_per_server; },
+          integer_codec<int>(1, 1024), "GPUs in each server"),
+      row(
+          "cluster.gpu_memory", [](auto& s) -> auto& { return s.cluster.gpu_memory; },
+          quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "memory of each GPU"),
+  };
+}
+
+std::vector<ScenarioKey> network_keys() {
+  const Codec<TimePerByte> slope = quantity_codec(TimePerByte{0}, TimePerByte{1e6});
+  return {
+      row(
+          "network.fidelity", [](auto& s) -> auto& { return s.network.fidelity; },
+          choice_codec<Fidelity>({{"analytic", Fidelity::analytic}, {"contention", Fidelity::contention}}),
+          "whether transfers that share an interface slow each other down"),
+      displacing({"network.beta", "network.eta"},
+                 row(
+                     "network.nic", [](auto& s) -> auto& { return s.network.nic; },
+                     optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+                     "line rate of a server's interface; auto: 1/beta, or 10Gbps if beta is auto too")),
+      row(
+          "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
+          "start-up time of a transfer"),
+      displacing({"network.nic"}, row(
+                                      "network.beta", [](auto& s) -> auto& { return s.network.beta; },
+                                      optional_codec(slope, "auto"), "time per byte of a transfer alone; auto: 1/nic")),
+      row(
+          "network.eta", [](auto& s) -> auto& { return s.network.eta; }, optional_codec(slope, "auto"),
+          "further time per byte for each other transfer on the interface; auto: 0.2745 x beta, the ratio "
+          "0.235/0.856 of the 10 GbE fit in the authors' simulator of arXiv 2002.10105"),
+      row(
+          "network.tick", [](auto& s) -> auto& { return s.network.tick; }, quantity_codec(Time{}, kHour),
+          "transfers end at the next multiple of this; 0s: at their exact end"),
+  };
+}
+
+std::vector<ScenarioKey> policy_keys() {
+  return {
+      row(
+          "policies.scheduling", [](auto& s) -> auto& { return s.scheduling; }, policy_codec(policy_kind("scheduling")),
+          "which queued job starts next"),
+      row(
+          "policies.placement", [](auto& s) -> auto& { return s.placement; }, policy_codec(policy_kind("placement")),
+          "which GPUs it gets"),
+      row(
+          "policies.communication", [](auto& s) -> auto& { return s.communication; },
+          policy_codec(policy_kind("communication")), "which transfer may enter the network now"),
+  };
+}
+
+std::vector<ScenarioKey> workload_keys() {
+  using Interval = std::pair<std::int64_t, std::int64_t>;
+  std::vector<ScenarioKey> keys{
+      displacing(
+          {"workload.generate"},
+          row(
+              "workload.jobs", [](auto& s) -> auto& { return s.workload.jobs; }, optional_codec(path_codec(), ""),
+              "job list (CSV), relative to the file that names it; without it a job mix is generated")),
+      row(
+          "workload.generate.models", [](auto& s) -> auto& { return s.workload.generate.models; }, models_codec(),
+          "training profiles, each as likely as the others"),
+      row(
+          "workload.generate.sizes", [](auto& s) -> auto& { return s.workload.generate.sizes; },
+          sizes_codec(kMaxGpus, kMaxJobs), "how many jobs of each size"),
+      property<Interval>(
+          "workload.generate.iterations",
+          [](const Scenario& s) {
+            return Interval{s.workload.generate.min_iterations, s.workload.generate.max_iterations};
+          },
+          [](Scenario& s, Interval value) {
+            s.workload.generate.min_iterations = value.first;
+            s.workload.generate.max_iterations = value.second;
+          },
+          interval_codec(1, kMaxIterations), "iterations of a job, uniform between the two, both included"),
+      row(
+          "workload.generate.arrivals", [](auto& s) -> auto& { return s.workload.generate.arrival_window; },
+          quantity_codec(Time::milliseconds(1), 3650 * kDay),
+          "jobs arrive at whole milliseconds uniform in [0, this); 1ms: all at the start"),
+  };
+  for (ScenarioKey& key : keys) {
+    if (key.displaces.empty()) key.displaces = {"workload.jobs"};
+  }
+  return keys;
+}
+
+std::vector<ScenarioKey> engine_keys() {
+  return {
+      row(
+          "engine.leap", [](auto& s) -> auto& { return s.engine.leap; }, bool_codec(),
+          "skip whole periods of a state that recurs; the results are the same either way"),
+      row(
+          "engine.until", [](auto& s) -> auto& { return s.engine.until; },
+          optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
+          "stop the simulation at this time"),
+  };
+}
+
+}  // namespace
+
+const std::vector<ScenarioKey>& scenario_keys() {
+  static const std::vector<ScenarioKey> keys = [] {
+    std::vector<ScenarioKey> all;
+    for (const auto& make : {run_keys, cluster_keys, network_keys, policy_keys, workload_keys, engine_keys}) {
+      for (ScenarioKey& key : make()) all.push_back(std::move(key));
+    }
+    return all;
+  }();
+  return keys;
+}
+
+const Scenario& default_scenario() {
+  static const Scenario defaults = [] {
+    Scenario scenario;
+    scenario.network.nic = ByteRate{1.25e9};
+    scenario.scheduling = default_policy(policy_kind("scheduling"), "srsf");
+    scenario.placement = default_policy(policy_kind("placement"), "lwf");
+    scenario.communication = default_policy(policy_kind("communication"), "srsf");
+    return scenario;
+  }();
+  return defaults;
+}
+
+bool is_set(const ScenarioKey& key, const Scenario& scenario) {
+  const std::string text = key.print(scenario);
+  return !text.empty() && text != key.unset;
+}
+
+bool displaces(const ScenarioKey& key, const ScenarioKey& other) {
+  return std::any_of(key.displaces.begin(), key.displaces.end(), [&](std::string_view name) {
+    return other.path == name || (other.path.starts_with(name) && other.path[name.size()] == '.');
+  });
+}
+
+}  // namespace contend

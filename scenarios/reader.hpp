@@ -1,0 +1,30 @@
+#pragma once
+// Reads scenarios, strictly: an unknown or duplicate key, a value of the wrong type, unit or range is an error, and all
+// errors of all files are thrown at once as one InputError.
+//
+// A key is taken from the last layer that sets it (scenarios/layers.hpp); its value is replaced as a whole, but for
+// policies, whose parameters stay until another policy is named. A key that a later layer displaces (see
+// ScenarioKey::displaces) is as if it had never been set. Paths are relative to the file that holds them.
+
+#include "scenarios/layers.hpp"
+#include "scenarios/scenario.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+struct LoadOptions {
+  std::vector<std::string> overrides;  ///< `key=value` with a dotted key and a value in YAML; the last wins
+};
+
+/// Throws InputError.
+[[nodiscard]] Scenario load_scenario(const std::string& path, const LoadOptions& options = {});
+
+/// The scenario in `text`; `name` stands for the file in messages, and paths are relative to its folder. Included files
+/// come from `read`; without it every include is an error. Throws InputError.
+[[nodiscard]] Scenario parse_scenario(std::string_view text, const std::string& name, const LoadOptions& options = {},
+                                      const FileReader& read = {});
+
+}  // namespace contend

@@ -1,0 +1,22 @@
+#pragma once
+// The one builder: turns a Scenario into a Simulation and runs it.
+
+#include "scenarios/scenario.hpp"
+#include "sim/ports.hpp"
+#include "sim/result.hpp"
+#include "sim/simulation.hpp"
+
+#include <cstdint>
+#include <functional>
+
+namespace contend {
+
+struct RunHooks {
+  Observer* observer = nullptr;                  ///< turns leaping off
+  std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
+};
+
+/// Runs one replica of the scenario with this seed. Throws InputError, e.g. for a job list that can't be read.
+RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks = {});
+
+}  // namespace contend

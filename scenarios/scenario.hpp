@@ -1,0 +1,55 @@
+#pragma once
+// A scenario: plain validated data, every default filled in, no behaviour.
+
+#include "models/workload.hpp"
+#include "policies/registry.hpp"
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace contend {
+
+struct PolicyChoice {
+  std::string name;
+  Parameters parameters;  ///< complete: every parameter of the policy has a value
+};
+
+enum class Fidelity : std::uint8_t { analytic, contention };
+
+struct Scenario {
+  std::string name;
+  std::string description;
+  std::uint64_t seed = 1;  ///< of the first replica
+  int repeat = 1;          ///< replicas, with seeds seed, seed + 1, ...
+
+  struct Cluster {
+    int servers = 16;
+    int gpus_per_server = 4;
+    Bytes gpu_memory = Bytes::mebibytes(32768);
+  } cluster;
+
+  struct Network {
+    Fidelity fidelity = Fidelity::contention;
+    std::optional<ByteRate> nic;      ///< line rate; beta = 1 / nic if beta is not given
+    Time alpha;                       ///< start-up of a transfer
+    std::optional<TimePerByte> beta;  ///< time per byte of a transfer that is alone
+    std::optional<TimePerByte> eta;   ///< further time per byte for each other transfer on the interface
+    Time tick;                        ///< transfers end at the next multiple of this; 0: at their exact end
+  } network;
+
+  PolicyChoice scheduling, placement, communication;
+
+  struct Work {
+    std::optional<std::string> jobs;  ///< path of a job list; if absent the mix is generated
+    GeneratedWorkload generate;
+  } workload;
+
+  struct Engine {
+    bool leap = true;
+    std::optional<Time> until;
+  } engine;
+};
+
+}  // namespace contend

@@ -1,0 +1,44 @@
+// Arbitrary bytes as a scenario: either an InputError, or a scenario whose text reads back as the same text. The first
+// line may hold an override: `#set network.nic=25Gbps`. The disk is never touched.
+
+#include "scenarios/print.hpp"
+#include "scenarios/reader.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace {
+
+constexpr std::string_view kSet = "#set ";
+
+/// Two small files to include: one that is sound, and one that includes itself.
+contend::FileText read_included(const std::string& path) {
+  if (path == "base.yaml") return {"schema_version: 1\ncluster: {servers: 2}\nnetwork: {beta: 1ns/B}\n", {}};
+  if (path == "loop.yaml") return {"schema_version: 1\ninclude: loop.yaml\n", {}};
+  return {std::nullopt, "there is no such file"};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  contend::LoadOptions options;
+  if (text.starts_with(kSet)) {
+    options.overrides.emplace_back(text.substr(kSet.size(), text.substr(kSet.size()).find('\n')));
+  }
+  std::string printed;
+  try {
+    printed = contend::to_yaml(contend::parse_scenario(text, "fuzz.yaml", options, read_included));
+  } catch (const contend::InputError& error) {
+    CONTEND_CHECK(!error.diagnostics().empty(), "an input error says what is wrong");
+    return 0;
+  }
+  // Outside the try: what was printed must not be refused.
+  const contend::Scenario again = contend::parse_scenario(printed, "fuzz.yaml");
+  CONTEND_CHECK(contend::to_yaml(again) == printed, "a printed scenario reads back as itself");
+  return 0;
+}

@@ -1,0 +1,176 @@
+// Printing: scenarios read back as themselves; schema and reference page name every key.
+#include "scenarios/print.hpp"
+
+#include "scenarios/keys.hpp"
+#include "scenarios/policy_codec.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+namespace contend {
+namespace {
+
+TEST_CASE("the default scenario, every key filled in") {
+  CHECK(to_yaml(default_scenario()) == R"(schema_version: 1
+name: ""
+description: ""
+seed: 1
+repeat: 1
+cluster:
+  servers: 16
+  gpus_per_server: 4
+  gpu_memory: 32GiB
+network:
+  fidelity: contention
+  nic: 10Gbps
+  alpha: 0s
+  beta: auto
+  eta: auto
+  tick: 0s
+policies:
+  scheduling: {policy: srsf, strict: false, preemptive: false}
+  placement: {policy: lwf, kappa: 1}
+  communication: {policy: srsf, ways: 1}
+workload:
+  generate:
+    models: [vgg16, resnet50, inception-v3, lstm]
+    sizes: {1: 80, 2: 14, 4: 26, 8: 30, 16: 8, 32: 2}
+    iterations: [1000, 6000]
+    arrivals: 20min
+engine:
+  leap: true
+  until: none
+)");
+}
+
+TEST_CASE("a job list is printed instead of the mix, relative to where the text goes") {
+  const Scenario s = parsed("workload: {jobs: lists/a.csv}\n");
+  CHECK(to_yaml(s).find("workload:\n  jobs: lists/a.csv\nengine:") != std::string::npos);
+  CHECK(to_yaml(s).find("generate") == std::string::npos);
+  CHECK(to_yaml(s, "out/run").find("  jobs: \"../../lists/a.csv\"\n") != std::string::npos);
+  CHECK(parse_scenario(to_yaml(s, "out/run"), "out/run/scenario.yaml").workload.jobs == s.workload.jobs);
+}
+
+PolicyChoice some_policy(std::mt19937_64& random, const PolicyKind& kind) {
+  const PolicyInfo& policy = kind.policies[random() % kind.policies.size()];
+  std::vector<std::pair<std::string, ParameterValue>> values;
+  for (const ParameterInfo& p : policy.parameters) {
+    ParameterValue value = p.default_value;
+    if (std::holds_alternative<bool>(value)) value = random() % 2 == 0;
+    if (std::holds_alternative<double>(value))
+      value = std::fmod(static_cast<double>(random()) / 3e9, p.maximum - p.minimum) + p.minimum;
+    if (std::holds_alternative<std::int64_t>(value))
+      value = static_cast<std::int64_t>(p.minimum) + static_cast<std::int64_t>(random() % 5);
+    values.emplace_back(p.name, value);
+  }
+  return {std::string{policy.name}, Parameters{std::move(values)}};
+}
+
+std::string some_text(std::mt19937_64& random) {
+  const std::vector<std::string> pieces{"a",   "B7", " ",  "\n",           "\"", "'",  "\\", ":",
+                                        "#",   "\t", "\r", "\xe2\x82\xac", "-",  "no", "1",  std::string(1, '\0'),
+                                        "\x7f"};
+  std::string text;
+  for (std::uint64_t i = random() % 6; i > 0; --i) text += pieces[random() % pieces.size()];
+  return text;
+}
+
+Scenario some_scenario(std::mt19937_64& random) {
+  const auto up_to = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random() % limit); };
+  Scenario s;
+  s.name = some_text(random);
+  s.description = some_text(random);
+  s.seed = random() >> 1;
+  s.repeat = 1 + static_cast<int>(up_to(100));
+  s.cluster.servers = 1 + static_cast<int>(up_to(1'000'000));
+  s.cluster.gpu_memory = Bytes{1 + up_to(1ULL << 50)};
+  s.network.fidelity = random() % 2 == 0 ? Fidelity::analytic : Fidelity::contention;
+  if (random() % 2 == 0)
+    s.network.nic = ByteRate{125.0 + static_cast<double>(random() >> 20) / 7.0};
+  else
+    s.network.beta = TimePerByte{static_cast<double>(random() >> 40) / 1e9};
+  if (random() % 2 == 0) s.network.eta = TimePerByte{static_cast<double>(random() >> 40) / 1'048'576.0};
+  s.network.alpha = Time::nanoseconds(up_to(3'600'000'000'000));
+  s.network.tick = Time::microseconds(up_to(1'000'000));
+  s.scheduling = some_policy(random, policy_kind("scheduling"));
+  s.placement = some_policy(random, policy_kind("placement"));
+  s.communication = some_policy(random, policy_kind("communication"));
+  if (random() % 3 == 0) {
+    s.workload.jobs = "lists/" + std::to_string(random() % 100) + " jobs.csv";
+  } else {
+    s.workload.generate.models = {"lstm"};
+    s.workload.generate.sizes = {{1 + static_cast<int>(up_to(8)), 1}, {16, 1 + static_cast<int>(up_to(50))}};
+    s.workload.generate.max_iterations = 6'000 + up_to(1'000'000);
+    s.workload.generate.arrival_window = Time::milliseconds(1 + up_to(1'000'000'000));
+  }
+  s.engine.leap = random() % 2 == 0;
+  if (random() % 2 == 0) s.engine.until = Time::nanoseconds(1 + up_to(1ULL << 60));
+  return s;
+}
+
+TEST_CASE("property: a printed scenario reads back as itself") {
+  std::mt19937_64 random{4'711};
+  for (int i = 0; i < 500; ++i) {
+    const Scenario scenario = some_scenario(random);
+    const std::string text = to_yaml(scenario);
+    CAPTURE(text);
+    const Scenario again = parse_scenario(text, "a.yaml");
+    CHECK(to_yaml(again) == text);
+    CHECK(again.name == scenario.name);
+    CHECK(again.cluster.gpu_memory == scenario.cluster.gpu_memory);
+    CHECK(again.network.nic == scenario.network.nic);
+    CHECK(again.network.beta == scenario.network.beta);
+    CHECK(again.network.eta == scenario.network.eta);
+    CHECK(again.network.alpha == scenario.network.alpha);
+    CHECK(again.workload.jobs == scenario.workload.jobs);
+    CHECK(again.workload.generate.sizes == scenario.workload.generate.sizes);
+    CHECK(again.scheduling.parameters.values() == scenario.scheduling.parameters.values());
+    CHECK(again.engine.until == scenario.engine.until);
+  }
+}
+
+TEST_CASE("the hash names a scenario") {
+  CHECK(scenario_hash(parsed("")) == scenario_hash(default_scenario()));
+  CHECK(scenario_hash(parsed("")).size() == 16);
+  CHECK(scenario_hash(parsed("")) != scenario_hash(parsed("seed: 2\n")));
+  CHECK(scenario_hash(parsed("network: {nic: 1.25GB/s}\n")) == scenario_hash(parsed("")));
+}
+
+TEST_CASE("schema and reference page name every key, policy and parameter") {
+  const std::string schema = json_schema();
+  const std::string page = keys_markdown();
+  for (const ScenarioKey& key : scenario_keys()) {
+    CAPTURE(key.path);
+    const std::string name{key.path.substr(key.path.rfind('.') + 1)};
+    CHECK(schema.find("\"" + name + "\": {") != std::string::npos);
+    CHECK(page.find("| `" + std::string{key.path} + "` |") != std::string::npos);
+    CHECK_FALSE(key.text.empty());
+    CHECK_FALSE(key.type.empty());
+  }
+  for (const PolicyKind& kind : policy_kinds()) {
+    for (const PolicyInfo& policy : kind.policies) {
+      CAPTURE(policy.name);
+      CHECK(schema.find("\"const\": \"" + std::string{policy.name} + "\"") != std::string::npos);
+      for (const ParameterInfo& parameter : policy.parameters) {
+        CHECK(schema.find("\"" + std::string{parameter.name} + "\": {") != std::string::npos);
+        CHECK(page.find("| `" + std::string{policy.name} + "` | `" + std::string{parameter.name} + "` |") !=
+              std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("every default passes its own reader, alone") {
+  for (const ScenarioKey& key : scenario_keys()) {
+    const std::string value = key.print(default_scenario());
+    if (key.role != KeyRole::value || value.empty()) continue;
+    CAPTURE(key.path);
+    CHECK(errors_of("", {std::string{key.path} + "=" + value}).empty());
+  }
+}
+
+}  // namespace
+}  // namespace contend

@@ -1,0 +1,185 @@
+// Values: types, units, ranges, names; and the defaults.
+#include "scenarios/keys.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include "scenarios/print.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace contend {
+namespace {
+
+TEST_CASE("an empty scenario is the default one") {
+  const Scenario s = parsed("");
+  CHECK(s.seed == 1);
+  CHECK(s.repeat == 1);
+  CHECK(s.cluster.servers == 16);
+  CHECK(s.cluster.gpu_memory == Bytes::mebibytes(32'768));
+  CHECK(s.network.fidelity == Fidelity::contention);
+  CHECK(s.network.nic == ByteRate{1.25e9});
+  CHECK_FALSE(s.network.beta.has_value());
+  CHECK(s.scheduling.name == "srsf");
+  CHECK(s.placement.name == "lwf");
+  CHECK(s.communication.name == "srsf");
+  CHECK(s.engine.leap);
+  CHECK(to_yaml(s) == to_yaml(default_scenario()));
+}
+
+TEST_CASE("every kind of value") {
+  const Scenario s = parsed(R"(
+name: small
+seed: 010
+cluster: {servers: 2, gpu_memory: 16GiB}
+network: {fidelity: analytic, nic: 25Gbps, alpha: 50us, eta: 0.1ns/B, tick: 1ms}
+workload:
+  generate: {models: [lstm], sizes: {2: 3, 1: 4}, iterations: [5, 6], arrivals: 2s}
+engine: {leap: false, until: 2h}
+)");
+  CHECK(s.name == "small");
+  CHECK(s.seed == 10);  // decimal, not octal
+  CHECK(s.cluster.servers == 2);
+  CHECK(s.cluster.gpus_per_server == 4);
+  CHECK(s.cluster.gpu_memory == Bytes::mebibytes(16'384));
+  CHECK(s.network.fidelity == Fidelity::analytic);
+  CHECK(s.network.nic == ByteRate{3.125e9});
+  CHECK(s.network.alpha == Time::microseconds(50));
+  CHECK(s.network.eta == TimePerByte{0.1});
+  CHECK(s.network.tick == Time::milliseconds(1));
+  CHECK(s.workload.generate.models == std::vector<std::string>{"lstm"});
+  CHECK(s.workload.generate.sizes == std::vector<std::pair<int, int>>{{2, 3}, {1, 4}});
+  CHECK(s.workload.generate.min_iterations == 5);
+  CHECK(s.workload.generate.max_iterations == 6);
+  CHECK(s.workload.generate.arrival_window == Time::seconds(2));
+  CHECK_FALSE(s.engine.leap);
+  CHECK(s.engine.until == Time::seconds(7200));
+}
+
+TEST_CASE("the version is required, and 1") {
+  CHECK(errors_of_file("seed: 1\n") == "a.yaml:1:1: schema_version: missing; write `schema_version: 1`");
+  CHECK(errors_of_file("schema_version: 2\n") == "a.yaml:1:17: schema_version: expected an integer <= 1, got \"2\"");
+}
+
+TEST_CASE("unknown keys and the nearest name") {
+  CHECK(errors_of("cluster: {serverz: 3}\n") == "a.yaml:2:11: cluster.serverz: unknown key; did you mean `servers`?");
+  CHECK(errors_of("clutser: {}\n") == "a.yaml:2:1: clutser: unknown key; did you mean `cluster`?");
+  CHECK(errors_of("kappa: 1\n") == "a.yaml:2:1: kappa: unknown key");
+  CHECK(errors_of("leap: true\n") == "a.yaml:2:1: leap: unknown key; did you mean `engine.leap`?");
+  CHECK(errors_of("network.nic: 1Gbps\n") ==
+        "a.yaml:2:1: network.nic: unknown key; write nested maps instead of points");
+}
+
+TEST_CASE("wrong types") {
+  CHECK(errors_of("cluster: 3\n") == "a.yaml:2:10: cluster: expected a map of keys, got \"3\"");
+  CHECK(errors_of("cluster:\n") == "a.yaml:2:1: cluster: expected a map of keys, got nothing");
+  CHECK(errors_of("seed: \"1\"\n") == "a.yaml:2:7: seed: expected an integer >= 0, got the text \"1\"");
+  CHECK(errors_of("seed: 1.0\n") == "a.yaml:2:7: seed: expected an integer >= 0, got \"1.0\"");
+  CHECK(errors_of("seed: [1]\n") == "a.yaml:2:7: seed: expected an integer >= 0, got a list");
+  CHECK(errors_of("name:\n") == "a.yaml:2:1: name: expected text, got nothing");
+  CHECK(errors_of("engine: {leap: 'no'}\n") == "a.yaml:2:16: engine.leap: expected true or false, got the text \"no\"");
+  CHECK(errors_of("engine: {leap: yes}\n") == "a.yaml:2:16: engine.leap: expected true or false, got \"yes\"");
+  CHECK(errors_of("workload: {jobs: ''}\n") == "a.yaml:2:18: workload.jobs: expected a path, got the text \"\"");
+}
+
+TEST_CASE("out of range") {
+  CHECK(errors_of("cluster: {servers: 0}\n") == "a.yaml:2:20: cluster.servers: expected an integer >= 1, got \"0\"");
+  CHECK(errors_of("cluster: {servers: 1000001}\n") ==
+        "a.yaml:2:20: cluster.servers: expected an integer <= 1000000, got \"1000001\"");
+  CHECK(errors_of("seed: -1\n") == "a.yaml:2:7: seed: expected an integer >= 0, got \"-1\"");
+  CHECK(errors_of("seed: 99999999999999999999\n") ==
+        "a.yaml:2:7: seed: expected an integer <= 9223372036854775807, got \"99999999999999999999\"");
+  CHECK(errors_of("network: {nic: 0Gbps}\n") == "a.yaml:2:16: network.nic: expected a rate >= 1Kbps, got \"0Gbps\"");
+  CHECK(errors_of("network: {alpha: 2h}\n") == "a.yaml:2:18: network.alpha: expected a time <= 1h, got \"2h\"");
+}
+
+TEST_CASE("units") {
+  CHECK(errors_of("network: {alpha: 50}\n") ==
+        "a.yaml:2:18: network.alpha: expected a time such as 50us, got \"50\"; write the unit: ns us ms s min h d");
+  CHECK(errors_of("network: {nic: .nan}\n") ==
+        "a.yaml:2:16: network.nic: expected a rate such as 10Gbps, got \".nan\"");
+  CHECK(
+      errors_of("cluster: {gpu_memory: 16gib}\n") ==
+      "a.yaml:2:23: cluster.gpu_memory: expected an amount of data such as 25MiB, got \"16gib\"; did you mean `GiB`?");
+}
+
+TEST_CASE("names") {
+  CHECK(errors_of("network: {fidelity: analytics}\n") ==
+        "a.yaml:2:21: network.fidelity: expected one of analytic, contention, got \"analytics\"; did you mean "
+        "`analytic`?");
+  CHECK(errors_of("workload: {generate: {models: [vgg16, resnet5O]}}\n")
+            .starts_with("a.yaml:2:39: workload.generate.models: expected one of "));
+  CHECK(errors_of("workload: {generate: {models: []}}\n") ==
+        "a.yaml:2:31: workload.generate.models: expected a list of training profiles, got a list");
+}
+
+TEST_CASE("the job mix") {
+  CHECK(errors_of("workload: {generate: {sizes: {4: 1, 04: 2}}}\n") ==
+        "a.yaml:2:37: workload.generate.sizes: the size 4 is given twice");
+  CHECK(errors_of("workload: {generate: {sizes: {0: 1, 2: x}}}\n") ==
+        "a.yaml:2:31: workload.generate.sizes: expected an integer >= 1, got \"0\"\n"
+        "a.yaml:2:40: workload.generate.sizes: expected an integer >= 1, got \"x\"");
+  CHECK(errors_of("workload: {generate: {iterations: [5, 2]}}\n") ==
+        "a.yaml:2:35: workload.generate.iterations: expected min <= max, got [5, 2]");
+  CHECK(errors_of("workload: {generate: {iterations: 5}}\n") ==
+        "a.yaml:2:35: workload.generate.iterations: expected a list [min, max], got \"5\"");
+}
+
+TEST_CASE("values too long to be printed and read back") {
+  CHECK(errors_of("name: " + std::string(10'001, 'x') + "\n") ==
+        "a.yaml:2:7: name: expected at most 10000 bytes, got \"" + std::string(40, 'x') + "...\"");
+  std::string sizes;
+  for (int i = 1; i <= 1'001; ++i) sizes += std::to_string(i) + ": 1, ";
+  CHECK(errors_of("workload: {generate: {sizes: {" + sizes + "}}}\n") ==
+        "a.yaml:2:30: workload.generate.sizes: expected at most 1000 sizes, got a map");
+}
+
+TEST_CASE("policies and their parameters") {
+  const Scenario s = parsed("policies:\n  scheduling: {policy: fifo, strict: false}\n  placement: first-fit\n");
+  CHECK(s.scheduling.name == "fifo");
+  CHECK_FALSE(s.scheduling.parameters.get<bool>("strict"));
+  CHECK(s.placement.name == "first-fit");
+  CHECK(s.placement.parameters.values().empty());
+  CHECK(s.communication.parameters.get<std::int64_t>("ways") == 1);
+  CHECK(parsed("policies: {placement: {kappa: 4}}\n").placement.parameters.get<std::int64_t>("kappa") == 4);
+
+  CHECK(errors_of("policies: {placement: frist-fit}\n").ends_with("got \"frist-fit\"; did you mean `first-fit`?"));
+  CHECK(errors_of("policies: {placement: [lwf]}\n").ends_with("got a list"));
+  CHECK(errors_of("policies: {placement: {policy: lwf, kapa: 2}}\n") ==
+        "a.yaml:2:37: policies.placement.kapa: the policy lwf has no such parameter; did you mean `kappa`?");
+  CHECK(errors_of("policies: {placement: {kappa: 0}}\n") ==
+        "a.yaml:2:31: policies.placement.kappa: expected an integer >= 1, got \"0\"");
+  CHECK(errors_of("policies: {scheduling: {strict: 1}}\n") ==
+        "a.yaml:2:33: policies.scheduling.strict: expected true or false, got \"1\"");
+}
+
+TEST_CASE("all errors at once, in the order of the file") {
+  CHECK(errors_of("seed: x\nseed: 1\ncluster:\n  servers: 0\n  gpu: 1\nengine: {leap: 1}\n") ==
+        "a.yaml:2:7: seed: expected an integer >= 0, got \"x\"\n"
+        "a.yaml:3:1: seed: duplicate key, first at line 2\n"
+        "a.yaml:5:12: cluster.servers: expected an integer >= 1, got \"0\"\n"
+        "a.yaml:6:3: cluster.gpu: unknown key\n"
+        "a.yaml:7:16: engine.leap: expected true or false, got \"1\"");
+}
+
+TEST_CASE("files on the disk") {
+  const auto folder = std::filesystem::temp_directory_path() / "contend_reader_test";
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "main.yaml").string();
+  std::ofstream{folder / "base.yaml"} << "schema_version: 1\nworkload: {jobs: jobs.csv}\n";
+  std::ofstream{path} << "schema_version: 1\ninclude: base.yaml\nseed: 3\n";
+  const Scenario s = load_scenario(path, {{"repeat=2"}});
+  CHECK(s.seed == 3);
+  CHECK(s.repeat == 2);
+  CHECK(s.workload.jobs == (folder / "jobs.csv").string());
+  CHECK_THROWS_WITH_AS(static_cast<void>(load_scenario((folder / "none.yaml").string())),
+                       ((folder / "none.yaml").string() + ": can't read it: No such file or directory").c_str(),
+                       InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(load_scenario(folder.string())),
+                       (folder.string() + ": can't read it: it is a folder").c_str(), InputError);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace contend
