@@ -1,0 +1,137 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/table.hpp"
+#include "models/training_profile.hpp"
+#include "scenarios/keys.hpp"
+#include "scenarios/policy_codec.hpp"
+#include "traces/json_writer.hpp"
+#include "traces/result_columns.hpp"
+#include "validate/suites.hpp"
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kExamples[] = {
+    "contend list policies",
+    "contend list metrics --json",
+};
+constexpr Option kOptions[] = {
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
+};
+
+/// A catalogue as names of columns and rows of text: all that a table or JSON needs.
+struct Catalogue {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+std::string parameters_text(std::span<const ParameterInfo> parameters) {
+  std::string out;
+  for (const ParameterInfo& parameter : parameters) {
+    const std::string range = parameter_range(parameter);
+    out += fmt::format("{}{}={}{}", out.empty() ? "" : ", ", parameter.name, print_parameter(parameter.default_value),
+                       range.empty() ? "" : fmt::format(" ({})", range));
+  }
+  return out;
+}
+
+Catalogue policies() {
+  Catalogue list{.columns = {"kind", "policy", "parameters", "summary", "source"}, .rows = {}};
+  for (const PolicyKind& kind : policy_kinds())
+    for (const PolicyInfo& policy : kind.policies)
+      list.rows.push_back({std::string{kind.word}, std::string{policy.name}, parameters_text(policy.parameters),
+                           std::string{policy.summary}, std::string{policy.source}});
+  return list;
+}
+
+Catalogue models() {
+  Catalogue list{.columns = {"model", "batch", "forward_ms", "backward_ms", "gradient_mib", "memory_mib", "source"},
+                 .rows = {}};
+  const auto ms = [](Time time) { return fmt::format("{}", static_cast<double>(time.ns()) / 1e6); };
+  const auto mib = [](Bytes bytes) { return fmt::format("{:.1f}", bytes.to_double() / (1 << 20)); };
+  for (const TrainingProfile& each : training_profiles())
+    list.rows.push_back({std::string{each.name}, fmt::format("{}", each.batch), ms(each.forward), ms(each.backward),
+                         mib(each.gradient), mib(each.memory), std::string{each.source}});
+  return list;
+}
+
+Catalogue keys() {
+  Catalogue list{.columns = {"key", "type", "range", "default", "meaning"}, .rows = {}};
+  for (const ScenarioKey& key : scenario_keys())
+    list.rows.push_back(
+        {std::string{key.path}, key.type, key.range, key.print(default_scenario()), std::string{key.text}});
+  return list;
+}
+
+Catalogue metric_list() {
+  Catalogue list{.columns = {"metric", "unit", "meaning"}, .rows = {}};
+  for (const Metric& each : metrics())
+    list.rows.push_back({std::string{each.name}, std::string{each.unit}, std::string{each.text}});
+  return list;
+}
+
+Catalogue suites() {
+  Catalogue list{.columns = {"suite", "meaning"}, .rows = {}};
+  for (const SuiteRow& each : validation_suites())
+    list.rows.push_back({std::string{each.name}, std::string{each.summary}});
+  return list;
+}
+
+struct Topic {
+  std::string_view name;
+  Catalogue (*make)();
+};
+constexpr Topic kTopics[] = {
+    {"policies", policies}, {"models", models}, {"keys", keys}, {"metrics", metric_list}, {"suites", suites}};
+
+Catalogue catalogue(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) {
+    if (topic.name == name) return topic.make();
+    names.emplace_back(topic.name);
+  }
+  throw UsageError{fmt::format("contend list: no list \"{}\"{}", name, suggestion(name, names))};
+}
+
+std::string to_json(const Catalogue& list) {
+  JsonWriter json;
+  json.begin_array();
+  for (const auto& row : list.rows) {
+    json.begin_object();
+    for (std::size_t i = 0; i < row.size(); ++i) json.member(list.columns[i], row[i]);
+    json.end_object();
+  }
+  json.end_array();
+  return json.take();
+}
+
+int run(const Arguments& arguments) {
+  const Catalogue list = catalogue(arguments.positionals().front());
+  if (arguments.has("json")) {
+    fmt::print("{}", to_json(list));
+    return kExitOk;
+  }
+  Table table{list.columns};
+  for (std::size_t i = 0; i < list.columns.size(); ++i) table.align_left(i);
+  for (const auto& row : list.rows) table.add(row);
+  fmt::print("{}", table.text());
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& list_command() {
+  static constexpr Command kCommand = {.name = "list",
+                                       .arguments = "policies|models|keys|metrics|suites",
+                                       .summary = "Print what there is to choose from.",
+                                       .examples = kExamples,
+                                       .options = kOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = 1,
+                                       .run = run};
+  return kCommand;
+}
+
+}  // namespace contend

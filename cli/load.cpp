@@ -1,0 +1,69 @@
+#include "cli/load.hpp"
+
+#include "scenarios/reader.hpp"
+#include "sim/error.hpp"
+#include "traces/sha256.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+std::vector<std::string> overrides(const Arguments& arguments) {
+  std::vector<std::string> all = arguments.values("set");
+  // The short forms come last and win: they are what one adds to a command that is there already.
+  if (const auto seed = arguments.whole_number("seed", 0, std::numeric_limits<std::int64_t>::max()))
+    all.push_back(fmt::format("seed={}", *seed));
+  if (const auto repeat = arguments.whole_number("repeat", 1, 100'000))
+    all.push_back(fmt::format("repeat={}", *repeat));
+  if (const auto until = arguments.value("until")) all.push_back("engine.until=" + *until);
+  if (arguments.has("no-leap")) all.emplace_back("engine.leap=false");
+  return all;
+}
+
+/// As load_scenario(), and keeps the hash of every file just as it was read.
+Scenario load_one(const std::string& path, const LoadOptions& options, std::vector<InputFile>& inputs) {
+  const FileReader read = [&](const std::string& file) {
+    FileText content = read_text_file(file);
+    if (content.text) inputs.push_back({.path = file, .sha256 = sha256_hex(*content.text)});
+    return content;
+  };
+  const FileText content = read(path);
+  if (!content.text) return load_scenario(path, options);  // words the complaint
+  Scenario scenario = parse_scenario(*content.text, path, options, read);
+  if (scenario.name.empty()) scenario.name = std::filesystem::path{path}.stem().string();
+  return scenario;
+}
+
+}  // namespace
+
+LoadedScenarios load_scenarios(const Arguments& arguments) {
+  const LoadOptions options{.overrides = overrides(arguments)};
+  LoadedScenarios loaded;
+  std::vector<Diagnostic> complaints;
+  for (const std::string& path : arguments.positionals()) {
+    try {
+      loaded.scenarios.push_back(load_one(path, options, loaded.inputs.emplace_back()));
+    } catch (const InputError& error) {
+      complaints.insert(complaints.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return loaded;
+}
+
+std::string folder_name(const Scenario& scenario) {
+  std::string name = scenario.name;
+  for (char& c : name) {
+    const bool separator = c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    if (separator) c = '-';
+  }
+  if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
+  return name;
+}
+
+}  // namespace contend

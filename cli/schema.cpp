@@ -1,0 +1,46 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "scenarios/print.hpp"
+#include "traces/result_columns.hpp"
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kExamples[] = {
+    "contend schema > scenario.schema.json",
+    "contend schema --markdown > scenario-keys.md",
+};
+constexpr Option kOptions[] = {
+    {.name = "markdown", .letter = '\0', .value = "", .text = "the reference page of the scenario keys instead"},
+    {.name = "columns", .letter = '\0', .value = "", .text = "the reference page of the result files instead"},
+};
+
+int run(const Arguments& arguments) {
+  if (arguments.has("markdown") && arguments.has("columns"))
+    throw UsageError{"contend schema: expected one of --markdown and --columns, got both"};
+  if (arguments.has("markdown"))
+    fmt::print("{}", keys_markdown());
+  else if (arguments.has("columns"))
+    fmt::print("{}", columns_markdown());
+  else
+    fmt::print("{}", json_schema());
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& schema_command() {
+  static constexpr Command kCommand = {.name = "schema",
+                                       .arguments = "",
+                                       .summary = "Print the JSON Schema of scenarios, for editors.",
+                                       .examples = kExamples,
+                                       .options = kOptions,
+                                       .min_arguments = 0,
+                                       .max_arguments = 0,
+                                       .run = run};
+  return kCommand;
+}
+
+}  // namespace contend

@@ -1,0 +1,29 @@
+#pragma once
+// Text tables for people: the first column to the left, figures to the right.
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+class Table {
+ public:
+  /// Titles carry the unit: `makespan [s]`.
+  explicit Table(std::vector<std::string> titles) { rows_.push_back(std::move(titles)); }
+  /// As many cells as titles.
+  void add(std::vector<std::string> cells);
+  /// For a table of words: column `index` goes to the left too.
+  void align_left(std::size_t index) { left_.push_back(index); }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;  ///< row 0 are the titles
+  std::vector<std::size_t> left_{0};
+};
+
+/// The values as decimals of equal precision, about five significant digits for the largest; `-` for NaN.
+[[nodiscard]] std::vector<std::string> format_column(const std::vector<double>& values);
+
+}  // namespace contend

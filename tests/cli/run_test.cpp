@@ -1,0 +1,132 @@
+// contend run: outputs, exit codes, tables.
+
+#include "tests/cli/program.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+constexpr const char* kSmall =
+    "schema_version: 1\nname: small\ncluster: {servers: 2, gpus_per_server: 2}\n"
+    "workload: {generate: {sizes: {1: 3, 4: 2}, iterations: [2, 9], arrivals: 2s}}\n";
+// Nothing but jobs of a size that the cluster does not have.
+constexpr const char* kTooLarge =
+    "schema_version: 1\nname: too-large\ncluster: {servers: 1, gpus_per_server: 2}\n"
+    "workload: {generate: {sizes: {4: 1}, iterations: [2, 9], arrivals: 2s}}\n";
+
+Workplace& prepared(Workplace& here) {
+  here.write("small.yaml", kSmall);
+  here.write("other.yaml", "schema_version: 1\ninclude: small.yaml\nname: other ±\npolicies: {placement: first-fit}\n");
+  here.write("large.yaml", kTooLarge);
+  return here;
+}
+
+bool is_json(const Workplace& here, const std::string& file) {
+  return std::system(("python3 -m json.tool '" + here.path(file) + "' >/dev/null").c_str()) == 0;
+}
+}  // namespace
+
+TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
+
+TEST_CASE("a single run prints a summary and writes a folder") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  const Outcome outcome = here.contend("run small.yaml -o out --timeline t.json");
+  CHECK(outcome.code == 0);
+  CHECK_MESSAGE(outcome.err.empty(), outcome.err);
+  CHECK(contains(outcome.out, "small (seed 1)\n"));
+  CHECK(contains(outcome.out, "5 finished, 0 failed, 0 unfinished"));
+  CHECK(contains(outcome.out, "average JCT"));
+  for (const char* file : {"manifest.json", "scenario.yaml", "summary.json", "jobs.csv", "gpus.csv", "links.csv"})
+    CHECK_MESSAGE(std::filesystem::exists(here.path(std::string{"out/"} + file)), file);
+  CHECK(is_json(here, "out/manifest.json"));
+  CHECK(is_json(here, "out/summary.json"));
+  CHECK(is_json(here, "t.json"));
+  CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"finished\""));
+  CHECK(here.contend("show small.yaml").out == here.read("out/scenario.yaml"));
+}
+
+TEST_CASE("the manifest knows every file that was read") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("jobs.csv", "job_id,submit_ms,model,gpus,iterations\na,0,vgg16,1,2\n");
+  here.write("list.yaml", "schema_version: 1\ninclude: small.yaml\nworkload: {jobs: jobs.csv}\n");
+  CHECK(here.contend("run list.yaml -o out").code == 0);
+  const std::string manifest = here.read("out/manifest.json");
+  for (const char* file : {"list.yaml", "small.yaml", "jobs.csv"}) CHECK_MESSAGE(contains(manifest, file), manifest);
+  CHECK(here.read("out/jobs.csv").find("\na,vgg16,finished,") != std::string::npos);
+}
+
+TEST_CASE("results don't depend on the number of threads or on leaping") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  CHECK(here.contend("run small.yaml other.yaml --repeat 5 -o a -j 1").code == 0);
+  CHECK(here.contend("run small.yaml other.yaml --repeat 5 -o b -j 4").code == 0);
+  CHECK(here.contend("run small.yaml other.yaml --repeat 5 -o c --no-leap").code == 0);
+  for (const char* file :
+       {"small/jobs.csv", "small/gpus.csv", "small/links.csv", "small/summary.json", "other ±/jobs.csv"})
+    for (const char* folder : {"b/", "c/"})
+      CHECK_MESSAGE(here.read(std::string{"a/"} + file) == here.read(std::string{folder} + file), file);
+  CHECK(here.read("a/small/scenario.yaml") == here.read("b/small/scenario.yaml"));
+}
+
+TEST_CASE("several scenarios make one table, a row each, against the first") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  const Outcome once = here.contend("run small.yaml other.yaml");
+  CHECK(once.code == 0);
+  CHECK(contains(once.out, "JCT / first"));
+  CHECK(contains(once.out, "\nother ±  "));
+  CHECK_FALSE(contains(once.out, "Means over"));
+
+  const Outcome table = here.contend("run small.yaml other.yaml --repeat 3");
+  CHECK(contains(table.out, " ± "));
+  CHECK(contains(table.out, "Means over 3 replicas"));
+
+  CHECK(here.contend("run small.yaml other.yaml --repeat 3 --json -q").code == 0);
+  CHECK(is_json(here, "stdout.txt"));
+  CHECK(contains(here.read("stdout.txt"), "jct_ratio_to_first"));
+  CHECK(here.contend("run small.yaml -q").out.empty());
+}
+
+TEST_CASE("folders of several scenarios must differ") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  const Outcome outcome = here.contend("run small.yaml small.yaml -o out");
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.err, "two scenarios are named \"small\""));
+  here.write("evil.yaml", std::string{kSmall} + "description: x\n");
+  CHECK(here.contend("run small.yaml evil.yaml --set name=../../up -o out").code == 3);
+  CHECK(here.contend("run evil.yaml other.yaml -o /dev/null/x").code == 3);
+}
+
+TEST_CASE("jobs that do not finish: exit 4 and a message") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  const Outcome failed = here.contend("run large.yaml");
+  CHECK(failed.code == 4);
+  CHECK(contains(failed.err, "too-large: 1 of 1 jobs failed"));
+  const Outcome cut = here.contend("run small.yaml --until 1ms -o out");
+  CHECK(cut.code == 4);
+  CHECK(contains(cut.err, "small: 5 of 5 jobs did not finish"));
+  CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"unfinished jobs\""));
+}
+
+TEST_CASE("an interrupt leaves partial results, marked, and exit 130") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  // Far more work than fits into the second after which `timeout` sends SIGINT.
+  const Outcome outcome =
+      here.contend("run small.yaml --no-leap --set workload.generate.iterations=[1000000000,1000000000] -o out",
+                   "timeout --preserve-status -s INT 1");
+  CHECK(outcome.code == 130);
+  CHECK(contains(outcome.err, "interrupted"));
+  CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"interrupted\""));
+  CHECK(contains(here.read("out/summary.json"), "\"interrupted\": true"));
+}
+
+TEST_SUITE_END();
