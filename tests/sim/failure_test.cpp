@@ -81,8 +81,9 @@ TEST_CASE("an input error carries every complaint, one a line") {
 TEST_CASE("the nearest name is offered only where it can be meant") {
   const std::vector<std::string> names{"scheduling", "placement", "seed", "servers"};
   CHECK(nearest_name("schedulin", names) == "scheduling");  // one letter missing
-  CHECK(nearest_name("plaecment", names) == "placement");   // two letters swapped: distance 2 of at most 9 / 3
-  CHECK(nearest_name("sede", names) == "");                 // distance 2 of at most 1
+  CHECK(nearest_name("plaecment", names) == "placement");   // two neighbours swapped count once
+  CHECK(nearest_name("sede", names) == "seed");
+  CHECK(nearest_name("esde", names) == "");  // distance 2 of at most 1
   CHECK(nearest_name("sed", names) == "seed");
   CHECK(nearest_name("topology", names) == "");
   CHECK(nearest_name("seed", names) == "seed");
