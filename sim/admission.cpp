@@ -76,6 +76,9 @@ bool Admission::try_to_start(JobId job) {
   if (run.start == Time::never()) run.start = state_.clock;
   std::erase(state_.queue, job);
   state_.set_state(job, JobState::running);
+  JobView view = state_.job(job);
+  view.remaining_service -= run.plan->compute_total;
+  run.key_fall = state_.key(job) - state_.policies.scheduling->key(view);
   occupy(state_, job, chosen_);
   executor_.begin(job);
   return true;
@@ -112,7 +115,7 @@ bool Admission::make_room(JobId job) {
 
 void Admission::preempt(JobId job) {
   JobRun& run = state_.run(job);
-  executor_.abandon(job);
+  courier_.abandon(job);
   leave(state_, job);
   ++run.preemptions;
   run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);

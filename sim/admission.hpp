@@ -1,6 +1,7 @@
 #pragma once
 // The life of jobs around their iterations: arrival, queue, placement, preemption, end.
 
+#include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 
@@ -10,7 +11,8 @@ namespace contend {
 
 class Admission {
  public:
-  Admission(EngineState& state, Executor& executor) : state_{state}, executor_{executor} {}
+  Admission(EngineState& state, Executor& executor, Courier& courier)
+      : state_{state}, executor_{executor}, courier_{courier} {}
 
   /// Schedules the first arrival.
   void begin();
@@ -33,6 +35,7 @@ class Admission {
 
   EngineState& state_;
   Executor& executor_;
+  Courier& courier_;
   std::vector<JobId> arrivals_;  // by (submit, id)
   std::size_t next_ = 0;
   std::vector<GpuId> chosen_;

@@ -3,7 +3,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace contend {
 
@@ -59,17 +59,76 @@ void merge(EngineState& state, CellId into, CellId from) {
   state.unused_cells.push_back(from);
 }
 
+/// The tasks of a chain go on one by one, so that a new neighbour has its say after each.
+void break_chain(EngineState& state, CellId id) {
+  Cell& cell = state.at(id);
+  if (!cell.busy || !std::exchange(cell.chained, false)) return;
+  JobRun& run = state.run(cell.running.job);
+  EngineState::settle(run, state.clock);
+  const auto duration_of = [&](OpId op) { return run.plan->ops[op.index()].op.duration; };
+  const auto next_of = [&](OpId op) { return run.plan->ops[op.index()].then; };
+  Occupant& occupant = state.occupant(id, cell.running.job);
+  bool between = false;  // a task ended at this very instant
+  while (!between && cell.started + duration_of(cell.running.op) <= state.clock) {
+    end_of_link(state, cell, run, occupant);
+    between = cell.started == state.clock;
+  }
+  // What was promised for later is now left to the tasks themselves.
+  Time at = cell.started;
+  for (OpId op = cell.running.op; next_of(op).valid(); op = next_of(op)) {
+    at += duration_of(op);
+    const auto promise =
+        std::find_if(run.promises.begin(), run.promises.end(), [&](const Promise& p) { return p.at == at; });
+    CONTEND_CHECK(promise != run.promises.end(), "a chain has promised the service of its tasks");
+    promise->service -= duration_of(op) * cell.ranks();
+  }
+  std::erase_if(run.promises, [](const Promise& promise) { return promise.service == Time{}; });
+  run.next_promise = Time::never();
+  for (const Promise& promise : run.promises) run.next_promise = std::min(run.next_promise, promise.at);
+  if (between) {  // the next task has to compete
+    state.calendar.cancel(cell.event);
+    cell.busy = false;
+    cell.ready.push_back(cell.running);
+    state.touch(id);
+  } else {
+    cell.end = cell.started + duration_of(cell.running.op);
+    state.calendar.reschedule(cell.event, cell.end);
+  }
+}
+
 bool same_progress(const Occupant& a, const Occupant& b) {
   return a.job == b.job && a.remaining_compute == b.remaining_compute && a.pending == b.pending;
 }
 
 bool can_merge(EngineState& state, const Cell& a, const Cell& b) {
-  return std::equal(a.occupants.begin(), a.occupants.end(), b.occupants.begin(), b.occupants.end(), same_progress) &&
-         std::all_of(a.occupants.begin(), a.occupants.end(),
-                     [&](const Occupant& occupant) { return state.run(occupant.job).plan->foldable; });
+  return a.running == b.running && a.end == b.end && a.chained == b.chained && a.who == b.who &&
+         std::equal(a.occupants.begin(), a.occupants.end(), b.occupants.begin(), b.occupants.end(), same_progress) &&
+         std::all_of(a.who.begin(), a.who.end(), [&](JobId job) { return state.run(job).plan->foldable; });
+}
+
+/// Equal for cells that can be merged.
+std::uint64_t hash_of(const Cell& cell) {
+  Fingerprint hash;
+  hash.add((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 1) ^
+           cell.running.slot);
+  hash.add(static_cast<std::uint64_t>(cell.end.ns()));
+  for (const JobId job : cell.who) hash.add(job.value());
+  return hash.value();
 }
 
 }  // namespace
+
+void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant) {
+  const Plan::PlannedOp& op = run.plan->ops[cell.running.op.index()];
+  occupant.pending[run.at(cell.running.slot, cell.running.op)] = kDone;
+  occupant.pending[run.at(cell.running.slot, op.then)] -= 1;
+  occupant.remaining_compute -= op.op.duration;
+  run.left[cell.running.slot] -= cell.ranks();
+  cell.busy_time += op.op.duration;
+  cell.started += op.op.duration;
+  cell.running.op = op.then;
+  state.leapt_events += static_cast<std::uint64_t>(cell.ranks());
+}
 
 void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state.run(job);
@@ -95,6 +154,7 @@ void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
     std::vector<GpuId> taken;
     for (std::size_t i = begin; i < end; ++i) taken.push_back(gpus[static_cast<std::size_t>(seats[i].second)]);
     CellId cell = state.gpu[taken.front().index()].cell;
+    break_chain(state, cell);
     if (taken.size() < state.at(cell).gpus.size()) cell = split(state, cell, taken);
 
     const int rank = seats[begin].second;
@@ -106,6 +166,7 @@ void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
     occupant.remaining_compute = plan.compute_per_rank[occupant.role.index()] * (run.spec->iterations - run.completed);
     occupant.pending.assign(2 * plan.ops.size(), 0);
     state.at(cell).occupants.push_back(std::move(occupant));
+    state.at(cell).who.push_back(job);
     state.at(cell).seated = ++state.groups_changed;
     run.cells.push_back(cell);
     if (!plan.foldable) run.cell_of_rank[static_cast<std::size_t>(rank)] = cell;
@@ -136,41 +197,42 @@ void leave(EngineState& state, JobId job) {
       cell.busy_time += state.clock - cell.started;
     }
     std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
+    std::erase(cell.who, job);
     std::erase_if(cell.ready, [&](const ReadyTask& task) { return task.job == job; });
     for (const GpuId gpu : cell.gpus) state.gpu[gpu.index()].free_memory += run.spec->memory_per_gpu;
     state.touch(id);
   }
   run.cells.clear();
   run.cell_of_rank.clear();
+  run.promises.clear();
+  run.next_promise = Time::never();
   state.memory_was_freed = true;
   ++state.groups_changed;
 }
 
-void merge_equal(EngineState& state, std::vector<CellId>& just_started) {
-  // Candidates run the same task; sorted by it, they stand side by side.
-  const auto signature = [&](CellId id) {
-    const Cell& cell = state.at(id);
-    return std::tuple{cell.running.job, cell.running.op, cell.running.slot, cell.end, cell.occupants.size(), id};
+void merge_equal(EngineState& state, const std::vector<CellId>& just_started) {
+  // Cells with different hashes differ; those with equal hashes stand side by side and are compared in full.
+  struct Candidate {
+    std::uint64_t hash;
+    CellId cell;
+    auto operator<=>(const Candidate&) const = default;
   };
-  std::sort(just_started.begin(), just_started.end(), [&](CellId a, CellId b) { return signature(a) < signature(b); });
-  const auto same_task = [&](CellId a, CellId b) {
-    const Cell& x = state.at(a);
-    const Cell& y = state.at(b);
-    return x.running.job == y.running.job && x.running.op == y.running.op && x.running.slot == y.running.slot &&
-           x.end == y.end && x.occupants.size() == y.occupants.size();
-  };
-  for (std::size_t begin = 0; begin < just_started.size();) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(just_started.size());
+  for (const CellId id : just_started) candidates.push_back({hash_of(state.at(id)), id});
+  std::sort(candidates.begin(), candidates.end());
+  for (std::size_t begin = 0; begin < candidates.size();) {
     std::size_t end = begin + 1;
-    while (end < just_started.size() && same_task(just_started[begin], just_started[end])) ++end;
-    // Within such a run a cell joins the first kept cell that equals it in every respect.
+    while (end < candidates.size() && candidates[end].hash == candidates[begin].hash) ++end;
+    // A cell joins the first kept one that equals it in every respect.
     std::size_t kept = begin;
     for (std::size_t i = begin; i < end; ++i) {
       std::size_t k = begin;
-      while (k < kept && !can_merge(state, state.at(just_started[k]), state.at(just_started[i]))) ++k;
+      while (k < kept && !can_merge(state, state.at(candidates[k].cell), state.at(candidates[i].cell))) ++k;
       if (k < kept) {
-        merge(state, just_started[k], just_started[i]);
+        merge(state, candidates[k].cell, candidates[i].cell);
       } else {
-        just_started[kept++] = just_started[i];
+        candidates[kept++] = candidates[i];
       }
     }
     begin = end;

@@ -14,7 +14,10 @@ void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus);
 /// Takes the job off its GPUs; a task of it that runs is cut off, and the time that it has run counts as busy.
 void leave(EngineState& state, JobId job);
 
+/// The first task of the chain that the cell runs has ended; its service is credited elsewhere, by way of a promise.
+void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant);
+
 /// Merges those of the given cells, each of which has just begun a task, that can't be told apart.
-void merge_equal(EngineState& state, std::vector<CellId>& just_started);
+void merge_equal(EngineState& state, const std::vector<CellId>& just_started);
 
 }  // namespace contend

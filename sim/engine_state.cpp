@@ -63,19 +63,56 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
 }
 
 Occupant& EngineState::occupant(CellId cell, JobId job) {
-  for (Occupant& occupant : at(cell).occupants) {
-    if (occupant.job == job) return occupant;
+  Cell& c = at(cell);
+  for (std::size_t i = 0; i < c.who.size(); ++i) {
+    if (c.who[i] == job) return c.occupants[i];
   }
   check_failed(__FILE__, __LINE__, "the job occupies the cell", jobs[job.index()].spec->name);
 }
 
 std::int64_t EngineState::key(JobId id) {
   JobRun& run = jobs[id.index()];
+  if (run.next_promise <= clock) settle(run, clock);
   if (run.key_is_stale) {
     run.key = policies.scheduling->key(job(id));
     run.key_is_stale = false;
   }
   return run.key;
+}
+
+void JobRun::promise(Time when, Time service) {
+  next_promise = std::min(next_promise, when);
+  const auto same =
+      std::find_if(promises.begin(), promises.end(), [&](const Promise& other) { return other.at == when; });
+  if (same != promises.end()) {
+    same->service += service;
+  } else {
+    promises.push_back({when, service});
+  }
+}
+
+bool EngineState::stays_behind(JobId other, JobId id) {
+  constexpr std::int64_t kIterationsInFlight = 2;
+  return key(other) - kIterationsInFlight * std::max<std::int64_t>(0, run(other).key_fall) - kKeyRounding > key(id);
+}
+
+Time EngineState::promised(const JobRun& run, Time now) {
+  Time service;
+  for (const Promise& promise : run.promises) {
+    if (promise.at <= now) service += promise.service;
+  }
+  return service;
+}
+
+void EngineState::settle(JobRun& run, Time now) {
+  if (run.next_promise > now) return;
+  const Time service = promised(run, now);
+  run.remaining_service -= service;
+  run.compute += service;
+  run.key_is_stale = true;
+  std::erase_if(run.promises, [&](const Promise& promise) { return promise.at <= now; });
+  run.next_promise = Time::never();
+  for (const Promise& promise : run.promises) run.next_promise = std::min(run.next_promise, promise.at);
 }
 
 void EngineState::touch(CellId id) {
@@ -100,16 +137,29 @@ JobView EngineState::job(JobId id) const {
           run.spec->gpus,
           run.spec->memory_per_gpu,
           run.plan->compute_total * run.spec->iterations,
-          run.remaining_service};
+          run.remaining_service - promised(run, clock)};
 }
 
 void EngineState::jobs_on(GpuId id, std::vector<JobId>& on_gpu) const {
   for (const Occupant& occupant : cells[gpu[id.index()].cell.index()].occupants) on_gpu.push_back(occupant.job);
 }
 
+Time EngineState::done_in_chain(const Cell& cell) const {
+  const Plan& plan = *jobs[cell.running.job.index()].plan;
+  Time done;
+  for (OpId op = cell.running.op; op.valid(); op = plan.ops[op.index()].then) {
+    const Time duration = plan.ops[op.index()].op.duration;
+    if (cell.started + done + duration > clock) break;
+    done += duration;
+  }
+  return done;
+}
+
 Time EngineState::load(GpuId id) const {
   Time load;
-  for (const Occupant& occupant : cells[gpu[id.index()].cell.index()].occupants) {
+  const Cell& cell = cells[gpu[id.index()].cell.index()];
+  if (cell.busy && cell.chained) load -= done_in_chain(cell);
+  for (const Occupant& occupant : cell.occupants) {
     load += occupant.remaining_compute + jobs[occupant.job.index()].remaining_communication;
   }
   return load;

@@ -26,6 +26,9 @@ using CellId = Id<struct CellTag>;
 /// Two iterations of a job may be in flight; each holds one of two physical slots.
 using Slot = std::uint8_t;
 
+/// Keys are affine in whole iterations up to a rounding on either side (SchedulingPolicy::key).
+inline constexpr std::int64_t kKeyRounding = 2;
+
 inline constexpr std::int32_t kDone = -1;  ///< in a table of pending counts; 0 means ready, running or in the network
 
 /// A task that waits for its GPUs.
@@ -33,6 +36,7 @@ struct ReadyTask {
   JobId job;
   OpId op;
   Slot slot = 0;
+  bool operator==(const ReadyTask&) const = default;
 };
 
 /// The ranks of one job on the GPUs of a cell.
@@ -47,9 +51,11 @@ struct Occupant {
 struct Cell {
   std::vector<GpuId> gpus;
   std::vector<Occupant> occupants;  ///< in order of start
+  std::vector<JobId> who;           ///< the jobs of `occupants`, close together
   std::vector<ReadyTask> ready;
   bool busy = false;
   ReadyTask running;
+  bool chained = false;  ///< the tasks that follow `running` on the same ranks are included in `end`
   Time started, end;
   EventHandle event;
   Time busy_time;            ///< of each GPU since its own account was brought up to date
@@ -75,6 +81,13 @@ struct Traffic {
   int rank = -1;  ///< sender's global rank of a message; -1 for a collective
   std::vector<ServerId> servers;
   Time since;  ///< ready, then start
+};
+
+/// Service at one instant that is credited later than it is done: when the chain of tasks that it belongs to ends, or
+/// somebody asks.
+struct Promise {
+  Time at;
+  Time service;
 };
 
 struct JobRun {
@@ -103,9 +116,13 @@ struct JobRun {
   Time waiting_since, communication_wait;
   Time compute;  ///< GPU time spent in completed tasks
 
-  std::int64_t key = 0;  ///< of the scheduling policy
+  std::vector<Promise> promises;  ///< of tasks inside chains
+  Time next_promise = Time::never();
+  std::int64_t key = 0;       ///< of the scheduling policy
+  std::int64_t key_fall = 0;  ///< what an iteration takes off it
   bool key_is_stale = true;
 
+  void promise(Time when, Time service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
   [[nodiscard]] bool next_is_open() const { return completed + 1 < spec->iterations; }
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == current ? 0 : 1); }
@@ -150,6 +167,15 @@ struct EngineState : ClusterView {
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
   [[nodiscard]] std::int64_t key(JobId job);
+  /// Service done inside chains by `now` that is not yet credited.
+  [[nodiscard]] static Time promised(const JobRun& run, Time now);
+  /// Credits it.
+  static void settle(JobRun& run, Time now);
+  /// True if the key of `other` stays above that of `job` whatever happens while `job` holds a GPU that both want: the
+  /// other one can't get beyond the two iterations in flight.
+  [[nodiscard]] bool stays_behind(JobId other, JobId job);
+  /// Compute time of the tasks of a running chain that have ended, on each GPU.
+  [[nodiscard]] Time done_in_chain(const Cell& cell) const;
   void touch(CellId cell);
   void set_state(JobId job, JobState state);
 

@@ -9,8 +9,8 @@
 
 namespace contend {
 
-Executor::Executor(EngineState& state, std::function<void(JobId)> on_finished)
-    : state_{state}, on_finished_{std::move(on_finished)}, waiting_on_server_(state.servers()) {}
+Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished)
+    : state_{state}, courier_{courier}, on_finished_{std::move(on_finished)} {}
 
 void Executor::begin(JobId job) {
   JobRun& run = state_.run(job);
@@ -24,26 +24,12 @@ void Executor::begin(JobId job) {
     Traffic traffic{job, OpId{i}, 0, -1, run.role_servers[op.role.index()], {}};
     if (op.kind == OpKind::message) traffic.servers = run.servers;
     if (traffic.servers.size() < 2) continue;
-    run.communication_per_iteration += state_.network->solo_time(request_of(traffic));
+    run.communication_per_iteration += courier_.solo_time(traffic);
   }
   run.remaining_communication = run.communication_per_iteration * (run.spec->iterations - run.completed);
   open(job, 0, true);
   if (run.next_is_open()) open(job, 1, false);
   drain();
-}
-
-void Executor::abandon(JobId job) {
-  JobRun& run = state_.run(job);
-  for (const TransferId id : run.transfers) {
-    auto& traffic = state_.in_network[id.index()];
-    relieved_.insert(relieved_.end(), traffic->servers.begin(), traffic->servers.end());
-    state_.network->cancel(id, state_.clock);
-    traffic.reset();
-  }
-  run.transfers.clear();
-  for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    if (waiting_[i].job == job) forget_waiting(i);
-  }
 }
 
 void Executor::open(JobId job, Slot slot, bool first) {
@@ -156,18 +142,7 @@ void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
     done_now_.push_back({job, op, slot, cell});  // inside one server communication is free
     return;
   }
-  if (run.waiting++ == 0) run.waiting_since = state_.clock;
-  std::size_t index = waiting_.size();
-  if (free_waiting_.empty()) {
-    waiting_.emplace_back();
-    asked_in_round_.push_back(0);
-  } else {
-    index = free_waiting_.back();
-    free_waiting_.pop_back();
-  }
-  for (const ServerId server : traffic.servers) waiting_on_server_[server.index()].push_back(index);
-  waiting_[index] = std::move(traffic);
-  to_ask_.push_back(index);
+  courier_.hold(std::move(traffic));
 }
 
 void Executor::complete(const Completion& done) {
@@ -211,6 +186,12 @@ void Executor::drain() {
 void Executor::on_task_end(CellId id) {
   Cell& cell = state_.at(id);
   JobRun& run = state_.run(cell.running.job);
+  if (cell.chained) {
+    EngineState::settle(run, state_.clock);
+    Occupant& occupant = state_.occupant(id, cell.running.job);
+    while (run.plan->ops[cell.running.op.index()].then.valid()) end_of_link(state_, cell, run, occupant);
+    cell.chained = false;
+  }
   const ReadyTask task = cell.running;
   const Time duration = run.plan->ops[task.op.index()].op.duration;
   cell.busy = false;
@@ -238,95 +219,17 @@ void Executor::on_task_end(CellId id) {
 
 void Executor::end_transfers() {
   ended_.clear();
-  state_.network->finish_due(state_.clock, ended_);
-  for (const TransferId id : ended_) {
-    const Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
+  courier_.end_due(ended_);
+  for (const Traffic& traffic : ended_) {
     JobRun& run = state_.run(traffic.job);
-    std::erase(run.transfers, id);
-    relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
-    ++state_.events;
-    state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
-    state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{traffic.job.value()} << 8) ^
-                           traffic.op.value());
-    if (state_.options.observer != nullptr) {
-      state_.options.observer->transfer(request_of(traffic), run.plan->ops[traffic.op.index()].op,
-                                        run.iteration_of(traffic.slot), traffic.since, state_.clock);
-    }
     const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
     if (!planned.per_rank || traffic.rank == run.plan->first_rank[planned.op.role.index()]) {
-      run.remaining_communication -= state_.network->solo_time(request_of(traffic));  // messages count once
+      run.remaining_communication -= courier_.solo_time(traffic);  // messages count once
     }
     const CellId cell = traffic.rank < 0 ? CellId::none() : run.cell_of_rank[static_cast<std::size_t>(traffic.rank)];
     complete({traffic.job, traffic.op, traffic.slot, cell});
     drain();
   }
-}
-
-TransferRequest Executor::request_of(const Traffic& traffic) const {
-  const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
-  return {
-      traffic.job,    planned.op.kind, planned.op.collective, planned.op.bytes, planned.per_rank ? 2 : planned.ranks,
-      traffic.servers};
-}
-
-void Executor::forget_waiting(std::size_t index) {
-  Traffic& traffic = waiting_[index];
-  JobRun& run = state_.run(traffic.job);
-  if (--run.waiting == 0) run.communication_wait += state_.clock - run.waiting_since;
-  for (const ServerId server : traffic.servers) std::erase(waiting_on_server_[server.index()], index);
-  std::erase(to_ask_, index);
-  traffic = Traffic{};
-  free_waiting_.push_back(index);
-}
-
-/// Orders waiting messages: by key of the policy, then as GPUs order tasks.
-struct Executor::Asked {
-  std::int64_t key;
-  Time start;
-  JobId job;
-  OpId op;
-  int rank;
-  std::size_t index;
-  auto operator<=>(const Asked&) const = default;
-};
-
-void Executor::admit_messages() {
-  if (to_ask_.empty() && relieved_.empty()) return;
-  state_.network->set_now(state_.clock);
-  const CommunicationPolicy& policy = *state_.policies.communication;
-  ++asking_round_;
-  std::vector<Asked> willing;
-  const auto ask = [&](std::size_t index) {
-    if (std::exchange(asked_in_round_[index], asking_round_) == asking_round_) return;
-    const Traffic& traffic = waiting_[index];
-    if (!policy.may_start(request_of(traffic), *state_.network)) return;
-    willing.push_back({policy.key(state_.job(traffic.job)), state_.run(traffic.job).start, traffic.job, traffic.op,
-                       traffic.rank, index});
-  };
-  for (const std::size_t index : to_ask_) ask(index);
-  to_ask_.clear();
-  for (const ServerId server : relieved_) {
-    for (const std::size_t index : waiting_on_server_[server.index()]) ask(index);
-  }
-  relieved_.clear();
-  std::sort(willing.begin(), willing.end());
-  for (std::size_t i = 0; i < willing.size(); ++i) {
-    // Those before it may have taken what it needs.
-    if (i > 0 && !policy.may_start(request_of(waiting_[willing[i].index]), *state_.network)) continue;
-    start_transfer(willing[i].index);
-  }
-}
-
-void Executor::start_transfer(std::size_t index) {
-  Traffic traffic = waiting_[index];
-  forget_waiting(index);
-  traffic.since = state_.clock;
-  const TransferId id = state_.network->start(request_of(traffic), state_.clock);
-  JobRun& run = state_.run(traffic.job);
-  run.transfers.push_back(id);
-  run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
-  if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
-  state_.in_network[id.index()] = std::move(traffic);
 }
 
 void Executor::dispatch() {
@@ -338,6 +241,12 @@ void Executor::dispatch() {
   }
   state_.touched.clear();
   if (state_.fold && just_started_.size() > 1) merge_equal(state_, just_started_);
+}
+
+bool Executor::keeps_its_gpus(const Cell& cell) {
+  const JobId job = cell.running.job;
+  return std::all_of(cell.who.begin(), cell.who.end(),
+                     [&](JobId other) { return other == job || state_.stays_behind(other, job); });
 }
 
 void Executor::start_task(CellId id) {
@@ -362,7 +271,15 @@ void Executor::start_task(CellId id) {
   cell.ready.pop_back();
   cell.busy = true;
   cell.started = state_.clock;
-  cell.end = state_.clock + state_.run(cell.running.job).plan->ops[cell.running.op.index()].op.duration;
+  JobRun& run = state_.run(cell.running.job);
+  const auto& ops = run.plan->ops;
+  OpId op = cell.running.op;
+  cell.end = state_.clock + ops[op.index()].op.duration;
+  cell.chained = state_.options.leap && ops[op.index()].then.valid() && keeps_its_gpus(cell);
+  for (; cell.chained && ops[op.index()].then.valid(); op = ops[op.index()].then) {
+    run.promise(cell.end, ops[op.index()].op.duration * cell.ranks());
+    cell.end += ops[ops[op.index()].then.index()].op.duration;
+  }
   cell.event = state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id});
   just_started_.push_back(id);
 }

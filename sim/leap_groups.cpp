@@ -13,7 +13,6 @@ namespace {
 constexpr std::uint32_t kNoGroup = UINT32_MAX;
 constexpr std::uint64_t kFirstPatience = 512;
 constexpr std::uint64_t kLongestPatience = 65536;
-constexpr std::int64_t kIterationsInFlight = 2;
 
 std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -32,25 +31,16 @@ bool Leaper::is_dominated(const Cell& cell) const {
 }
 
 bool Leaper::dominates(JobId id) const {
-  JobRun& run = state_.run(id);
+  const JobRun& run = state_.run(id);
   if (!run.plan->foldable || communicates(id)) return false;
-  const auto falls_by = [&](JobId job) {  // what an iteration takes off its key
-    JobView view = state_.job(job);
-    const std::int64_t before = state_.policies.scheduling->key(view);
-    view.remaining_service -= state_.run(job).plan->compute_total;
-    return before - state_.policies.scheduling->key(view);
-  };
-  if (falls_by(id) < 0) return false;
+  if (run.key_fall < 0) return false;
   const Cell& first = state_.at(run.cells.front());
   return std::all_of(run.cells.begin(), run.cells.end(), [&](CellId cell_id) {
     const Cell& cell = state_.at(cell_id);
     if (!cell.busy || cell.running.job != id || cell.end != first.end || cell.running.op != first.running.op)
       return false;
-    return std::all_of(cell.occupants.begin(), cell.occupants.end(), [&](const Occupant& other) {
-      if (other.job == id) return true;
-      const std::int64_t fall = std::max<std::int64_t>(0, falls_by(other.job));
-      return state_.key(other.job) - kIterationsInFlight * fall > state_.key(id);
-    });
+    return std::all_of(cell.who.begin(), cell.who.end(),
+                       [&](JobId other) { return other == id || state_.stays_behind(other, id); });
   });
 }
 

@@ -9,6 +9,7 @@ namespace contend {
 
 namespace {
 
+constexpr int kPatientLooks = 16;
 constexpr int kIterationsWithoutAnchor = 64;
 constexpr std::int64_t kIterationsKept = 3;  // two may be in flight; the end of a job is never skipped
 
@@ -30,11 +31,12 @@ void Leaper::after_instant() {
           group.saved.clear();
           group.looks = 0;
           group.looks_until_save = 1;
+          group.stride = 1 + static_cast<std::int64_t>(group.jobs.size()) / 8;
         }
-        if (group.anchor == job) {
-          group.iterations_since_anchor = 0;
-          look(group);
-        }
+        if (group.anchor != job) continue;
+        group.iterations_since_anchor = 0;
+        // A large group that has not recurred for long is looked at less often, so that looking stays a small share.
+        if (++group.anchor_iterations % group.stride == 0) look(group);
       }
     }
   }
@@ -50,6 +52,7 @@ void Leaper::look(Group& group) {
     // After a leap, or where none is possible now, the same state is the best guess for the next recurrence.
     group.account = take_account(group);
     group.looks = 0;
+    group.looks_until_save = std::min(group.looks_until_save, kPatientLooks);
     return;
   }
   if (++group.looks >= group.looks_until_save) {
@@ -57,6 +60,7 @@ void Leaper::look(Group& group) {
     group.account = take_account(group);
     group.looks = 0;
     group.looks_until_save *= 2;
+    if (group.looks_until_save > kPatientLooks) group.stride *= 2;
   }
 }
 
@@ -69,8 +73,8 @@ void Leaper::write_state(const Group& group) {
       continue;
     }
     const JobRun& run = state_.run(cell.running.job);
-    words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 1) ^
-                     (cell.running.slot == run.current ? 0U : 1U));
+    words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
+                     (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.current ? 0U : 1U));
     words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
   }
   for (const JobId id : group.jobs) {
@@ -101,6 +105,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
   account.time = now;
   for (const JobId id : group.jobs) {
     JobRun& run = state_.run(id);
+    EngineState::settle(run, now);
     JobAccount job;
     job.completed = run.completed;
     job.key = state_.key(id);
@@ -170,7 +175,8 @@ std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) co
       if (drop_a == 0 && drop_b == 0) continue;
       // In period p (the observed one is p = -1) the key of a ends at now - p drop; with its range on either side:
       // now_a - p drop_a + max(0, -drop_a) < now_b - p drop_b - max(0, drop_b).
-      const std::int64_t gap = b.now - std::max<std::int64_t>(0, drop_b) - a.now - std::max<std::int64_t>(0, -drop_a);
+      const std::int64_t gap =
+          b.now - std::max<std::int64_t>(0, drop_b) - a.now - std::max<std::int64_t>(0, -drop_a) - kKeyRounding;
       if (gap <= 0 || gap + drop_b - drop_a <= 0) {
         periods = 0;
       } else if (drop_b > drop_a) {
@@ -259,6 +265,8 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
     run.waiting_since += by;
+    for (Promise& promise : run.promises) promise.at += by;
+    if (!run.promises.empty()) run.next_promise += by;
     run.key_is_stale = true;
     for (std::size_t c = 0; c < run.cells.size(); ++c) {
       state_.occupant(run.cells[c], id).remaining_compute +=

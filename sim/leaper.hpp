@@ -68,7 +68,8 @@ class Leaper {
     std::vector<std::uint64_t> saved;  // relative state
     Account account;                   // at that time
     int looks = 0, looks_until_save = 1;
-    Time ahead_until;  // where the last leap landed
+    std::int64_t anchor_iterations = 0, stride = 1;  // a look is taken every so many iterations of the anchor
+    Time ahead_until;                                // where the last leap landed
   };
 
   // leap_groups.cpp: who depends on whom

@@ -28,6 +28,39 @@ Plan::Plan(const IterationGraph& graph) : roles{graph.roles()}, compute_total{gr
   }
   foldable = roles.size() == 1 &&
              std::none_of(ops.begin(), ops.end(), [](const PlannedOp& op) { return op.op.kind == OpKind::message; });
+  find_chains();
+}
+
+void Plan::find_chains() {
+  if (!foldable) return;
+  // Only where the operations of an iteration are totally ordered, and an iteration begins when the one before has
+  // ended, is it certain that a rank has nothing else to do between two of them.
+  std::vector<std::int32_t> waits_for(ops.size(), 0);
+  for (const PlannedOp& op : ops) {
+    for (const OpId after : op.successors[0]) ++waits_for[after.index()];
+  }
+  std::vector<OpId> order;
+  while (order.size() < ops.size()) {
+    OpId next;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      if (waits_for[i] != 0) continue;
+      if (next.valid()) return;  // two at once
+      next = OpId{i};
+    }
+    waits_for[next.index()] = -1;
+    for (const OpId after : ops[next.index()].successors[0]) --waits_for[after.index()];
+    order.push_back(next);
+  }
+  const auto& next_iteration = ops[order.back().index()].successors[1];
+  if (std::find(next_iteration.begin(), next_iteration.end(), order.front()) == next_iteration.end()) return;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    PlannedOp& op = ops[order[i].index()];
+    const PlannedOp& after = ops[order[i + 1].index()];
+    if (op.op.kind == OpKind::compute && after.op.kind == OpKind::compute && op.successors[0].size() == 1 &&
+        op.successors[1].empty() && after.predecessor_instances[0] == 1 && after.predecessor_instances[1] == 0) {
+      op.then = order[i + 1];
+    }
+  }
 }
 
 }  // namespace contend

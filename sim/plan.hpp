@@ -18,6 +18,7 @@ struct Plan {
     std::int32_t ranks = 1;                   ///< of its role
     std::vector<OpId> successors[2];          ///< by lag
     std::int32_t predecessor_instances[2]{};  ///< by lag: ends that one instance waits for
+    OpId then;  ///< compute operation of the same rank that becomes ready when this one ends, and nothing else does
   };
 
   std::vector<PlannedOp> ops;
@@ -29,6 +30,9 @@ struct Plan {
   std::vector<Time> compute_per_rank;  ///< by role
   /// Ranks of the only role can't be told apart: GPUs that run them may be simulated as one.
   bool foldable = false;
+
+ private:
+  void find_chains();
 };
 
 }  // namespace contend

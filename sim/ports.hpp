@@ -92,16 +92,20 @@ class NetworkView {
   virtual void active(ServerId server, std::vector<ActiveTransfer>& transfers) const = 0;
 };
 
-/// Decides which ready message may enter the network now. A message is asked about when it becomes ready and again
-/// whenever a transfer ends on a server that it touches; those that may start do so in order of their keys, as long as
-/// the answer stays yes. The answer may depend only on the request and the traffic on its servers, never on absolute
-/// time, and one more transfer there may turn a yes into a no but not a no into a yes.
+/// Decides which ready message may enter the network now: it enters when every server that it touches would take it. Of
+/// several that could, those with the smallest keys go first, as long as the answer stays yes.
+///
+/// The answer for a server may depend only on the request and the traffic of that server, never on absolute time; and
+/// more traffic there may turn a yes into a no, but not a no into a yes. So a message that was refused is asked about
+/// again only when the server that refused it has lost a transfer.
 class CommunicationPolicy {
  public:
   virtual ~CommunicationPolicy() = default;
-  /// Order in which waiting messages are asked about: as SchedulingPolicy::key.
+  /// Order in which messages enter: as SchedulingPolicy::key.
   [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
-  [[nodiscard]] virtual bool may_start(const TransferRequest& request, const NetworkView& network) const = 0;
+  /// Whether `server`, one of those of the request, would take the message now.
+  [[nodiscard]] virtual bool may_start(const TransferRequest& request, ServerId server,
+                                       const NetworkView& network) const = 0;
 };
 
 using TransferId = Id<struct TransferTag>;

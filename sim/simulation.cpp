@@ -1,6 +1,7 @@
 #include "sim/simulation.hpp"
 
 #include "sim/admission.hpp"
+#include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 #include "sim/leaper.hpp"
@@ -55,7 +56,7 @@ class Simulation::Engine {
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();
     admission_.scheduling_pass();
-    executor_.admit_messages();
+    courier_.admit();
     executor_.dispatch();
     leaper_.after_instant();
   }
@@ -63,8 +64,9 @@ class Simulation::Engine {
   RunResult collect() const;
 
   EngineState state_;
-  Executor executor_{state_, [this](JobId job) { admission_.on_finished(job); }};
-  Admission admission_{state_, executor_};
+  Courier courier_{state_};
+  Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); }};
+  Admission admission_{state_, executor_, courier_};
   Leaper leaper_{state_, admission_};
 };
 
@@ -87,7 +89,7 @@ RunResult Simulation::Engine::collect() const {
     job.submit = run.spec->submit;
     job.start = run.start;
     job.finish = run.finish;
-    job.compute = run.compute;
+    job.compute = run.compute + EngineState::promised(run, state_.clock);
     job.communication = usage.active;
     job.communication_wait = run.communication_wait;
     if (run.waiting > 0) job.communication_wait += state_.clock - run.waiting_since;

@@ -22,19 +22,13 @@ class AdaDual final : public CommunicationPolicy {
 
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.remaining_service.ns(); }
 
-  [[nodiscard]] bool may_start(const TransferRequest& request, const NetworkView& network) const override {
-    for (const ServerId server : request.servers) {
-      if (network.active_count(server) >= 2) return false;
-    }
-    for (const ServerId server : request.servers) {
-      if (network.active_count(server) == 0) continue;
-      active_.clear();
-      network.active(server, active_);
-      for (const ActiveTransfer& old : active_) {
-        if (old.remaining_bytes * beta_ < request.bytes.to_double() * twice_beta_plus_eta_) return false;
-      }
-    }
-    return true;
+  [[nodiscard]] bool may_start(const TransferRequest& request, ServerId server,
+                               const NetworkView& network) const override {
+    const std::size_t count = network.active_count(server);
+    if (count != 1) return count == 0;
+    active_.clear();
+    network.active(server, active_);
+    return active_.front().remaining_bytes * beta_ >= request.bytes.to_double() * twice_beta_plus_eta_;
   }
 
  private:

@@ -3,8 +3,6 @@
 
 #include "policies/factories.hpp"
 
-#include <algorithm>
-
 namespace contend {
 
 namespace {
@@ -14,9 +12,8 @@ class ShortestRemainingServiceFirst final : public CommunicationPolicy {
   explicit ShortestRemainingServiceFirst(std::int64_t ways) : ways_{static_cast<std::size_t>(ways)} {}
 
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.remaining_service.ns(); }
-  [[nodiscard]] bool may_start(const TransferRequest& request, const NetworkView& network) const override {
-    return std::all_of(request.servers.begin(), request.servers.end(),
-                       [&](ServerId server) { return network.active_count(server) < ways_; });
+  [[nodiscard]] bool may_start(const TransferRequest&, ServerId server, const NetworkView& network) const override {
+    return network.active_count(server) < ways_;
   }
 
  private:

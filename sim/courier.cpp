@@ -1,0 +1,151 @@
+#include "sim/courier.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <utility>
+
+namespace contend {
+
+Courier::Courier(EngineState& state) : state_{state}, refused_by_(state.servers()) {}
+
+Time Courier::solo_time(const Traffic& traffic) const {
+  return state_.network->solo_time(request_of(traffic));
+}
+
+TransferRequest Courier::request_of(const Traffic& traffic) const {
+  const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
+  return {
+      traffic.job,    planned.op.kind, planned.op.collective, planned.op.bytes, planned.per_rank ? 2 : planned.ranks,
+      traffic.servers};
+}
+
+void Courier::hold(Traffic traffic) {
+  JobRun& run = state_.run(traffic.job);
+  if (run.waiting++ == 0) run.waiting_since = state_.clock;
+  std::size_t index = waiting_.size();
+  if (free_waiting_.empty()) {
+    waiting_.emplace_back();
+  } else {
+    index = free_waiting_.back();
+    free_waiting_.pop_back();
+  }
+  waiting_[index].traffic = std::move(traffic);
+  became_ready_.push_back(index);
+}
+
+void Courier::stop_watching(std::size_t index) {
+  ServerId& server = waiting_[index].refused_by;
+  if (server.valid()) std::erase(refused_by_[server.index()], index);
+  server = ServerId::none();
+}
+
+void Courier::forget_waiting(std::size_t index) {
+  JobRun& run = state_.run(waiting_[index].traffic.job);
+  if (--run.waiting == 0) run.communication_wait += state_.clock - run.waiting_since;
+  stop_watching(index);
+  std::erase(became_ready_, index);
+  waiting_[index] = Waiting{};
+  free_waiting_.push_back(index);
+}
+
+/// Orders waiting messages: by key of the policy, then as GPUs order tasks.
+struct Courier::Asked {
+  std::int64_t key;
+  Time start;
+  JobId job;
+  OpId op;
+  int rank;
+  std::size_t index;
+  auto operator<=>(const Asked&) const = default;
+};
+
+/// True if every server takes the message; else the first that refuses is watched.
+bool Courier::may_start(std::size_t index) {
+  Waiting& waiting = waiting_[index];
+  const TransferRequest request = request_of(waiting.traffic);
+  for (const ServerId server : waiting.traffic.servers) {
+    if (state_.policies.communication->may_start(request, server, *state_.network)) continue;
+    if (waiting.refused_by != server) {
+      stop_watching(index);
+      waiting.refused_by = server;
+      refused_by_[server.index()].push_back(index);
+    }
+    return false;
+  }
+  return true;
+}
+
+void Courier::admit() {
+  if (became_ready_.empty() && relieved_.empty()) return;
+  state_.network->set_now(state_.clock);
+  to_ask_.swap(became_ready_);
+  became_ready_.clear();
+  std::sort(relieved_.begin(), relieved_.end());
+  relieved_.erase(std::unique(relieved_.begin(), relieved_.end()), relieved_.end());
+  for (const ServerId server : relieved_) {
+    const auto& refused = refused_by_[server.index()];
+    to_ask_.insert(to_ask_.end(), refused.begin(), refused.end());
+  }
+  relieved_.clear();
+  std::vector<Asked> willing;
+  for (const std::size_t index : to_ask_) {
+    if (!may_start(index)) continue;
+    const Traffic& traffic = waiting_[index].traffic;
+    willing.push_back({state_.policies.communication->key(state_.job(traffic.job)), state_.run(traffic.job).start,
+                       traffic.job, traffic.op, traffic.rank, index});
+  }
+  to_ask_.clear();
+  std::sort(willing.begin(), willing.end());
+  for (std::size_t i = 0; i < willing.size(); ++i) {
+    // Those before it may have taken what it needs.
+    if (i == 0 || may_start(willing[i].index)) start(willing[i].index);
+  }
+}
+
+void Courier::start(std::size_t index) {
+  Traffic traffic = waiting_[index].traffic;
+  forget_waiting(index);
+  traffic.since = state_.clock;
+  const TransferId id = state_.network->start(request_of(traffic), state_.clock);
+  JobRun& run = state_.run(traffic.job);
+  run.transfers.push_back(id);
+  run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
+  if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
+  state_.in_network[id.index()] = std::move(traffic);
+}
+
+void Courier::end_due(std::vector<Traffic>& ended) {
+  ended_ids_.clear();
+  state_.network->finish_due(state_.clock, ended_ids_);
+  for (const TransferId id : ended_ids_) {
+    Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
+    JobRun& run = state_.run(traffic.job);
+    std::erase(run.transfers, id);
+    relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
+    ++state_.events;
+    state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
+    state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{traffic.job.value()} << 8) ^
+                           traffic.op.value());
+    if (state_.options.observer != nullptr) {
+      state_.options.observer->transfer(request_of(traffic), run.plan->ops[traffic.op.index()].op,
+                                        run.iteration_of(traffic.slot), traffic.since, state_.clock);
+    }
+    ended.push_back(std::move(traffic));
+  }
+}
+
+void Courier::abandon(JobId job) {
+  JobRun& run = state_.run(job);
+  for (const TransferId id : run.transfers) {
+    auto& traffic = state_.in_network[id.index()];
+    relieved_.insert(relieved_.end(), traffic->servers.begin(), traffic->servers.end());
+    state_.network->cancel(id, state_.clock);
+    traffic.reset();
+  }
+  run.transfers.clear();
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i].traffic.job == job) forget_waiting(i);
+  }
+}
+
+}  // namespace contend
