@@ -120,14 +120,14 @@ class AlphaBetaNetwork final : public NetworkModel {
   }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
 
+  [[nodiscard]] Time grid() const override { return cost_.tick; }
+
   void save_state(TransferId id, Time now, std::vector<std::uint64_t>& words) const override {
     const Transfer& transfer = transfers_[id.index()];
     words.push_back(std::bit_cast<std::uint64_t>(transfer.left.bytes));
     words.push_back(static_cast<std::uint64_t>(transfer.left.latency.ns()));
     words.push_back(static_cast<std::uint64_t>((now - transfer.updated).ns()));
     words.push_back(transfer.ways);
-    // Ends are rounded to ticks of absolute time: the same relative state must also have the same phase.
-    if (cost_.tick > Time{}) words.push_back(static_cast<std::uint64_t>(now.ns() % cost_.tick.ns()));
   }
 
   void shift(TransferId id, Time by) override {

@@ -81,7 +81,7 @@ ScenarioKey version_key() {
   ScenarioKey key =
       file_key(KeyRole::schema_version, "schema_version", "integer", "version of this format; required in every file");
   const Codec<int> codec = integer_codec<int>(1, 1);
-  key.range.assign(1, '1');  // not a literal: g++ 12 would warn falsely (-Wrestrict, bug 105651)
+  key.range = "1";
   key.schema = [](JsonWriter& json) { json.member("const", 1); };
   key.read = [codec](const YamlNode& node, const Reading& reading, Scenario&) {
     int version = 1;

@@ -11,17 +11,12 @@ namespace contend {
 
 namespace {
 
-// Further time per byte for each other transfer on an interface, relative to beta, unless the scenario gives eta:
-// 0.235 / 0.856, the fit for 10 GbE in the authors' simulator of arXiv 2002.10105.
-constexpr double kEtaOverBeta = 0.235 / 0.856;
-
 AlphaBeta network_cost(const Scenario::Network& network) {
   constexpr double kNanosecondsPerSecond = 1e9;
-  constexpr double kDefaultNic = 1.25e9;  // 10 Gbps
   AlphaBeta cost;
   cost.alpha = network.alpha;
-  cost.beta = network.beta.value_or(
-      TimePerByte{kNanosecondsPerSecond / network.nic.value_or(ByteRate{kDefaultNic}).bytes_per_second()});
+  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
+  cost.beta = network.beta ? *network.beta : TimePerByte{kNanosecondsPerSecond / network.nic->bytes_per_second()};
   cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
   cost.tick = network.tick;
   return cost;

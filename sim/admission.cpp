@@ -51,17 +51,21 @@ void Admission::on_finished(JobId job) {
 }
 
 void Admission::scheduling_pass() {
-  const bool memory_was_freed = std::exchange(state_.memory_was_freed, false);
-  const bool jobs_arrived = std::exchange(state_.jobs_arrived, false);
-  if ((!memory_was_freed && !jobs_arrived) || state_.queue.empty()) return;
-  // One pass in order of the keys as they are now. What a preemption frees or queues is for the next pass.
-  std::vector<std::tuple<std::int64_t, Time, JobId>> order;
-  order.reserve(state_.queue.size());
-  for (const JobId job : state_.queue) order.emplace_back(state_.key(job), state_.run(job).spec->submit, job);
-  std::sort(order.begin(), order.end());
-  for (const auto& [key, submit, job] : order) {
-    if (!try_to_start(job) && state_.policies.scheduling->strict()) break;
-  }
+  pushed_at_this_instant_.clear();
+  // What a preemption frees or queues is for another pass at the same instant. A job pushes others out only once in it,
+  // so that this comes to an end.
+  do {
+    const bool memory_was_freed = std::exchange(state_.memory_was_freed, false);
+    const bool jobs_arrived = std::exchange(state_.jobs_arrived, false);
+    if ((!memory_was_freed && !jobs_arrived) || state_.queue.empty()) return;
+    std::vector<std::tuple<std::int64_t, Time, JobId>> order;
+    order.reserve(state_.queue.size());
+    for (const JobId job : state_.queue) order.emplace_back(state_.key(job), state_.run(job).spec->submit, job);
+    std::sort(order.begin(), order.end());
+    for (const auto& [key, submit, job] : order) {
+      if (!try_to_start(job) && state_.policies.scheduling->strict()) break;
+    }
+  } while (state_.memory_was_freed);
 }
 
 bool Admission::try_to_start(JobId job) {
@@ -85,6 +89,7 @@ bool Admission::try_to_start(JobId job) {
 }
 
 bool Admission::make_room(JobId job) {
+  if (std::count(pushed_at_this_instant_.begin(), pushed_at_this_instant_.end(), job) > 0) return false;
   const JobRun& run = state_.run(job);
   std::vector<Bytes> free;
   for (const GpuState& gpu : state_.gpu) free.push_back(gpu.free_memory);
@@ -109,6 +114,7 @@ bool Admission::make_room(JobId job) {
     }
   }
   if (!has_room()) return false;
+  pushed_at_this_instant_.push_back(job);
   for (const JobId victim : victims) preempt(victim);
   return true;
 }

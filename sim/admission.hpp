@@ -39,6 +39,7 @@ class Admission {
   std::vector<JobId> arrivals_;  // by (submit, id)
   std::size_t next_ = 0;
   std::vector<GpuId> chosen_;
+  std::vector<JobId> pushed_at_this_instant_;  // jobs that preempted others
 };
 
 }  // namespace contend

@@ -192,8 +192,10 @@ void leave(EngineState& state, JobId job) {
   for (const CellId id : run.cells) {
     Cell& cell = state.at(id);
     if (cell.busy && cell.running.job == job) {
+      const int cut_off = state.done_in_chain(cell).tasks * cell.ranks();
+      state.leapt_events += static_cast<std::uint64_t>(cut_off);
       state.calendar.cancel(cell.event);
-      cell.busy = false;
+      cell.busy = cell.chained = false;
       cell.busy_time += state.clock - cell.started;
     }
     std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
@@ -237,6 +239,23 @@ void merge_equal(EngineState& state, const std::vector<CellId>& just_started) {
     }
     begin = end;
   }
+}
+
+void check_seats(const EngineState& state) {
+  std::size_t seated = 0;
+  for (std::size_t c = 0; c < state.cells.size(); ++c) {
+    const Cell& cell = state.cells[c];
+    seated += cell.gpus.size();
+    for (const GpuId gpu : cell.gpus) {
+      CONTEND_CHECK(state.gpu[gpu.index()].cell == CellId{c}, "a GPU knows its cell");
+    }
+    CONTEND_CHECK(cell.who.size() == cell.occupants.size(), "a cell knows who sits there");
+    for (const JobId job : cell.who) {
+      const auto& cells = state.jobs[job.index()].cells;
+      CONTEND_CHECK(std::find(cells.begin(), cells.end(), CellId{c}) != cells.end(), "a job knows its cells");
+    }
+  }
+  CONTEND_CHECK(seated == state.gpu.size(), "every GPU is in one cell");
 }
 
 }  // namespace contend

@@ -20,4 +20,7 @@ void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant
 /// Merges those of the given cells, each of which has just begun a task, that can't be told apart.
 void merge_equal(EngineState& state, const std::vector<CellId>& just_started);
 
+/// Stops the program if GPUs, cells and jobs disagree about who sits where. For debug builds.
+void check_seats(const EngineState& state);
+
 }  // namespace contend

@@ -53,6 +53,7 @@ struct Courier::Asked {
   std::int64_t key;
   Time start;
   JobId job;
+  bool later;  // of two iterations in flight
   OpId op;
   int rank;
   std::size_t index;
@@ -91,8 +92,9 @@ void Courier::admit() {
   for (const std::size_t index : to_ask_) {
     if (!may_start(index)) continue;
     const Traffic& traffic = waiting_[index].traffic;
-    willing.push_back({state_.policies.communication->key(state_.job(traffic.job)), state_.run(traffic.job).start,
-                       traffic.job, traffic.op, traffic.rank, index});
+    const JobRun& run = state_.run(traffic.job);
+    willing.push_back({state_.policies.communication->key(state_.job(traffic.job)), run.start, traffic.job,
+                       traffic.slot != run.current, traffic.op, traffic.rank, index});
   }
   to_ask_.clear();
   std::sort(willing.begin(), willing.end());

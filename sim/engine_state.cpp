@@ -144,21 +144,22 @@ void EngineState::jobs_on(GpuId id, std::vector<JobId>& on_gpu) const {
   for (const Occupant& occupant : cells[gpu[id.index()].cell.index()].occupants) on_gpu.push_back(occupant.job);
 }
 
-Time EngineState::done_in_chain(const Cell& cell) const {
+EngineState::Links EngineState::done_in_chain(const Cell& cell) const {
+  Links done;
+  if (!cell.busy || !cell.chained) return done;
   const Plan& plan = *jobs[cell.running.job.index()].plan;
-  Time done;
-  for (OpId op = cell.running.op; op.valid(); op = plan.ops[op.index()].then) {
+  for (OpId op = cell.running.op; plan.ops[op.index()].then.valid(); op = plan.ops[op.index()].then) {
     const Time duration = plan.ops[op.index()].op.duration;
-    if (cell.started + done + duration > clock) break;
-    done += duration;
+    if (cell.started + done.duration + duration > clock) break;
+    done.duration += duration;
+    ++done.tasks;
   }
   return done;
 }
 
 Time EngineState::load(GpuId id) const {
-  Time load;
   const Cell& cell = cells[gpu[id.index()].cell.index()];
-  if (cell.busy && cell.chained) load -= done_in_chain(cell);
+  Time load = Time{} - done_in_chain(cell).duration;
   for (const Occupant& occupant : cell.occupants) {
     load += occupant.remaining_compute + jobs[occupant.job.index()].remaining_communication;
   }

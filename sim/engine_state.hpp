@@ -27,7 +27,7 @@ using CellId = Id<struct CellTag>;
 using Slot = std::uint8_t;
 
 /// Keys are affine in whole iterations up to a rounding on either side (SchedulingPolicy::key).
-inline constexpr std::int64_t kKeyRounding = 2;
+inline constexpr std::int64_t kKeyRounding = 5;
 
 inline constexpr std::int32_t kDone = -1;  ///< in a table of pending counts; 0 means ready, running or in the network
 
@@ -174,8 +174,12 @@ struct EngineState : ClusterView {
   /// True if the key of `other` stays above that of `job` whatever happens while `job` holds a GPU that both want: the
   /// other one can't get beyond the two iterations in flight.
   [[nodiscard]] bool stays_behind(JobId other, JobId job);
-  /// Compute time of the tasks of a running chain that have ended, on each GPU.
-  [[nodiscard]] Time done_in_chain(const Cell& cell) const;
+  /// The tasks of a running chain that have ended: their number and compute time on each GPU.
+  struct Links {
+    int tasks = 0;
+    Time duration;
+  };
+  [[nodiscard]] Links done_in_chain(const Cell& cell) const;
   void touch(CellId cell);
   void set_state(JobId job, JobState state);
 

@@ -132,8 +132,9 @@ void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
       const int index = traffic.rank - plan.first_rank[planned.op.role.index()];
       return run.cell_of_rank[static_cast<std::size_t>(plan.first_rank[planned.op.peer.index()] + index)];
     }();
-    const auto [low, high] =
-        std::minmax(state_.server_of(state_.at(cell).gpus.front()), state_.server_of(state_.at(receiver).gpus.front()));
+    const ServerId sender = state_.server_of(state_.at(cell).gpus.front());
+    const ServerId other = state_.server_of(state_.at(receiver).gpus.front());
+    const auto [low, high] = std::minmax({sender, other});
     traffic.servers = low == high ? std::vector{low} : std::vector{low, high};
   } else {
     traffic.servers = run.role_servers[planned.op.role.index()];

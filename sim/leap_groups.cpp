@@ -23,7 +23,7 @@ std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
 
 bool Leaper::communicates(JobId id) const {
   const JobRun& run = state_.run(id);
-  return run.servers.size() > 1 && run.communication_per_iteration > Time{};
+  return run.servers.size() > 1 && run.plan->communicates;
 }
 
 bool Leaper::is_dominated(const Cell& cell) const {
@@ -35,10 +35,14 @@ bool Leaper::dominates(JobId id) const {
   if (!run.plan->foldable || communicates(id)) return false;
   if (run.key_fall < 0) return false;
   const Cell& first = state_.at(run.cells.front());
+  const Occupant& rank = state_.occupant(run.cells.front(), id);
   return std::all_of(run.cells.begin(), run.cells.end(), [&](CellId cell_id) {
     const Cell& cell = state_.at(cell_id);
-    if (!cell.busy || cell.running.job != id || cell.end != first.end || cell.running.op != first.running.op)
+    const Occupant& other_rank = state_.occupant(cell_id, id);
+    if (!cell.busy || cell.running != first.running || cell.running.job != id || cell.end != first.end ||
+        other_rank.pending != rank.pending || other_rank.remaining_compute != rank.remaining_compute) {
       return false;
+    }
     return std::all_of(cell.who.begin(), cell.who.end(),
                        [&](JobId other) { return other == id || state_.stays_behind(other, id); });
   });

@@ -3,6 +3,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace contend {
@@ -44,6 +45,7 @@ void Leaper::after_instant() {
 }
 
 void Leaper::look(Group& group) {
+  if (!group.saved.empty() && now_of(group) == group.account.time) return;  // no time has passed
   write_state(group);
   if (!group.saved.empty() && words_ == group.saved) {
     const Account now = take_account(group);
@@ -66,6 +68,8 @@ void Leaper::look(Group& group) {
 
 void Leaper::write_state(const Group& group) {
   words_.clear();
+  const Time grid = state_.network->grid();
+  words_.push_back(grid > Time{} ? static_cast<std::uint64_t>(now_of(group).ns() % grid.ns()) : 0);
   for (const CellId id : group.cells) {
     const Cell& cell = state_.at(id);
     if (!cell.busy) {
@@ -155,56 +159,84 @@ Time Leaper::horizon(const Group& group) const {
   return horizon;
 }
 
+template <class Visit>
+void Leaper::for_each_rivalry(const Group& group, const Visit& visit) const {
+  std::vector<std::size_t> members;  // indices into group.jobs
+  for (const CellId cell : group.cells) {
+    members.clear();
+    for (const JobId job : state_.at(cell).who) {
+      const auto found = std::lower_bound(group.jobs.begin(), group.jobs.end(), job);
+      if (found == group.jobs.end() || *found != job) continue;
+      members.push_back(static_cast<std::size_t>(found - group.jobs.begin()));
+    }
+    if (members.size() > 1) visit(members, &JobAccount::key);
+  }
+  for (const ServerId server : group.servers) {
+    members.clear();
+    for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+      const auto& servers = state_.run(group.jobs[i]).servers;
+      if (communicates(group.jobs[i]) && std::binary_search(servers.begin(), servers.end(), server))
+        members.push_back(i);
+    }
+    if (members.size() > 1) visit(members, &JobAccount::communication_key);
+  }
+}
+
 std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) const {
-  const auto index_of = [&](JobId job) {
-    return static_cast<std::size_t>(std::lower_bound(group.jobs.begin(), group.jobs.end(), job) - group.jobs.begin());
-  };
-  const auto in_group = [&](JobId job) { return std::binary_search(group.jobs.begin(), group.jobs.end(), job); };
+  const std::vector<JobAccount>& then = group.account.jobs;
   std::int64_t periods = INT64_MAX;
-  struct Run {
-    std::int64_t before, now;  // key at the start and end of the observed period
-  };
-  // Two jobs keep their order for sure while the whole range of one key in a period stays below that of the other.
-  const auto check = [&](std::vector<Run>& runs) {
-    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.now < b.now; });
-    for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
-      const Run& a = runs[i];
-      const Run& b = runs[i + 1];
-      const std::int64_t drop_a = a.before - a.now;
-      const std::int64_t drop_b = b.before - b.now;
+  for_each_rivalry(group, [&](std::vector<std::size_t>& members, std::int64_t JobAccount::*key) {
+    std::sort(members.begin(), members.end(),
+              [&](std::size_t a, std::size_t b) { return now.jobs[a].*key < now.jobs[b].*key; });
+    for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+      const std::int64_t now_a = now.jobs[members[i]].*key;
+      const std::int64_t now_b = now.jobs[members[i + 1]].*key;
+      const std::int64_t drop_a = then[members[i]].*key - now_a;
+      const std::int64_t drop_b = then[members[i + 1]].*key - now_b;
       if (drop_a == 0 && drop_b == 0) continue;
-      // In period p (the observed one is p = -1) the key of a ends at now - p drop; with its range on either side:
+      // Two jobs keep their order for sure while the range of one key in a period stays below that of the other. In
+      // period p (the observed one is p = -1) the key of a ends at now_a - p drop_a; with its range on either side:
       // now_a - p drop_a + max(0, -drop_a) < now_b - p drop_b - max(0, drop_b).
       const std::int64_t gap =
-          b.now - std::max<std::int64_t>(0, drop_b) - a.now - std::max<std::int64_t>(0, -drop_a) - kKeyRounding;
+          now_b - std::max<std::int64_t>(0, drop_b) - now_a - std::max<std::int64_t>(0, -drop_a) - kKeyRounding;
       if (gap <= 0 || gap + drop_b - drop_a <= 0) {
         periods = 0;
       } else if (drop_b > drop_a) {
         periods = std::min(periods, (gap + drop_b - drop_a - 1) / (drop_b - drop_a));
       }
     }
-  };
-  std::vector<Run> runs;
-  for (const CellId cell : group.cells) {
-    runs.clear();
-    for (const Occupant& occupant : state_.at(cell).occupants) {
-      if (!in_group(occupant.job)) continue;
-      const std::size_t i = index_of(occupant.job);
-      runs.push_back({group.account.jobs[i].key, now.jobs[i].key});
-    }
-    check(runs);
-  }
-  for (const ServerId server : group.servers) {
-    runs.clear();
-    for (std::size_t i = 0; i < group.jobs.size(); ++i) {
-      const auto& servers = state_.run(group.jobs[i]).servers;
-      if (servers.size() > 1 && std::binary_search(servers.begin(), servers.end(), server)) {
-        runs.push_back({group.account.jobs[i].communication_key, now.jobs[i].communication_key});
-      }
-    }
-    check(runs);
-  }
+  });
   return periods;
+}
+
+bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int64_t periods) const {
+  // A key is linear up to a rounding, so an order that holds with some distance in the first and the last period holds
+  // in all between; here the last one, with the keys as the policies give them.
+  std::vector<std::array<KeyRange, 2>> range(group.jobs.size());
+  for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+    JobView view = state_.job(group.jobs[i]);
+    const Time drop = group.account.jobs[i].remaining_service - now.jobs[i].remaining_service;
+    const auto key_at = [&](const auto& policy, std::int64_t p) {
+      view.remaining_service = now.jobs[i].remaining_service - drop * p;
+      return policy.key(view);
+    };
+    range[i][0] = {key_at(*state_.policies.scheduling, periods - 1), key_at(*state_.policies.scheduling, periods)};
+    range[i][1] = {key_at(*state_.policies.communication, periods - 1),
+                   key_at(*state_.policies.communication, periods)};
+  }
+  bool in_order = true;
+  for_each_rivalry(group, [&](std::vector<std::size_t>& members, std::int64_t JobAccount::*key) {
+    const std::size_t which = key == &JobAccount::key ? 0 : 1;
+    std::sort(members.begin(), members.end(),
+              [&](std::size_t a, std::size_t b) { return now.jobs[a].*key < now.jobs[b].*key; });
+    for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+      const KeyRange& a = range[members[i]][which];
+      const KeyRange& b = range[members[i + 1]][which];
+      if (a.before == a.after && b.before == b.after) continue;
+      in_order = in_order && std::max(a.before, a.after) + kKeyRounding < std::min(b.before, b.after);
+    }
+  });
+  return in_order;
 }
 
 bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
@@ -238,7 +270,9 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     }
   }
   if (periods <= 0) return 0;
-  return std::min(periods, periods_in_order(group, now));
+  periods = std::min(periods, periods_in_order(group, now));
+  while (periods > 0 && !is_in_order_after(group, now, periods)) periods /= 2;
+  return periods;
 }
 
 void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {

@@ -94,7 +94,14 @@ class Leaper {
   [[nodiscard]] bool was_undisturbed(const Group& group, const Account& now) const;
   [[nodiscard]] Time horizon(const Group& group) const;
   [[nodiscard]] Time earliest_end(JobId job) const;
+  struct KeyRange {
+    std::int64_t before, after;  // key at the start and end of a period
+  };
+  /// Calls `visit` with the members of each set of jobs whose keys are compared: those on a GPU, those on a server.
+  template <class Visit>
+  void for_each_rivalry(const Group& group, const Visit& visit) const;
   [[nodiscard]] std::int64_t periods_in_order(const Group& group, const Account& now) const;
+  [[nodiscard]] bool is_in_order_after(const Group& group, const Account& now, std::int64_t periods) const;
   [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& now) const;
   void leap(Group& group, const Account& now, std::int64_t periods);
 

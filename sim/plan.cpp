@@ -15,6 +15,7 @@ Plan::Plan(const IterationGraph& graph) : roles{graph.roles()}, compute_total{gr
     PlannedOp planned;
     planned.op = op;
     planned.per_rank = op.kind != OpKind::collective;
+    communicates = communicates || op.kind != OpKind::compute;
     planned.ranks = roles[op.role.index()].ranks;
     instances += planned.per_rank ? planned.ranks : 1;
     ops.push_back(std::move(planned));
@@ -56,6 +57,8 @@ void Plan::find_chains() {
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     PlannedOp& op = ops[order[i].index()];
     const PlannedOp& after = ops[order[i + 1].index()];
+    // Where a task takes no time, somebody else may be served at the same instant.
+    if (op.op.duration == Time{} || after.op.duration == Time{}) continue;
     if (op.op.kind == OpKind::compute && after.op.kind == OpKind::compute && op.successors[0].size() == 1 &&
         op.successors[1].empty() && after.predecessor_instances[0] == 1 && after.predecessor_instances[1] == 0) {
       op.then = order[i + 1];

@@ -28,6 +28,7 @@ struct Plan {
   std::int32_t instances = 0;          ///< per iteration; a per-rank operation counts once a rank
   Time compute_total;                  ///< GPU time of an iteration
   std::vector<Time> compute_per_rank;  ///< by role
+  bool communicates = false;           ///< it has a collective or a message
   /// Ranks of the only role can't be told apart: GPUs that run them may be simulated as one.
   bool foldable = false;
 

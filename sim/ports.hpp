@@ -135,6 +135,8 @@ class NetworkModel : public NetworkView {
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
 
+  /// Leaping: the model depends on absolute time only through its remainder modulo this; 0 if not at all.
+  [[nodiscard]] virtual Time grid() const { return Time{}; }
   /// Leaping: appends all that decides the future of the transfer, relative to `now`, as plain words.
   virtual void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const = 0;
   /// Leaping: the transfer goes on `by` later with the same relative state.

@@ -1,6 +1,7 @@
 #include "sim/simulation.hpp"
 
 #include "sim/admission.hpp"
+#include "sim/cells.hpp"
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
@@ -59,6 +60,9 @@ class Simulation::Engine {
     courier_.admit();
     executor_.dispatch();
     leaper_.after_instant();
+#ifndef NDEBUG
+    check_seats(state_);
+#endif
   }
 
   RunResult collect() const;
@@ -111,6 +115,9 @@ RunResult Simulation::Engine::collect() const {
   result.end = state_.clock;
   result.events = state_.events;
   result.leapt_events = state_.leapt_events;
+  for (const Cell& cell : state_.cells) {
+    result.leapt_events += static_cast<std::uint64_t>(state_.done_in_chain(cell).tasks * cell.ranks());
+  }
   result.leaps = state_.leaps;
   result.fingerprint = state_.fingerprint.value();
   Fingerprint digest;

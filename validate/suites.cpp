@@ -1,7 +1,22 @@
 #include "validate/suites.hpp"
 
+#include "validate/ada_srsf.hpp"
+
 namespace contend {
 
-std::span<const SuiteRow> validation_suites() { return {}; }
+namespace {
+
+constexpr SuiteRow kSuites[] = {
+    {"ada-srsf", "contention by hand, and 21 runs of an independent time-stepped simulator (seconds)",
+     validate_ada_srsf},
+    {"ada-srsf-full", "gains of LWF-1 and Ada-SRSF at full scale over 30 seeds beside the published ones (minutes)",
+     validate_ada_srsf_full},
+};
+
+}  // namespace
+
+std::span<const SuiteRow> validation_suites() {
+  return kSuites;
+}
 
 }  // namespace contend

@@ -1,0 +1,88 @@
+// Jobs over the real network, with and without leaping: hand-worked contention (reference: arXiv 2002.10105).
+
+#include "network/alpha_beta.hpp"
+#include "tests/network/network_kit.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+RunResult run_on(const AlphaBeta& price, bool contention, const Setup& setup, const std::vector<TestJob>& jobs) {
+  const auto once = [&](bool leap) {
+    SimulationOptions options;
+    options.leap = leap;
+    const auto servers = static_cast<std::size_t>(setup.servers);
+    Simulation simulation{{setup.servers, setup.gpus_per_server, Bytes{setup.gpu_memory}},
+                          workload_of(jobs),
+                          policies_of(setup, jobs),
+                          contention ? make_contention_network(price, servers, jobs.size())
+                                     : make_analytic_network(price, servers, jobs.size()),
+                          std::move(options)};
+    return simulation.run();
+  };
+  const RunResult slow = once(false);
+  CHECK(difference(slow, once(true)) == "");
+  return slow;
+}
+
+constexpr const char* kExchange100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
+
+}  // namespace
+
+TEST_CASE("two jobs that contend: 2 beta + eta per byte") {
+  // Beta 2, eta 1. Both f 0-10, both g 10-510 (5 ns a byte instead of 2), iteration by iteration.
+  const RunResult run = run_on(cost(0, 2, 1), true, {2, 2}, {{kExchange100, {0, 2}, 200}, {kExchange100, {1, 3}, 200}});
+  CHECK(run.jobs[0].finish.ns() == 200 * 510);
+  CHECK(run.jobs[1].finish.ns() == 200 * 510);
+  CHECK(run.jobs[0].communication.ns() == 200 * 500);
+  CHECK(run.jobs[0].contended.ns() == 200 * 500);
+  CHECK(run.links[0].contended.ns() == 200 * 500);
+  CHECK(run.links[0].bytes == Bytes{200 * 200});
+
+  const RunResult apart =
+      run_on(cost(0, 2, 1), false, {2, 2}, {{kExchange100, {0, 2}, 200}, {kExchange100, {1, 3}, 200}});
+  CHECK(apart.jobs[0].finish.ns() == 200 * 210);
+  CHECK(apart.jobs[0].contended.ns() == 0);
+}
+
+TEST_CASE("one that joins half-way") {
+  // A: g from 10, alone until 110: 50 bytes left. B: submitted at 100, f 100-110, 20 bytes at 5 ns: g 110-210. A has
+  // sent 20 more by then, 30 left: 210 + 60.
+  const RunResult run =
+      run_on(cost(0, 2, 1), true, {2, 2},
+             {{kExchange100, {0, 2}}, {"role w 2 | compute f w 10 | all-reduce g w 20 | f -> g", {1, 3}, 1, 100}});
+  CHECK(run.jobs[1].finish.ns() == 210);
+  CHECK(run.jobs[0].finish.ns() == 270);
+  CHECK(run.jobs[0].contended.ns() == 100);
+  CHECK(run.jobs[1].contended.ns() == 100);
+}
+
+TEST_CASE("k = 3 on one server decides for a transfer that meets only one of the others elsewhere") {
+  // A, B, C meet on server 0; C and D on server 3. Beta 1, eta 1, 100 bytes each: A, B, C at 3 + 2 = 5 ns a byte, D at
+  // 2 + 1 = 3. D ends at 10 + 300; that changes nothing for C, whose server 0 has three: A, B and C end at 510.
+  const RunResult run =
+      run_on(cost(0, 1, 1), true, {5, 3},
+             {{kExchange100, {0, 3}}, {kExchange100, {1, 6}}, {kExchange100, {2, 9}}, {kExchange100, {10, 12}}});
+  CHECK(run.jobs[3].finish.ns() == 310);
+  for (const std::size_t job : {0U, 1U, 2U}) CHECK(run.jobs[job].finish.ns() == 510);
+  CHECK(run.links[3].contended.ns() == 300);
+}
+
+TEST_CASE("the network of the reference: VGG-16 and ResNet-50 contend") {
+  // beta 0.856 ms per MiB, eta 0.235: alone VGG-16's 526.4 MiB take 450.5984 ms; two at once 2 x 0.856 + 0.235 = 1.947
+  // ms per MiB. ResNet-50's 99.2 MiB take 193.1424 ms beside VGG-16, which then has 427.2 MiB = 365.6832 ms left.
+  constexpr double kMebibyte = 1'048'576;
+  const AlphaBeta price = cost(0, 0.856e6 / kMebibyte, 0.235e6 / kMebibyte);
+  // 526.4 and 99.2 MiB are not whole bytes: a tenth of a MiB is 104857.6 bytes.
+  const RunResult run = run_on(price, true, {2, 2},
+                               {{"role w 2 | compute f w 10 | all-reduce g w 551970406 | f -> g", {0, 2}},
+                                {"role w 2 | compute f w 10 | all-reduce g w 104018739 | f -> g", {1, 3}}});
+  CHECK(run.jobs[1].communication.to_seconds() == doctest::Approx(0.1931424).epsilon(1e-7));
+  CHECK(run.jobs[0].communication.to_seconds() == doctest::Approx(0.1931424 + 0.3656832).epsilon(1e-7));
+}

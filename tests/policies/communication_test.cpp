@@ -1,0 +1,74 @@
+#include "tests/policies/policy_kit.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+TEST_CASE("SRSF(n): at most n transfers on every server of the message") {
+  for (std::int64_t ways = 1; ways <= 3; ++ways) {
+    const auto policy = communication({"srsf", {{"ways", ways}}}, 1, 0);
+    for (std::int64_t active = 0; active <= 4; ++active) {
+      const std::vector<double> transfers(static_cast<std::size_t>(active), 1000.0);
+      CHECK(may_start(*policy, 10, {transfers, {}}) == (active < ways));
+      CHECK(may_start(*policy, 10, {{}, transfers}) == (active < ways));
+    }
+  }
+}
+
+TEST_CASE("SRSF and AdaDUAL order messages by the remaining service of their jobs") {
+  JobView job;
+  job.gpus = 4;
+  job.total_service = Time::nanoseconds(1000);
+  job.remaining_service = Time::nanoseconds(600);
+  CHECK(communication({"srsf", {}}, 1, 0)->key(job) == 600);
+  CHECK(communication({"ada-dual", {}}, 1, 0)->key(job) == 600);
+}
+
+TEST_CASE("AdaDUAL: an idle network takes everything, two transfers on a server nothing") {
+  const auto policy = communication({"ada-dual", {}}, 0.856, 0.235);
+  CHECK(may_start(*policy, 1'000'000, {{}, {}}));
+  CHECK_FALSE(may_start(*policy, 1, {{1e9, 1e9}, {}}));
+  CHECK_FALSE(may_start(*policy, 1, {{}, {1e9, 1e9}}));
+}
+
+TEST_CASE("AdaDUAL: the threshold M / R = b / (2 (b + e)), from both sides and at equality") {
+  // b = 1, e = 0.25: R must be at least 2.5 M.
+  const auto policy = communication({"ada-dual", {}}, 1, 0.25);
+  CHECK(may_start(*policy, 100, {{250}, {}}));
+  CHECK(may_start(*policy, 100, {{250.001}, {}}));
+  CHECK_FALSE(may_start(*policy, 100, {{249.999}, {}}));
+  CHECK_FALSE(may_start(*policy, 101, {{250}, {}}));
+
+  // The sums of the two completion times on both sides of the threshold, from their definition in the docstring.
+  for (const double remaining : {240.0, 260.0}) {
+    const double wait = 2 * remaining + 100;  // the old one ends at R, the new one at R + M
+    const double both = 2.25 * 100, start = both + (both + (remaining - 100));
+    CHECK(may_start(*policy, 100, {{remaining}}) == (start < wait));
+  }
+}
+
+TEST_CASE("AdaDUAL: the pairs of models of the reference") {
+  // MiB: vgg16 526.4, resnet50 99.2, inception-v3 103.0, lstm 251.8. 2 (b + e) / b = 2.549.
+  const auto policy = communication({"ada-dual", {}}, 0.856, 0.235);
+  const auto start = [&](double new_mib, double left_mib) {
+    return may_start(*policy, std::llround(new_mib * 1'048'576), {{left_mib * 1'048'576}});
+  };
+  CHECK(start(99.2, 526.4));
+  CHECK(start(99.2, 252.9));
+  CHECK_FALSE(start(99.2, 251.8));  // a full LSTM just fails
+  CHECK(start(103.0, 262.6));
+  CHECK_FALSE(start(103.0, 262.4));
+  CHECK_FALSE(start(251.8, 526.4));
+  CHECK_FALSE(start(526.4, 526.4));
+}
+
+TEST_CASE("AdaDUAL: every active transfer on every server is examined") {
+  const auto policy = communication({"ada-dual", {}}, 1, 0.25);
+  CHECK(may_start(*policy, 100, {{300}, {400}}));
+  CHECK_FALSE(may_start(*policy, 100, {{300}, {200}}));
+  CHECK_FALSE(may_start(*policy, 100, {{200}, {300}}));
+  CHECK_FALSE(may_start(*policy, 100, {{}, {300}, {}, {200}}));
+}

@@ -1,0 +1,51 @@
+// Leaping against event by event on random clusters: nothing that a run reports may differ.
+//   CONTEND_LEAP_CASES=20 test_policies -tc='leaping lands*'      20 times as many cases
+//   CONTEND_LEAP_SEED=4711 test_policies -tc='leaping lands*'     this case only
+
+#include "tests/policies/random_cluster.hpp"
+#include "tests/sim/same_result.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::stoull(text);
+}
+
+}  // namespace
+
+TEST_CASE("leaping lands on the same nanosecond as event by event, on random clusters") {
+  constexpr std::uint64_t kNoSeed = UINT64_MAX;
+  const std::uint64_t only = number_from_environment("CONTEND_LEAP_SEED", kNoSeed);
+  const std::uint64_t first = only == kNoSeed ? 0 : only;
+  const std::uint64_t cases = only == kNoSeed ? 600 * number_from_environment("CONTEND_LEAP_CASES", 1) : 1;
+  std::uint64_t events = 0, leapt = 0, cases_with_leaps = 0, finished = 0, jobs = 0;
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    const RandomCluster cluster = random_cluster(seed);
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    CHECK(slow.leaps == 0);
+    events += slow.events;
+    leapt += fast.leapt_events;
+    cases_with_leaps += fast.leaps > 0 ? 1 : 0;
+    jobs += slow.jobs.size();
+    for (const JobResult& job : slow.jobs) finished += job.state == JobState::finished ? 1 : 0;
+  }
+  MESSAGE(cases, " cases, ", events, " events, ", leapt, " leapt, ", cases_with_leaps, " cases with leaps");
+  if (only != kNoSeed) return;
+  // The generator has to keep what it tests: most jobs run, and leaps happen nearly everywhere.
+  CHECK(finished * 3 > jobs * 2);
+  CHECK(cases_with_leaps * 2 > cases);
+  CHECK(leapt * 5 > events);
+}

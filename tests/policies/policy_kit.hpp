@@ -1,0 +1,93 @@
+#pragma once
+// Fakes of what a policy sees, filled in by hand, and policies by name with their default parameters.
+
+#include "tests/policies/random_cluster.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend::test {
+
+inline std::unique_ptr<SchedulingPolicy> scheduling(const Choice& choice) {
+  return make_policy(scheduling_policies(), choice, {});
+}
+inline std::unique_ptr<PlacementPolicy> placement(const Choice& choice, std::uint64_t seed = 1) {
+  return make_policy(placement_policies(), choice, {seed, {}, {}});
+}
+/// beta and eta in ns per byte.
+inline std::unique_ptr<CommunicationPolicy> communication(const Choice& choice, double beta, double eta) {
+  return make_policy(communication_policies(), choice, {0, TimePerByte{beta}, TimePerByte{eta}});
+}
+
+/// A cluster at one instant: free memory and load of every GPU.
+class FakeCluster final : public ClusterView {
+ public:
+  FakeCluster(std::size_t gpus_per_server, std::vector<std::int64_t> loads)
+      : free(loads.size(), 100), load_{std::move(loads)}, gpus_per_server_{gpus_per_server} {}
+
+  [[nodiscard]] Time now() const override { return {}; }
+  [[nodiscard]] std::size_t servers() const override { return load_.size() / gpus_per_server_; }
+  [[nodiscard]] std::size_t gpus() const override { return load_.size(); }
+  [[nodiscard]] ServerId server_of(GpuId gpu) const override { return ServerId{gpu.index() / gpus_per_server_}; }
+  [[nodiscard]] Bytes free_memory(GpuId gpu) const override { return Bytes{free[gpu.index()]}; }
+  void jobs_on(GpuId, std::vector<JobId>&) const override {}
+  [[nodiscard]] JobView job(JobId job) const override {
+    JobView view;
+    view.id = job;
+    return view;
+  }
+  [[nodiscard]] Time load(GpuId gpu) const override { return Time::nanoseconds(load_[gpu.index()]); }
+
+  std::vector<std::int64_t> free;
+
+ private:
+  std::vector<std::int64_t> load_;
+  std::size_t gpus_per_server_;
+};
+
+/// The indices of the GPUs that a job of `gpus` ranks and 50 bytes gets, in order; empty if it has to wait.
+inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeCluster& cluster, int gpus) {
+  JobView job;
+  job.id = JobId{0U};
+  job.gpus = gpus;
+  job.memory_per_gpu = Bytes{50};
+  std::vector<GpuId> chosen;
+  policy.place(cluster, job, chosen);
+  std::vector<std::uint32_t> indices;
+  for (const GpuId gpu : chosen) indices.push_back(gpu.value());
+  return indices;
+}
+
+/// The transfers on each server: bytes that they have left.
+class FakeNetworkView final : public NetworkView {
+ public:
+  explicit FakeNetworkView(std::vector<std::vector<double>> left) : left_{std::move(left)} {}
+  [[nodiscard]] std::size_t active_count(ServerId server) const override { return left_[server.index()].size(); }
+  void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
+    for (const double bytes : left_[server.index()]) transfers.push_back({JobId{9U}, bytes});
+  }
+
+ private:
+  std::vector<std::vector<double>> left_;
+};
+
+/// Whether a message of that size over all servers of the view may enter: every server has to take it.
+inline bool may_start(const CommunicationPolicy& policy, std::int64_t bytes, std::vector<std::vector<double>> left) {
+  std::vector<ServerId> servers;
+  for (std::size_t s = 0; s < left.size(); ++s) servers.emplace_back(s);
+  TransferRequest request;
+  request.job = JobId{0U};
+  request.bytes = Bytes{bytes};
+  request.servers = servers;
+  const FakeNetworkView network{std::move(left)};
+  for (const ServerId server : servers) {
+    if (!policy.may_start(request, server, network)) return false;
+  }
+  return true;
+}
+
+}  // namespace contend::test

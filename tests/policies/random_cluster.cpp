@@ -1,0 +1,235 @@
+#include "tests/policies/random_cluster.hpp"
+
+#include "sim/random.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <stdexcept>
+#include <variant>
+
+#include <fmt/core.h>
+
+namespace contend::test {
+
+template <class Port>
+std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const Choice& choice,
+                                  const PolicyContext& context) {
+  for (const PolicyRow<Port>& row : table) {
+    if (row.name != choice.name) continue;
+    std::vector<std::pair<std::string, ParameterValue>> values;
+    for (const ParameterInfo& info : row.parameters) {
+      ParameterValue value = info.default_value;
+      for (const auto& [name, chosen] : choice.parameters) {
+        if (name == info.name) value = chosen;
+      }
+      values.emplace_back(info.name, value);
+    }
+    return row.make(Parameters{std::move(values)}, context);
+  }
+  throw std::invalid_argument{"no policy " + choice.name};
+}
+
+template std::unique_ptr<SchedulingPolicy> make_policy(std::span<const PolicyRow<SchedulingPolicy>>, const Choice&,
+                                                       const PolicyContext&);
+template std::unique_ptr<PlacementPolicy> make_policy(std::span<const PolicyRow<PlacementPolicy>>, const Choice&,
+                                                      const PolicyContext&);
+template std::unique_ptr<CommunicationPolicy> make_policy(std::span<const PolicyRow<CommunicationPolicy>>,
+                                                          const Choice&, const PolicyContext&);
+
+namespace {
+
+/// Draws the parts of a cluster, one after the other, from one stream.
+class Builder {
+ public:
+  explicit Builder(std::uint64_t seed) : stream_{seed, "random-cluster"} { made_.seed = seed; }
+
+  RandomCluster build() {
+    unit_ = one_of<std::int64_t>({1, 1000, 100'000});  // ns: rounding matters in the first, ticks in the last
+    size_unit_ = one_of<std::int64_t>({1, 7, 1000});
+    choose_cluster();
+    choose_policies();
+    choose_network();
+    choose_jobs();
+    if (chance(0.25)) {
+      made_.until = Time::nanoseconds(chance(0.5) ? in(0, span_) : in(0, span_ / unit_) * unit_);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  std::int64_t in(std::int64_t low, std::int64_t high) { return stream_.uniform_integer(low, high); }
+  bool chance(double p) { return stream_.uniform() < p; }
+  template <class T>
+  T one_of(std::initializer_list<T> items) {
+    return *(items.begin() + in(0, static_cast<std::int64_t>(items.size()) - 1));
+  }
+
+  void choose_cluster() {
+    made_.cluster.servers = static_cast<int>(in(1, 6));
+    made_.cluster.gpus_per_server = static_cast<int>(in(1, 4));
+    made_.cluster.gpu_memory = Bytes{100};
+    gpus_ = made_.cluster.servers * made_.cluster.gpus_per_server;
+  }
+
+  void choose_policies() {
+    made_.scheduling.name = one_of({"fifo", "sjf", "srtf", "srsf"});
+    made_.scheduling.parameters = {{"strict", chance(0.3)}, {"preemptive", chance(0.4)}};
+    made_.placement.name = one_of({"first-fit", "list-scheduling", "lwf", "random"});
+    made_.placement.parameters = {{"kappa", one_of<std::int64_t>({1, 2, 4})}};
+    made_.communication.name = one_of({"srsf", "srsf", "ada-dual"});
+    made_.communication.parameters = {{"ways", in(1, 3)}};
+  }
+
+  void choose_network() {
+    made_.contention = chance(0.75);
+    made_.cost.beta =
+        TimePerByte{one_of({1.0, 0.856, 1.0 / 3.0}) * static_cast<double>(unit_) / static_cast<double>(size_unit_)};
+    made_.cost.eta = TimePerByte{made_.cost.beta.ns_per_byte() * one_of({0.0, 0.25, 0.235 / 0.856, 1.0})};
+    if (chance(0.5)) made_.cost.alpha = Time::nanoseconds(one_of<std::int64_t>({1, 3}) * unit_);
+    if (chance(0.3)) made_.cost.tick = Time::nanoseconds(10 * unit_);  // 1 ms where the unit is 100 us
+  }
+
+  std::int64_t duration() {
+    return chance(0.05) ? 0 : one_of<std::int64_t>({1, 2, 3, 5, 7, 10, 20}) * unit_ + (chance(0.1) ? in(0, 3) : 0);
+  }
+  std::int64_t bytes() { return chance(0.05) ? 0 : one_of<std::int64_t>({2, 5, 10, 20, 50}) * size_unit_; }
+
+  /// A graph as text and its number of ranks.
+  std::pair<std::string, int> graph() {
+    const auto workers = static_cast<int>(std::min<std::int64_t>(gpus_, one_of<std::int64_t>({1, 1, 2, 3, 4, 8})));
+    const std::int64_t f = duration(), b = duration(), c = duration(), g = bytes(), h = bytes();
+    if (workers > 1 && chance(0.3)) return staged_graph(workers, f, b, c, g, h);
+    const std::string role = fmt::format("role w {} | compute f w {} | compute b w {} | ", workers, f, b);
+    switch (in(0, 7)) {
+      case 0:  // layer-wise: the forward pass of the first layer may start before the last all-reduce has ended
+        return {
+            role + fmt::format("compute c w {} | all-reduce g w {} | all-reduce h w {} | f -> b | b -> c | b -> g | "
+                               "c -> h | h => f | g => b",
+                               c, g, h),
+            workers};
+      case 1:  // the all-reduce of one iteration runs beside the next iteration
+        return {role + fmt::format("all-reduce g w {} | f -> b | b -> g | b => f", g), workers};
+      case 2:  // sharded: collectives before and after
+        return {
+            role + fmt::format("all-gather a w {} | reduce-scatter r w {} | a -> f | f -> b | b -> r | r => a", g, h),
+            workers};
+      case 3:  // nothing in order but the iterations
+        return {role + "b => f | f => b", workers};
+      case 4:  // two branches and an update that nobody waits for
+        return {role + fmt::format("compute c w {} | all-reduce g w {} | f -> g | b -> c | g => f | c => b", c, g),
+                workers};
+      default:  // forward, backward, all-reduce
+        return {role + fmt::format("all-reduce g w {} | f -> b | b -> g | g => f", g), workers};
+    }
+  }
+
+  /// A pipeline of two stages, with or without an all-reduce at the end, or with a role that only collects.
+  std::pair<std::string, int> staged_graph(int workers, std::int64_t f, std::int64_t b, std::int64_t c, std::int64_t g,
+                                           std::int64_t h) {
+    const int ranks = std::max(1, workers / 2);
+    std::string text = fmt::format(
+        "role s {0} | role t {0} | compute f s {1} | compute m t {2} | compute b s {3} | "
+        "message act s t {4} | message grad t s {5} | f -> act | act -> m | m -> grad | "
+        "grad -> b",
+        ranks, f, b, c, g, h);
+    switch (in(0, 3)) {
+      case 0:
+        text += " | b => f";
+        break;
+      case 1:
+        text += " | f => f | m => m | b => b";
+        break;  // the next micro-batch follows as soon as a stage is free
+      case 2:
+        text += fmt::format(" | all-reduce r s {} | b -> r | r => f", h);
+        break;
+      default:
+        text += fmt::format(" | all-reduce r s {0} | all-reduce q t {0} | b -> r | m -> q | r => f | q => m", g);
+    }
+    return {text, 2 * ranks};
+  }
+
+  void choose_jobs() {
+    const std::int64_t count = in(1, chance(0.4) ? 4 : 20);
+    const std::int64_t most_memory = one_of<std::int64_t>({20, 50, 100});
+    const std::int64_t most_iterations = chance(0.2) ? 400 : one_of<std::int64_t>({5, 40, 120});
+    const bool same_iterations = chance(0.2), few_graphs = chance(0.4);
+    std::vector<int> ranks;
+    std::int64_t work = 0;
+    for (std::int64_t j = 0; j < count; ++j) {
+      if (made_.graphs.empty() || !few_graphs || chance(0.3)) {
+        const auto [text, ranks_of_text] = graph();
+        made_.graphs.push_back(text);
+        ranks.push_back(ranks_of_text);
+      }
+      JobSpec job;
+      job.name = fmt::format("j{}", j);
+      job.graph = static_cast<std::size_t>(in(0, static_cast<std::int64_t>(made_.graphs.size()) - 1));
+      job.gpus = ranks[job.graph];
+      job.iterations = same_iterations ? most_iterations : in(1, most_iterations);
+      job.memory_per_gpu = Bytes{chance(0.02) ? 101 : in(most_memory / 2, most_memory)};
+      work += job.iterations * 20 * unit_ * job.gpus;
+      made_.jobs.push_back(std::move(job));
+    }
+    span_ = work / gpus_ + 1;
+    const int arrivals = static_cast<int>(in(0, 2));
+    for (JobSpec& job : made_.jobs) {
+      if (arrivals == 1) job.submit = Time::nanoseconds(in(0, span_ / unit_ / 10) * 10 * unit_);  // on a grid
+      if (arrivals == 2) job.submit = Time::nanoseconds(in(0, span_));
+    }
+  }
+
+  RandomStream stream_;
+  RandomCluster made_;
+  std::int64_t unit_ = 1, size_unit_ = 1, gpus_ = 1, span_ = 1;
+};
+
+std::string text_of(const Choice& choice) {
+  std::string text = choice.name;
+  for (const auto& [name, value] : choice.parameters) {
+    text += " " + name + "=" + std::visit([](auto v) { return fmt::format("{}", v); }, value);
+  }
+  return text;
+}
+
+}  // namespace
+
+RandomCluster random_cluster(std::uint64_t seed) {
+  return Builder{seed}.build();
+}
+
+RunResult RandomCluster::run(bool leap) const {
+  Workload workload;
+  for (const std::string& text : graphs) workload.graphs.push_back(graph_from_text(text));
+  workload.jobs = jobs;
+  const PolicyContext context{seed, cost.beta, cost.eta};
+  const auto servers = static_cast<std::size_t>(cluster.servers);
+  auto network = contention ? make_contention_network(cost, servers, jobs.size())
+                            : make_analytic_network(cost, servers, jobs.size());
+  SimulationOptions options;
+  options.leap = leap;
+  options.until = until;
+  Simulation simulation{cluster, std::move(workload),
+                        PolicySet{make_policy(scheduling_policies(), scheduling, context),
+                                  make_policy(placement_policies(), placement, context),
+                                  make_policy(communication_policies(), communication, context), scheduling.name,
+                                  placement.name, communication.name},
+                        std::move(network), std::move(options)};
+  return simulation.run();
+}
+
+std::string RandomCluster::describe() const {
+  std::string text = fmt::format(
+      "seed {}: {} servers x {} GPUs of {} bytes; scheduling {}; placement {}; communication {}; "
+      "{} network alpha {} beta {} eta {} tick {}; until {}\n",
+      seed, cluster.servers, cluster.gpus_per_server, cluster.gpu_memory.count(), text_of(scheduling),
+      text_of(placement), text_of(communication), contention ? "contention" : "analytic", cost.alpha.ns(),
+      cost.beta.ns_per_byte(), cost.eta.ns_per_byte(), cost.tick.ns(), until.ns());
+  for (const JobSpec& job : jobs) {
+    text += fmt::format("  {} at {}: {} iterations, {} bytes, {}\n", job.name, job.submit.ns(), job.iterations,
+                        job.memory_per_gpu.count(), graphs[job.graph]);
+  }
+  return text;
+}
+
+}  // namespace contend::test

@@ -1,0 +1,47 @@
+#pragma once
+// Random small clusters with everything that can interact: for tests that hold two ways to run them against each other.
+// Durations, sizes and submit times come from small sets, so that ties and recurrences are common.
+
+#include "network/alpha_beta.hpp"
+#include "policies/registry.hpp"
+#include "sim/simulation.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend::test {
+
+/// A policy by name, with the parameters that differ from their defaults.
+struct Choice {
+  std::string name;
+  std::vector<std::pair<std::string, ParameterValue>> parameters;
+};
+
+struct RandomCluster {
+  std::uint64_t seed = 0;
+  ClusterSpec cluster;
+  std::vector<std::string> graphs;  ///< as text
+  std::vector<JobSpec> jobs;
+  Choice scheduling, placement, communication;
+  AlphaBeta cost;
+  bool contention = true;
+  Time until = Time::never();
+
+  [[nodiscard]] RunResult run(bool leap) const;
+  /// All that decides the outcome, to read and to build the case again by hand.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// The same seed gives the same cluster everywhere.
+[[nodiscard]] RandomCluster random_cluster(std::uint64_t seed);
+
+/// The policy of that name, with the defaults of its table except for the given parameters.
+template <class Port>
+[[nodiscard]] std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const Choice& choice,
+                                                const PolicyContext& context);
+
+}  // namespace contend::test

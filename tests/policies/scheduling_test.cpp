@@ -1,0 +1,68 @@
+#include "tests/policies/policy_kit.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Submitted at 5, on 4 GPUs; 1000 ns of service, 600 of it left.
+JobView sample() {
+  JobView job;
+  job.id = JobId{3U};
+  job.submit = Time::nanoseconds(5);
+  job.gpus = 4;
+  job.total_service = Time::nanoseconds(1000);
+  job.remaining_service = Time::nanoseconds(600);
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("keys: submission, length and what remains of it, service that remains") {
+  // The unit of a key is free, so jobs are compared with one that has twice as much of everything.
+  JobView twice = sample();
+  twice.submit += twice.submit;
+  twice.total_service += twice.total_service;
+  twice.remaining_service += twice.remaining_service;
+  JobView progressed = sample();
+  progressed.remaining_service = Time::nanoseconds(200);
+  JobView wide = sample();  // as much service on twice the GPUs is half the time
+  wide.gpus = 8;
+  JobView late = sample();
+  late.submit = Time::nanoseconds(6);
+
+  struct Expected {
+    const char* name;
+    bool late, twice, progressed, wide;  // does the key rise (or, for the last two, fall)?
+  };
+  for (const Expected& row : {Expected{"fifo", true, true, false, false}, Expected{"sjf", false, true, false, true},
+                              Expected{"srtf", false, true, true, true}, Expected{"srsf", false, true, true, false}}) {
+    INFO(row.name);
+    const auto policy = scheduling({row.name, {}});
+    const std::int64_t key = policy->key(sample());
+    CHECK((policy->key(late) > key) == row.late);
+    CHECK((policy->key(twice) > key) == row.twice);
+    CHECK((policy->key(progressed) < key) == row.progressed);
+    CHECK((policy->key(wide) < key) == row.wide);
+    CHECK(policy->key(progressed) <= key);
+    CHECK(policy->key(wide) <= key);
+  }
+  // Exact where the unit is that of the view.
+  CHECK(scheduling({"fifo", {}})->key(sample()) == 5);
+  CHECK(scheduling({"srsf", {}})->key(sample()) == 600);
+}
+
+TEST_CASE("strict and preemptive are off unless they are asked for; fifo is strict") {
+  for (const auto& row : scheduling_policies()) {
+    const std::string name{row.name};
+    INFO(name);
+    CHECK(scheduling({name, {}})->strict() == (name == "fifo"));
+    CHECK_FALSE(scheduling({name, {}})->preemptive());
+    CHECK(scheduling({name, {{"strict", true}}})->strict());
+    CHECK_FALSE(scheduling({name, {{"strict", false}}})->strict());
+  }
+  CHECK(scheduling({"srtf", {{"preemptive", true}}})->preemptive());
+  CHECK(scheduling({"srsf", {{"preemptive", true}}})->preemptive());
+}

@@ -1,0 +1,92 @@
+// Preemption: a queued job pushes out running jobs with larger keys.
+
+#include "tests/sim/test_kit.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+Setup preemptive(int servers, int gpus_per_server) {
+  Setup setup{servers, gpus_per_server, 100, by_remaining_service};
+  setup.preemptive = true;
+  return setup;
+}
+}  // namespace
+
+TEST_CASE("a shorter job takes the GPU at once; the victim loses the iteration in flight and goes on later") {
+  // A: 3 x 10, B: 5 at 14. At 14: A has 20 left, B 5. A's second task, 10-14, is cut off and lost. B 14-19, A 19-29,
+  // 29-39. GPU busy 10 + 4 + 5 + 20, of which A's own 30 and B's 5 count as compute.
+  const Run run = simulate(preemptive(1, 1), {{"role w 1 | compute a w 10 | a => a", {0}, 3, 0, 60},
+                                              {"role w 1 | compute b w 5", {0}, 1, 14, 60}});
+  CHECK(run.seen.gpu(0) == "A.a#0 0-10 | B.b#0 14-19 | A.a#1 19-29 | A.a#2 29-39");
+  CHECK(run.result.jobs[0].preemptions == 1);
+  CHECK(run.result.jobs[0].start.ns() == 0);
+  CHECK(run.result.jobs[0].compute.ns() == 30);
+  CHECK(run.result.jobs[0].iterations_done == 3);
+  CHECK(run.result.jobs[1].preemptions == 0);
+  CHECK(run.result.gpus[0].busy.ns() == 39);
+  CHECK(run.result.gpus[0].jobs == 3);
+}
+
+TEST_CASE("nobody is pushed out where there is room, by a larger key, or in vain") {
+  const std::string ten = "role w 1 | compute x w 10";
+  // Room for both: they share.
+  CHECK(simulate(preemptive(1, 1), {{ten, {0}, 1, 0, 50}, {ten, {0}, 1, 1, 50}}).result.jobs[0].preemptions == 0);
+  // The newcomer is longer, or equal: it waits.
+  CHECK(simulate(preemptive(1, 1), {{ten, {0}, 1, 0, 60}, {"role w 1 | compute y w 11", {0}, 1, 1, 60}}).start(1) ==
+        10);
+  CHECK(simulate(preemptive(1, 1), {{ten, {0}, 1, 0, 60}, {ten, {0}, 1, 1, 60}}).start(1) == 10);
+  // Two GPUs are needed, but only A (20 left) may be pushed out, not B (2 left): C (8) waits for B to end at 2 and for
+  // then pushes A out.
+  const Run run = simulate(preemptive(1, 2), {{"role w 1 | compute a w 20", {0}, 1, 0, 60},
+                                              {"role w 1 | compute b w 2", {1}, 1, 0, 60},
+                                              {"role w 2 | compute c w 4", {0, 1}, 1, 1, 60}});
+  CHECK(run.start(2) == 2);
+  CHECK(run.result.jobs[0].preemptions == 1);
+  CHECK(run.result.jobs[1].preemptions == 0);
+  CHECK(run.finish(2) == 6);
+  CHECK(run.finish(0) == 26);  // from the start: its only iteration was lost
+}
+
+TEST_CASE("the largest key is pushed out first, and no more than needed") {
+  // On each of three GPUs one job: 30, 50, 40 left. D (5) would take any; all GPUs are in its list of one.
+  const Run run = simulate(preemptive(1, 3), {{"role w 1 | compute a w 30", {0}, 1, 0, 60},
+                                              {"role w 1 | compute b w 50", {1}, 1, 0, 60},
+                                              {"role w 1 | compute c w 40", {2}, 1, 0, 60},
+                                              {"role w 1 | compute d w 5", {1}, 1, 10, 60}});
+  CHECK(run.result.jobs[0].preemptions == 0);
+  CHECK(run.result.jobs[1].preemptions == 1);
+  CHECK(run.result.jobs[2].preemptions == 0);
+  CHECK(run.start(3) == 10);
+  CHECK(run.finish(1) == 65);
+}
+
+TEST_CASE("a victim's transfer is cancelled, its waiting message forgotten; the network is free for others") {
+  // A: f 0-10, g 10-110 on servers 0-1, pushed out at 30 by C on GPU 0. B's message waits since 12 and enters at 30.
+  Setup setup = preemptive(2, 2);
+  setup.ways = 1;
+  const Run run =
+      simulate(setup, {{"role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f", {0, 2}, 5, 0, 60},
+                       {"role w 2 | compute f w 12 | all-reduce g w 20 | f -> g", {1, 3}, 1, 0, 60},
+                       {"role w 1 | compute c w 3", {0}, 1, 30, 60}});
+  CHECK(run.seen.network().substr(0, 11) == "B.g#0 30-50");
+  CHECK(run.result.jobs[1].communication_wait.ns() == 18);
+  CHECK(run.result.jobs[0].preemptions == 1);
+  // A starts again at 33: f 33-43, g 50-150 (B is in the network until 50), and four iterations more: 150 + 4 x 110.
+  CHECK(run.finish(0) == 590);
+  CHECK(run.result.jobs[0].communication.ns() == 20 + 500);
+  CHECK(run.result.jobs[0].communication_wait.ns() == 7);
+  CHECK(run.result.jobs[0].compute.ns() == 5 * 2 * 10);
+  CHECK(run.result.links[0].transfers == 1 + 1 + 5);
+
+  // The same with the message of the victim still waiting: nothing of it is left behind.
+  const Run waiting =
+      simulate(setup, {{"role w 2 | compute f w 20 | all-reduce g w 100 | f -> g | g => f", {0, 2}, 2, 0, 60},
+                       {"role w 2 | compute f w 10 | all-reduce g w 50 | f -> g", {1, 3}, 1, 0, 60},
+                       {"role w 1 | compute c w 30", {0}, 1, 30, 60}});
+  // A waits since 20 behind B (10-60) and is pushed out at 30. C 30-60, A again: f 60-80, g 80-180, f, g: 300.
+  CHECK(waiting.seen.network() == "B.g#0 10-60 | A.g#0 80-180 | A.g#1 200-300");
+  CHECK(waiting.result.jobs[0].communication_wait.ns() == 10);
+}

@@ -1,0 +1,55 @@
+#pragma once
+// Holds a run with leaping against the same run event by event, or a run against its repetition.
+
+#include "sim/result.hpp"
+
+#include <cstddef>
+#include <string>
+
+#include <fmt/core.h>
+
+namespace contend::test {
+
+/// The first column in which the results differ, with both values; empty if they agree. What leaping must not change:
+/// everything but the fingerprint and how the events are split into executed and leapt ones.
+inline std::string difference(const RunResult& a, const RunResult& b) {
+  std::string found;
+  const auto compare = [&found](const std::string& row, const char* column, auto x, auto y) {
+    if (found.empty() && x != y) found = fmt::format("{} {}: {} and {}", row, column, x, y);
+  };
+  for (std::size_t j = 0; j < a.jobs.size(); ++j) {
+    const JobResult& x = a.jobs[j];
+    const JobResult& y = b.jobs[j];
+    const std::string row = "job " + x.name;
+    compare(row, "state", std::string{to_string(x.state)}, std::string{to_string(y.state)});
+    compare(row, "reason", x.reason, y.reason);
+    compare(row, "start", x.start.ns(), y.start.ns());
+    compare(row, "finish", x.finish.ns(), y.finish.ns());
+    compare(row, "servers", x.servers, y.servers);
+    compare(row, "iterations_done", x.iterations_done, y.iterations_done);
+    compare(row, "preemptions", x.preemptions, y.preemptions);
+    compare(row, "compute", x.compute.ns(), y.compute.ns());
+    compare(row, "communication", x.communication.ns(), y.communication.ns());
+    compare(row, "communication_wait", x.communication_wait.ns(), y.communication_wait.ns());
+    compare(row, "contended", x.contended.ns(), y.contended.ns());
+  }
+  for (std::size_t g = 0; g < a.gpus.size(); ++g) {
+    const std::string row = fmt::format("gpu {}", g);
+    compare(row, "busy", a.gpus[g].busy.ns(), b.gpus[g].busy.ns());
+    compare(row, "jobs", a.gpus[g].jobs, b.gpus[g].jobs);
+  }
+  for (std::size_t s = 0; s < a.links.size(); ++s) {
+    const std::string& row = a.links[s].name;
+    compare(row, "busy", a.links[s].busy.ns(), b.links[s].busy.ns());
+    compare(row, "contended", a.links[s].contended.ns(), b.links[s].contended.ns());
+    compare(row, "transfers", a.links[s].transfers, b.links[s].transfers);
+    compare(row, "bytes", a.links[s].bytes.count(), b.links[s].bytes.count());
+  }
+  compare("run", "end", a.end.ns(), b.end.ns());
+  compare("run", "interrupted", a.interrupted, b.interrupted);
+  compare("run", "events in all", a.events + a.leapt_events, b.events + b.leapt_events);
+  compare("run", "digest", a.digest, b.digest);
+  return found;
+}
+
+}  // namespace contend::test

@@ -1,0 +1,183 @@
+#pragma once
+// Small parts for tests of the engine: jobs from graphs as text, policies that do what the test says, and an observer
+// that prints the timeline of a GPU or of the network as one line. Times in ns, sizes in bytes, one byte takes one ns.
+
+#include "sim/simulation.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/same_result.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+namespace contend::test {
+
+/// A job and the GPUs that it gets: rank i on gpus[i]. Jobs are named A, B, C, ... in their order.
+struct TestJob {
+  std::string graph;
+  std::vector<std::uint32_t> gpus{0};
+  std::int64_t iterations = 1;
+  std::int64_t submit = 0;
+  std::int64_t memory = 1;
+};
+
+using Key = std::function<std::int64_t(const JobView&)>;
+inline std::int64_t by_submit(const JobView& job) {
+  return job.submit.ns();
+}
+inline std::int64_t by_remaining_service(const JobView& job) {
+  return job.remaining_service.ns();
+}
+
+struct Setup {
+  int servers = 1;
+  int gpus_per_server = 1;
+  std::int64_t gpu_memory = 100;
+  Key key = by_submit;  ///< of scheduling and communication
+  bool strict = false;
+  bool preemptive = false;
+  std::size_t ways = 1000;  ///< transfers that may share a server; 0: none may ever start
+  Time until = Time::never();
+};
+
+class TestScheduling final : public SchedulingPolicy {
+ public:
+  explicit TestScheduling(const Setup& setup) : setup_{setup} {}
+  [[nodiscard]] std::int64_t key(const JobView& job) const override { return setup_.key(job); }
+  [[nodiscard]] bool strict() const override { return setup_.strict; }
+  [[nodiscard]] bool preemptive() const override { return setup_.preemptive; }
+
+ private:
+  Setup setup_;
+};
+
+/// Gives a job the GPUs of its list once all of them have the memory.
+class ExplicitPlacement final : public PlacementPolicy {
+ public:
+  explicit ExplicitPlacement(const std::vector<TestJob>& jobs) : jobs_{jobs} {}
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    for (const std::uint32_t gpu : jobs_[job.id.index()].gpus) {
+      if (cluster.free_memory(GpuId{gpu}) < job.memory_per_gpu) return chosen.clear();
+      chosen.emplace_back(gpu);
+    }
+  }
+
+ private:
+  std::vector<TestJob> jobs_;
+};
+
+class LimitedWays final : public CommunicationPolicy {
+ public:
+  explicit LimitedWays(const Setup& setup) : setup_{setup} {}
+  [[nodiscard]] std::int64_t key(const JobView& job) const override { return setup_.key(job); }
+  [[nodiscard]] bool may_start(const TransferRequest&, ServerId server, const NetworkView& network) const override {
+    return network.active_count(server) < setup_.ways;
+  }
+
+ private:
+  Setup setup_;
+};
+
+inline Workload workload_of(const std::vector<TestJob>& jobs) {
+  Workload workload;
+  for (const TestJob& job : jobs) {
+    JobSpec spec;
+    spec.name = static_cast<char>('A' + static_cast<int>(workload.jobs.size()));
+    spec.submit = Time::nanoseconds(job.submit);
+    spec.iterations = job.iterations;
+    spec.memory_per_gpu = Bytes{job.memory};
+    spec.graph = workload.graphs.size();
+    workload.graphs.push_back(graph_from_text(job.graph));
+    spec.gpus = workload.graphs.back().ranks();
+    workload.jobs.push_back(std::move(spec));
+  }
+  return workload;
+}
+
+inline PolicySet policies_of(const Setup& setup, const std::vector<TestJob>& jobs) {
+  return {std::make_unique<TestScheduling>(setup),
+          std::make_unique<ExplicitPlacement>(jobs),
+          std::make_unique<LimitedWays>(setup),
+          "test-scheduling",
+          "test-placement",
+          "test-communication"};
+}
+
+/// Notes all that is executed. A lane reads `A.forward#0 0-36 | A.backward#0 36-90`: job, operation, iteration, times.
+class Recorder final : public Observer {
+ public:
+  struct Span {
+    std::string text;
+    GpuId gpu;
+    Time start, end;
+  };
+  void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override {
+    tasks.push_back({label(job, op, iteration, start, end), gpu, start, end});
+  }
+  void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override {
+    transfers.push_back({label(request.job, op, iteration, start, end), GpuId::none(), start, end});
+  }
+  [[nodiscard]] std::string gpu(std::uint32_t id) const {
+    std::vector<Span> lane;
+    std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(lane),
+                 [&](const Span& span) { return span.gpu == GpuId{id}; });
+    return join(lane);
+  }
+  [[nodiscard]] std::string network() const { return join(transfers); }
+
+  std::vector<Span> tasks, transfers;
+
+ private:
+  static std::string label(JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
+    return fmt::format("{}.{}#{} {}-{}", static_cast<char>('A' + static_cast<int>(job.index())), op.name, iteration,
+                       start.ns(), end.ns());
+  }
+  static std::string join(const std::vector<Span>& lane) {
+    std::string text;
+    for (const Span& span : lane) text += (text.empty() ? "" : " | ") + span.text;
+    return text;
+  }
+};
+
+/// One run. Event by event if `leap` is false or somebody observes.
+inline RunResult simulate_once(const Setup& setup, const std::vector<TestJob>& jobs, bool leap,
+                               Observer* observer = nullptr) {
+  SimulationOptions options;
+  options.leap = leap;
+  options.until = setup.until;
+  options.observer = observer;
+  auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(setup.servers), jobs.size());
+  Simulation simulation{{setup.servers, setup.gpus_per_server, Bytes{setup.gpu_memory}},
+                        workload_of(jobs),
+                        policies_of(setup, jobs),
+                        std::move(network),
+                        std::move(options)};
+  return simulation.run();
+}
+
+struct Run {
+  RunResult result;
+  Recorder seen;
+
+  [[nodiscard]] std::int64_t start(std::size_t job) const { return result.jobs[job].start.ns(); }
+  [[nodiscard]] std::int64_t finish(std::size_t job) const { return result.jobs[job].finish.ns(); }
+};
+
+/// Runs event by event under observation, and checks that the run with leaping ends the same.
+inline Run simulate(const Setup& setup, const std::vector<TestJob>& jobs) {
+  Run run;
+  run.result = simulate_once(setup, jobs, false, &run.seen);
+  CHECK(difference(run.result, simulate_once(setup, jobs, true)) == "");
+  return run;
+}
+
+}  // namespace contend::test
