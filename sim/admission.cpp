@@ -4,7 +4,6 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -40,7 +39,7 @@ void Admission::on_arrival() {
   }
   if (!run.reason.empty()) return state_.set_state(job, JobState::failed);
   state_.set_state(job, JobState::queued);
-  state_.queue.push_back(job);
+  enqueue(job);
   state_.jobs_arrived = true;
 }
 
@@ -58,27 +57,44 @@ void Admission::scheduling_pass() {
     const bool memory_was_freed = std::exchange(state_.memory_was_freed, false);
     const bool jobs_arrived = std::exchange(state_.jobs_arrived, false);
     if ((!memory_was_freed && !jobs_arrived) || state_.queue.empty()) return;
-    std::vector<std::tuple<std::int64_t, Time, JobId>> order;
-    order.reserve(state_.queue.size());
-    for (const JobId job : state_.queue) order.emplace_back(state_.key(job), state_.run(job).spec->submit, job);
-    std::sort(order.begin(), order.end());
-    for (const auto& [key, submit, job] : order) {
-      if (!try_to_start(job) && state_.policies.scheduling->strict()) break;
+    too_large_.clear();
+    const std::vector<QueuedJob> order = state_.queue;
+    for (const QueuedJob& queued : order) {
+      if (!try_to_start(queued.job) && state_.policies.scheduling->strict()) break;
     }
   } while (state_.memory_was_freed);
 }
 
+void Admission::enqueue(JobId job) {
+  const QueuedJob queued{state_.key(job), state_.run(job).spec->submit, job};
+  state_.queue.insert(std::upper_bound(state_.queue.begin(), state_.queue.end(), queued), queued);
+}
+
+bool Admission::has_room(const JobSpec& job) {
+  // During a pass without preemption room only shrinks: what did not fit keeps out all that need no less.
+  const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const JobSpec* other) {
+    return job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu;
+  });
+  if (is_hopeless) return false;
+  const auto fits = [&](const GpuState& gpu) { return gpu.free_memory >= job.memory_per_gpu; };
+  if (std::count_if(state_.gpu.begin(), state_.gpu.end(), fits) >= job.gpus) return true;
+  too_large_.push_back(&job);
+  return false;
+}
+
 bool Admission::try_to_start(JobId job) {
   chosen_.clear();
+  const bool preemptive = state_.policies.scheduling->preemptive();
+  if (!preemptive && !has_room(*state_.run(job).spec)) return false;
   state_.policies.placement->place(state_, state_.job(job), chosen_);
-  if (chosen_.empty() && state_.policies.scheduling->preemptive() && make_room(job)) {
+  if (chosen_.empty() && preemptive && make_room(job)) {
     state_.policies.placement->place(state_, state_.job(job), chosen_);
   }
   if (chosen_.empty()) return false;
   check_placement(job);
   JobRun& run = state_.run(job);
   if (run.start == Time::never()) run.start = state_.clock;
-  std::erase(state_.queue, job);
+  std::erase_if(state_.queue, [&](const QueuedJob& queued) { return queued.job == job; });
   state_.set_state(job, JobState::running);
   JobView view = state_.job(job);
   view.remaining_service -= run.plan->compute_total;
@@ -128,7 +144,7 @@ void Admission::preempt(JobId job) {
   run.key_is_stale = true;
   run.compute = run.plan->compute_total * run.completed;
   state_.set_state(job, JobState::preempted);
-  state_.queue.push_back(job);
+  enqueue(job);
 }
 
 void Admission::check_placement(JobId job) const {

@@ -28,6 +28,9 @@ class Admission {
 
  private:
   void schedule_next_arrival();
+  void enqueue(JobId job);
+  /// False if no placement could be legal now.
+  [[nodiscard]] bool has_room(const JobSpec& job);
   bool try_to_start(JobId job);
   bool make_room(JobId job);
   void preempt(JobId job);
@@ -39,6 +42,7 @@ class Admission {
   std::vector<JobId> arrivals_;  // by (submit, id)
   std::size_t next_ = 0;
   std::vector<GpuId> chosen_;
+  std::vector<const JobSpec*> too_large_;      // did not fit in this pass
   std::vector<JobId> pushed_at_this_instant_;  // jobs that preempted others
 };
 

@@ -123,6 +123,7 @@ void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant
   occupant.pending[run.at(cell.running.slot, cell.running.op)] = kDone;
   occupant.pending[run.at(cell.running.slot, op.then)] -= 1;
   occupant.remaining_compute -= op.op.duration;
+  cell.load_is_stale = true;
   run.left[cell.running.slot] -= cell.ranks();
   cell.busy_time += op.op.duration;
   cell.started += op.op.duration;
@@ -200,6 +201,7 @@ void leave(EngineState& state, JobId job) {
     }
     std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
     std::erase(cell.who, job);
+    cell.load_is_stale = true;
     std::erase_if(cell.ready, [&](const ReadyTask& task) { return task.job == job; });
     for (const GpuId gpu : cell.gpus) state.gpu[gpu.index()].free_memory += run.spec->memory_per_gpu;
     state.touch(id);

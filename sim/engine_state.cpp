@@ -159,11 +159,14 @@ EngineState::Links EngineState::done_in_chain(const Cell& cell) const {
 
 Time EngineState::load(GpuId id) const {
   const Cell& cell = cells[gpu[id.index()].cell.index()];
-  Time load = Time{} - done_in_chain(cell).duration;
-  for (const Occupant& occupant : cell.occupants) {
-    load += occupant.remaining_compute + jobs[occupant.job.index()].remaining_communication;
+  if (cell.load_is_stale) {
+    cell.load = Time{};
+    for (const Occupant& occupant : cell.occupants) {
+      cell.load += occupant.remaining_compute + jobs[occupant.job.index()].remaining_communication;
+    }
+    cell.load_is_stale = false;
   }
-  return load;
+  return cell.load - done_in_chain(cell).duration;
 }
 
 }  // namespace contend

@@ -15,6 +15,7 @@
 #include "sim/simulation.hpp"
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -58,8 +59,10 @@ struct Cell {
   bool chained = false;  ///< the tasks that follow `running` on the same ranks are included in `end`
   Time started, end;
   EventHandle event;
-  Time busy_time;            ///< of each GPU since its own account was brought up to date
-  bool touched = false;      ///< may have to take a task at the end of this instant
+  Time busy_time;        ///< of each GPU since its own account was brought up to date
+  bool touched = false;  ///< may have to take a task at the end of this instant
+  mutable Time load;     ///< work left of all occupants, if not stale
+  mutable bool load_is_stale = true;
   std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was split or merged last
   std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job sat down last
 
@@ -134,6 +137,14 @@ struct CalendarEvent {
   CellId cell;  ///< task_end only
 };
 
+/// A job that waits for GPUs. Its key does not change while it waits.
+struct QueuedJob {
+  std::int64_t key = 0;
+  Time submit;
+  JobId job;
+  auto operator<=>(const QueuedJob&) const = default;
+};
+
 struct EngineState : ClusterView {
   EngineState(const ClusterSpec& cluster, Workload jobs, PolicySet set, std::unique_ptr<NetworkModel> model,
               SimulationOptions run_options);
@@ -153,7 +164,7 @@ struct EngineState : ClusterView {
   std::vector<Cell> cells;
   std::vector<CellId> unused_cells;
   std::vector<CellId> touched;                     ///< cells to look at when the instant ends
-  std::vector<JobId> queue;                        ///< queued and preempted jobs, by id
+  std::vector<QueuedJob> queue;                    ///< queued and preempted jobs, in order
   std::vector<std::optional<Traffic>> in_network;  ///< by TransferId
   std::size_t jobs_ended = 0;
   bool memory_was_freed = false;  ///< since the last scheduling pass

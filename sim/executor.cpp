@@ -27,6 +27,7 @@ void Executor::begin(JobId job) {
     run.communication_per_iteration += courier_.solo_time(traffic);
   }
   run.remaining_communication = run.communication_per_iteration * (run.spec->iterations - run.completed);
+  for (const CellId cell : run.cells) state_.at(cell).load_is_stale = true;
   open(job, 0, true);
   if (run.next_is_open()) open(job, 1, false);
   drain();
@@ -197,6 +198,7 @@ void Executor::on_task_end(CellId id) {
   const Time duration = run.plan->ops[task.op.index()].op.duration;
   cell.busy = false;
   cell.busy_time += duration;
+  cell.load_is_stale = true;
   state_.occupant(id, task.job).remaining_compute -= duration;
   const Time service = duration * cell.ranks();
   run.remaining_service -= service;
@@ -226,6 +228,7 @@ void Executor::end_transfers() {
     const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
     if (!planned.per_rank || traffic.rank == run.plan->first_rank[planned.op.role.index()]) {
       run.remaining_communication -= courier_.solo_time(traffic);  // messages count once
+      for (const CellId seat : run.cells) state_.at(seat).load_is_stale = true;
     }
     const CellId cell = traffic.rank < 0 ? CellId::none() : run.cell_of_rank[static_cast<std::size_t>(traffic.rank)];
     complete({traffic.job, traffic.op, traffic.slot, cell});

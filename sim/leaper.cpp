@@ -303,6 +303,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     if (!run.promises.empty()) run.next_promise += by;
     run.key_is_stale = true;
     for (std::size_t c = 0; c < run.cells.size(); ++c) {
+      state_.at(run.cells[c]).load_is_stale = true;
       state_.occupant(run.cells[c], id).remaining_compute +=
           (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
     }

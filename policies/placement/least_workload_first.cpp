@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace contend {
 
@@ -43,19 +44,31 @@ class LeastWorkloadFirst final : public PlacementPolicy {
 
   void fill_servers(const ClusterView& cluster, std::vector<GpuId>& chosen, std::size_t needed) {
     // All servers have the same number of GPUs, so the order of means is that of sums: integers compare exactly.
-    server_load_.assign(cluster.servers(), Time{});
-    for (std::size_t g = 0; g < load_.size(); ++g) server_load_[cluster.server_of(GpuId{g}).index()] += load_[g];
-    std::sort(chosen.begin(), chosen.end(), [&](GpuId a, GpuId b) {
-      const ServerId server_a = cluster.server_of(a);
-      const ServerId server_b = cluster.server_of(b);
-      return std::tie(server_load_[server_a.index()], server_a, load_[a.index()], a) <
-             std::tie(server_load_[server_b.index()], server_b, load_[b.index()], b);
-    });
+    servers_.clear();
+    const std::size_t per_server = cluster.gpus() / cluster.servers();
+    for (std::size_t s = 0; s < cluster.servers(); ++s) {
+      Time sum;
+      for (std::size_t g = s * per_server; g < (s + 1) * per_server; ++g) sum += load_[g];
+      servers_.emplace_back(sum, s);
+    }
+    std::sort(servers_.begin(), servers_.end());
+    // Candidates stand in index order, server by server.
+    const std::vector<GpuId> candidates = std::exchange(chosen, {});
+    const auto first_of = [&](std::size_t server) {
+      return std::lower_bound(candidates.begin(), candidates.end(), GpuId{server * per_server});
+    };
+    for (auto server = servers_.begin(); chosen.size() < needed; ++server) {
+      const auto begin = static_cast<std::ptrdiff_t>(chosen.size());
+      chosen.insert(chosen.end(), first_of(server->second), first_of(server->second + 1));
+      std::sort(chosen.begin() + begin, chosen.end(),
+                [&](GpuId a, GpuId b) { return std::tie(load_[a.index()], a) < std::tie(load_[b.index()], b); });
+    }
     chosen.resize(needed);
   }
 
   std::int64_t kappa_;
-  std::vector<Time> load_, server_load_;
+  std::vector<Time> load_;
+  std::vector<std::pair<Time, std::size_t>> servers_;
 };
 
 }  // namespace

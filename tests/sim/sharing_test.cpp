@@ -162,7 +162,7 @@ std::string complaint_about(std::vector<std::uint32_t> gpus, std::int64_t memory
   policies.placement = std::make_unique<FixedPlacement>(std::move(gpus));
   policies.placement_name = "wild";
   Simulation simulation{
-      {1, 3, Bytes{100}}, workload_of(jobs), std::move(policies), std::make_unique<FixedNetwork>(1, 1, 2), {}};
+      {1, 4, Bytes{100}}, workload_of(jobs), std::move(policies), std::make_unique<FixedNetwork>(1, 1, 2), {}};
   try {
     simulation.run();
   } catch (const InputError& error) {
@@ -184,7 +184,7 @@ TEST_CASE("an illegal placement is an error that names the policy and the job") 
   check({1, 1}, 10, "job `A` was given a GPU twice");
   check({1}, 10, "job `A` asked for 2 GPUs and was given 1");
   check({0, 1, 2}, 10, "was given 3");
-  check({0, 3}, 10, "a GPU that does not exist");
+  check({0, 4}, 10, "a GPU that does not exist");
   check({0, 1}, 60, "job `B` does not fit into the memory of GPU 0");
 }
 
