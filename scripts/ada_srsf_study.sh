@@ -33,14 +33,13 @@ for model, of in sorted(jcts.items()):
 END
 echo
 
-# Where AdaDUAL helps, at a tenth of full scale: mixes of message sizes, and eta / beta. beta is 0.856 ms/MiB; 0.235 is the fit for 10 GbE.
+# Where AdaDUAL helps: mixes of message sizes, and eta / beta. beta is 0.856 ms/MiB; 0.235 is the fit for 10 GbE.
 scenarios=(scenarios/ada-srsf/communication-{1-srsf-1,2-srsf-2,4-ada-srsf}.yaml)
 sweep=$out/sweep
 mkdir -p "$sweep"
 for models in resnet50,vgg16 resnet50,inception-v3,vgg16 vgg16,resnet50,inception-v3,lstm resnet50,inception-v3; do
   for eta in 0 0.0856 0.235 0.428 0.642 0.856; do
     "$contend" run "${scenarios[@]}" --json --repeat "$seeds" \
-      --set 'workload.generate.iterations=[100, 600]' --set workload.generate.arrivals=120s \
       --set "workload.generate.models=[$models]" --set network.eta="${eta}ms/MiB" >"$sweep/$models@$eta.json"
   done
 done

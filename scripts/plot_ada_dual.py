@@ -126,7 +126,7 @@ def figure(gains, seeds):
         "<title>Average completion time saved by AdaDUAL over SRSF(1) and SRSF(2)</title>",
         f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="62" y="30" font-size="16" font-weight="bold">Average JCT that AdaDUAL saves</text>',
-        f'<text x="{width - 20}" y="30" text-anchor="end" fill="#555">{seeds} job mixes a point, 95% intervals</text>',
+        f'<text x="{width - 20}" y="30" text-anchor="end" fill="#555">{seeds} seeds a point, 95% intervals</text>',
     ]
     for index, (baseline, name) in enumerate(BASELINES.items()):
         panel = Panel(62 + index * (Panel.WIDTH + 74), low, high)
