@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace contend {
 namespace {
@@ -21,7 +22,8 @@ void check_name(const std::string& wanted) {
     if (suite.name == wanted) return;
     names.emplace_back(suite.name);
   }
-  throw UsageError{fmt::format("contend validate: no suite \"{}\"{}", wanted, suggestion(wanted, names))};
+  throw UsageError{fmt::format("contend validate: no suite \"{}\"{}; there are: {}", wanted, suggestion(wanted, names),
+                               fmt::join(names, ", "))};
 }
 
 int run(const Arguments& arguments) {
@@ -30,6 +32,10 @@ int run(const Arguments& arguments) {
   bool failed = false;
   for (const SuiteRow& suite : validation_suites()) {
     if (!wanted.empty() && suite.name != wanted.front()) continue;
+    if (wanted.empty() && suite.slow) {
+      fmt::print(stderr, "{} takes minutes; run it with: contend validate {}\n", suite.name, suite.name);
+      continue;
+    }
     if (suite.run(stdout) != 0) failed = true;
   }
   return failed ? kExitFailed : kExitOk;

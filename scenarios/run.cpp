@@ -34,17 +34,23 @@ std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const 
 }  // namespace
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
+  return run_workload(scenario,
+                      build_workload(scenario.workload.jobs ? read_job_list(*scenario.workload.jobs)
+                                                            : generate_jobs(scenario.workload.generate, seed)),
+                      seed, hooks);
+}
+
+RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
+                       std::unique_ptr<PlacementPolicy> placement) {
   const AlphaBeta cost = network_cost(scenario.network);
   const PolicyContext context{seed, cost.beta, cost.eta};
-
-  Workload workload = build_workload(scenario.workload.jobs ? read_job_list(*scenario.workload.jobs)
-                                                            : generate_jobs(scenario.workload.generate, seed));
+  if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   const std::size_t jobs = workload.jobs.size();
   auto network = scenario.network.fidelity == Fidelity::analytic ? make_analytic_network(cost, servers, jobs)
                                                                  : make_contention_network(cost, servers, jobs);
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
-                     make_policy(placement_policies(), scenario.placement, context),
+                     std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),
                      scenario.scheduling.name,
                      scenario.placement.name,

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 namespace contend {
 
@@ -18,5 +19,10 @@ struct RunHooks {
 
 /// Runs one replica of the scenario with this seed. Throws InputError, e.g. for a job list that can't be read.
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks = {});
+
+/// The same with jobs that are given in code; the scenario's own workload is not looked at. `placement`, if given,
+/// takes the place of the scenario's placement policy.
+RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks = {},
+                       std::unique_ptr<PlacementPolicy> placement = nullptr);
 
 }  // namespace contend

@@ -1,8 +1,8 @@
 #include "validate/hand_worked.hpp"
 
 #include "scenarios/reader.hpp"
+#include "scenarios/run.hpp"
 #include "sim/graph.hpp"
-#include "validate/run_jobs.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -121,7 +121,8 @@ std::vector<std::int64_t> simulate_finishes(const HandWorkedCase& hand_worked) {
                      "hand-worked case");
   scenario.cluster.servers = kServers;
   scenario.cluster.gpus_per_server = static_cast<int>(hand_worked.jobs.size());
-  const RunResult run = run_jobs(scenario, workload_of(hand_worked), 1, std::make_unique<OwnGpus>(hand_worked.jobs));
+  const RunResult run =
+      run_workload(scenario, workload_of(hand_worked), 1, {}, std::make_unique<OwnGpus>(hand_worked.jobs));
   std::vector<std::int64_t> finishes;
   for (const JobResult& job : run.jobs) {
     finishes.push_back(job.state == JobState::finished ? job.finish.ns() : -1);

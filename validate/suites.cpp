@@ -7,10 +7,10 @@ namespace contend {
 namespace {
 
 constexpr SuiteRow kSuites[] = {
-    {"ada-srsf", "contention by hand, and 21 runs of an independent time-stepped simulator (seconds)",
+    {"ada-srsf", "contention by hand, and 21 runs of an independent time-stepped simulator (seconds)", false,
      validate_ada_srsf},
     {"ada-srsf-full", "gains of LWF-1 and Ada-SRSF at full scale over 30 seeds beside the published ones (minutes)",
-     validate_ada_srsf_full},
+     true, validate_ada_srsf_full},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace contend {
 struct SuiteRow {
   std::string_view name;
   std::string_view summary;    ///< one line
+  bool slow;                   ///< takes minutes: runs only when it is named
   int (*run)(std::FILE* out);  ///< prints its tables and verdicts; 0 if everything held, or was skipped with a reason
 };
 

@@ -1,12 +1,12 @@
 #include "validate/time_stepped.hpp"
 
+#include "scenarios/run.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"
 #include "traces/job_list.hpp"
 #include "validate/ada_srsf.hpp"
-#include "validate/run_jobs.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -109,7 +109,7 @@ double shifted_avg_jct_ms(const Scenario& scenario, std::uint64_t seed) {
   std::vector<JobRequest> jobs = read_job_list(scenario.workload.jobs.value());
   RandomStream shifts{seed, "validate.submit_shifts"};
   for (JobRequest& job : jobs) job.submit += Time::nanoseconds(shifts.uniform_integer(0, 999'999));
-  return summarise(run_jobs(scenario, build_workload(jobs), seed)).avg_jct_s * 1e3;
+  return summarise(run_workload(scenario, build_workload(jobs), seed)).avg_jct_s * 1e3;
 }
 
 }  // namespace contend

@@ -6,7 +6,6 @@
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/job_list.hpp"
-#include "validate/run_jobs.hpp"
 #include "validate/suites.hpp"
 #include "validate/time_stepped.hpp"
 
@@ -127,7 +126,7 @@ TEST_CASE("jobs given in code run as a job list does") {
              "a,0,resnet50,40,30\nb,5,vgg16,50,10\nc,7,lstm,60,20\nd,9,inception-v3,32,15\n");
   const TimeSteppedRow row{.job_set = 1, .placement = "lwf-1", .communication = "ada-dual"};
   const Scenario scenario = time_stepped_scenario(row, data.folder(), Time{});
-  const RunResult in_code = run_jobs(scenario, build_workload(read_job_list(*scenario.workload.jobs)), 1);
+  const RunResult in_code = run_workload(scenario, build_workload(read_job_list(*scenario.workload.jobs)), 1);
   CHECK(in_code.digest == run_scenario(scenario, 1).digest);
 
   // Shifts below 1 ms move the average JCT a little, by the seed, and repeatably.
