@@ -45,7 +45,7 @@ std::string SourceText::line(int number) const {
   return printable(rest.substr(0, rest.find_first_of("\r\n")));
 }
 
-Diagnostic SourceText::complaint(Place place, std::string key, std::string reason, std::string hint) const {
+Diagnostic SourceText::complaint(Place place, std::string_view key, std::string reason, std::string hint) const {
   Diagnostic result;
   result.file = name_;
   // An override is one line that has no number: only its column tells anything.

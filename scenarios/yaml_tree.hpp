@@ -33,7 +33,8 @@ class SourceText {
   /// Relative paths in this text start from this folder; empty for the working directory.
   [[nodiscard]] std::string folder() const;
   [[nodiscard]] bool is_override() const { return is_override_; }
-  [[nodiscard]] Diagnostic complaint(Place place, std::string key, std::string reason, std::string hint = {}) const;
+  [[nodiscard]] Diagnostic complaint(Place place, std::string_view key, std::string reason,
+                                     std::string hint = {}) const;
 
  private:
   [[nodiscard]] std::string line(int number) const;

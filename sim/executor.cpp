@@ -19,12 +19,9 @@ void Executor::begin(JobId job) {
   run.pending.assign(2 * plan.ops.size(), 0);
   run.communication_per_iteration = Time{};
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    const Op& op = plan.ops[i].op;
-    if (op.kind == OpKind::compute || run.servers.size() < 2) continue;
-    Traffic traffic{job, OpId{i}, 0, -1, run.role_servers[op.role.index()], {}};
-    if (op.kind == OpKind::message) traffic.servers = run.servers;
-    if (traffic.servers.size() < 2) continue;
-    run.communication_per_iteration += courier_.solo_time(traffic);
+    if (plan.ops[i].op.kind == OpKind::compute) continue;
+    const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[plan.ops[i].op.role.index()]);
+    if (traffic.servers.size() > 1) run.communication_per_iteration += courier_.solo_time(traffic);
   }
   run.remaining_communication = run.communication_per_iteration * (run.spec->iterations - run.completed);
   for (const CellId cell : run.cells) state_.at(cell).load_is_stale = true;
@@ -122,24 +119,30 @@ void Executor::announce(JobId job, OpId op, Slot slot, CellId cell) {
   }
 }
 
-void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
-  JobRun& run = state_.run(job);
-  const Plan& plan = *run.plan;
-  const Plan::PlannedOp& planned = plan.ops[op.index()];
+Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
+  const JobRun& run = state_.run(job);
+  const Plan::PlannedOp& planned = run.plan->ops[op.index()];
   Traffic traffic{job, op, slot, -1, {}, state_.clock};
-  if (planned.per_rank) {
-    traffic.rank = state_.occupant(cell, job).rank;
-    const CellId receiver = [&] {
-      const int index = traffic.rank - plan.first_rank[planned.op.role.index()];
-      return run.cell_of_rank[static_cast<std::size_t>(plan.first_rank[planned.op.peer.index()] + index)];
-    }();
-    const ServerId sender = state_.server_of(state_.at(cell).gpus.front());
-    const ServerId other = state_.server_of(state_.at(receiver).gpus.front());
-    const auto [low, high] = std::minmax({sender, other});
-    traffic.servers = low == high ? std::vector{low} : std::vector{low, high};
-  } else {
+  if (!planned.per_rank) {
     traffic.servers = run.role_servers[planned.op.role.index()];
+    return traffic;
   }
+  traffic.rank = rank;
+  const auto server_of_rank = [&](int r) {
+    return state_.server_of(state_.at(run.cell_of_rank[static_cast<std::size_t>(r)]).gpus.front());
+  };
+  const auto& first_rank = run.plan->first_rank;
+  const ServerId sender = server_of_rank(rank);
+  const ServerId receiver =
+      server_of_rank(rank - first_rank[planned.op.role.index()] + first_rank[planned.op.peer.index()]);
+  const auto [low, high] = std::minmax({sender, receiver});
+  traffic.servers = low == high ? std::vector{low} : std::vector{low, high};
+  return traffic;
+}
+
+void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
+  const int rank = cell.valid() ? state_.occupant(cell, job).rank : -1;
+  Traffic traffic = traffic_of(job, op, slot, rank);
   if (traffic.servers.size() < 2) {
     done_now_.push_back({job, op, slot, cell});  // inside one server communication is free
     return;

@@ -41,6 +41,8 @@ class Executor {
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
   void announce(JobId job, OpId op, Slot slot, CellId cell);
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);
+  /// The message of a rank, or the collective of its whole role, and the servers between which it passes.
+  [[nodiscard]] Traffic traffic_of(JobId job, OpId op, Slot slot, int rank);
   void start_task(CellId cell);
   [[nodiscard]] bool keeps_its_gpus(const Cell& cell);
   [[nodiscard]] CellId peer_cell(const Completion& done, OpId after);

@@ -44,6 +44,12 @@ void Leaper::after_instant() {
   state_.iterated.clear();
 }
 
+Time Leaper::latest_landing() const {
+  Time latest;
+  for (const Group& group : groups_) latest = std::max(latest, group.ahead_until);
+  return latest;
+}
+
 void Leaper::look(Group& group) {
   if (!group.saved.empty() && now_of(group) == group.account.time) return;  // no time has passed
   write_state(group);

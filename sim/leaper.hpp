@@ -37,6 +37,8 @@ class Leaper {
 
   /// Called when all that falls on an instant has been done.
   void after_instant();
+  /// Until when some group is ahead of the clock.
+  [[nodiscard]] Time latest_landing() const;
 
  private:
   /// What a job has accumulated, on each of its cells and as a whole.

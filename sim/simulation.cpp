@@ -27,7 +27,7 @@ class Simulation::Engine {
   RunResult run() {
     admission_.begin();
     bool stopped = false;
-    for (std::uint64_t instant = 1; !stopped; ++instant) {
+    for (std::uint64_t instant = 1;; ++instant) {
       const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
       if (next == Time::never()) break;
       if (next > state_.options.until) {
@@ -35,8 +35,11 @@ class Simulation::Engine {
         break;
       }
       execute(next);
-      if (instant % kInstantsPerMonitor == 0 && state_.options.monitor) {
-        stopped = !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
+      if (stopped || instant % kInstantsPerMonitor != 0 || !state_.options.monitor) continue;
+      stopped = !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
+      if (stopped) {  // at the first instant that every job has reached
+        state_.options.leap = false;
+        state_.options.until = std::min(state_.options.until, std::max(state_.clock, leaper_.latest_landing()));
       }
     }
     RunResult result = collect();

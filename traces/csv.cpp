@@ -91,17 +91,19 @@ CsvTable parse_csv(std::string_view text, const std::string& name) {
     diagnostic.reason = std::move(reason);
     complaints.push_back(std::move(diagnostic));
   };
-  std::optional<CsvRow> row = scanner.next();
-  if (row)
-    table.header = std::move(row->fields);
-  else
+  std::optional<CsvRow> header = scanner.next();
+  if (!header) {
     complain(0, "the file is empty; expected a header line");
-  while (row && (row = scanner.next())) {
-    if (row->fields.size() == table.header.size())
+  } else {
+    table.header = std::move(header->fields);
+    while (std::optional<CsvRow> row = scanner.next()) {
+      if (row->fields.size() != table.header.size()) {
+        complain(row->line,
+                 fmt::format("expected {} fields as in the header, got {}", table.header.size(), row->fields.size()));
+        continue;
+      }
       table.rows.push_back(*std::move(row));
-    else
-      complain(row->line,
-               fmt::format("expected {} fields as in the header, got {}", table.header.size(), row->fields.size()));
+    }
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   return table;
