@@ -95,8 +95,8 @@ class TreeBuilder : public YAML::EventHandler {
     return text;
   }
 
-  void complain(Place where, std::string key, std::string reason, std::string hint = {}) {
-    complaints_.push_back(source_.complaint(where, std::move(key), std::move(reason), std::move(hint)));
+  void complain(Place where, const std::string& key, std::string reason, std::string hint = {}) {
+    complaints_.push_back(source_.complaint(where, key, std::move(reason), std::move(hint)));
   }
 
   [[noreturn]] void refuse(const YAML::Mark& mark, std::string reason) {
