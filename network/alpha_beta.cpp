@@ -49,7 +49,7 @@ class UsageMeter {
   int contended_ = 0;
 };
 
-class AlphaBetaNetwork final : public NetworkModel {
+class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
  public:
   AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
       : cost_{cost}, contention_{contention}, on_server_(servers), server_meter_(servers), job_meter_(jobs) {
@@ -119,6 +119,8 @@ class AlphaBetaNetwork final : public NetworkModel {
     return server_meter_[server.index()].at(now);
   }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
+
+  [[nodiscard]] LeapableNetwork* leaping() override { return this; }
 
   [[nodiscard]] Time grid() const override { return cost_.tick; }
 
