@@ -21,8 +21,8 @@
 namespace contend {
 
 struct CollectiveOptions {
-  TimePerByte gamma;        ///< for reducing
-  Time overhead;            ///< of each step before it sends
+  TimePerByte gamma{};      ///< for reducing
+  Time overhead{};          ///< of each step before it sends
   std::uint64_t label = 0;  ///< of the flows, for routers that choose paths by it
 };
 
