@@ -61,8 +61,10 @@ double FluidNetwork::cancel(FlowId flow, Time now) {
 
 void FluidNetwork::progress(FlowId id, Time now) {
   Progress& flow = flows_[id.index()];
-  if (observer_ != nullptr && flow.rate > 0 && now > flow.since) observer_->sent(id, flow.since, now, flow.rate);
-  flow.remaining = std::max(0.0, flow.remaining - flow.rate * static_cast<double>((now - flow.since).ns()));
+  // The end was rounded up: what a flow has left bounds what it sends.
+  const double bytes = std::min(flow.remaining, flow.rate * static_cast<double>((now - flow.since).ns()));
+  if (observer_ != nullptr && bytes > 0) observer_->sent(id, flow.since, now, bytes);
+  flow.remaining -= bytes;
   flow.since = now;
 }
 

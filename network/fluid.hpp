@@ -16,8 +16,8 @@ namespace contend {
 class FlowObserver {
  public:
   virtual ~FlowObserver() = default;
-  /// The flow has sent at `rate` bytes a nanosecond between the two instants, and now changes its rate or leaves.
-  virtual void sent(FlowId flow, Time from, Time to, double rate) = 0;
+  /// The flow has sent `bytes` at a steady rate between the two instants, and now changes its rate or leaves.
+  virtual void sent(FlowId flow, Time from, Time to, double bytes) = 0;
   /// From now on it sends at `rate` bytes a nanosecond.
   virtual void rate_changed(FlowId flow, Time now, double rate) = 0;
 };
