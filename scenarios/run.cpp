@@ -3,6 +3,7 @@
 #include "models/workload.hpp"
 #include "network/alpha_beta.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 #include "traces/job_list.hpp"
 
 #include <utility>
@@ -47,6 +48,7 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   const std::size_t jobs = workload.jobs.size();
+  if (scenario.network.fidelity == Fidelity::flow) throw InputError{"network.fidelity: flow can't be run yet"};
   auto network = scenario.network.fidelity == Fidelity::analytic ? make_analytic_network(cost, servers, jobs)
                                                                  : make_contention_network(cost, servers, jobs);
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
