@@ -149,7 +149,7 @@ TEST_CASE("the topological order is never slower than a random one on an oversub
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RandomStream random{seed, "rank-order"};
     std::vector<NodeId> order{topology.gpus().begin(), topology.gpus().end()};
-    random.shuffle(order);
+    random.shuffle(std::span{order});
     const Time time = ring_time(order, topology, *router, bytes);
     CHECK(time >= good);
     worst = std::max(worst, time.to_seconds() / good.to_seconds());
