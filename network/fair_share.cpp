@@ -79,16 +79,13 @@ FlowId FairShare::add(std::span<const LinkShare> links, double weight, double ca
   std::uint32_t id = static_cast<std::uint32_t>(flows_.size());
   if (free_.empty()) {
     flows_.emplace_back();
+    levels_.emplace_back();
   } else {
     id = free_.back();
     free_.pop_back();
   }
   Flow& flow = flows_[id];
-  flow.level = 0;
-  flow.cap_level = cap > 0 ? cap / weight : kUnlimited;
-  flow.bottleneck = kLoose;
-  flow.changed = false;
-  flow.alive = true;
+  levels_[id] = {.level = 0, .cap_level = cap > 0 ? cap / weight : kUnlimited, .alive = true};
   flow.weight = weight;
   flow.links.assign(links.begin(), links.end());
   flow.at.clear();
@@ -105,19 +102,19 @@ FlowId FairShare::add(std::span<const LinkShare> links, double weight, double ca
 
 void FairShare::remove(FlowId id) {
   Flow& flow = flows_[id.index()];
-  CONTEND_CHECK(flow.alive, "removed a flow that is not there");
+  CONTEND_CHECK(levels_[id.index()].alive, "removed a flow that is not there");
   for (std::size_t i = 0; i < flow.links.size(); ++i) {
     const std::uint32_t l = flow.links[i].link.value();
     LinkState& link = links_[l];
     // A link that is not saturated limits nobody, and less so with one flow fewer.
-    if (link.level != kUnlimited || efficiency_[l]) touch(l);
+    if (link.level != kUnlimited || link.has_efficiency) touch(l);
     const std::uint32_t hole = flow.at[i];
     const Entry last = link.entries.back();
     link.entries[hole] = last;
     link.entries.pop_back();
     if (last.flow != id.value()) flows_[last.flow].at[last.which] = hole;
   }
-  flow.alive = false;
+  levels_[id.index()].alive = false;
   free_.push_back(id.value());
 }
 
@@ -129,23 +126,23 @@ void FairShare::set_capacity(LinkId link, double capacity) {
 
 void FairShare::set_efficiency(LinkId link, LinkEfficiency efficiency) {
   efficiency_[link.index()] = std::make_unique<LinkEfficiency>(std::move(efficiency));
+  links_[link.index()].has_efficiency = true;
   touch(link.value());
 }
 
 double FairShare::capacity(LinkId link) const {
   const LinkState& state = links_[link.index()];
-  const auto& efficiency = efficiency_[link.index()];
-  return efficiency ? state.capacity * efficiency->at(state.entries.size()) : state.capacity;
+  return state.has_efficiency ? state.capacity * efficiency_[link.index()]->at(state.entries.size()) : state.capacity;
 }
 
 double FairShare::load(LinkId link) const {
   double sum = 0;
-  for (const Entry& entry : links_[link.index()].entries) sum += entry.per_level * flows_[entry.flow].level;
+  for (const Entry& entry : links_[link.index()].entries) sum += entry.per_level * levels_[entry.flow].level;
   return sum;
 }
 
 LinkId FairShare::bottleneck(FlowId flow) const {
-  const std::uint32_t b = flows_[flow.index()].bottleneck;
+  const std::uint32_t b = levels_[flow.index()].bottleneck;
   return b < links_.size() ? LinkId{b} : LinkId::none();
 }
 
@@ -155,69 +152,81 @@ void FairShare::touch(std::uint32_t link) {
   dirty_.push_back(link);
 }
 
-void FairShare::touch_links_of(const Flow& flow, std::uint32_t except) {
-  for (const LinkShare& use : flow.links) {
+void FairShare::touch_links_of(std::uint32_t flow, std::uint32_t except) {
+  for (const LinkShare& use : flows_[flow].links) {
     if (use.link.value() != except) touch(use.link.value());
   }
 }
 
 // The level of a flow is open again: all its links have to be asked.
 void FairShare::loosen(std::uint32_t id, std::uint32_t except) {
-  Flow& flow = flows_[id];
+  Level& flow = levels_[id];
   flow.bottleneck = kLoose;
-  touch_links_of(flow, except);
+  touch_links_of(id, except);
   if (flow.cap_level != kUnlimited) place(static_cast<std::uint32_t>(links_.size()) + id, flow.cap_level);
 }
 
+bool FairShare::set_level(std::uint32_t id, double level) {
+  Level& flow = levels_[id];
+  if (!differ(flow.level, level)) return false;
+  flow.level = level;
+  if (!flow.changed) {
+    flow.changed = true;
+    changed_.push_back(FlowId{id});
+  }
+  return true;
+}
+
 void FairShare::settle(std::uint32_t id, double level, std::uint32_t bottleneck) {
-  Flow& flow = flows_[id];
+  Level& flow = levels_[id];
   ++work_.flows;
   const bool was_loose = flow.bottleneck == kLoose;
-  const bool moved = differ(flow.level, level);
   flow.bottleneck = bottleneck;
-  if (moved) {
-    flow.level = level;
-    if (!flow.changed) {
-      flow.changed = true;
-      changed_.push_back(FlowId{id});
-    }
-  }
-  if (moved || was_loose) touch_links_of(flow, bottleneck);
+  const bool moved = set_level(id, level);
+  if (moved || was_loose) touch_links_of(id, bottleneck);
 }
 
 // The level at which the link is full: the root of sum over its flows of per_level x min(ceiling, level) = capacity.
 // A flow that another link limits has its level as ceiling; one that this link limits, or that nothing limits yet, its
 // cap. The sum is concave in the level, so Newton's steps come from below and end after at most as many as there are
 // different ceilings; mostly two or three.
-double FairShare::level_of(std::uint32_t l, bool& has_loose) const {
+double FairShare::level_of(std::uint32_t l, bool& has_loose) {
   const LinkState& link = links_[l];
   const double full = capacity(LinkId{l});
   has_loose = false;
-  double level = -1;
-  for (;;) {
-    double below = 0;  // load of the flows with ceilings up to `level`
-    double open = 0;   // load of the others for one unit of level
-    for (const Entry& entry : link.entries) {
-      const Flow& flow = flows_[entry.flow];
-      const bool loose = flow.bottleneck == kLoose;
-      has_loose = has_loose || loose;
-      const double ceiling = loose || flow.bottleneck == l ? flow.cap_level : flow.level;
-      if (ceiling <= level) {
-        below += entry.per_level * ceiling;
-      } else {
-        open += entry.per_level;
-      }
-    }
-    if (open == 0) return kUnlimited;
-    const double next = std::max(0.0, (full - below) / open);
-    if (next <= level * (1 + kSame)) return std::max(next, level);
-    level = next;
+  double open = 0;  // load of the flows with ceilings above `level`, for one unit of level
+  ceilings_.clear();
+  for (const Entry& entry : link.entries) {
+    const Level& flow = levels_[entry.flow];
+    const bool loose = flow.bottleneck == kLoose;
+    has_loose = has_loose || loose;
+    ceilings_.emplace_back(loose || flow.bottleneck == l ? flow.cap_level : flow.level, entry.per_level);
+    open += entry.per_level;
   }
+  double level = 0;
+  for (double below = 0; open > 0;) {  // load of the flows with ceilings up to `level`
+    const double next = std::max(0.0, (full - below) / open);
+    if (next <= level * (1 + kSame) && below > 0) return std::max(next, level);
+    level = next;
+    const double before = open;
+    below = open = 0;
+    for (const auto& [ceiling, per_level] : ceilings_)
+      (ceiling <= level ? below : open) += per_level * (ceiling <= level ? ceiling : 1);
+    if (open == before) return level;
+  }
+  return kUnlimited;
 }
 
 void FairShare::place(std::uint32_t item, double key) {
   heap_.push_back({key, item});
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+}
+
+FairShare::Place FairShare::take_next() {
+  std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  const Place next = heap_.back();
+  heap_.pop_back();
+  return next;
 }
 
 // A link whose level falls has its turn at the new level, one whose level rises at the old one: from there on the flows
@@ -247,7 +256,7 @@ void FairShare::place_dirty_links() {
 void FairShare::raise(std::uint32_t l) {
   links_[l].level = kUnlimited;
   for (const Entry& entry : links_[l].entries) {
-    if (flows_[entry.flow].bottleneck == l) loosen(entry.flow, l);
+    if (levels_[entry.flow].bottleneck == l) loosen(entry.flow, l);
   }
   touch(l);
 }
@@ -256,7 +265,7 @@ void FairShare::raise(std::uint32_t l) {
 void FairShare::fix(std::uint32_t l, double level) {
   links_[l].level = level;
   for (const Entry& entry : links_[l].entries) {
-    const Flow& flow = flows_[entry.flow];
+    const Level& flow = levels_[entry.flow];
     const bool here = flow.bottleneck == l || flow.bottleneck == kLoose;
     if (here && flow.cap_level <= level) {
       settle(entry.flow, flow.cap_level, kCapped);
@@ -266,12 +275,16 @@ void FairShare::fix(std::uint32_t l, double level) {
   }
 }
 
-std::span<const FlowId> FairShare::sweep() {
+void FairShare::begin_solve() {
   ++work_.solves;
-  for (const FlowId flow : changed_) flows_[flow.index()].changed = false;
+  for (const FlowId flow : changed_) levels_[flow.index()].changed = false;
   changed_.clear();
+}
+
+std::span<const FlowId> FairShare::solve() {
+  begin_solve();
   for (const std::uint32_t id : new_) {
-    const Flow& flow = flows_[id];
+    const Level& flow = levels_[id];
     if (flow.alive && flow.bottleneck == kLoose && flow.cap_level != kUnlimited) {
       place(static_cast<std::uint32_t>(links_.size()) + id, flow.cap_level);
     }
@@ -279,12 +292,10 @@ std::span<const FlowId> FairShare::sweep() {
   new_.clear();
   place_dirty_links();
   while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
-    const Place next = heap_.back();
-    heap_.pop_back();
+    const Place next = take_next();
     if (next.item >= links_.size()) {
       const std::uint32_t flow = next.item - static_cast<std::uint32_t>(links_.size());
-      if (flows_[flow].bottleneck == kLoose) settle(flow, flows_[flow].cap_level, kCapped);
+      if (levels_[flow].bottleneck == kLoose) settle(flow, levels_[flow].cap_level, kCapped);
     } else {
       LinkState& link = links_[next.item];
       if (!link.waiting || link.key != next.key) continue;
@@ -297,24 +308,63 @@ std::span<const FlowId> FairShare::sweep() {
     }
     place_dirty_links();
   }
-  std::erase_if(changed_, [this](FlowId flow) { return !flows_[flow.index()].alive; });
   return changed_;
 }
 
-std::span<const FlowId> FairShare::solve() {
-  return sweep();
-}
-
 std::span<const FlowId> FairShare::solve_all() {
+  begin_solve();
+  for (const std::uint32_t l : dirty_) links_[l].dirty = false;
+  dirty_.clear();
+  new_.clear();
+  std::vector<double> room(links_.size(), 0);
+  std::vector<double> open(links_.size(), 0);
   for (std::uint32_t l = 0; l < links_.size(); ++l) {
     links_[l].level = kUnlimited;
-    if (!links_[l].entries.empty()) touch(l);
+    if (links_[l].entries.empty()) continue;
+    room[l] = capacity(LinkId{l});
+    for (const Entry& entry : links_[l].entries) open[l] += entry.per_level;
+    place(l, room[l] / open[l]);
   }
-  for (std::uint32_t id = 0; id < flows_.size(); ++id) {
-    if (flows_[id].alive) flows_[id].bottleneck = kLoose;
-    if (flows_[id].alive && flows_[id].cap_level != kUnlimited) new_.push_back(id);
+  for (std::uint32_t id = 0; id < levels_.size(); ++id) {
+    if (!levels_[id].alive) continue;
+    levels_[id].bottleneck = kLoose;
+    if (levels_[id].cap_level != kUnlimited)
+      place(static_cast<std::uint32_t>(links_.size()) + id, levels_[id].cap_level);
   }
-  return sweep();
+  const auto stop = [&](std::uint32_t id, double level, std::uint32_t bottleneck) {
+    set_level(id, level);
+    levels_[id].bottleneck = bottleneck;
+    for (const LinkShare& use : flows_[id].links) {
+      const double per_level = use.share * flows_[id].weight;
+      room[use.link.index()] -= per_level * level;
+      open[use.link.index()] -= per_level;
+    }
+  };
+  double water = 0;
+  while (!heap_.empty()) {
+    const Place next = take_next();
+    if (next.item >= links_.size()) {
+      const std::uint32_t id = next.item - static_cast<std::uint32_t>(links_.size());
+      if (levels_[id].bottleneck == kLoose) stop(id, next.key, kCapped);
+      continue;
+    }
+    const std::uint32_t l = next.item;
+    if (std::none_of(links_[l].entries.begin(), links_[l].entries.end(),
+                     [this](const Entry& entry) { return levels_[entry.flow].bottleneck == kLoose; })) {
+      continue;
+    }
+    // Flows that stopped elsewhere have left more for the others: the link fills later.
+    const double level = std::max(water, room[l] / open[l]);
+    if (level > next.key * (1 + kSame)) {
+      place(l, level);
+      continue;
+    }
+    water = links_[l].level = level;
+    for (const Entry& entry : links_[l].entries) {
+      if (levels_[entry.flow].bottleneck == kLoose) stop(entry.flow, level, l);
+    }
+  }
+  return changed_;
 }
 
 }  // namespace contend

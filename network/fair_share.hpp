@@ -17,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -60,10 +61,11 @@ class FairShare {
   /// Makes all rates max-min fair again; returns the flows whose rates have changed since the last call and are still
   /// there, until the next call of any member that is not const.
   std::span<const FlowId> solve();
-  /// As `solve`, but from scratch: every flow and link is looked at. What incremental solving is measured against.
+  /// As `solve`, but from scratch by progressive filling with a heap, O(entries log links): what sweeping is held to
+  /// and measured against.
   std::span<const FlowId> solve_all();
 
-  [[nodiscard]] double rate(FlowId flow) const { return flows_[flow.index()].weight * flows_[flow.index()].level; }
+  [[nodiscard]] double rate(FlowId flow) const { return flows_[flow.index()].weight * levels_[flow.index()].level; }
   /// The link that limits the flow; none if that is its cap.
   [[nodiscard]] LinkId bottleneck(FlowId flow) const;
   [[nodiscard]] std::span<const LinkShare> links(FlowId flow) const { return flows_[flow.index()].links; }
@@ -89,12 +91,15 @@ class FairShare {
   static constexpr std::uint32_t kCapped = UINT32_MAX - 1;  // limited by its cap
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-  struct Flow {
+  // What the levels of links are computed from, packed: it is read far more often than all the rest.
+  struct Level {
     double level = 0;
     double cap_level = kUnlimited;
     std::uint32_t bottleneck = kLoose;
     bool changed = false;
     bool alive = false;
+  };
+  struct Flow {
     double weight = 1;
     std::vector<LinkShare> links;
     std::vector<std::uint32_t> at;  // where the flow stands among the entries of each of its links
@@ -111,6 +116,7 @@ class FairShare {
     double key = kUnlimited;         // its place in the sweep
     bool waiting = false;            // has a place in the sweep
     bool dirty = false;
+    bool has_efficiency = false;
     std::vector<Entry> entries;
   };
   struct Place {
@@ -120,25 +126,28 @@ class FairShare {
   };
 
   void touch(std::uint32_t link);
-  void touch_links_of(const Flow& flow, std::uint32_t except);
+  void touch_links_of(std::uint32_t flow, std::uint32_t except);
   void loosen(std::uint32_t flow, std::uint32_t except);
   void settle(std::uint32_t flow, double level, std::uint32_t bottleneck);
   void place_dirty_links();
   void place(std::uint32_t item, double key);
-  [[nodiscard]] double level_of(std::uint32_t link, bool& has_loose) const;
+  [[nodiscard]] double level_of(std::uint32_t link, bool& has_loose);
   void raise(std::uint32_t link);
   void fix(std::uint32_t link, double level);
-  std::span<const FlowId> sweep();
+  void begin_solve();
+  Place take_next();
+  bool set_level(std::uint32_t flow, double level);
 
   std::vector<LinkState> links_;
   std::vector<std::unique_ptr<LinkEfficiency>> efficiency_;  // by link, few have one
+  std::vector<Level> levels_;                                // by flow
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> dirty_;
   std::vector<std::uint32_t> new_;
   std::vector<Place> heap_;
   std::vector<FlowId> changed_;
-  std::vector<std::uint32_t> scratch_;
+  std::vector<std::pair<double, double>> ceilings_;  // scratch of level_of: ceiling, load for one unit of level
   Work work_;
 };
 

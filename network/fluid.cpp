@@ -35,6 +35,7 @@ FlowId FluidNetwork::start(const Start& start, Time now) {
   flow.remaining = flow.bytes = start.bytes;
   flow.since = now;
   flow.order = next_order_++;
+  flow.active = true;
   ++active_;
   stale_ = true;
   return id;
@@ -45,13 +46,33 @@ void FluidNetwork::leave(FlowId id, double sent) {
   if (calendar_.pending(flow.end)) calendar_.cancel(flow.end);
   for (const LinkShare& use : shares_.links(id)) carried_[use.link.index()] += use.share * sent;
   shares_.remove(id);
+  flow.active = false;
   --active_;
   stale_ = true;
 }
 
-void FluidNetwork::cancel(FlowId flow, Time now) {
+double FluidNetwork::cancel(FlowId flow, Time now) {
   advance(now);
-  leave(flow, flows_[flow.index()].bytes - remaining(flow, now));
+  progress(flow, now);
+  const double left = flows_[flow.index()].remaining;
+  leave(flow, flows_[flow.index()].bytes - left);
+  return left;
+}
+
+void FluidNetwork::progress(FlowId id, Time now) {
+  Progress& flow = flows_[id.index()];
+  // The end was rounded up: what a flow has left bounds what it sends.
+  const double bytes = std::min(flow.remaining, flow.rate * static_cast<double>((now - flow.since).ns()));
+  if (observer_ != nullptr && bytes > 0) observer_->sent(id, flow.since, now, bytes);
+  flow.remaining -= bytes;
+  flow.since = now;
+}
+
+void FluidNetwork::report_progress(Time now) {
+  advance(now);
+  for (std::size_t f = 0; f < flows_.size(); ++f) {
+    if (flows_[f].active) progress(FlowId{f}, now);
+  }
 }
 
 void FluidNetwork::set_capacity(LinkId link, double bytes_per_second, Time now) {
@@ -78,10 +99,9 @@ void FluidNetwork::solve() {
   if (!stale_) return;
   stale_ = false;
   for (const FlowId id : resolve_all_ ? shares_.solve_all() : shares_.solve()) {
-    Progress& flow = flows_[id.index()];
-    flow.remaining = std::max(0.0, flow.remaining - flow.rate * static_cast<double>((now_ - flow.since).ns()));
-    flow.since = now_;
-    flow.rate = shares_.rate(id);
+    progress(id, now_);
+    flows_[id.index()].rate = shares_.rate(id);
+    if (observer_ != nullptr) observer_->rate_changed(id, now_, flows_[id.index()].rate);
     schedule(id);
   }
 }
@@ -113,7 +133,12 @@ void FluidNetwork::finish_due(Time now, std::vector<FlowId>& ended) {
   while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
   std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end(),
             [this](FlowId a, FlowId b) { return flows_[a.index()].order < flows_[b.index()].order; });
-  for (std::size_t i = first; i < ended.size(); ++i) leave(ended[i], flows_[ended[i].index()].bytes);
+  for (std::size_t i = first; i < ended.size(); ++i) {
+    const Progress& flow = flows_[ended[i].index()];
+    progress(ended[i], now);
+    CONTEND_DCHECK(flow.remaining <= flow.rate + 1e-9 * flow.bytes, "a flow ends when its last byte has been sent");
+    leave(ended[i], flow.bytes);
+  }
 }
 
 double FluidNetwork::rate(FlowId flow) {

@@ -12,6 +12,16 @@
 
 namespace contend {
 
+/// Listens to the rates of flows.
+class FlowObserver {
+ public:
+  virtual ~FlowObserver() = default;
+  /// The flow has sent `bytes` at a steady rate between the two instants, and now changes its rate or leaves.
+  virtual void sent(FlowId flow, Time from, Time to, double bytes) = 0;
+  /// From now on it sends at `rate` bytes a nanosecond.
+  virtual void rate_changed(FlowId flow, Time now, double rate) = 0;
+};
+
 class FluidNetwork {
  public:
   /// Capacities by link, in bytes per second.
@@ -25,7 +35,8 @@ class FluidNetwork {
   };
   /// The flow sends from `now`, which never decreases between calls. The id is used again after the flow has ended.
   FlowId start(const Start& start, Time now);
-  void cancel(FlowId flow, Time now);
+  /// Takes the flow out; returns the bytes that it has not sent.
+  double cancel(FlowId flow, Time now);
   /// A new capacity from `now`, >= 0; at 0 the flows on the link stall.
   void set_capacity(LinkId link, double bytes_per_second, Time now);
   void set_efficiency(LinkId link, LinkEfficiency efficiency, Time now);
@@ -46,6 +57,9 @@ class FluidNetwork {
     solve();
     return shares_;
   }
+  /// Reports what every flow has sent until `now` to the observer.
+  void report_progress(Time now);
+  void observe(FlowObserver* observer) { observer_ = observer; }
   /// Solves from scratch at each change instead of what the change touches: the oracle, and what speed is measured by.
   void resolve_all(bool yes) { resolve_all_ = yes; }
 
@@ -55,6 +69,7 @@ class FluidNetwork {
     double bytes = 0;
     double rate = 0;  // bytes a nanosecond
     Time since;
+    bool active = false;
     std::uint64_t order = 0;
     EventHandle end;
   };
@@ -62,12 +77,14 @@ class FluidNetwork {
   void advance(Time now);
   void solve();
   void schedule(FlowId flow);
+  void progress(FlowId flow, Time now);
   void leave(FlowId flow, double sent);
 
   FairShare shares_;  // in bytes a nanosecond
   std::vector<Progress> flows_;
   std::vector<double> carried_;  // by flows that have left
   Calendar<FlowId> calendar_;
+  FlowObserver* observer_ = nullptr;
   std::size_t active_ = 0;
   std::uint64_t next_order_ = 0;
   Time now_;
