@@ -51,7 +51,8 @@ struct Scenario {
     TopologySpec topology;  ///< but for server.nic_bandwidth, which is `nic`: see topology_spec()
     Routing routing = Routing::ecmp;
     std::optional<std::string> routes;       ///< path of planned routes; flows that it doesn't name follow `routing`
-    std::string collectives = "ring";        ///< algorithm
+    std::string collectives = "ring";        ///< algorithm of network/collectives, or `auto`
+    Time step_overhead;                      ///< of each step of a collective
     double contention_penalty = 0;           ///< eta / beta on the links of interfaces, as in Fidelity::contention
     std::vector<double> efficiency;          ///< of a link with 1, 2, ... flows, the last for more; empty: always 1
     std::optional<std::string> events;       ///< path of changes of links over time
