@@ -1,5 +1,7 @@
 #include "scenarios/network.hpp"
 
+#include "network/routing/plan.hpp"
+#include "scenarios/route_plan.hpp"
 #include "scenarios/topology_codec.hpp"
 #include "sim/check.hpp"
 
@@ -76,6 +78,34 @@ Topology build_topology(const Scenario& scenario) {
   } catch (const InputError& error) {
     throw InputError{with_scenario_keys(error.diagnostics())};
   }
+}
+
+std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology, std::uint64_t seed) {
+  const auto make_router = [&]() -> std::unique_ptr<Router> {
+    switch (scenario.network.routing) {
+      case Routing::shortest_path:
+        return make_shortest_path_router(topology);
+      case Routing::ecmp:
+        return make_ecmp_router(topology, seed);
+      case Routing::spraying:
+        return make_spraying_router(topology);
+    }
+    check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
+  };
+  if (!scenario.network.routes) return make_router();
+  const std::string& file = *scenario.network.routes;
+  try {
+    return make_plan_router(topology, read_route_plan(file, topology), make_router());
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> complaints = error.diagnostics();
+    for (Diagnostic& each : complaints) each.file = file;
+    throw InputError{std::move(complaints)};
+  }
+}
+
+std::vector<LinkChange> link_changes(const Scenario& scenario, const Topology& topology) {
+  if (!scenario.network.events) return {};
+  return resolve_link_events(read_link_events(*scenario.network.events), topology, *scenario.network.events);
 }
 
 }  // namespace contend

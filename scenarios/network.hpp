@@ -1,10 +1,15 @@
 #pragma once
-// From a scenario to its topology. Keys in complaints are those of scenarios: `network.fabric.spines`.
+// From a scenario to its topology, routes and link events. Keys in complaints are those of scenarios:
+// `network.fabric.spines`.
 
+#include "network/routing.hpp"
 #include "network/topologies/spec.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
+#include "traces/link_events.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace contend {
@@ -17,5 +22,13 @@ namespace contend {
 
 /// Its topology, built. Throws InputError.
 [[nodiscard]] Topology build_topology(const Scenario& scenario);
+
+/// The way of its flows: planned routes (`network.routes`), and `network.routing` for all others. `seed` is that of the
+/// hash of ECMP. The topology must outlive the router. Throws InputError for a plan that can't be followed.
+[[nodiscard]] std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology,
+                                                   std::uint64_t seed);
+
+/// The events of `network.events`, by time; empty without. Throws InputError.
+[[nodiscard]] std::vector<LinkChange> link_changes(const Scenario& scenario, const Topology& topology);
 
 }  // namespace contend

@@ -169,7 +169,7 @@ class LayerReader {
     for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
       const std::string_view key = given->key->path;
       if (path != key && !(path.starts_with(key) && path[key.size()] == '.')) continue;
-      const auto [depth, node] = descend(*given->value, std::string_view{path}.substr(key.size()));
+      const auto [depth, node] = follow(*given->value, std::string_view{path}.substr(key.size()));
       if (nearest != nullptr && depth <= longest) continue;
       nearest = &*given;
       longest = depth;
@@ -177,31 +177,6 @@ class LayerReader {
     }
     return nearest == nullptr ? std::pair<const SourceText&, Place>{*file_, {}}
                               : std::pair<const SourceText&, Place>{*nearest->source, place};
-  }
-
-  /// Follows a path such as `.graph.links[4].from` as far as it goes: how many parts, and where that ends.
-  static std::pair<std::size_t, const YamlNode*> descend(const YamlNode& from, std::string_view path) {
-    const YamlNode* node = &from;
-    for (std::size_t depth = 0;; ++depth) {
-      if (path.empty()) return {depth, node};
-      const bool index = path.front() == '[';
-      const std::string_view part = path.substr(1, path.find_first_of(index ? "]" : ".[", 1) - 1);
-      const YamlNode* next = index ? item_of(*node, part) : value_of(*node, part);
-      if (next == nullptr) return {depth, node};
-      node = next;
-      path.remove_prefix(std::min(path.size(), part.size() + (index ? 2 : 1)));
-    }
-  }
-  static const YamlNode* item_of(const YamlNode& list, std::string_view index) {
-    for (std::size_t i = 0; i < list.items.size(); ++i) {
-      if (std::to_string(i) == index) return &list.items[i];
-    }
-    return nullptr;
-  }
-  static const YamlNode* value_of(const YamlNode& map, std::string_view key) {
-    const auto entry =
-        std::find_if(map.entries.begin(), map.entries.end(), [&](const auto& e) { return e.key == key; });
-    return entry == map.entries.end() ? nullptr : &entry->value;
   }
 
   const FileReader& files_;
