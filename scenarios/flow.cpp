@@ -4,7 +4,6 @@
 #include "network/collectives/rank_order.hpp"
 #include "network/flow_network.hpp"
 #include "scenarios/network.hpp"
-#include "sim/check.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,18 +12,6 @@
 namespace contend {
 
 namespace {
-
-std::unique_ptr<Router> make_router(Routing routing, const Topology& topology, std::uint64_t seed) {
-  switch (routing) {
-    case Routing::shortest_path:
-      return make_shortest_path_router(topology);
-    case Routing::ecmp:
-      return make_ecmp_router(topology, seed);
-    case Routing::spraying:
-      return make_spraying_router(topology);
-  }
-  check_failed(__FILE__, __LINE__, "a way of routing", "unknown");
-}
 
 /// The named algorithm for the kinds that it knows, the automatic choice for others, over ranks in an order that suits
 /// the fabric.
@@ -48,13 +35,14 @@ auto schedule_by(const std::string& name, Time step_overhead, const Topology& to
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
   const Scenario::Network& network = scenario.network;
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
-  auto router = make_router(network.routing, *topology, seed);
+  auto router = build_router(scenario, *topology, seed);
   FlowNetworkOptions options;
   options.alpha = network.alpha;
   options.step_overhead = network.step_overhead;
   options.efficiency = network.efficiency;
   options.nic_penalty = network.contention_penalty;
   options.link_interval = network.link_interval;
+  options.events = link_changes(scenario, *topology);
   options.schedule = schedule_by(network.collectives, network.step_overhead, *topology, *router);
   return make_flow_network(std::move(topology), std::move(router), std::move(options), jobs);
 }

@@ -103,7 +103,7 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
   }
 }
 
-std::vector<LinkChange> link_changes(const Scenario& scenario, const Topology& topology) {
+std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology) {
   if (!scenario.network.events) return {};
   return resolve_link_events(read_link_events(*scenario.network.events), topology, *scenario.network.events);
 }

@@ -29,6 +29,6 @@ namespace contend {
                                                    std::uint64_t seed);
 
 /// The events of `network.events`, by time; empty without. Throws InputError.
-[[nodiscard]] std::vector<LinkChange> link_changes(const Scenario& scenario, const Topology& topology);
+[[nodiscard]] std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology);
 
 }  // namespace contend

@@ -117,10 +117,10 @@ std::vector<LinkEventRow> read_link_events(const std::string& path) {
   return parse_link_events(read_file(path), path);
 }
 
-std::vector<LinkChange> resolve_link_events(const std::vector<LinkEventRow>& events, const Topology& topology,
-                                            const std::string& file) {
+std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& events, const Topology& topology,
+                                           const std::string& file) {
   const auto names = names_of(topology);
-  std::vector<LinkChange> changes;
+  std::vector<LinkEvent> changes;
   std::vector<Diagnostic> complaints;
   for (const LinkEventRow& event : events) {
     const auto named = names.find(event.name);
@@ -138,7 +138,7 @@ std::vector<LinkChange> resolve_link_events(const std::vector<LinkEventRow>& eve
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   std::stable_sort(changes.begin(), changes.end(),
-                   [](const LinkChange& a, const LinkChange& b) { return a.time < b.time; });
+                   [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
   return changes;
 }
 

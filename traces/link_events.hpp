@@ -6,6 +6,7 @@
 //            for all links into it and out of it; `contend show --topology` writes the names
 //   factor   its bandwidth from then on, as a part of what the topology gives it: 0 is down, 1 as built
 
+#include "network/flow_network.hpp"
 #include "network/topology.hpp"
 #include "sim/units.hpp"
 
@@ -27,15 +28,9 @@ struct LinkEventRow {
 /// The same for text in memory; `file` stands for the file in messages.
 [[nodiscard]] std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::string& file);
 
-struct LinkChange {
-  Time time;
-  LinkId link;
-  double factor = 1;
-};
-
 /// The changes of single links, by time; those of one time in the order of the rows, so that the last one holds. Throws
 /// InputError with every name that the topology does not have, and the nearest that it has.
-[[nodiscard]] std::vector<LinkChange> resolve_link_events(const std::vector<LinkEventRow>& events,
-                                                          const Topology& topology, const std::string& file);
+[[nodiscard]] std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& events,
+                                                         const Topology& topology, const std::string& file);
 
 }  // namespace contend
