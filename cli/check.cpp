@@ -44,13 +44,6 @@ void check_jobs(const Scenario& scenario, const std::string& file, Complaints& c
     check_size(scenario, *scenario.workload.jobs, "gpus", fmt::format("job \"{}\"", job.name), job.gpus, complaints);
 }
 
-void check_network(const Scenario& scenario) {
-  if (scenario.network.fidelity != Fidelity::flow) return;
-  const Topology topology = build_topology(scenario);
-  static_cast<void>(build_router(scenario, topology, scenario.seed));
-  static_cast<void>(link_changes(scenario, topology));
-}
-
 /// Complaints of `check`, those without a file under the name of the scenario's.
 template <class Check>
 void collect(const std::string& file, Complaints& complaints, Check check) {
@@ -64,13 +57,20 @@ void collect(const std::string& file, Complaints& complaints, Check check) {
   }
 }
 
+void check_network(const Scenario& scenario, const std::string& file, Complaints& complaints) {
+  if (scenario.network.fidelity != Fidelity::flow) return;
+  const Topology topology = build_topology(scenario);
+  collect(file, complaints, [&] { static_cast<void>(build_router(scenario, topology, scenario.seed)); });
+  collect(file, complaints, [&] { static_cast<void>(link_changes(scenario, topology)); });
+}
+
 int run(const Arguments& arguments) {
   const std::vector<Scenario> scenarios = load_scenarios(arguments).scenarios;
   Complaints complaints;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     const std::string& file = arguments.positionals()[i];
     collect(file, complaints, [&] { check_jobs(scenarios[i], file, complaints); });
-    collect(file, complaints, [&] { check_network(scenarios[i]); });
+    collect(file, complaints, [&] { check_network(scenarios[i], file, complaints); });
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   for (const std::string& path : arguments.positionals()) fmt::print("{}: ok\n", path);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -60,17 +61,36 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
   }
   std::size_t total = kGap * (widths.size() - 1);
   for (const std::size_t each : widths) total += each;
-  // The widest column that can give way does.
+  // The column gives way that costs the fewest lines, the widest of equals.
   while (limit > 0 && total > limit) {
-    std::size_t widest = widths.size();
+    std::size_t best = widths.size();
+    std::tuple<std::size_t, std::size_t> best_cost;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+      if (widths[i] <= least[i]) continue;
+      --widths[i];
+      const std::tuple cost{lines(widths), limit - std::min(limit, widths[i])};
+      ++widths[i];
+      if (best == widths.size() || cost < best_cost) {
+        best = i;
+        best_cost = cost;
+      }
     }
-    if (widest == widths.size()) break;
-    --widths[widest];
+    if (best == widths.size()) break;
+    --widths[best];
     --total;
   }
   return widths;
+}
+
+std::size_t Table::lines(const std::vector<std::size_t>& widths) const {
+  std::size_t all = 0;
+  for (const auto& row : rows_) {
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (is_left(i)) lines = std::max(lines, wrap(row[i], widths[i]).size());
+    all += lines;
+  }
+  return all;
 }
 
 bool Table::is_left(std::size_t column) const {

@@ -150,7 +150,7 @@ std::vector<ScenarioKey> cluster_keys() {
   return {
       row(
           "cluster.servers", [](auto& s) -> auto& { return s.cluster.servers; }, integer_codec<int>(1, 1'000'000),
-          "servers, each with one network interface"),
+          "servers; each has one network interface, unless network.server says otherwise"),
       row(
           "cluster.gpus_per_server", [](auto& s) -> auto& { return s.cluster.gpus_per_server; },
           integer_codec<int>(1, 1024), "GPUs in each server"),

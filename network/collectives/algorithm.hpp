@@ -10,6 +10,8 @@
 #include "network/collectives/schedule.hpp"
 #include "sim/graph.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +34,18 @@ struct LinkCost {
 };
 
 struct CollectiveCosts {
-  LinkCost flat;                 ///< between neighbours in order of rank: for algorithms that know no levels
-  std::vector<LinkCost> levels;  ///< on level i of `groups`, the last for all further ones; empty: `flat`
-  double gamma = 0;              ///< s per byte reduced
-  bool two_ports = false;        ///< neighbours to the left and right hang on links of their own, as in a torus
+  LinkCost flat;                  ///< between neighbours in order of rank: for algorithms that know no levels
+  std::vector<LinkCost> levels;   ///< on level i of `groups`, the last for all further ones; empty: `flat`
+  std::vector<LinkCost> leaders;  ///< likewise, while only the first rank of each group below sends; empty: `levels`
+  double gamma = 0;               ///< s per byte reduced
+  bool two_ports = false;         ///< neighbours to the left and right hang on links of their own, as in a torus
 
-  [[nodiscard]] LinkCost on_level(std::size_t level) const {
-    return levels.empty() ? flat : levels[level < levels.size() ? level : levels.size() - 1];
+  [[nodiscard]] LinkCost on_level(std::size_t level) const { return at(levels, level, flat); }
+  [[nodiscard]] LinkCost of_leaders(std::size_t level) const { return at(leaders, level, on_level(level)); }
+
+ private:
+  static LinkCost at(const std::vector<LinkCost>& costs, std::size_t level, const LinkCost& otherwise) {
+    return costs.empty() ? otherwise : costs[level < costs.size() ? level : costs.size() - 1];
   }
 };
 
@@ -53,8 +60,9 @@ struct CollectiveAlgorithm {
   void (*expand)(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                  CollectiveSchedule& schedule);
   double (*seconds)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs);
-  /// The number of chunks, as a real number, that makes `seconds` smallest; null if it isn't pipelined.
-  double (*best_chunks)(const CollectiveShape& shape, double bytes, const LinkCost& cost);
+  /// The number of chunks, as a real number, that makes `seconds` smallest where reducing is free; 1 for kinds that it
+  /// doesn't pipeline, null if it pipelines none.
+  double (*best_chunks)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const LinkCost& cost);
 };
 
 /// All algorithms, in the order of the catalogue.

@@ -41,12 +41,13 @@ class Probe {
 };
 
 /// The chunks that suit the costs, at most one byte each.
-void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveShape& shape, double bytes, const LinkCost& cost) {
+void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, CollectiveShape& shape, double bytes,
+                const LinkCost& cost) {
   shape.chunks = 1;
   if (algorithm.best_chunks == nullptr || shape.ranks < 2) return;
   // Without alpha more chunks are always better; the bound keeps schedules finite.
   constexpr double kMostChunks = 4096;
-  const double best = algorithm.best_chunks(shape, bytes, cost);
+  const double best = algorithm.best_chunks(kind, shape, bytes, cost);
   shape.chunks = static_cast<int>(std::clamp(std::round(best), 1.0, std::clamp(bytes, 1.0, kMostChunks)));
 }
 
@@ -74,15 +75,25 @@ CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> 
   costs.two_ports = n > 2 && both_ways.cost(flat_overhead).beta < 1.5 * costs.flat.beta;
   if (levels.size() < 2) return costs;
 
-  CONTEND_CHECK(levels.size() == 2, "the levels of servers and of what is in them");
-  const auto inner = static_cast<std::size_t>(levels[0]);
-  Probe inside{order, topology, router, label};
-  Probe between{order, topology, router, label};
-  for (std::size_t rank = 0; rank < n; ++rank) {
-    inside.message(rank, rank / inner * inner + (rank + 1) % inner);
-    between.message(rank, (rank + inner) % n);
+  std::size_t stride = 1;
+  for (const int level : levels) {
+    const auto size = static_cast<std::size_t>(level);
+    Probe all{order, topology, router, label};
+    Probe leaders{order, topology, router, label};
+    bool inside = true;
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      const bool wraps = rank / stride % size + 1 == size;
+      const std::size_t next = wraps ? rank - (size - 1) * stride : rank + stride;
+      inside = inside && server_of(rank) == server_of(next);
+      all.message(rank, next);
+      if (rank % stride == 0) leaders.message(rank, next);
+    }
+    const Time level_overhead = inside ? overhead.inside : overhead.between;
+    costs.levels.push_back(all.cost(level_overhead));
+    costs.leaders.push_back(leaders.cost(level_overhead));
+    stride *= size;
   }
-  costs.levels = {inside.cost(overhead.inside), between.cost(overhead.between)};
+  CONTEND_CHECK(stride == n, "the sizes of the levels multiply to the number of ranks");
   return costs;
 }
 
@@ -104,7 +115,7 @@ CollectivePlan plan_collective(std::string_view name, CollectiveKind kind, const
                                const CollectiveCosts& costs, std::span<const std::string_view> candidates) {
   const auto plan_with = [&](const CollectiveAlgorithm& algorithm) {
     CollectivePlan plan{&algorithm, shape, 0};
-    set_chunks(algorithm, plan.shape, bytes.to_double(), costs.flat);
+    set_chunks(algorithm, kind, plan.shape, bytes.to_double(), costs.flat);
     plan.seconds = collective_seconds(algorithm, kind, plan.shape, bytes, costs);
     return plan;
   };

@@ -20,10 +20,10 @@ struct StepOverhead {
   Time between = Time::nanoseconds(14'000);  ///< some step crosses servers
 };
 
-/// The costs that ranks in this order see on the idle fabric. alpha: the largest latency among neighbours plus
-/// overhead. beta: the time per byte on the tightest link while every rank sends to its next one (flat), to its next
-/// one in the server (level 0), or to the rank of its own index in the next server (level 1). `levels` as from
-/// level_sizes.
+/// The costs that ranks in this order see on the idle fabric. alpha: the largest latency of the messages, plus
+/// overhead. beta: the time per byte on the tightest link while every rank sends one message: to the next rank (flat),
+/// or to the next of its group on a level; for leaders, only the first rank of each group below does. `levels` as from
+/// level_sizes, or any whose product is the number of ranks; a single one is flat.
 [[nodiscard]] CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels,
                                           const Topology& topology, const Router& router,
                                           const StepOverhead& overhead = {}, std::uint64_t label = 0);

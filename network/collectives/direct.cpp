@@ -2,7 +2,7 @@
 
 #include "network/collectives/rows.hpp"
 
-#include <algorithm>
+#include <cstdint>
 
 namespace contend {
 

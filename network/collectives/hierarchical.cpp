@@ -148,7 +148,7 @@ void expand_leaders(CollectiveKind, const CollectiveShape& shape, std::int64_t b
 double leaders_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
   double seconds = 0;
   for (std::size_t level = 0; level < shape.groups.size(); ++level) {
-    const auto [alpha, beta] = costs.on_level(level);
+    const auto [alpha, beta] = costs.of_leaders(level);
     const double part = bytes / shape.groups[level];
     const double turns = level + 1 < shape.groups.size() ? 4 : 2;
     seconds += (shape.groups[level] - 1) * (turns * alpha + turns * part * beta + part * costs.gamma);

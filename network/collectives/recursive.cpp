@@ -2,6 +2,8 @@
 
 #include "network/collectives/rows.hpp"
 
+#include <algorithm>
+
 namespace contend {
 
 namespace {

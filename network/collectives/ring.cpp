@@ -91,7 +91,8 @@ double ring_seconds(CollectiveKind kind, const CollectiveShape& shape, double by
   }
 }
 
-double chain_chunks(const CollectiveShape& shape, double bytes, const LinkCost& cost) {
+double chain_chunks(CollectiveKind kind, const CollectiveShape& shape, double bytes, const LinkCost& cost) {
+  if (kind != CollectiveKind::broadcast && kind != CollectiveKind::reduce) return 1;
   return pipeline_optimum(shape.ranks - 2, 1, 1, bytes, cost);
 }
 

@@ -4,6 +4,9 @@
 #include "network/collectives/algorithm.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 namespace contend {
 

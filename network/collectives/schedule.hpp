@@ -8,6 +8,7 @@
 
 #include "sim/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

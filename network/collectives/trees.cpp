@@ -87,7 +87,7 @@ double double_tree_seconds(CollectiveKind, const CollectiveShape& shape, double 
   return steps * (2 * alpha + chunk * (2 * beta + costs.gamma));
 }
 
-double double_tree_chunks(const CollectiveShape& shape, double bytes, const LinkCost& cost) {
+double double_tree_chunks(CollectiveKind, const CollectiveShape& shape, double bytes, const LinkCost& cost) {
   return pipeline_optimum(double_tree_depth(double_tree(shape.ranks)) - 2, 2, 0.5, bytes, cost);
 }
 

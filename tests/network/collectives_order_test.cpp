@@ -171,10 +171,43 @@ TEST_CASE("probed costs: by hand on servers of 4 GPUs behind one NIC") {
   REQUIRE(costs.levels.size() == 2);
   CHECK(costs.levels[0].beta == doctest::Approx(1 / 450e9));  // NVLink
   CHECK(costs.levels[1].beta == doctest::Approx(4 / 10e9));   // four on the NIC
+  CHECK(costs.of_leaders(1).beta == doctest::Approx(1 / 10e9));
+  CHECK(costs.of_leaders(0).beta == doctest::Approx(1 / 450e9));
   CHECK(!costs.two_ports);
   const CollectiveCosts with = probe_costs(order, levels, topology, *router);
   CHECK(with.flat.alpha - costs.flat.alpha == doctest::Approx(14e-6));
   CHECK(with.levels[0].alpha - costs.levels[0].alpha == doctest::Approx(3.4e-6));
+}
+
+TEST_CASE("closed forms with probed costs predict the runs of hierarchical algorithms over three levels") {
+  // Two leaves of two servers of two GPUs; a spine half as fast as the NICs.
+  TopologySpec spec;
+  spec.server.kind = "plain";
+  spec.server.nic_bandwidth = ByteRate{1e9};
+  spec.fabric.kind = "leaf-spine";
+  spec.fabric.servers_per_leaf = 2;
+  spec.fabric.spines = 1;
+  spec.fabric.link_bandwidth = ByteRate{0.5e9};
+  const Topology topology = build_topology(spec, 4, 2);
+  const auto router = make_shortest_path_router(topology);
+  const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
+  CollectiveShape shape;
+  shape.ranks = 8;
+  shape.groups = {2, 2, 2};
+  const StepOverhead overhead{Time::nanoseconds(300), Time::nanoseconds(300)};
+  const CollectiveCosts costs = probe_costs(order, shape.groups, topology, *router, overhead);
+  CollectiveOptions options;
+  options.overhead = Time::nanoseconds(300);
+  for (const char* name : {"hierarchical", "hierarchical-leader", "ring"}) {
+    INFO(name);
+    const CollectiveAlgorithm& algorithm = find_collective_algorithm(name, CollectiveKind::all_reduce);
+    const Bytes bytes{64'000};
+    const CollectiveRun run = run_collective(expand_collective(algorithm, CollectiveKind::all_reduce, shape, bytes),
+                                             order, topology, *router, options);
+    CHECK(
+        run.end.to_seconds() ==
+        doctest::Approx(collective_seconds(algorithm, CollectiveKind::all_reduce, shape, bytes, costs)).epsilon(1e-4));
+  }
 }
 
 TEST_CASE("probed costs: a physical ring has two ports") {
