@@ -10,6 +10,11 @@
 #include <fmt/core.h>
 
 namespace contend {
+namespace {
+
+constexpr std::int64_t kMaxParameters = std::int64_t{1} << 59;  // their bytes stay within 64 bits
+
+}  // namespace
 
 void check_options(const LayerReadOptions& options, const LayerReadNeeds& needs, std::string_view format,
                    Complaints& complaints) {
@@ -72,6 +77,13 @@ void take_sizes(TimedModel& model, const LayerTable& sizes, Complaints& complain
 void validate_read(const TimedModel& model, const std::string& file) {
   if (static_cast<std::int64_t>(model.layers.size()) > kMaxLayers)
     Complaints{file}.fail({}, "", fmt::format("{} layers; expected at most {}", model.layers.size(), kMaxLayers));
+  std::int64_t parameters = 0;
+  for (const TimedLayer& layer : model.layers)
+    for (const ParameterTensor& tensor : layer.tensors) {
+      parameters += std::min(tensor.elements, kMaxElements);
+      if (parameters > kMaxParameters)
+        Complaints{file}.fail({}, "", fmt::format("more than {} parameters", kMaxParameters));
+    }
   try {
     validate(model);
   } catch (const InputError& error) {

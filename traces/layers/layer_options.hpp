@@ -14,15 +14,15 @@ namespace contend {
 
 struct LayerReadOptions {
   /// A name of layer_formats(); empty: recognised by what the file contains.
-  std::string format;
+  std::string format{};
   /// Which of several models in one file: `resnet50` (espresso), `A6000/resnet50` (dreamddp), `8node` (bcaffe-csv).
   /// May be empty if the file holds one.
-  std::string select;
+  std::string select{};
   /// Forward time of a layer divided by its backward time, > 0, for a format that has no forward times; 0.5 if not
   /// given, as the authors of MG-WFBP assume (B-Caffe, scripts/gmwfbp.py). Each layer's origin says so.
-  std::optional<double> forward_ratio;
+  std::optional<double> forward_ratio = std::nullopt;
   /// Samples a worker and iteration, >= 1, for a format that doesn't say; 1 if not given.
-  std::optional<int> batch;
+  std::optional<int> batch = std::nullopt;
   /// Where the parameters come from, by name of the layer, if the file has none (dreamddp, a profile without shapes).
   const LayerTable* sizes = nullptr;
 };
