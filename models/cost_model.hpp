@@ -16,7 +16,7 @@ namespace contend {
 ///
 /// Its efficiency rises with its work w: efficiency(w) = e x w / (w + h), where h is the work that the device would do
 /// in `ramp` at efficiency e (Hockney's r_infinity and n_1/2; Parallel Computing 17, 1991). Whatever is not known for a
-/// device is one of these numbers; measure it (`contend calibrate`) to replace them.
+/// device is one of these numbers: a calibration on the device itself replaces them.
 struct RooflineOptions {
   DataType type = DataType::fp32;  ///< of matrix products and activations
   /// Fraction of the peak that large products reach. V100, cuBLAS: 83 of 125 TFLOPS on tensor cores and a seventh of
