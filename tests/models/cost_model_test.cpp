@@ -138,6 +138,19 @@ TEST_CASE("an LSTM reads its weights at every step, an embedding only the rows i
   CHECK(model.layers[1].forward == ns(1'601'200));
 }
 
+TEST_CASE("batch normalization reads its input twice, layer normalization once") {
+  NetworkBuilder net{"net", "test", "vector of 1000"};
+  const Feature x = net.linear("first", {1000}, 1000, Bias::no);
+  net.normalization("layer", net.batch_normalization("batch", x));
+  const TimedModel model = roofline_times(net.take(), round_device(), 100, ideal());
+  // 100 x 1000 x 4 bytes = 4 us a pass, and 2000 weights = 0.08 us. Backward, layer: gradient in, input, gradient out;
+  // batch: gradient and input once more before.
+  CHECK(model.layers[1].forward == ns(3 * 4'000 + 80));
+  CHECK(model.layers[2].forward == ns(2 * 4'000 + 80));
+  CHECK(model.layers[1].backward == ns(5 * 4'000));
+  CHECK(model.layers[2].backward == ns(3 * 4'000));
+}
+
 TEST_CASE("a bigger batch takes longer, but no longer than in proportion") {
   for (const char* name : {"resnet50", "gpt2", "lstm-ptb"}) {
     const LayerTable table = build_model(*find_model(name));

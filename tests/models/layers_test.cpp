@@ -64,12 +64,14 @@ TEST_CASE("unsound tables: every fault is named with its layer") {
   table.layers[0].forward_flops = -1;
   table.layers[1].name = "conv";
   table.layers[1].kernels = 0;
+  table.layers[1].input_reads = 0;
   table.layers[2].parameters.clear();
   CHECK(faults(table) ==
         "model `net`: layer 1 `conv`: tensor `weight`: its shape holds 12 elements, not 13\n"
         "model `net`: layer 1 `conv`: forward flops must not be negative, got -1\n"
         "model `net`: layer 2 `conv`: the name is used twice\n"
         "model `net`: layer 2 `conv`: expected at least 1 kernel, got 0\n"
+        "model `net`: layer 2 `conv`: expected at least 1 read of the input, got 0\n"
         "model `net`: layer 3 `fc`: a layer of kind linear needs parameters\n");
 
   table = small_table();
