@@ -170,8 +170,9 @@ TEST_CASE("roofline against PipeDream's profile of ResNet-50, by kind of layer")
     ++sum->second.modelled;
   }
   CHECK(sums.size() == 3);
-  for (const auto& [kind, sum] : sums) {
-    INFO(std::string{to_string(kind)});
+  for (const auto& entry : sums) {
+    const Sums& sum = entry.second;
+    INFO(std::string{to_string(entry.first)});
     CHECK(sum.measured == sum.modelled);
     MESSAGE(fmt::format(
         "ResNet-50, batch 128, forward / backward: measured {:.1f} / {:.1f} ms, roofline {:.1f} / {:.1f}",
