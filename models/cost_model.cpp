@@ -148,6 +148,17 @@ int activation_bytes(DataType type) {
   return std::max(2, bytes_of(type));
 }
 
+// A pass of a layer that takes longer than a day is a slip in the batch or the device, and might not fit into a Time.
+Time time_of(const Layer& layer, double ns, std::vector<Diagnostic>& found) {
+  constexpr double kDay_ns = 86'400e9;
+  if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
+  Diagnostic diagnostic;
+  diagnostic.key = fmt::format("layer `{}`", layer.name);
+  diagnostic.reason = fmt::format("a pass would take {:.3g} s, more than a day", ns * 1e-9);
+  found.push_back(std::move(diagnostic));
+  return {};
+}
+
 }  // namespace
 
 double efficiency(double flops, const Device& device, const RooflineOptions& options) {
@@ -178,13 +189,14 @@ TimedModel roofline_times(const LayerTable& table, const Device& device, int bat
     TimedLayer timed;
     timed.name = layer.name;
     timed.tensors = layer.parameters;
-    timed.forward = Time::ceil_nanoseconds(forward.ns);
-    timed.backward = Time::ceil_nanoseconds(input_gradient.ns + weight_gradient.ns);
+    timed.forward = time_of(layer, forward.ns, found);
+    timed.backward = time_of(layer, input_gradient.ns + weight_gradient.ns, found);
     timed.origin =
         fmt::format("roofline {} {}: forward bound by {}, backward by {}", device.name, to_string(options.type),
                     bound(forward.compute_bound), bound(input_gradient.compute_bound || weight_gradient.compute_bound));
     model.layers.push_back(std::move(timed));
   }
+  if (!found.empty()) throw InputError{std::move(found)};
   validate(model);
   return model;
 }

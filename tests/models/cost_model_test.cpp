@@ -198,6 +198,9 @@ TEST_CASE("what a roofline can't be built from: every fault at once") {
   options = {};
   options.type = DataType::int8;
   CHECK(failure(two_linear(), round_device(), 1, options).find("int8 is for inference") != std::string::npos);
+  Device slow = round_device();
+  slow.tflops[static_cast<std::size_t>(DataType::fp32)] = 1e-12;
+  CHECK(failure(two_linear(), slow, 1, {}).find("layer `second`: a pass would take") != std::string::npos);
   CHECK(failure({}, round_device(), 1, {}).find("expected at least one layer") != std::string::npos);
   CHECK(failure(two_linear(), {}, 1, {}).find("at least one peak is needed") != std::string::npos);
 }
