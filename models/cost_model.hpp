@@ -34,8 +34,8 @@ struct RooflineOptions {
 
 /// Times by the roofline, for `batch` samples. Each tensor is read or written once a kernel (Layer::input_reads is the
 /// exception). Backward: one kernel for the gradient of the input (where something before needs it) and one for that of
-/// the weights. Throws InputError with every fault: an unsound table or device, a batch < 1, a type that the device hasn't (int8 trains nothing), an
-/// efficiency outside (0, 1], a negative time, a layer that takes longer than a day.
+/// the weights. Throws InputError with every fault: an unsound table or device, a batch < 1, a type that the device
+/// hasn't (int8 trains nothing), an efficiency outside (0, 1], a negative time, a layer that takes longer than a day.
 [[nodiscard]] TimedModel roofline_times(const LayerTable& table, const Device& device, int batch,
                                         const RooflineOptions& options = {});
 
