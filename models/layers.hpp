@@ -31,17 +31,19 @@ enum class LayerKind {
   convolution,
   linear,
   embedding,      ///< table look-up
-  attention,      ///< the two batched matrix products of attention and the softmax between; no parameters
+  attention,      ///< batched matrix products of queries with keys, of weights with values; no parameters
   recurrent,      ///< an LSTM layer over the whole sequence
   normalization,  ///< batch, layer or RMS normalization
   pooling,
-  activation,   ///< ReLU, GELU, dropout and the like
+  activation,   ///< ReLU, GELU, softmax, dropout and the like
   elementwise,  ///< residual sums, concatenations
 };
 
 [[nodiscard]] std::string_view to_string(LayerKind kind);
 
-/// One layer. Work is per sample (one image, one sequence) and counts a multiply-add as 2 flops.
+/// One layer. Work is per sample (one image, one sequence). Flops are those of matrix products (convolution, linear,
+/// recurrent, attention) and count a multiply-add as 2; the few operations an element of all other layers are not
+/// counted, as usual in published figures: what those cost is the reading and writing of their activations.
 struct Layer {
   std::string name;  ///< unique within the table, dotted by block: `layer3.0.conv2`
   LayerKind kind = LayerKind::linear;
@@ -54,7 +56,9 @@ struct Layer {
   std::int64_t weight_gradient_flops = 0;  ///< backward, for the layer's own parameters
   std::int64_t input_elements = 0;         ///< activations read in the forward pass
   std::int64_t output_elements = 0;        ///< activations written in the forward pass
-  int kernels = 1;                         ///< dependent GPU kernels of the forward pass, >= 1; one a step in an LSTM
+  int input_reads = 1;  ///< times a pass reads the input, >= 1; 2 in batch normalization: statistics come first
+  int kernels = 1;      ///< dependent GPU kernels of the forward pass, >= 1; one a step in an LSTM
+  bool input_needs_gradient = true;  ///< false where nothing before this layer has parameters
 
   [[nodiscard]] std::int64_t backward_flops() const { return input_gradient_flops + weight_gradient_flops; }
   [[nodiscard]] std::int64_t parameter_elements() const;
@@ -75,7 +79,7 @@ struct LayerTable {
 
 /// Throws InputError with every fault found: no layers; no parameters at all; an empty or repeated name; a convolution,
 /// linear, embedding or recurrent layer without parameters (own or shared); a tensor without elements or whose shape
-/// disagrees with them; negative work or sizes; kernels < 1.
+/// disagrees with them; negative work or sizes; kernels or reads < 1.
 void validate(const LayerTable& table);
 
 /// A layer whose times on one device and for one batch are known.
