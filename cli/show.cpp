@@ -1,7 +1,11 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
+#include "cli/topology.hpp"
+#include "scenarios/network.hpp"
 #include "scenarios/print.hpp"
+#include "sim/error.hpp"
+#include "traces/atomic_file.hpp"
 
 #include <fmt/core.h>
 
@@ -11,25 +15,60 @@ namespace {
 constexpr std::string_view kExamples[] = {
     "contend show scenario.yaml",
     "contend show scenario.yaml --set network.nic=25Gbps > changed.yaml",
+    "contend show scenario.yaml --topology --svg topology.svg",
 };
-constexpr Option kOptions[] = {kSetOption};
+constexpr Option kOptions[] = {
+    kSetOption,
+    {.name = "topology", .letter = '\0', .value = "", .text = "its topology instead: sizes and what it can carry"},
+    {.name = "json", .letter = '\0', .value = "", .text = "with --topology: JSON instead of tables"},
+    {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
+    {.name = "svg", .letter = '\0', .value = "FILE", .text = "with --topology: draw it"},
+};
+
+void show_topology(const Scenario& scenario, const Arguments& arguments) {
+  if (scenario.network.fidelity != Fidelity::flow) {
+    Diagnostic diagnostic;
+    diagnostic.file = arguments.positionals().front();
+    diagnostic.key = "network.fidelity";
+    diagnostic.reason = "only `flow` has a topology";
+    diagnostic.hint = "add --set network.fidelity=flow";
+    throw InputError{{std::move(diagnostic)}};
+  }
+  const Topology topology = build_topology(scenario);
+  if (const auto file = arguments.value("dot")) write_file(*file, topology_dot(topology));
+  if (const auto file = arguments.value("svg")) {
+    const FabricSpec& fabric = scenario.network.topology.fabric;
+    write_file(*file, topology_svg(topology, fabric.dimensions));
+  }
+  const TopologyReport report = report_topology(topology);
+  fmt::print("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
+}
 
 int run(const Arguments& arguments) {
-  fmt::print("{}", to_yaml(load_scenarios(arguments).scenarios.front()));
+  for (const char* option : {"json", "dot", "svg"}) {
+    if (arguments.has(option) && !arguments.has("topology"))
+      throw UsageError{fmt::format("contend show: --{} needs --topology", option)};
+  }
+  const Scenario scenario = load_scenarios(arguments).scenarios.front();
+  if (arguments.has("topology"))
+    show_topology(scenario, arguments);
+  else
+    fmt::print("{}", to_yaml(scenario));
   return kExitOk;
 }
 
 }  // namespace
 
 const Command& show_command() {
-  static constexpr Command kCommand = {.name = "show",
-                                       .arguments = "SCENARIO",
-                                       .summary = "Print a scenario with its includes, overrides and every default.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = 1,
-                                       .run = run};
+  static constexpr Command kCommand = {
+      .name = "show",
+      .arguments = "SCENARIO",
+      .summary = "Print a scenario with its includes, overrides and every default, or its topology.",
+      .examples = kExamples,
+      .options = kOptions,
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .run = run};
   return kCommand;
 }
 

@@ -13,31 +13,11 @@ using Kind = YamlNode::Kind;
 
 // A graph of this size, printed, fits into a file that is read back.
 constexpr std::size_t kMaxNodes = 2'000;
-constexpr std::size_t kMaxLinks = 4'000;
+constexpr std::size_t kMaxLinks = 3'000;
 constexpr std::size_t kMaxSites = 100;
-constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxNameBytes = 32;
 constexpr std::string_view kAws = "aws";
 constexpr std::string_view kNone = "none";
-
-/// Names of nodes and sites; `->` and `#` are for links.
-Codec<std::string> name_codec() {
-  Codec<std::string> codec = text_codec();
-  codec.type = "name";
-  codec.schema = [](JsonWriter& json) {
-    json.member("type", "string").member("pattern", fmt::format("^[A-Za-z0-9_./-]{{1,{}}}$", kMaxNameBytes));
-  };
-  codec.read = [](const YamlNode& node, const Reading& reading, std::string& value) {
-    const auto is_allowed = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
-    };
-    if (node.kind != Kind::scalar || node.text.empty() || node.text.size() > kMaxNameBytes ||
-        !std::all_of(node.text.begin(), node.text.end(), is_allowed)) {
-      return reading.expected(fmt::format("a name of 1 to {} letters, digits and _ - . /", kMaxNameBytes), node);
-    }
-    value = node.text;
-  };
-  return codec;
-}
 
 /// `inner`, which may also stand in a file that is named instead.
 template <class T>
@@ -68,7 +48,7 @@ Codec<T> or_file(Codec<T> inner) {
 }
 
 Codec<GraphLink> link_codec() {
-  const Codec<std::string> name = name_codec();
+  const Codec<std::string> name = node_name_codec();
   return map_codec<GraphLink>({field("from", &GraphLink::from, name, true), field("to", &GraphLink::to, name, true),
                                field("bandwidth", &GraphLink::bandwidth, optional_codec(link_rate_codec(), "auto")),
                                field("latency", &GraphLink::latency, optional_codec(link_latency_codec(), "auto")),
@@ -79,7 +59,7 @@ Codec<GraphLink> link_codec() {
 
 /// A plain switch, by its name.
 Codec<GraphNode> node_codec() {
-  const Codec<std::string> name = name_codec();
+  const Codec<std::string> name = node_name_codec();
   Codec<GraphNode> codec;
   codec.type = name.type;
   codec.schema = name.schema;
@@ -131,6 +111,25 @@ Codec<std::vector<T>> matrix_codec(const Codec<T>& entry) {
 
 }  // namespace
 
+Codec<std::string> node_name_codec() {
+  Codec<std::string> codec = text_codec();
+  codec.type = "name";
+  codec.schema = [](JsonWriter& json) {
+    json.member("type", "string").member("pattern", fmt::format("^[A-Za-z0-9_./-]{{1,{}}}$", kMaxNameBytes));
+  };
+  codec.read = [](const YamlNode& node, const Reading& reading, std::string& value) {
+    const auto is_allowed = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
+    };
+    if (node.kind != Kind::scalar || node.text.empty() || node.text.size() > kMaxNameBytes ||
+        !std::all_of(node.text.begin(), node.text.end(), is_allowed)) {
+      return reading.expected(fmt::format("a name of 1 to {} letters, digits and _ - . /", kMaxNameBytes), node);
+    }
+    value = node.text;
+  };
+  return codec;
+}
+
 Codec<ByteRate> link_rate_codec() {
   return quantity_codec(ByteRate{125}, ByteRate{1.25e14});
 }
@@ -147,11 +146,11 @@ Codec<GraphSpec> graph_codec() {
 }
 
 Codec<WanMatrix> wan_codec() {
-  const Codec<WanMatrix> inner = or_file(
-      map_codec<WanMatrix>({field("sites", &WanMatrix::sites, numbered_list(name_codec(), "names", kMaxSites), true),
-                            field("bandwidth", &WanMatrix::bandwidth, matrix_codec(link_rate_codec()), true),
-                            field("latency", &WanMatrix::latency, matrix_codec(link_latency_codec()), true)},
-                           "{sites: [a, b], bandwidth: [[none, 1Gbps], [1Gbps, none]], latency: ...}"));
+  const Codec<WanMatrix> inner = or_file(map_codec<WanMatrix>(
+      {field("sites", &WanMatrix::sites, numbered_list(node_name_codec(), "names", kMaxSites), true),
+       field("bandwidth", &WanMatrix::bandwidth, matrix_codec(link_rate_codec()), true),
+       field("latency", &WanMatrix::latency, matrix_codec(link_latency_codec()), true)},
+      "{sites: [a, b], bandwidth: [[none, 1Gbps], [1Gbps, none]], latency: ...}"));
   Codec<WanMatrix> codec = inner;
   codec.type = fmt::format("{} or {}", inner.type, kAws);
   codec.read = [inner](const YamlNode& node, const Reading& reading, WanMatrix& value) {

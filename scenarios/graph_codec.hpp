@@ -15,6 +15,8 @@ namespace contend {
 /// no sites: the word `aws`.
 [[nodiscard]] Codec<WanMatrix> wan_codec();
 
+/// Names of switches and sites: letters, digits and _ - . / ; `->` and `#` are for links.
+[[nodiscard]] Codec<std::string> node_name_codec();
 /// Rates and latencies of links in a scenario.
 [[nodiscard]] Codec<ByteRate> link_rate_codec();
 [[nodiscard]] Codec<Time> link_latency_codec();

@@ -2,6 +2,7 @@
 
 #include "scenarios/map_codec.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -107,9 +108,32 @@ class Resolver {
     for (const LinkId link : topology_.out(from)) {
       if (topology_.links()[link.index()].to == to && ++seen == number) return path.push_back(link);
     }
+    if (seen == 0 && cross_server(from, to, path)) return;
     const auto name = [&](NodeId node) { return topology_.nodes()[node.index()].name; };
     complain(key, seen == 0 ? fmt::format("no link from {} to {}", name(from), name(to))
                             : fmt::format("only {} links from {} to {}", seen, name(from), name(to)));
+  }
+
+  /// Appends the fewest links over bridges from one node of a server to another; of equal ways the first links win.
+  bool cross_server(NodeId from, NodeId to, std::vector<LinkId>& path) const {
+    const auto node = [&](NodeId id) -> const Node& { return topology_.nodes()[id.index()]; };
+    if (!node(from).server.valid() || node(from).server != node(to).server) return false;
+    std::map<NodeId, LinkId> into;  // the link that first reached a node
+    std::vector<NodeId> reached{from};
+    for (std::size_t i = 0; i < reached.size() && !into.contains(to); ++i) {
+      if (reached[i] != from && node(reached[i]).kind != NodeKind::bridge) continue;
+      for (const LinkId link : topology_.out(reached[i])) {
+        const NodeId next = topology_.links()[link.index()].to;
+        if (next == from || node(next).server != node(from).server || into.contains(next)) continue;
+        into.emplace(next, link);
+        reached.push_back(next);
+      }
+    }
+    if (!into.contains(to)) return false;
+    const std::size_t start = path.size();
+    for (NodeId at = to; at != from; at = topology_.links()[into.at(at).index()].from) path.push_back(into.at(at));
+    std::reverse(path.begin() + static_cast<std::ptrdiff_t>(start), path.end());
+    return true;
   }
 
   const Topology& topology_;

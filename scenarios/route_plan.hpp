@@ -9,7 +9,8 @@
 //       - [server0/nic0, leaf0, spine1, leaf1, server4/nic0]
 //     shares: [0.75, 0.25]  # of the bytes; without it: equal
 //
-// Of parallel links the first is taken; `spine1#2` reaches spine1 over the second.
+// Bridges inside a server may be left out: the fewest links are taken there. Of parallel links the first is taken;
+// `spine1#2` reaches spine1 over the second.
 
 #include "network/routing/plan.hpp"
 

@@ -48,7 +48,7 @@ Codec<std::vector<std::size_t>> codec_of(const Row<Spec>& row, std::vector<std::
 }
 template <class Spec>
 Codec<std::vector<std::string>> codec_of(const Row<Spec>&, std::vector<std::string> Spec::*) {
-  return list_codec(text_codec(), "names");
+  return list_codec(node_name_codec(), "names");
 }
 template <class Spec>
 Codec<WanMatrix> codec_of(const Row<Spec>&, WanMatrix Spec::*) {

@@ -199,6 +199,22 @@ void ShortestPaths::find_exits() {
   }
 }
 
+std::vector<std::uint32_t> ShortestPaths::contact(NodeId gpu) const {
+  const std::uint32_t server = place(gpu).server;
+  std::vector<std::uint32_t> all;
+  const auto add = [&](const Crossing& crossing, std::uint32_t inside, std::uint32_t direction) {
+    if (up_[crossing.link.index()] == 0) return;
+    all.insert(all.end(), {direction, crossing.outside.value(), inside});
+  };
+  for (std::size_t i = first_exit_[server]; i < first_exit_[server + 1]; ++i) {
+    add(exits_[i], inner_distance(gpu, exits_[i].inside), 0);
+  }
+  for (std::size_t i = first_entry_[server]; i < first_entry_[server + 1]; ++i) {
+    add(entries_[i], inner_distance(entries_[i].inside, gpu), 1);
+  }
+  return all;
+}
+
 bool ShortestPaths::aim(NodeId from, NodeId to) {
   const auto nodes = topology_.nodes();
   CONTEND_CHECK(nodes[from.index()].kind == NodeKind::gpu && nodes[to.index()].kind == NodeKind::gpu && from != to,

@@ -21,6 +21,11 @@ class ShortestPaths {
 
   /// From now on the questions are about paths between these two GPUs. False if there is none.
   bool aim(NodeId from, NodeId to);
+  /// Links on a shortest path of the pair, if there is one.
+  [[nodiscard]] std::uint32_t hops() const { return distance(from_); }
+  /// Where and how far away the fabric is in both directions. GPUs of different servers with the same contact are
+  /// equally far from everybody else.
+  [[nodiscard]] std::vector<std::uint32_t> contact(NodeId gpu) const;
   /// The links out of `at`, a node on a shortest path and not its end, that lead on along one; in order of id, none
   /// empty. Valid until the next call.
   std::span<const LinkId> next(NodeId at);

@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::string_view kSet = "#set ";
 
-/// Two small files to include: one that is sound, and one that includes itself.
+/// Two small files to include, one that is sound and one that includes itself, and a graph.
 contend::FileText read_included(const std::string& path) {
   if (path == "base.yaml") return {"schema_version: 1\ncluster: {servers: 2}\nnetwork: {beta: 1ns/B}\n", {}};
   if (path == "loop.yaml") return {"schema_version: 1\ninclude: loop.yaml\n", {}};
+  if (path == "graph.yaml") return {"nodes: [a]\nlinks: [{from: server0, to: a}]\n", {}};
   return {std::nullopt, "there is no such file"};
 }
 

@@ -62,6 +62,24 @@ TEST_CASE("paths are lists of nodes") {
   CHECK(route.links.size() == 8);  // 6 hops each; the first two and the last two are common
 }
 
+TEST_CASE("bridges inside a server may be left out") {
+  const Topology topology = build_topology(parsed(
+      "cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {fidelity: flow, server: {kind: nvswitch, nics: 2}}\n"));
+  const auto plan = parse_route_plan(
+      "- {from: server0/gpu0, to: server1/gpu7, paths: [[server0/nic1, switch0, server1/nic1]]}\n", "r.yaml", topology);
+  Route route;
+  const auto router = make_plan_router(topology, plan, make_shortest_path_router(topology));
+  router->route(plan[0].from, plan[0].to, 0, route);
+  std::string names;
+  for (const LinkId link : plan[0].paths[0].links) names += topology.link_name(link) + " ";
+  CAPTURE(names);
+  CHECK(route.links.size() == plan[0].paths[0].links.size());
+  // gpu0 hangs on the first socket and nic1 on the second, next to gpu7.
+  CHECK(names.find("server0/gpu0->") == 0);
+  CHECK(names.find("->server0/nic1 server0/nic1->switch0 switch0->server1/nic1 server1/nic1->") != std::string::npos);
+  CHECK(names.find("nvswitch") == std::string::npos);
+}
+
 TEST_CASE("mistakes are told at their places") {
   CHECK(errors_of_plan("- {from: server0/gpu0, to: server2/gpu9, paths: [[server0/nic0, leaf0, leaf1, spine1#3]]}\n") ==
         "r.yaml:1:28: [0].to: the topology has no node server2/gpu9; did you mean `server2/gpu0`?\n"

@@ -178,7 +178,7 @@ TEST_CASE("graphs: duplicates and unknown ends, inline and in a file of their ow
         "`count` makes parallel links\n"
         "--set: network.fabric.graph.links[2].from: there is no node `servr1`; did you mean `server1`?");
   CHECK(errors_of("network: {fidelity: flow}\n", {fabric}, {{"g.yaml", "nodes: [a b]\nlinks: [{form: a}]\n"}}) ==
-        "g.yaml:1:9: network.fabric.graph.nodes[0]: expected a name of 1 to 64 letters, digits and _ - . /, got \"a "
+        "g.yaml:1:9: network.fabric.graph.nodes[0]: expected a name of 1 to 32 letters, digits and _ - . /, got \"a "
         "b\"\n"
         "g.yaml:2:9: network.fabric.graph.links[0]: from is missing\n"
         "g.yaml:2:9: network.fabric.graph.links[0]: to is missing\n"

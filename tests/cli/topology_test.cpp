@@ -1,0 +1,103 @@
+// `contend show --topology`, and what `check` finds in the files that a scenario names.
+
+#include "tests/cli/program.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
+
+namespace {
+
+/// Two leaves of two servers, one GPU each; a leaf has 20 Gbit/s below and 10 above.
+constexpr const char* kTwoLeaves =
+    "schema_version: 1\n"
+    "cluster: {servers: 4, gpus_per_server: 1}\n"
+    "network:\n"
+    "  fidelity: flow\n"
+    "  nic: 10Gbps\n"
+    "  fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 1, oversubscription: 2}\n"
+    "workload: {generate: {sizes: {1: 1}}}\n";
+
+}  // namespace
+
+TEST_CASE("the topology in numbers") {
+  const Workplace here;
+  here.write("s.yaml", kTwoLeaves);
+  const Outcome text = here.contend("show --topology s.yaml");
+  CHECK(text.code == 0);
+  CHECK_MESSAGE(contains(text.out, "a leaf-spine fabric around plain servers"), text.out);
+  const Outcome json = here.contend("show --topology --json s.yaml");
+  CHECK(json.code == 0);
+  CHECK_MESSAGE(contains(json.out, "\"gpus\": 4,"), json.out);
+  CHECK(contains(json.out, "\"switches\": 3,"));
+  // GPU, NIC, leaf, spine, leaf, NIC, GPU, with what joins a GPU to its NIC in a plain server between.
+  CHECK(contains(json.out, "\"diameter_links\": "));
+  // Half of the servers against the rest, leaf against leaf: one cable of 10 Gbit/s.
+  CHECK(contains(json.out, "\"bisection_bytes_per_s\": 1250000000,"));
+  CHECK(contains(json.out, "\"oversubscription\": 2"));
+}
+
+TEST_CASE("the topology as a graph and a drawing") {
+  const Workplace here;
+  here.write("s.yaml", kTwoLeaves);
+  CHECK(here.contend("show --topology --dot t.dot --svg t.svg s.yaml").code == 0);
+  CHECK(contains(here.read("t.dot"), "spine0"));
+  CHECK(contains(here.read("t.svg"), "<svg"));
+  CHECK(here.contend("show --topology --dot missing/t.dot s.yaml").code == 3);
+}
+
+TEST_CASE("no topology, no report") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\n");
+  const Outcome outcome = here.contend("show --topology s.yaml");
+  CHECK(outcome.code == 3);
+  CHECK_MESSAGE(contains(outcome.err, "s.yaml: network.fidelity: only `flow` has a topology"), outcome.err);
+  CHECK(here.contend("show --dot t.dot s.yaml").code == 2);
+}
+
+TEST_CASE("check builds the topology and reads routes and events, all complaints at once") {
+  const Workplace here;
+  here.write("s.yaml", kTwoLeaves);
+  CHECK(here.contend("check s.yaml").code == 0);
+  here.write("r.yaml", "- {from: server0/gpu0, to: server1/gpu0, paths: [[server0/nic0, leaf1, server1/nic0]]}\n");
+  here.write("e.csv", "time_s,link,factor\n1,leaf9,0\n");
+  const Outcome outcome = here.contend("check s.yaml --set network.routes=r.yaml --set network.events=e.csv");
+  CHECK(outcome.code == 3);
+  CHECK_MESSAGE(contains(outcome.err, "r.yaml:1:65: [0].paths[0][1]: no link from server0/nic0 to leaf1"), outcome.err);
+  CHECK(contains(outcome.err, "e.csv:2: link: the topology has no node \"leaf9\"; did you mean \"leaf0\"?"));
+}
+
+TEST_CASE("check names jobs that the cluster could never run") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\ncluster: {servers: 2}\nworkload: {jobs: jobs.csv}\n");
+  here.write("jobs.csv", "job_id,submit_ms,model,gpus,iterations\nfits,0,vgg16,8,1\nbig,0,vgg16,9,1\n");
+  const Outcome outcome = here.contend("check s.yaml");
+  CHECK(outcome.code == 3);
+  CHECK_MESSAGE(contains(outcome.err, "jobs.csv: gpus: job \"big\" needs 9 GPUs, the cluster has 8 (2 x 4)"),
+                outcome.err);
+  CHECK_FALSE(contains(outcome.err, "fits"));
+  here.write("g.yaml", "schema_version: 1\nworkload: {generate: {sizes: {64: 1, 65: 2}}}\n");
+  const Outcome mix = here.contend("check g.yaml");
+  CHECK(mix.code == 3);
+  CHECK_MESSAGE(contains(mix.err, "g.yaml: workload.generate.sizes: a job needs 65 GPUs, the cluster has 64"), mix.err);
+}
+
+TEST_CASE("lists fit a screen") {
+  const Workplace here;
+  for (const char* topic : {"keys", "topologies", "policies", "metrics", "suites", "models"}) {
+    CAPTURE(topic);
+    const std::string out = here.contend(std::string{"list "} + topic).out;
+    for (std::size_t start = 0; start < out.size();) {
+      const std::size_t end = out.find('\n', start);
+      CHECK_MESSAGE(end - start <= 100, out.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+  CHECK(contains(here.contend("list topologies").out, "rail-optimised"));
+}
+
+TEST_SUITE_END();
