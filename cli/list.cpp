@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/table.hpp"
 #include "models/training_profile.hpp"
+#include "network/collectives/algorithm.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/topology_codec.hpp"
@@ -68,6 +69,17 @@ Catalogue topologies() {
   return list;
 }
 
+Catalogue collectives() {
+  Catalogue list{.columns = {"algorithm", "collectives", "cost", "summary", "source"}, .rows = {}};
+  for (const CollectiveAlgorithm& each : collective_algorithms()) {
+    std::string kinds;
+    for (const CollectiveKind kind : each.kinds) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name_of(kind));
+    list.rows.push_back({std::string{each.name}, kinds, std::string{each.formula}, std::string{each.summary},
+                         std::string{each.source}});
+  }
+  return list;
+}
+
 Catalogue models() {
   Catalogue list{.columns = {"model", "batch", "forward_ms", "backward_ms", "gradient_mib", "memory_mib", "source"},
                  .rows = {}};
@@ -105,8 +117,13 @@ struct Topic {
   std::string_view name;
   Catalogue (*make)();
 };
-constexpr Topic kTopics[] = {{"policies", policies}, {"topologies", topologies}, {"models", models},
-                             {"keys", keys},         {"metrics", metric_list},   {"suites", suites}};
+constexpr Topic kTopics[] = {{"policies", policies},
+                             {"topologies", topologies},
+                             {"collectives", collectives},
+                             {"models", models},
+                             {"keys", keys},
+                             {"metrics", metric_list},
+                             {"suites", suites}};
 
 Catalogue catalogue(const std::string& name) {
   std::vector<std::string> names;
@@ -146,7 +163,7 @@ int run(const Arguments& arguments) {
 
 const Command& list_command() {
   static constexpr Command kCommand = {.name = "list",
-                                       .arguments = "policies|topologies|models|keys|metrics|suites",
+                                       .arguments = "policies|topologies|collectives|models|keys|metrics|suites",
                                        .summary = "Print what there is to choose from.",
                                        .examples = kExamples,
                                        .options = kOptions,
