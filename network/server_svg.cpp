@@ -17,7 +17,7 @@ constexpr double kFloor = 70;
 constexpr double kBoxHeight = 24;
 
 /// Rows from top to bottom.
-enum class Row : std::uint8_t { joins_gpus, gpus, near_gpus, devices, far };
+enum class Row : std::uint8_t { joins_gpus, gpus, near_gpus, far, nics };
 
 std::string_view shape_of(NodeKind kind) {
   return kind == NodeKind::gpu ? "gpu" : kind == NodeKind::nic ? "nic" : "bridge";
@@ -46,9 +46,10 @@ class ServerDrawing {
     for (const NodeId node : nodes_) rows[row_of(node)].push_back(node);
     place_gpus(rows[Row::gpus]);
     const double arcs = has_arcs() ? 46 + 9 * static_cast<double>(rows[Row::gpus].size()) : kFloor;
-    place_below(rows[Row::near_gpus], kFloor);
-    place_below(rows[Row::devices], 2 * kFloor);
-    place_below(rows[Row::far], 2.9 * kFloor);
+    double y = 0;
+    for (const Row row : {Row::near_gpus, Row::far, Row::nics}) {
+      if (!rows[row].empty()) place_below(rows[row], y += kFloor);
+    }
     place_below(rows[Row::joins_gpus], -arcs);
     for (const auto& [ends, bandwidth] : wires_) draw_wire(ends.first, ends.second, bandwidth);
     for (const NodeId node : nodes_) {
@@ -67,7 +68,7 @@ class ServerDrawing {
 
   [[nodiscard]] Row row_of(NodeId node) const {
     if (kind(node) == NodeKind::gpu) return Row::gpus;
-    if (kind(node) == NodeKind::nic) return Row::devices;
+    if (kind(node) == NodeKind::nic) return Row::nics;
     const auto found = neighbours_.find(node);
     if (found == neighbours_.end()) return Row::far;
     const auto to_gpu = [&](NodeId other) { return kind(other) == NodeKind::gpu; };

@@ -102,9 +102,10 @@ class SvgCanvas {
       ".note{fill:#57606a}.head{fill:#24292f;font-weight:bold;font-size:13px}\n"
       ".switch rect{fill:#0072b2}.gpu rect{fill:#00805e}.nic rect{fill:#b34d00}.bridge rect{fill:#6f7780}\n"
       ".switch text,.gpu text,.nic text,.bridge text{fill:#fff}\n"
-      ".servers rect,.more rect{fill:none;stroke:#7d8590}.more rect{stroke-dasharray:3 3}\n"
+      ".servers rect,.more rect{fill:#f6f8fa;stroke:#7d8590}.more rect{stroke-dasharray:3 3}\n"
       ".servers text,.more text{fill:#57606a}\n"
-      "@media (prefers-color-scheme:dark){.note,.servers text,.more text{fill:#adb5bd}.head{fill:#e6edf3}}\n"
+      "@media (prefers-color-scheme:dark){.note,.servers text,.more text{fill:#adb5bd}.head{fill:#e6edf3}"
+      ".servers rect,.more rect{fill:#21262d}}\n"
       "</style>\n";
 
   std::string lines_;
