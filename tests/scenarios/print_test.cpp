@@ -78,6 +78,30 @@ std::string some_text(std::mt19937_64& random) {
   return text;
 }
 
+/// Turns the network into a topology, whose keys leave no room for those of the other fidelities.
+void take_a_topology(std::mt19937_64& random, Scenario& s) {
+  s.network.fidelity = Fidelity::flow;
+  s.network.nic = ByteRate{125.0 + static_cast<double>(random() >> 20) / 7.0};
+  s.network.beta.reset();
+  s.network.eta.reset();
+  s.network.tick = Time{};
+  s.cluster.servers = 1 + static_cast<int>(random() % 1'000);
+  FabricSpec& fabric = s.network.topology.fabric;
+  fabric.kind = "leaf-spine";
+  fabric.servers_per_leaf = 1 + random() % 100;
+  fabric.spines = 1 + random() % 100;
+  if (random() % 2 == 0)
+    fabric.oversubscription = 1 + static_cast<double>(random() % 1'000) / 7;
+  else
+    fabric.link_bandwidth = ByteRate{1e9 / 3};
+  s.network.topology.server.pcie_latency = Time::nanoseconds(static_cast<std::int64_t>(random() % 1'000'000));
+  s.network.routing = random() % 2 == 0 ? Routing::spraying : Routing::shortest_path;
+  s.network.contention_penalty = static_cast<double>(random() % 1'000) / 3e3;
+  s.network.efficiency = {1, 1 / 3.0, static_cast<double>(1 + random() % 10) / 11};
+  if (random() % 2 == 0) s.network.events = "lists/" + std::to_string(random() % 100) + " events.csv";
+  s.network.link_interval = Time::nanoseconds(static_cast<std::int64_t>(random() % 10'000'000'000));
+}
+
 Scenario some_scenario(std::mt19937_64& random) {
   const auto up_to = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random() % limit); };
   Scenario s;
@@ -108,6 +132,7 @@ Scenario some_scenario(std::mt19937_64& random) {
   }
   s.engine.leap = random() % 2 == 0;
   if (random() % 2 == 0) s.engine.until = Time::nanoseconds(1 + up_to(1ULL << 60));
+  if (random() % 3 == 0) take_a_topology(random, s);
   return s;
 }
 
@@ -125,6 +150,9 @@ TEST_CASE("property: a printed scenario reads back as itself") {
     CHECK(again.network.beta == scenario.network.beta);
     CHECK(again.network.eta == scenario.network.eta);
     CHECK(again.network.alpha == scenario.network.alpha);
+    CHECK(again.network.topology.fabric.oversubscription == scenario.network.topology.fabric.oversubscription);
+    CHECK(again.network.efficiency == scenario.network.efficiency);
+    CHECK(again.network.events == scenario.network.events);
     CHECK(again.workload.jobs == scenario.workload.jobs);
     CHECK(again.workload.generate.sizes == scenario.workload.generate.sizes);
     CHECK(again.scheduling.parameters.values() == scenario.scheduling.parameters.values());
