@@ -13,8 +13,8 @@ namespace contend {
 
 namespace {
 
-/// The named algorithm for the kinds that it knows, the automatic choice for others, over ranks in an order that suits
-/// the fabric.
+/// The named algorithm for the collectives and numbers of ranks that it takes, the automatic choice for others, over
+/// ranks in an order that suits the fabric.
 auto schedule_by(const std::string& name, Time step_overhead, const Topology& topology, const Router& router) {
   return [name, step_overhead, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
     gpus = topological_order(gpus, topology);
@@ -22,10 +22,10 @@ auto schedule_by(const std::string& name, Time step_overhead, const Topology& to
     shape.ranks = static_cast<int>(gpus.size());
     shape.groups = level_sizes(gpus, topology);
     const CollectiveCosts costs = probe_costs(gpus, shape.groups, topology, router, {step_overhead, step_overhead});
-    const bool has_kind = std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& algorithm) {
-      return algorithm.name == name && supports(algorithm, kind);
+    const bool fits = std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& algorithm) {
+      return algorithm.name == name && supports(algorithm, kind) && algorithm.refusal(kind, shape).empty();
     });
-    const CollectivePlan plan = plan_collective(has_kind ? name : kAutoCollective, kind, shape, bytes, costs);
+    const CollectivePlan plan = plan_collective(fits ? name : kAutoCollective, kind, shape, bytes, costs);
     return expand_collective(*plan.algorithm, kind, plan.shape, bytes, StepForm::steady);
   };
 }

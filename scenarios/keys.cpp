@@ -217,7 +217,9 @@ std::vector<ScenarioKey> flow_keys() {
           "planned routes (YAML), relative to the file that names it; other flows go as routing says"),
       row(
           "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
-          "algorithm of collectives, for the kinds that it has; auto: the fastest by its closed form, as NCCL chooses"),
+          "algorithm of the collectives and numbers of ranks that it takes, others as auto: the fastest by its closed "
+          "form, as "
+          "NCCL chooses"),
       row(
           "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
           quantity_codec(Time{}, kHour),

@@ -59,7 +59,9 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
                        std::unique_ptr<PlacementPolicy> placement) {
   const AlphaBeta cost = network_cost(scenario.network);
-  const PolicyContext context{seed, cost.beta, cost.eta};
+  const bool flow = scenario.network.fidelity == Fidelity::flow;
+  const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
+  const PolicyContext context{seed, cost.beta, eta};
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   const std::size_t jobs = workload.jobs.size();
   auto network = make_network(scenario, cost, seed, jobs);
