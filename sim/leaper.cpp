@@ -105,6 +105,12 @@ void Leaper::write_state(const Group& group) {
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
       state_.network->save_state(transfer, now_of(group), words_);
     }
+    for (const ChannelQueue& channel : run.channels) {  // what is committed has an order that nothing else tells
+      for (const ChannelQueue::Entry& entry : channel.committed) {
+        words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.current ? 0U : 1U));
+      }
+      words_.push_back(UINT64_MAX);
+    }
     words_.push_back(UINT64_MAX);
   }
 }
