@@ -320,6 +320,10 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
           (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
     }
     for (const TransferId transfer : run.transfers) state_.network->shift(transfer, by);
+    for (ChannelQueue& channel : run.channels) {
+      for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
+      for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;
+    }
     state_.network->leap_usage(id, b.usage - a.usage, periods, by);
     std::int64_t events = b.usage.transfers - a.usage.transfers;
     for (const Plan::PlannedOp& op : run.plan->ops) {
