@@ -60,8 +60,8 @@ void Courier::advance(JobId job, ChannelId id) {
   ChannelQueue& queue = run.channels[id.index()];
   const Channel& channel = run.plan->channels[id.index()];
   const auto has_room = [&] {
-    return queue.bytes < channel.window ||
-           queue.committed.size() + static_cast<std::size_t>(queue.in_network) < static_cast<std::size_t>(channel.messages);
+    return queue.bytes < channel.window || queue.committed.size() + static_cast<std::size_t>(queue.in_network) <
+                                               static_cast<std::size_t>(channel.messages);
   };
   while (!queue.ready.empty() && has_room()) {
     std::pop_heap(queue.ready.begin(), queue.ready.end(), std::greater<>{});
