@@ -31,17 +31,19 @@ enum class LayerKind {
   convolution,
   linear,
   embedding,      ///< table look-up
-  attention,      ///< the two batched matrix products of attention and the softmax between; no parameters
+  attention,      ///< batched matrix products of queries with keys, of weights with values; no parameters
   recurrent,      ///< an LSTM layer over the whole sequence
   normalization,  ///< batch, layer or RMS normalization
   pooling,
-  activation,   ///< ReLU, GELU, dropout and the like
+  activation,   ///< ReLU, GELU, softmax, dropout and the like
   elementwise,  ///< residual sums, concatenations
 };
 
 [[nodiscard]] std::string_view to_string(LayerKind kind);
 
-/// One layer. Work is per sample (one image, one sequence) and counts a multiply-add as 2 flops.
+/// One layer. Work is per sample (one image, one sequence). Flops are those of matrix products (convolution, linear,
+/// recurrent, attention) and count a multiply-add as 2; the few operations an element of all other layers are not
+/// counted, as usual in published figures: what those cost is the reading and writing of their activations.
 struct Layer {
   std::string name;  ///< unique within the table, dotted by block: `layer3.0.conv2`
   LayerKind kind = LayerKind::linear;
@@ -55,6 +57,7 @@ struct Layer {
   std::int64_t input_elements = 0;         ///< activations read in the forward pass
   std::int64_t output_elements = 0;        ///< activations written in the forward pass
   int kernels = 1;                         ///< dependent GPU kernels of the forward pass, >= 1; one a step in an LSTM
+  bool input_needs_gradient = true;        ///< false where nothing before this layer has parameters
 
   [[nodiscard]] std::int64_t backward_flops() const { return input_gradient_flops + weight_gradient_flops; }
   [[nodiscard]] std::int64_t parameter_elements() const;

@@ -1,0 +1,51 @@
+#pragma once
+// GPUs as a cost model sees them: peak rates, memory, links. Numbers are those of the maker's data sheets, per GPU as a
+// program sees it (one of the two dies of a K80), dense (without structured sparsity), at boost clock.
+
+#include "sim/units.hpp"
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// Number formats of matrix products. tf32 and the accumulation of fp16 and bf16 products work on 4-byte results.
+enum class DataType { fp64, fp32, tf32, fp16, bf16, fp8, int8 };
+inline constexpr std::array kDataTypes = {DataType::fp64, DataType::fp32, DataType::tf32, DataType::fp16,
+                                          DataType::bf16, DataType::fp8,  DataType::int8};
+
+[[nodiscard]] std::string_view to_string(DataType type);
+/// Bytes of one number in memory.
+[[nodiscard]] int bytes_of(DataType type);
+
+struct Device {
+  std::string name;
+  std::string source;                                 ///< data sheet or white paper
+  std::array<double, kDataTypes.size()> tflops{};     ///< peak of matrix products by DataType; 0 if not supported
+  std::array<bool, kDataTypes.size()> matrix_unit{};  ///< that peak is one of tensor cores
+  ByteRate memory_bandwidth;
+  Bytes memory;
+  ByteRate pcie;    ///< to the host, one direction, after line coding
+  ByteRate nvlink;  ///< all links together, one direction; 0 if the device has none
+
+  [[nodiscard]] bool supports(DataType type) const { return tflops[static_cast<std::size_t>(type)] > 0; }
+  /// Peak flops per second.
+  [[nodiscard]] double peak(DataType type) const { return tflops[static_cast<std::size_t>(type)] * 1e12; }
+  [[nodiscard]] bool uses_matrix_unit(DataType type) const { return matrix_unit[static_cast<std::size_t>(type)]; }
+};
+
+/// The devices that ship, in order of generation.
+[[nodiscard]] std::span<const Device> devices();
+/// The device of that name, or nullptr.
+[[nodiscard]] const Device* find_device(std::string_view name);
+[[nodiscard]] std::vector<std::string> device_names();
+
+/// Throws InputError for a device (of a user) without a name, a peak, memory or memory bandwidth, or with a negative or
+/// not finite rate.
+void validate(const Device& device);
+
+}  // namespace contend
