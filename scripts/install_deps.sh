@@ -4,7 +4,8 @@
 #   scripts/install_deps.sh --minimal  only what a release build of the program needs
 set -euo pipefail
 
-build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-cpp-dev libfmt-dev zlib1g-dev)
+build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-cpp-dev libfmt-dev zlib1g-dev
+                nlohmann-json3-dev)
 test_packages=(libboost-graph1.81-dev libeigen3-dev doctest-dev
                clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
                python3 python3-jsonschema python3-yaml git)

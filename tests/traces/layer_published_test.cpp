@@ -1,0 +1,183 @@
+// The readers against the traces that were published, whose totals are known from the papers and repositories. The
+// files are not part of this project; each case is skipped where they are not there.
+
+#include "layer_test_kit.hpp"
+
+#include "traces/atomic_file.hpp"
+#include "traces/layers/bcaffe.hpp"
+#include "traces/layers/byte_source.hpp"
+#include "traces/layers/dreamddp.hpp"
+#include "traces/layers/layer_reader.hpp"
+#include "traces/layers/timed_csv.hpp"
+
+#include <map>
+#include <set>
+
+using namespace contend;
+
+namespace {
+
+/// Sizes for a trace without: the layers of torchvision's ResNet-18 that have parameters are called so.
+LayerTable sizes_of(const std::vector<LayerMeasurement>& layers) {
+  LayerTable table;
+  table.name = "every layer has 10 parameters";
+  for (const LayerMeasurement& measured : layers) {
+    Layer layer;
+    layer.name = measured.name;
+    layer.parameters.push_back({.name = "weight", .elements = 10, .shape = {10}});
+    table.layers.push_back(layer);
+  }
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("published: Espresso's tensors add up to the models and their backward passes") {
+  const std::string data = overlap_data();
+  if (data.empty()) return;
+  struct Known {
+    const char* model;
+    std::size_t tensors;
+    std::int64_t parameters;
+    std::int64_t backward_us;
+  };
+  // Parameters of VGG-16 138.36 M, ResNet-50 25.56 M, ResNet-101 44.55 M, GPT-2 124.4 M are those of the papers.
+  const Known all[] = {{"vgg16", 32, 138'357'544, 85'310},
+                       {"resnet50", 161, 25'557'032, 63'533},
+                       {"resnet101", 314, 44'549'160, 120'391},
+                       {"gpt2", 148, 124'439'808, 211'329},
+                       {"ugatit", 148, 670'761'088, 434'241},
+                       {"LSTM", 10, 85'974'278, 71'450},
+                       {"bert", 199, 108'897'794, 66'335},
+                       {"bert_large", 391, 334'100'482, 204'171},
+                       {"ncf", 12, 178'064'769, 79}};
+  for (const Known& known : all) {
+    CAPTURE(known.model);
+    const TimedModel model =
+        read_timed_model(data + "/espresso/espresso_model_tensors.json", {.select = known.model, .batch = 32});
+    CHECK(model.layers.size() == known.tensors);
+    CHECK(model.gradient_elements() == known.parameters);
+    CHECK(model.backward() == Time::microseconds(known.backward_us));
+    // Each forward time is half of its backward time, rounded by at most half a nanosecond: gaps are whole
+    // microseconds.
+    CHECK(model.forward() == Time::nanoseconds(known.backward_us * 500));
+    CHECK(model.batch == 32);
+    // In forward order, so the classifier comes last; its bias is the first gradient.
+    CHECK(model.ready_gradients().front().ready == Time{});
+  }
+}
+
+TEST_CASE("published: GoogLeNet on K80, logs and their table say the same") {
+  const std::string data = overlap_data();
+  if (data.empty()) return;
+  const std::string folder = data + "/bcaffe_googlenet_k80/";
+  // Logs of 1, 2, 4 and 8 nodes without merging; the columns of the table are named after the nodes.
+  const std::map<std::string, std::string> logs{
+      {"1node", "tmpcomm.log"}, {"2node", "tmp2comm.log"}, {"4node", "tmp4comm.log"}, {"8node", "tmp8comm.log"}};
+  for (const auto& [column, log] : logs) {
+    CAPTURE(log);
+    const TimedModel model = read_timed_model(folder + log);
+    CHECK(model.layers.size() == 64);
+    CHECK(model.gradient_elements() == 13'379'136);
+    CHECK(model.backward() > Time::milliseconds(200));
+    CHECK(model.backward() < Time::milliseconds(207));
+    const TimedModel table = read_timed_model(folder + "googlenet_k80_parsed.csv", {.select = column});
+    REQUIRE(table.layers.size() == 64);
+    for (std::size_t i = 0; i < 64; ++i) {
+      CHECK(table.layers[i].backward == model.layers[i].backward);
+      CHECK(table.gradient(i) == model.gradient(i));
+    }
+  }
+  // tb = 205.3 ms is what the simulations of the paper start from.
+  CHECK(read_timed_model(folder + "tmp8comm.log").backward() == Time::nanoseconds(205'334'312));
+  for (const char* merged : {"tmp4ocomm.log", "tmp8ocomm.log"})
+    CHECK(read_timed_model(folder + merged).gradient_elements() == 13'379'136);
+}
+
+TEST_CASE("published: GoogLeNet on K80, all-reduce of the layers") {
+  const std::string data = overlap_data();
+  if (data.empty()) return;
+  const std::string path = data + "/bcaffe_googlenet_k80/tmp8comm.log";
+  std::int64_t sum = 0;
+  for (const LayerMeasurement& layer : parse_bcaffe_measurements(read_file(path), path))
+    sum += layer.communication.ns();
+  CHECK(sum == 310'738'000);  // 310.7 ms at 8 nodes
+}
+
+TEST_CASE("published: PipeDream's graphs hold the parameters of their networks") {
+  const std::string data = overlap_data();
+  if (data.empty()) return;
+  struct Known {
+    const char* network;
+    std::size_t nodes;
+    std::int64_t parameters;
+    double backward_ms;
+  };
+  const Known all[] = {{"image_classification__alexnet", 23, 61'100'840, 40.520},
+                       {"image_classification__densenet121", 429, 7'978'856, 148.751},
+                       {"image_classification__inception_v3", 326, 27'161'264, 399.769},
+                       {"image_classification__nasnetalarge", 1251, 92'239'590, 249.210},
+                       {"image_classification__nasnetamobile", 921, 8'585'954, 261.363},
+                       {"image_classification__resnet101", 347, 44'549'160, 213.786},
+                       {"image_classification__resnet18", 71, 11'689'512, 152.296},
+                       {"image_classification__resnet50", 177, 25'557'032, 260.931},
+                       {"image_classification__resnext101", 347, 44'177'704, 318.310},
+                       {"image_classification__resnext50", 177, 25'028'904, 368.990},
+                       {"image_classification__squeezenet1_0", 68, 1'248'424, 172.119},
+                       {"image_classification__vgg16", 41, 138'357'544, 438.633},
+                       {"translation__gnmt", 48, 193'765'952, 55.883},
+                       {"translation__gnmt_large", 96, 277'717'568, 337.890}};
+  for (const Known& known : all) {
+    CAPTURE(known.network);
+    const TimedModel model = read_timed_model(data + "/pipedream_profiles/" + known.network + "__graph.txt");
+    CHECK(model.layers.size() == known.nodes);
+    CHECK(model.gradient_elements() == known.parameters);
+    CHECK(model.backward().to_seconds() * 1e3 == doctest::Approx(known.backward_ms).epsilon(1e-9));
+    CHECK(model.layers.front().forward == Time{});  // the input, whose time is data loading
+  }
+  // 201.450 ms of forward time, 18.962 ms of which is the input's.
+  const TimedModel resnet = read_timed_model(data + "/pipedream_profiles/image_classification__resnet50__graph.txt");
+  CHECK(resnet.forward() == Time::microseconds(201'450 - 18'962));
+}
+
+TEST_CASE("published: DreamDDP's times add up") {
+  const std::string data = overlap_data();
+  if (data.empty()) return;
+  const std::string path = data + "/dreamddp_layer_times_A6000_A800_H100.json";
+  struct Known {
+    const char* select;
+    std::size_t layers;
+    double backward_s;
+    double communication_s;
+  };
+  const Known all[] = {{"A6000/resnet50", 119, 0.1346665, 1.6430895}, {"A800/resnet50", 119, 0.0320275, 0.0230077},
+                       {"H100/resnet50", 119, 0.0198157, 0.0754450},  {"A6000/gpt", 125, 0.0647817, 0.9139520},
+                       {"A6000/llama", 91, 0.0552435, 0.9368605},     {"H100/resnet18", 46, 0.0071245, 0.0373756}};
+  for (const Known& known : all) {
+    CAPTURE(known.select);
+    const auto source = open_file(path);
+    const std::vector<LayerMeasurement> layers = parse_dreamddp_measurements(*source, path, known.select);
+    CHECK(layers.size() == known.layers);
+    Time backward;
+    Time communication;
+    for (const LayerMeasurement& layer : layers) {
+      backward += layer.backward;
+      communication += layer.communication;
+    }
+    CHECK(backward.to_seconds() == doctest::Approx(known.backward_s).epsilon(1e-5));
+    CHECK(communication.to_seconds() == doctest::Approx(known.communication_s).epsilon(1e-5));
+    const LayerTable sizes = sizes_of(layers);
+    const TimedModel model = read_timed_model(path, {.select = known.select, .forward_ratio = 1, .sizes = &sizes});
+    CHECK(model.backward() == backward);
+    CHECK(model.forward() == backward);
+    CHECK(model.gradient_elements() == 10 * static_cast<std::int64_t>(known.layers));
+  }
+}
+
+TEST_CASE("published: what is read can be written as CSV and read back") {
+  const std::string data = overlap_data();
+  if (data.empty()) return;
+  const TimedModel model = read_timed_model(data + "/pipedream_profiles/translation__gnmt__graph.txt");
+  const std::string csv = timed_csv(model);
+  CHECK(timed_csv(parse_timed_model(csv, "again.csv")) == csv);
+}

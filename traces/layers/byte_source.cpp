@@ -1,0 +1,54 @@
+#include "traces/layers/byte_source.hpp"
+
+#include "traces/atomic_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include <fmt/core.h>
+#include <zlib.h>
+
+namespace contend {
+namespace {
+
+constexpr unsigned kBuffer = 1U << 17;
+
+class FileSource final : public ByteSource {
+ public:
+  explicit FileSource(const std::string& path) : path_{path}, file_{::gzopen(path.c_str(), "rb"), &::gzclose} {
+    if (!file_) throw_file_error(path, "can't be read", errno);
+    ::gzbuffer(file_.get(), kBuffer);
+  }
+
+  std::size_t read(char* buffer, std::size_t size) override {
+    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(size, INT_MAX));
+    errno = 0;
+    const int count = ::gzread(file_.get(), buffer, wanted);
+    // A file that ends within the compressed data delivers what it has and reports the rest as an error only here.
+    int error = Z_OK;
+    const char* message = ::gzerror(file_.get(), &error);
+    if (error == Z_ERRNO) throw_file_error(path_, "can't be read", errno);
+    if (error == Z_BUF_ERROR) throw_file_error(path_, "the file ends within its compressed data", 0);
+    if (count < 0 || error < 0) throw_file_error(path_, fmt::format("damaged gzip data: {}", message), 0);
+    return static_cast<std::size_t>(count);
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> open_file(const std::string& path) {
+  return std::make_unique<FileSource>(path);
+}
+
+std::size_t TextSource::read(char* buffer, std::size_t size) {
+  const std::size_t count = rest_.copy(buffer, size);
+  rest_.remove_prefix(count);
+  return count;
+}
+
+}  // namespace contend

@@ -1,0 +1,32 @@
+#pragma once
+// Bytes that come piece by piece, so that a trace of gigabytes is read in little memory.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills up to `size` bytes and says how many; 0 means the end. Throws InputError.
+  [[nodiscard]] virtual std::size_t read(char* buffer, std::size_t size) = 0;
+};
+
+/// A file, inflated on the way if it is gzip, whatever its name. Throws InputError if it can't be opened; read() throws
+/// InputError if it can't be read, is damaged, or ends within the compressed data.
+[[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
+
+/// A text in memory, which must outlive the source.
+class TextSource final : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : rest_{text} {}
+  [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace contend

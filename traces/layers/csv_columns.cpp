@@ -1,0 +1,161 @@
+#include "traces/layers/csv_columns.hpp"
+
+#include "sim/error.hpp"
+#include "traces/decimal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+struct Unit {
+  std::string_view suffix;
+  int decimals;  ///< 10^decimals nanoseconds
+};
+constexpr std::array<Unit, 4> kUnits = {Unit{"_ns", 0}, Unit{"_us", 3}, Unit{"_ms", 6}, Unit{"_s", 9}};
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// `[64x3x7x7]` or `9408`; nothing if it is neither, or too large.
+std::optional<ParameterTensor> parse_size(std::string_view text) {
+  ParameterTensor tensor;
+  tensor.elements = 1;
+  const bool shaped = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  if (shaped) text = text.substr(1, text.size() - 2);
+  for (const std::string_view part : shaped ? split(text, 'x') : std::vector{text}) {
+    const ScaledDecimal size = parse_integer(part);
+    if (size.error != DecimalError::none || size.value < 1 || size.value > kMaxElements / tensor.elements)
+      return std::nullopt;
+    tensor.elements *= size.value;
+    if (shaped) tensor.shape.push_back(size.value);
+  }
+  return tensor;
+}
+
+}  // namespace
+
+CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& known,
+                       const std::vector<std::string>& required, Complaints& complaints)
+    : table_{table}, complaints_{complaints} {
+  const Place header{1, 0};
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    const std::string& name = table.header[i];
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      complaints.add(header, "", fmt::format("unknown column \"{}\"", name), suggest(name, known));
+    else if (!index_.emplace(name, i).second)
+      complaints.add(header, "", fmt::format("column \"{}\" appears twice", name));
+  }
+  for (const std::string& name : required)
+    if (!has(name)) complaints.add(header, "", fmt::format("no column \"{}\"", name));
+  if (table.rows.empty()) complaints.add(header, "", "the table has no layers");
+  if (static_cast<std::int64_t>(table.rows.size()) > kMaxLayers)
+    complaints.fail(header, "", fmt::format("more than {} layers", kMaxLayers));
+}
+
+void CsvColumns::need_parameters() const {
+  if (!has("parameters") && !has("tensors")) complaints_.add({1, 0}, "", "no column \"parameters\" (or \"tensors\")");
+}
+
+std::string CsvColumns::constant(const std::string& column) const {
+  if (!has(column) || table_.rows.empty()) return {};
+  const std::string& first = field(table_.rows.front(), column);
+  for (const CsvRow& row : table_.rows)
+    if (field(row, column) != first)
+      complaints_.add({row.line, 0}, column,
+                      fmt::format("expected \"{}\" as in the first row, got \"{}\"", first, field(row, column)));
+  return first;
+}
+
+std::string CsvColumns::time_column(std::string_view stem) const {
+  std::string found;
+  for (const std::string& name : time_columns(stem)) {
+    if (!has(name)) continue;
+    if (!found.empty())
+      complaints_.add({1, 0}, "", fmt::format("both {} and {} are given; expected one of them", found, name));
+    found = name;
+  }
+  return found;
+}
+
+Time CsvColumns::time(const CsvRow& row, const std::string& column) const {
+  const auto* const unit =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return column.ends_with(u.suffix); });
+  return read_layer_time(field(row, column), unit->decimals, {row.line, 0}, column, complaints_);
+}
+
+std::int64_t CsvColumns::whole(const CsvRow& row, const std::string& column, std::int64_t minimum,
+                               std::int64_t maximum) const {
+  return read_whole(field(row, column), minimum, maximum, {row.line, 0}, column, complaints_);
+}
+
+std::vector<ParameterTensor> CsvColumns::tensors(const CsvRow& row) const {
+  std::vector<ParameterTensor> tensors;
+  if (has("tensors") && !field(row, "tensors").empty()) {
+    for (const std::string_view part : split(field(row, "tensors"), ';')) {
+      const std::size_t equals = part.rfind('=');
+      const std::optional<ParameterTensor> size =
+          equals == std::string_view::npos ? std::nullopt : parse_size(part.substr(equals + 1));
+      if (!size || equals == 0) {
+        complaints_.add({row.line, 0}, "tensors", fmt::format("\"{}\" is no tensor", part),
+                        "such as weight=[64x3x7x7] or, with the shape unknown, weight=9408");
+        continue;
+      }
+      tensors.push_back(*size);
+      tensors.back().name = part.substr(0, equals);
+    }
+  }
+  if (!has("parameters")) return tensors;
+  const std::int64_t stated = whole(row, "parameters", 0, kMaxElements);
+  if (!has("tensors")) {
+    if (stated > 0) tensors.push_back({.name = "parameters", .elements = stated, .shape = {}});
+    return tensors;
+  }
+  std::int64_t sum = 0;
+  for (const ParameterTensor& tensor : tensors) sum += tensor.elements;
+  if (sum != stated)
+    complaints_.add({row.line, 0}, "parameters", fmt::format("{} is stated, but the tensors hold {}", stated, sum));
+  return tensors;
+}
+
+std::string CsvColumns::layer_name(const CsvRow& row) {
+  std::string name = field(row, "layer");
+  if (name.empty())
+    complaints_.add({row.line, 0}, "layer", "expected a name, got nothing");
+  else if (const auto [first, is_new] = line_of_.emplace(name, row.line); !is_new)
+    complaints_.add({row.line, 0}, "layer", fmt::format("\"{}\" was used on line {} already", name, first->second));
+  return name;
+}
+
+std::vector<std::string> time_columns(std::string_view stem) {
+  std::vector<std::string> names;
+  for (const Unit& unit : kUnits) names.push_back(fmt::format("{}{}", stem, unit.suffix));
+  return names;
+}
+
+std::string tensors_text(const std::vector<ParameterTensor>& tensors) {
+  std::string text;
+  for (const ParameterTensor& tensor : tensors) {
+    if (tensor.name.find(';') != std::string::npos)
+      throw InputError{fmt::format("tensor \"{}\": a name with a semicolon can't be written to a table", tensor.name)};
+    text += fmt::format("{}{}=", text.empty() ? "" : ";", tensor.name);
+    if (tensor.shape.empty()) text += std::to_string(tensor.elements);
+    for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+      text += fmt::format("{}{}", i == 0 ? '[' : 'x', tensor.shape[i]);
+    if (!tensor.shape.empty()) text += ']';
+  }
+  return text;
+}
+
+}  // namespace contend

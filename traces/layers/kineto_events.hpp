@@ -1,0 +1,66 @@
+#pragma once
+// What of a PyTorch profile (Kineto, Chrome trace events) tells the time of layers, in compact form: a profile of
+// gigabytes is read event by event, and most events are dropped at once.
+
+#include "traces/layers/byte_source.hpp"
+#include "traces/layers/complaints.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// Times are nanoseconds since the origin of the trace; ranges hold their begin and not their end.
+struct KinetoRange {
+  enum class Kind : std::uint8_t {
+    module,      ///< call of an nn.Module; `id` is its name
+    annotation,  ///< record_function("layer:..."); `id` is its name
+    gradient,    ///< autograd node; `id` is the sequence number of the forward operator that made it
+    engine,      ///< the engine around any autograd node, also one that adds up a gradient
+    step,        ///< ProfilerStep#N
+  };
+  Kind kind = Kind::module;
+  std::size_t thread = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t id = 0;
+};
+
+/// A moment on a thread: a forward operator with its sequence number, or a launch with its correlation number.
+struct KinetoMark {
+  std::size_t thread = 0;
+  std::int64_t at = 0;
+  std::int64_t id = 0;
+};
+
+/// A gradient that arrives at its parameter.
+struct KinetoGradient {
+  std::size_t thread = 0;
+  std::int64_t at = 0;
+  std::vector<std::int64_t> shape;
+};
+
+/// Work of the GPU.
+struct KinetoKernel {
+  std::int64_t correlation = 0;
+  std::int64_t duration = 0;
+  bool communication = false;  ///< of NCCL
+};
+
+struct KinetoEvents {
+  std::string device;              ///< name of the first GPU, or empty
+  std::vector<std::string> names;  ///< of layers
+  std::vector<KinetoRange> ranges;
+  std::vector<KinetoMark> forward_operators;
+  std::vector<KinetoMark> launches;
+  std::vector<KinetoGradient> gradients;
+  std::vector<KinetoKernel> kernels;
+  std::int64_t unshaped_gradients = 0;  ///< gradients whose shape was not recorded
+  bool several_forward_threads = false;
+};
+
+/// Throws InputError with every event that lacks what its kind must have.
+[[nodiscard]] KinetoEvents read_kineto_events(ByteSource& source, const std::string& file);
+
+}  // namespace contend

@@ -1,0 +1,145 @@
+#include "traces/layers/layer_reader.hpp"
+
+#include "traces/layers/bcaffe.hpp"
+#include "traces/layers/byte_source.hpp"
+#include "traces/layers/dreamddp.hpp"
+#include "traces/layers/espresso.hpp"
+#include "traces/layers/kineto.hpp"
+#include "traces/layers/pipedream.hpp"
+#include "traces/layers/timed_csv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::size_t kHead = std::size_t{1} << 16;
+
+/// What was read to recognise the format, and then the rest of a source.
+class Rewound final : public ByteSource {
+ public:
+  Rewound(std::string_view head, ByteSource& rest) : head_{head}, rest_{rest} {}
+  std::size_t read(char* buffer, std::size_t size) override {
+    const std::size_t count = head_.read(buffer, size);
+    return count > 0 ? count : rest_.read(buffer, size);
+  }
+
+ private:
+  TextSource head_;
+  ByteSource& rest_;
+};
+
+std::string read_all(ByteSource& source) {
+  std::string text;
+  std::array<char, kHead> buffer{};
+  while (const std::size_t count = source.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);
+  return text;
+}
+
+/// A reader of text as one of bytes that come piece by piece.
+template <TimedModel (*parse)(std::string_view, const std::string&, const LayerReadOptions&)>
+TimedModel whole(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
+  return parse(read_all(source), file, options);
+}
+
+TimedModel kineto(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
+  return parse_kineto(source, file, options).model;
+}
+
+TimedModel no_times(ByteSource& /*source*/, const std::string& file, const LayerReadOptions& /*options*/) {
+  Complaints{file}.fail({}, "", "a layer table has no times", "give it to a cost model, with a device and a batch");
+}
+
+constexpr std::array<LayerFormat, 8> kFormats = {
+    LayerFormat{"bcaffe-csv", "B-Caffe layer logs of several runs as one CSV table", "backward times, parameters",
+                "select, forward_ratio, batch", "collectors of the B-Caffe logs", &whole<&parse_bcaffe_csv>},
+    LayerFormat{"bcaffe-log", "layer log of B-Caffe (MG-WFBP, INFOCOM 2019)", "backward times, parameters",
+                "forward_ratio, batch", "B-Caffe", &whole<&parse_bcaffe_log>},
+    LayerFormat{"dreamddp", "backward and all-reduce seconds by GPU, model and layer, JSON", "backward times",
+                "select, forward_ratio, batch, sizes", "DreamDDP", &parse_dreamddp},
+    LayerFormat{"espresso", "tensors in backward order and the gaps between them, JSON", "backward times, parameters",
+                "select, forward_ratio, batch", "Espresso (EuroSys 2023)", &parse_espresso},
+    LayerFormat{"kineto", "PyTorch profile of a training step, Chrome trace events",
+                "forward and backward times, parameters if shapes were recorded", "batch, sizes", "torch.profiler",
+                &kineto},
+    LayerFormat{"layer-table", "a network without times, one row a layer, CSV",
+                "parameters, flops and activations; a cost model gives the times", "", "contend show --layers",
+                &no_times},
+    LayerFormat{"pipedream", "graph of operations with times and sizes, text", "forward and backward times, parameters",
+                "batch", "PipeDream's profiler (SOSP 2019)", &whole<&parse_pipedream>},
+    LayerFormat{"timed-layers", "one row a layer, CSV",
+                "backward times, parameters; forward times if there is a column",
+                "forward_ratio, batch, where there is no such column", "contend show --layers, spreadsheets",
+                &whole<&parse_timed_csv>},
+};
+
+std::string_view recognise_json(std::string_view head) {
+  const auto holds = [head](std::string_view text) { return head.find(text) != std::string_view::npos; };
+  // A profile may have a long preamble; its first members are always these.
+  if (holds("\"traceEvents\"") || holds("\"schemaVersion\"") || holds("\"deviceProperties\"")) return "kineto";
+  if (holds("\"tensors\"") || holds("\"ready_time_gap_us\"")) return "espresso";
+  if (holds("\"bp\"")) return "dreamddp";
+  return {};
+}
+
+/// The format that the user named, or that the beginning of the file shows.
+const LayerFormat& format_of(std::string_view head, const std::string& file, const LayerReadOptions& options) {
+  const std::string wanted{options.format.empty() ? recognise_layer_format(head) : options.format};
+  std::vector<std::string> names;
+  for (const LayerFormat& format : kFormats) {
+    if (format.name == wanted) return format;
+    names.emplace_back(format.name);
+  }
+  Complaints complaints{file};
+  if (!wanted.empty())
+    complaints.fail({}, "format", fmt::format("unknown format \"{}\"", wanted), suggest(wanted, names));
+  complaints.fail({}, "", head.empty() ? "the file is empty" : "this is none of the formats of layer times",
+                  "`contend list layer-formats` shows them; name one if you are sure");
+}
+
+TimedModel read_from(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
+  std::string head(kHead, '\0');
+  std::size_t filled = 0;
+  while (const std::size_t count = source.read(head.data() + filled, head.size() - filled)) filled += count;
+  head.resize(filled);
+  Rewound all{head, source};
+  return format_of(head, file, options).read(all, file, options);
+}
+
+}  // namespace
+
+std::span<const LayerFormat> layer_formats() {
+  return kFormats;
+}
+
+std::string_view recognise_layer_format(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  if (head[first] == '{' || head[first] == '[') return recognise_json(head);
+  if (head.find("forward_compute_time=") != std::string_view::npos) return "pipedream";
+  if (head.find("distributed.cpp:") != std::string_view::npos && head.find("] [") != std::string_view::npos)
+    return "bcaffe-log";
+  const std::string_view header = head.substr(0, std::min(head.find_first_of("\r\n"), head.size()));
+  if (header.find("layer_idx_forward") != std::string_view::npos) return "bcaffe-csv";
+  if (header.find("_flops") != std::string_view::npos) return "layer-table";
+  if (header.find("layer") != std::string_view::npos && header.find(',') != std::string_view::npos)
+    return "timed-layers";
+  return {};
+}
+
+TimedModel read_timed_model(const std::string& path, const LayerReadOptions& options) {
+  const std::unique_ptr<ByteSource> source = open_file(path);
+  return read_from(*source, path, options);
+}
+
+TimedModel parse_timed_model(std::string_view text, const std::string& file, const LayerReadOptions& options) {
+  TextSource source{text};
+  return read_from(source, file, options);
+}
+
+}  // namespace contend
