@@ -1,5 +1,6 @@
 #include "network/alpha_beta.hpp"
 
+#include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
 #include "sim/check.hpp"
 
@@ -11,45 +12,7 @@ namespace contend {
 
 namespace {
 
-/// Accumulates the time in which a count is at least one, and at least one of them is contended.
-class UsageMeter {
- public:
-  void change(int active, int contended, Time now) {
-    bring_to(now);
-    active_ += active;
-    contended_ += contended;
-  }
-  void count_transfer(Bytes bytes) {
-    ++usage_.transfers;
-    usage_.bytes += bytes;
-  }
-  [[nodiscard]] NetworkModel::Usage at(Time now) const {
-    UsageMeter copy = *this;
-    copy.bring_to(now);
-    return copy.usage_;
-  }
-  void leap(const NetworkModel::Usage& per_period, std::int64_t times, Time by) {
-    usage_.active += per_period.active * times;
-    usage_.contended += per_period.contended * times;
-    usage_.transfers += per_period.transfers * times;
-    usage_.bytes += per_period.bytes * times;
-    since_ += by;
-  }
-
- private:
-  void bring_to(Time now) {
-    if (active_ > 0) usage_.active += now - since_;
-    if (contended_ > 0) usage_.contended += now - since_;
-    since_ = now;
-  }
-
-  NetworkModel::Usage usage_;
-  Time since_;
-  int active_ = 0;
-  int contended_ = 0;
-};
-
-class AlphaBetaNetwork final : public NetworkModel {
+class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
  public:
   AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
       : cost_{cost}, contention_{contention}, on_server_(servers), server_meter_(servers), job_meter_(jobs) {
@@ -119,6 +82,8 @@ class AlphaBetaNetwork final : public NetworkModel {
     return server_meter_[server.index()].at(now);
   }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
+
+  [[nodiscard]] LeapableNetwork* leaping() override { return this; }
 
   [[nodiscard]] Time grid() const override { return cost_.tick; }
 

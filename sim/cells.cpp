@@ -135,6 +135,7 @@ void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state.run(job);
   const Plan& plan = *run.plan;
   run.cells.clear();
+  run.gpus.assign(gpus.begin(), gpus.end());
   run.servers.clear();
   run.role_servers.assign(plan.roles.size(), {});
   run.cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());

@@ -17,10 +17,20 @@ const Op& Courier::op_of(const Traffic& traffic) const {
 }
 
 TransferRequest Courier::request_of(const Traffic& traffic) const {
-  const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
-  return {
-      traffic.job,    planned.op.kind, planned.op.collective, planned.op.bytes, planned.per_rank ? 2 : planned.ranks,
-      traffic.servers};
+  const JobRun& run = state_.run(traffic.job);
+  const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
+  TransferRequest request;
+  request.job = traffic.job;
+  request.kind = planned.op.kind;
+  request.collective = planned.op.collective;
+  request.bytes = planned.op.bytes;
+  request.ranks = planned.per_rank ? 2 : planned.ranks;
+  request.servers = traffic.servers;
+  request.gpus = planned.per_rank ? std::span<const GpuId>{traffic.ends}
+                                  : std::span{run.gpus}.subspan(
+                                        static_cast<std::size_t>(run.plan->first_rank[planned.op.role.index()]),
+                                        static_cast<std::size_t>(planned.ranks));
+  return request;
 }
 
 void Courier::hold(Traffic traffic) {

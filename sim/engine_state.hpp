@@ -82,9 +82,10 @@ struct Traffic {
   JobId job;
   OpId op;
   Slot slot = 0;
-  int rank = -1;  ///< sender's global rank of a message; -1 for a collective
-  std::vector<ServerId> servers;
-  Time since;  ///< ready, then start
+  int rank = -1;                  ///< sender's global rank of a message; -1 for a collective
+  std::array<GpuId, 2> ends;      ///< of a message
+  std::vector<ServerId> servers;  ///< none if it stays inside one
+  Time since;                     ///< ready, then start
 };
 
 /// Service at one instant that is credited later than it is done: when the chain of tasks that it belongs to ends, or
@@ -128,6 +129,7 @@ struct JobRun {
 
   std::vector<CellId> cells;
   std::vector<CellId> cell_of_rank;  ///< only if not foldable
+  std::vector<GpuId> gpus;           ///< by rank
   std::vector<ServerId> servers;     ///< ascending
   std::vector<std::vector<ServerId>> role_servers;
   std::vector<TransferId> transfers;   ///< in the network

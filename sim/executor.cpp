@@ -22,7 +22,7 @@ void Executor::begin(JobId job) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     if (plan.ops[i].op.kind == OpKind::compute) continue;
     const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[plan.ops[i].op.role.index()]);
-    if (traffic.servers.size() > 1) run.communication_per_iteration += courier_.solo_time(traffic);
+    if (is_carried(traffic)) run.communication_per_iteration += courier_.solo_time(traffic);
   }
   run.remaining_communication = run.communication_per_iteration * (run.spec->iterations - run.completed);
   for (const CellId cell : run.cells) state_.at(cell).load_is_stale = true;
@@ -123,29 +123,38 @@ void Executor::announce(JobId job, OpId op, Slot slot, CellId cell) {
 Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   const JobRun& run = state_.run(job);
   const Plan::PlannedOp& planned = run.plan->ops[op.index()];
-  Traffic traffic{job, op, slot, -1, {}, state_.clock};
+  Traffic traffic;
+  traffic.job = job;
+  traffic.op = op;
+  traffic.slot = slot;
+  traffic.since = state_.clock;
   if (!planned.per_rank) {
     traffic.servers = run.role_servers[planned.op.role.index()];
+    if (traffic.servers.size() < 2) traffic.servers.clear();
     return traffic;
   }
   traffic.rank = rank;
-  const auto server_of_rank = [&](int r) {
-    return state_.server_of(state_.at(run.cell_of_rank[static_cast<std::size_t>(r)]).gpus.front());
-  };
   const auto& first_rank = run.plan->first_rank;
-  const ServerId sender = server_of_rank(rank);
-  const ServerId receiver =
-      server_of_rank(rank - first_rank[planned.op.role.index()] + first_rank[planned.op.peer.index()]);
-  const auto [low, high] = std::minmax({sender, receiver});
-  traffic.servers = low == high ? std::vector{low} : std::vector{low, high};
+  const int peer = rank - first_rank[planned.op.role.index()] + first_rank[planned.op.peer.index()];
+  traffic.ends = {run.gpus[static_cast<std::size_t>(rank)], run.gpus[static_cast<std::size_t>(peer)]};
+  const auto [low, high] = std::minmax({state_.server_of(traffic.ends[0]), state_.server_of(traffic.ends[1])});
+  if (low != high) traffic.servers = {low, high};
   return traffic;
+}
+
+// Inside one server communication is free, unless the network says otherwise; with itself a GPU never talks.
+bool Executor::is_carried(const Traffic& traffic) const {
+  if (!traffic.servers.empty()) return true;
+  if (!state_.network->carries_inside_servers()) return false;
+  return traffic.rank >= 0 ? traffic.ends[0] != traffic.ends[1]
+                           : state_.run(traffic.job).plan->ops[traffic.op.index()].ranks > 1;
 }
 
 void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
   const int rank = cell.valid() ? state_.occupant(cell, job).rank : -1;
   Traffic traffic = traffic_of(job, op, slot, rank);
-  if (traffic.servers.size() < 2) {
-    done_now_.push_back({job, op, slot, cell});  // inside one server communication is free
+  if (!is_carried(traffic)) {
+    done_now_.push_back({job, op, slot, cell});
     return;
   }
   courier_.hold(std::move(traffic));

@@ -40,6 +40,7 @@ class Executor {
   void end_iteration(JobId job);
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
   void announce(JobId job, OpId op, Slot slot, CellId cell);
+  [[nodiscard]] bool is_carried(const Traffic& traffic) const;
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);
   /// The message of a rank, or the collective of its whole role, and the servers between which it passes.
   [[nodiscard]] Traffic traffic_of(JobId job, OpId op, Slot slot, int rank);

@@ -23,7 +23,7 @@ std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
 
 bool Leaper::communicates(JobId id) const {
   const JobRun& run = state_.run(id);
-  return run.servers.size() > 1 && run.plan->communicates;
+  return run.plan->communicates && (run.servers.size() > 1 || state_.network->carries_inside_servers());
 }
 
 bool Leaper::is_dominated(const Cell& cell) const {
@@ -156,6 +156,10 @@ void Leaper::regroup() {
     groups_[on_server[s]].servers.emplace_back(s);
   }
   find_dominators(group_of_cell, on_server);
+  for (Group& group : groups_) {
+    group.earthbound = network_ == nullptr && std::any_of(group.jobs.begin(), group.jobs.end(),
+                                                          [this](JobId job) { return communicates(job); });
+  }
 
   // A group that is the same as before keeps what it knows.
   for (Group& group : groups_) {

@@ -51,6 +51,7 @@ Time Leaper::latest_landing() const {
 }
 
 void Leaper::look(Group& group) {
+  if (group.earthbound) return;
   if (!group.saved.empty() && now_of(group) == group.account.time) return;  // no time has passed
   write_state(group);
   if (!group.saved.empty() && words_ == group.saved) {
@@ -74,7 +75,7 @@ void Leaper::look(Group& group) {
 
 void Leaper::write_state(const Group& group) {
   words_.clear();
-  const Time grid = state_.network->grid();
+  const Time grid = network_ != nullptr ? network_->grid() : Time{};
   words_.push_back(grid > Time{} ? static_cast<std::uint64_t>(now_of(group).ns() % grid.ns()) : 0);
   for (const CellId id : group.cells) {
     const Cell& cell = state_.at(id);
@@ -103,7 +104,7 @@ void Leaper::write_state(const Group& group) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
       words_.push_back((std::uint64_t{traffic.op.value()} << 1) ^ (traffic.slot == run.current ? 0U : 1U));
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
-      state_.network->save_state(transfer, now_of(group), words_);
+      network_->save_state(transfer, now_of(group), words_);
     }
     for (const ChannelQueue& channel : run.channels) {  // what is committed has an order that nothing else tells
       for (const ChannelQueue::Entry& entry : channel.committed) {
@@ -319,12 +320,14 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
       state_.occupant(run.cells[c], id).remaining_compute +=
           (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
     }
-    for (const TransferId transfer : run.transfers) state_.network->shift(transfer, by);
     for (ChannelQueue& channel : run.channels) {
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
       for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;
     }
-    state_.network->leap_usage(id, b.usage - a.usage, periods, by);
+    if (communicates(id)) {
+      for (const TransferId transfer : run.transfers) network_->shift(transfer, by);
+      network_->leap_usage(id, b.usage - a.usage, periods, by);
+    }
     std::int64_t events = b.usage.transfers - a.usage.transfers;
     for (const Plan::PlannedOp& op : run.plan->ops) {
       if (op.op.kind == OpKind::compute) events += op.ranks * (b.completed - a.completed);
@@ -332,7 +335,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     skipped += static_cast<std::uint64_t>(events * periods);
   }
   for (std::size_t i = 0; i < group.servers.size(); ++i) {
-    state_.network->leap_usage(group.servers[i], now.usage[i] - then.usage[i], periods, by);
+    network_->leap_usage(group.servers[i], now.usage[i] - then.usage[i], periods, by);
   }
   group.ahead_until = now.time + by;
   state_.leapt_events += skipped;

@@ -33,7 +33,8 @@ namespace contend {
 
 class Leaper {
  public:
-  Leaper(EngineState& state, const Admission& admission) : state_{state}, admission_{admission} {}
+  Leaper(EngineState& state, const Admission& admission)
+      : state_{state}, admission_{admission}, network_{state.network->leaping()} {}
 
   /// Called when all that falls on an instant has been done.
   void after_instant();
@@ -65,6 +66,7 @@ class Leaper {
     std::vector<ServerId> servers;     // that carry traffic of these jobs only
     std::vector<std::uint64_t> seats;  // which cells the jobs sit on, and since when these exist
     std::vector<JobId> dominators;     // jobs of other groups whose end sets one of these free
+    bool earthbound = false;           // communicates over a network that can't be leapt over
     JobId anchor = JobId::none();
     int iterations_since_anchor = 0;
     std::vector<std::uint64_t> saved;  // relative state
@@ -109,6 +111,7 @@ class Leaper {
 
   EngineState& state_;
   const Admission& admission_;
+  LeapableNetwork* const network_;  // null: groups that communicate stay event by event
   std::vector<Group> groups_;
   std::vector<std::uint32_t> group_of_;        // by job; kNoGroup
   std::vector<std::uint64_t> dominant_since_;  // by job: EngineState::groups_changed; 0 if it is not

@@ -75,7 +75,9 @@ struct TransferRequest {
   CollectiveKind collective = CollectiveKind::all_reduce;
   Bytes bytes;
   int ranks = 1;
-  std::span<const ServerId> servers;  ///< the servers it touches, ascending, at least two
+  std::span<const ServerId>
+      servers;                  ///< the servers it touches, ascending; at least two, or none if it stays inside one
+  std::span<const GpuId> gpus;  ///< of a collective, by rank; of a message, sender and receiver
 };
 
 struct ActiveTransfer {
@@ -110,6 +112,9 @@ class CommunicationPolicy {
 
 using TransferId = Id<struct TransferTag>;
 
+class LeapableNetwork;
+struct NetworkReport;
+
 /// How long transfers take. Keeps the progress of every active transfer when rates change. Calls come with
 /// non-decreasing `now`.
 class NetworkModel : public NetworkView {
@@ -135,15 +140,27 @@ class NetworkModel : public NetworkView {
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
 
-  /// Leaping: the model depends on absolute time only through its remainder modulo this; 0 if not at all.
+  /// False if messages between GPUs of one server take no time and are never handed over.
+  [[nodiscard]] virtual bool carries_inside_servers() const { return false; }
+  /// What leaping needs, or nullptr: then jobs that communicate are executed event by event.
+  [[nodiscard]] virtual LeapableNetwork* leaping() { return nullptr; }
+  /// Writes what is known of single links (RunResult::fabric) at the end of a run.
+  virtual void report(Time, NetworkReport&) {}
+};
+
+/// A network model whose transfers can be leapt over.
+class LeapableNetwork {
+ public:
+  virtual ~LeapableNetwork() = default;
+  /// The model depends on absolute time only through its remainder modulo this; 0 if not at all.
   [[nodiscard]] virtual Time grid() const { return Time{}; }
-  /// Leaping: appends all that decides the future of the transfer, relative to `now`, as plain words.
+  /// Appends all that decides the future of the transfer, relative to `now`, as plain words.
   virtual void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const = 0;
-  /// Leaping: the transfer goes on `by` later with the same relative state.
+  /// The transfer goes on `by` later with the same relative state.
   virtual void shift(TransferId transfer, Time by) = 0;
-  /// Leaping by `times` periods, `by` in all: a job or the interface of a server accumulates `times` x `per_period`.
-  virtual void leap_usage(JobId job, const Usage& per_period, std::int64_t times, Time by) = 0;
-  virtual void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) = 0;
+  /// A leap by `times` periods, `by` in all: a job or the interface of a server accumulates `times` x `per_period`.
+  virtual void leap_usage(JobId job, const NetworkModel::Usage& per_period, std::int64_t times, Time by) = 0;
+  virtual void leap_usage(ServerId server, const NetworkModel::Usage& per_period, std::int64_t times, Time by) = 0;
 };
 
 /// Listens to what happens on GPUs and in the network, e.g. to draw a timeline. An observed run is not leapt over.

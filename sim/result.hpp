@@ -53,10 +53,38 @@ struct LinkResult {
   Bytes bytes;  ///< sum of message sizes of the transfers that used it
 };
 
+/// One direction of a link of the fabric, where the network model knows links (fidelity `flow`).
+struct FabricLinkResult {
+  /// What a job sent over it.
+  struct User {
+    JobId job;
+    double bytes = 0;
+  };
+  std::string name;         ///< e.g. `leaf0->spine1`
+  double bandwidth = 0;     ///< bytes per second
+  double bytes = 0;         ///< carried
+  Time busy;                ///< time with at least one flow that moves
+  std::vector<User> users;  ///< the largest first, then by id
+};
+
+/// What a link carried in one interval of the run.
+struct LinkSample {
+  std::size_t link = 0;  ///< index into NetworkReport::links
+  Time start;
+  double utilisation = 0;  ///< bytes over what it could have carried, 0..1
+};
+
+struct NetworkReport {
+  std::vector<FabricLinkResult> links;
+  Time interval;                    ///< length of a sample; 0: none were taken
+  std::vector<LinkSample> samples;  ///< by link, then start; intervals without traffic are left out
+};
+
 struct RunResult {
   std::vector<JobResult> jobs;
   std::vector<GpuResult> gpus;
   std::vector<LinkResult> links;
+  NetworkReport fabric;
   Time end;                        ///< time of the last event: the makespan if the first job arrives at 0
   std::uint64_t events = 0;        ///< events executed one by one
   std::uint64_t leapt_events = 0;  ///< events that were not: the rest of what event by event takes

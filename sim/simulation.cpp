@@ -115,6 +115,7 @@ RunResult Simulation::Engine::collect() const {
     result.links.push_back(
         {fmt::format("server{}/nic", s), ServerId{s}, usage.active, usage.contended, usage.transfers, usage.bytes});
   }
+  state_.network->report(state_.clock, result.fabric);
   result.end = state_.clock;
   result.events = state_.events;
   result.leapt_events = state_.leapt_events;

@@ -78,11 +78,6 @@ void ExchangeLanes::cancel(TransferId id, Time now) {
   set_ways(transfers_[id.index()].lane, now);
 }
 
-void ExchangeLanes::shift(TransferId id, Time by) {
-  transfers_[id.index()].updated += by;
-  transfers_[id.index()].end += by;
-}
-
 void ExchangeLanes::save_state(TransferId id, Time now, std::vector<std::uint64_t>& words) const {
   const Transfer& transfer = transfers_[id.index()];
   words.push_back(std::bit_cast<std::uint64_t>(transfer.bytes));
@@ -150,16 +145,6 @@ class ExchangeNetwork final : public NetworkModel {
     return at(server_[server.index()], now);
   }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return at(job_[job.index()], now); }
-  void save_state(TransferId id, Time now, std::vector<std::uint64_t>& words) const override {
-    lanes_.save_state(id, now, words);
-  }
-  void shift(TransferId id, Time by) override { lanes_.shift(id, by); }
-  void leap_usage(JobId job, const Usage& per_period, std::int64_t times, Time by) override {
-    leap(job_[job.index()], per_period, times, by);
-  }
-  void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) override {
-    leap(server_[server.index()], per_period, times, by);
-  }
 
  private:
   struct Account {
@@ -195,13 +180,6 @@ class ExchangeNetwork final : public NetworkModel {
   void forget(TransferId id) {
     count(on_way_[id.index()], -1);
     on_way_[id.index()] = {};
-  }
-  static void leap(Account& account, const Usage& per_period, std::int64_t times, Time by) {
-    account.usage.active += per_period.active * times;
-    account.usage.contended += per_period.contended * times;
-    account.usage.transfers += per_period.transfers * times;
-    account.usage.bytes += per_period.bytes * times;
-    account.since += by;
   }
 
   ExchangeLanes lanes_;

@@ -22,7 +22,6 @@ class ExchangeLanes {
   /// Ends what is due and appends it in order of ids.
   void finish_due(Time now, std::vector<TransferId>& ended);
   void cancel(TransferId transfer, Time now);
-  void shift(TransferId transfer, Time by);
   /// All that decides the future of the transfer, relative to `now`.
   void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const;
   [[nodiscard]] double remaining_bytes(TransferId transfer, Time now) const;
@@ -52,7 +51,7 @@ class ExchangeLanes {
   std::size_t on_lane_[2]{};
 };
 
-/// The same as a part of the engine; every transfer is on every server that it names.
+/// The same as a part of the engine, which is not leapt over; every transfer is on every server that it names.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_exchange_network(const ExchangeCost& cost, std::size_t servers,
                                                                   std::size_t jobs);
 

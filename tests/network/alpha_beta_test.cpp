@@ -173,10 +173,10 @@ TEST_CASE("leaping: the state is relative to now, and a shift moves the end with
   Driver driver{cost(100, 2, 1), true, 2, 2};
   const TransferId a = driver.start(0, 100, {0, 1}, 1000);
   std::vector<std::uint64_t> before, after, later;
-  driver.network->save_state(a, Time::nanoseconds(1040), before);
-  driver.network->shift(a, Time::nanoseconds(5000));
-  driver.network->save_state(a, Time::nanoseconds(6040), after);
-  driver.network->save_state(a, Time::nanoseconds(6041), later);
+  driver.network->leaping()->save_state(a, Time::nanoseconds(1040), before);
+  driver.network->leaping()->shift(a, Time::nanoseconds(5000));
+  driver.network->leaping()->save_state(a, Time::nanoseconds(6040), after);
+  driver.network->leaping()->save_state(a, Time::nanoseconds(6041), later);
   CHECK(before == after);
   CHECK(before != later);
   CHECK(driver.next() == 1000 + 300 + 5000);
@@ -186,8 +186,8 @@ TEST_CASE("leaping: the state is relative to now, and a shift moves the end with
   period.contended = Time::nanoseconds(7);
   period.transfers = 1;
   period.bytes = Bytes{100};
-  driver.network->leap_usage(JobId{0U}, period, 10, Time::nanoseconds(5000));
-  driver.network->leap_usage(ServerId{1U}, period, 10, Time::nanoseconds(5000));
+  driver.network->leaping()->leap_usage(JobId{0U}, period, 10, Time::nanoseconds(5000));
+  driver.network->leaping()->leap_usage(ServerId{1U}, period, 10, Time::nanoseconds(5000));
   CHECK(driver.finish(6300).size() == 1);
   CHECK(driver.job(0, 7000).active.ns() == 3000 + 300);
   CHECK(driver.job(0, 7000).contended.ns() == 70);
@@ -198,12 +198,12 @@ TEST_CASE("leaping: the state is relative to now, and a shift moves the end with
 
 TEST_CASE("leaping: with ticks, the network tells that the phase within a tick belongs to the state") {
   Driver driver{cost(0, 1, 0, 10), true, 2, 1};
-  CHECK(driver.network->grid().ns() == 10);
-  CHECK(Driver{cost(0, 1, 0), true, 2, 1}.network->grid().ns() == 0);
+  CHECK(driver.network->leaping()->grid().ns() == 10);
+  CHECK(Driver{cost(0, 1, 0), true, 2, 1}.network->leaping()->grid().ns() == 0);
   const TransferId a = driver.start(0, 100, {0, 1}, 3);
   std::vector<std::uint64_t> now, later;
-  driver.network->save_state(a, Time::nanoseconds(5), now);
-  driver.network->shift(a, Time::nanoseconds(40));
-  driver.network->save_state(a, Time::nanoseconds(45), later);
+  driver.network->leaping()->save_state(a, Time::nanoseconds(5), now);
+  driver.network->leaping()->shift(a, Time::nanoseconds(40));
+  driver.network->leaping()->save_state(a, Time::nanoseconds(45), later);
   CHECK(now == later);
 }

@@ -11,10 +11,12 @@
 
 namespace contend::test {
 
-class FixedNetwork final : public NetworkModel {
+class FixedNetwork final : public NetworkModel, public LeapableNetwork {
  public:
   FixedNetwork(std::int64_t ns_per_byte, std::size_t servers, std::size_t jobs)
       : ns_per_byte_{ns_per_byte}, servers_(servers), jobs_(jobs) {}
+
+  [[nodiscard]] LeapableNetwork* leaping() override { return this; }
 
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return servers_[server.index()].active; }
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {

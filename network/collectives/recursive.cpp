@@ -1,0 +1,169 @@
+// Algorithms that halve the data or double the distance from step to step.
+
+#include "network/collectives/rows.hpp"
+
+namespace contend {
+
+namespace {
+
+/// Ranks that take part in the power-of-two core of the all-reduce: of the first 2r ranks the even ones.
+struct Core {
+  int size = 1;   ///< largest power of two <= n
+  int extra = 0;  ///< r = n - size
+  [[nodiscard]] int rank(int virtual_rank) const {
+    return virtual_rank < extra ? 2 * virtual_rank : virtual_rank + extra;
+  }
+};
+
+Core core_of(int ranks) {
+  const int size = 1 << floor_log2(ranks);
+  return {size, ranks - size};
+}
+
+/// The pairs among the first 2r ranks reduce half of the vector each, then the even one gets the other half too.
+std::size_t fold(const Core& core, ByteRange all, CollectiveSchedule& schedule) {
+  if (core.extra == 0) return 0;
+  for (int even = 0; even < 2 * core.extra; even += 2) {
+    schedule.send(0, even, even + 1, part_of(all, 2, 1), true);
+    schedule.send(0, even + 1, even, part_of(all, 2, 0), true);
+    schedule.send(1, even + 1, even, part_of(all, 2, 1), false);
+  }
+  return 2;
+}
+
+void expand_all_reduce(int ranks, std::int64_t bytes, CollectiveSchedule& schedule) {
+  const Core core = core_of(ranks);
+  const ByteRange all{0, bytes};
+  std::size_t step = fold(core, all, schedule);
+  // What each rank of the core is responsible for; nearest partners exchange the largest messages.
+  std::vector<std::vector<ByteRange>> owned{std::vector<ByteRange>(static_cast<std::size_t>(core.size), all)};
+  for (int mask = 1; mask < core.size; mask *= 2) {
+    std::vector<ByteRange> kept = owned.back();
+    for (int v = 0; v < core.size; ++v) {
+      ByteRange& range = kept[static_cast<std::size_t>(v)];
+      const int upper = (v & mask) == 0 ? 0 : 1;
+      schedule.send(step, core.rank(v), core.rank(v ^ mask), part_of(range, 2, 1 - upper), true);
+      range = part_of(range, 2, upper);
+    }
+    owned.push_back(std::move(kept));
+    ++step;
+  }
+  for (int mask = core.size / 2; mask >= 1; mask /= 2) {
+    const std::vector<ByteRange>& ranges = owned.back();
+    for (int v = 0; v < core.size; ++v) {
+      schedule.send(step, core.rank(v), core.rank(v ^ mask), ranges[static_cast<std::size_t>(v)], false);
+    }
+    owned.pop_back();
+    ++step;
+  }
+  for (int even = 0; even < 2 * core.extra; even += 2) schedule.send(step, even, even + 1, all, false);
+}
+
+/// Parts [first, first + count) of n, as one range.
+ByteRange parts(std::int64_t bytes, int n, int first, int count) {
+  const ByteRange last = part_of({0, bytes}, n, first + count - 1);
+  const std::int64_t offset = part_of({0, bytes}, n, first).offset;
+  return {offset, last.offset + last.bytes - offset};
+}
+
+/// Recursive doubling with the parts in order of rank: at distance d a rank has the parts of its block of d ranks. The
+/// reduce-scatter is the same backwards, each message reduced where it came from.
+void expand_gather_or_scatter(int n, std::int64_t bytes, bool scatter, CollectiveSchedule& schedule) {
+  const int steps = floor_log2(n);
+  for (int k = 0; k < steps; ++k) {
+    const int distance = 1 << k;
+    const auto step = static_cast<std::size_t>(scatter ? steps - 1 - k : k);
+    for (int rank = 0; rank < n; ++rank) {
+      const int partner = rank ^ distance;
+      const int mine = (scatter ? partner : rank) / distance * distance;
+      schedule.send(step, rank, partner, parts(bytes, n, mine, distance), scatter);
+    }
+  }
+}
+
+void expand_halving_doubling(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
+                             CollectiveSchedule& schedule) {
+  if (kind == CollectiveKind::all_reduce) {
+    expand_all_reduce(shape.ranks, bytes, schedule);
+  } else {
+    expand_gather_or_scatter(shape.ranks, bytes, kind == CollectiveKind::reduce_scatter, schedule);
+  }
+}
+
+double halving_doubling_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes,
+                                const CollectiveCosts& costs) {
+  const auto [alpha, beta] = costs.flat;
+  const Core core = core_of(shape.ranks);
+  const double log = floor_log2(core.size);
+  const double moved = bytes * (core.size - 1) / core.size;
+  if (kind == CollectiveKind::reduce_scatter) return log * alpha + moved * (beta + costs.gamma);
+  if (kind == CollectiveKind::all_gather) return log * alpha + moved * beta;
+  const double folded = core.extra == 0 ? 0 : 3 * alpha + 2 * bytes * beta + bytes / 2 * costs.gamma;
+  return 2 * log * alpha + 2 * moved * beta + moved * costs.gamma + folded;
+}
+
+std::string power_of_two(CollectiveKind kind, const CollectiveShape& shape) {
+  if (kind == CollectiveKind::all_reduce || core_of(shape.ranks).extra == 0) return {};
+  return "its " + std::string{name_of(kind)} + " needs a power of two of ranks, not " + std::to_string(shape.ranks) +
+         "; bruck takes any number";
+}
+
+/// Step k of the all-gather: rank i has the parts of ranks i .. i+2^k-1 (mod n) and sends them to rank i-2^k. A range
+/// that wraps around is two messages. The reduce-scatter is the same backwards.
+void expand_bruck(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
+                  CollectiveSchedule& schedule) {
+  const int n = shape.ranks;
+  const bool scatter = kind == CollectiveKind::reduce_scatter;
+  const int steps = ceil_log2(n);
+  for (int k = 0; k < steps; ++k) {
+    const int distance = 1 << k;
+    const int count = std::min(distance, n - distance);
+    const auto step = static_cast<std::size_t>(scatter ? steps - 1 - k : k);
+    for (int i = 0; i < n; ++i) {
+      const int below = (i - distance + n) % n;
+      const int straight = std::min(count, n - i);
+      const int from = scatter ? below : i;
+      const int to = scatter ? i : below;
+      schedule.send(step, from, to, parts(bytes, n, i, straight), scatter);
+      if (straight < count) schedule.send(step, from, to, parts(bytes, n, 0, count - straight), scatter);
+    }
+  }
+}
+
+double bruck_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
+  const auto [alpha, beta] = costs.flat;
+  const double gamma = kind == CollectiveKind::reduce_scatter ? costs.gamma : 0;
+  return ceil_log2(shape.ranks) * alpha + bytes * (shape.ranks - 1) / shape.ranks * (beta + gamma);
+}
+
+constexpr CollectiveKind kReduceAndGather[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                               CollectiveKind::all_gather};
+constexpr CollectiveKind kGatherAndScatter[] = {CollectiveKind::all_gather, CollectiveKind::reduce_scatter};
+
+}  // namespace
+
+CollectiveAlgorithm halving_doubling_row() {
+  return {"halving-doubling",
+          "recursive vector halving and doubling; all-reduce folds other numbers of ranks onto a power of two",
+          "2 log2(p) a + 2(p-1)/p V b + (p-1)/p V g, p = 2^floor(log2 n); if p < n: + 3 a + 2 V b + V/2 g",
+          "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005), section 4; Rabenseifner, ICCS 2004",
+          kReduceAndGather,
+          power_of_two,
+          expand_halving_doubling,
+          halving_doubling_seconds,
+          nullptr};
+}
+
+CollectiveAlgorithm bruck_row() {
+  return {"bruck",
+          "all-gather in ceil(log2 n) steps for any n, doubling the distance; reduce-scatter is the same backwards",
+          "all-gather: ceil(log2 n) a + (n-1)/n V b",
+          "Bruck et al., IEEE TPDS 8 (1997); Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005), section 4.1",
+          kGatherAndScatter,
+          never_refused,
+          expand_bruck,
+          bruck_seconds,
+          nullptr};
+}
+
+}  // namespace contend

@@ -1,0 +1,122 @@
+#include "network/collectives/rows.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+std::string kinds_of(const CollectiveAlgorithm& algorithm) {
+  std::string list;
+  for (const CollectiveKind kind : algorithm.kinds) {
+    if (!list.empty()) list += ", ";
+    list += name_of(kind);
+  }
+  return list;
+}
+
+Diagnostic complaint(std::string reason, std::string hint = {}) {
+  Diagnostic diagnostic;
+  diagnostic.reason = std::move(reason);
+  diagnostic.hint = std::move(hint);
+  return diagnostic;
+}
+
+void check_request(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
+                   Bytes bytes) {
+  std::vector<Diagnostic> complaints;
+  const std::string name{algorithm.name};
+  if (!supports(algorithm, kind)) {
+    complaints.push_back(
+        complaint("collective " + name + " does " + kinds_of(algorithm) + ", not " + std::string{name_of(kind)}));
+  }
+  if (bytes.count() < 1) complaints.push_back(complaint("a collective sends at least one byte"));
+  if (shape.chunks < 1) complaints.push_back(complaint("a collective is sent in at least one chunk"));
+  if (shape.ranks < 2) {
+    complaints.push_back(complaint("a collective has at least 2 ranks, not " + std::to_string(shape.ranks)));
+  } else if (const std::string reason = algorithm.refusal(kind, shape); !reason.empty()) {
+    complaints.push_back(complaint("collective " + name + ": " + reason));
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+}
+
+}  // namespace
+
+std::span<const CollectiveAlgorithm> collective_algorithms() {
+  static const std::array rows{
+      ring_row(),          bidirectional_ring_row(), halving_doubling_row(), bruck_row(),
+      binomial_tree_row(), double_binary_tree_row(), hierarchical_row(),     hierarchical_leader_row(),
+      torus_2d_row(),      parameter_server_row(),   pairwise_row(),         hierarchical_all_to_all_row()};
+  return rows;
+}
+
+std::string_view name_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return "all-reduce";
+    case CollectiveKind::reduce_scatter:
+      return "reduce-scatter";
+    case CollectiveKind::all_gather:
+      return "all-gather";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::reduce:
+      return "reduce";
+    case CollectiveKind::all_to_all:
+      return "all-to-all";
+  }
+  CONTEND_CHECK(false, "a kind of collective");
+}
+
+bool supports(const CollectiveAlgorithm& algorithm, CollectiveKind kind) {
+  return std::find(algorithm.kinds.begin(), algorithm.kinds.end(), kind) != algorithm.kinds.end();
+}
+
+const CollectiveAlgorithm& find_collective_algorithm(std::string_view name, CollectiveKind kind) {
+  std::vector<std::string> able;
+  for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
+    if (!supports(algorithm, kind)) {
+      if (algorithm.name == name) {
+        throw InputError{"collective " + std::string{name} + " does " + kinds_of(algorithm) + ", not " +
+                         std::string{name_of(kind)}};
+      }
+      continue;
+    }
+    if (algorithm.name == name) return algorithm;
+    able.emplace_back(algorithm.name);
+  }
+  const std::string nearest = nearest_name(std::string{name}, able);
+  std::string list;
+  for (const std::string& each : able) list += (list.empty() ? "" : ", ") + each;
+  throw InputError{{complaint("no algorithm \"" + std::string{name} + "\" for " + std::string{name_of(kind)},
+                              nearest.empty() ? "one of " + list : "did you mean \"" + nearest + "\"?")}};
+}
+
+CollectiveSchedule expand_collective(const CollectiveAlgorithm& algorithm, CollectiveKind kind,
+                                     const CollectiveShape& shape, Bytes bytes, StepForm form) {
+  check_request(algorithm, kind, shape, bytes);
+  CollectiveSchedule schedule;
+  schedule.ranks = shape.ranks;
+  algorithm.expand(kind, shape, bytes.count(), form, schedule);
+  return schedule;
+}
+
+double collective_seconds(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
+                          Bytes bytes, const CollectiveCosts& costs) {
+  check_request(algorithm, kind, shape, bytes);
+  return algorithm.seconds(kind, shape, bytes.to_double(), costs);
+}
+
+CollectiveSchedule point_to_point(Bytes bytes) {
+  if (bytes.count() < 1) throw InputError{"a message has at least one byte"};
+  CollectiveSchedule schedule;
+  schedule.ranks = 2;
+  schedule.send(0, 0, 1, {0, bytes.count()}, false);
+  return schedule;
+}
+
+}  // namespace contend

@@ -1,0 +1,97 @@
+// Binomial tree and double binary tree.
+
+#include "network/collectives/double_tree.hpp"
+#include "network/collectives/rows.hpp"
+
+namespace contend {
+
+namespace {
+
+/// Step k of a reduction to rank 0: ranks whose lowest set bit is k send everything to the rank without it. A broadcast
+/// is the same backwards.
+std::size_t binomial(CollectiveSchedule& schedule, std::size_t first, int ranks, ByteRange range, bool reduce) {
+  const int steps = ceil_log2(ranks);
+  for (int k = 0; k < steps; ++k) {
+    const int bit = 1 << k;
+    const std::size_t step = first + static_cast<std::size_t>(reduce ? k : steps - 1 - k);
+    for (int child = bit; child < ranks; child += 2 * bit) {
+      schedule.send(step, reduce ? child : child - bit, reduce ? child - bit : child, range, reduce);
+    }
+  }
+  return first + static_cast<std::size_t>(steps);
+}
+
+void expand_binomial(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
+                     CollectiveSchedule& schedule) {
+  std::size_t step = 0;
+  if (kind != CollectiveKind::broadcast) step = binomial(schedule, step, shape.ranks, {0, bytes}, true);
+  if (kind != CollectiveKind::reduce) binomial(schedule, step, shape.ranks, {0, bytes}, false);
+}
+
+double binomial_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
+  const auto [alpha, beta] = costs.flat;
+  const double steps = ceil_log2(shape.ranks);
+  const double broadcast = steps * (alpha + bytes * beta);
+  const double reduce = steps * (alpha + bytes * (beta + costs.gamma));
+  if (kind == CollectiveKind::broadcast) return broadcast;
+  return kind == CollectiveKind::reduce ? reduce : reduce + broadcast;
+}
+
+/// The broadcast as `double_tree` times it; the reduction before it is the same backwards.
+void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
+                        CollectiveSchedule& schedule) {
+  const std::vector<TreeEdge> edges = double_tree(shape.ranks);
+  const int length = double_tree_depth(edges) + 2 * (shape.chunks - 1);
+  for (const TreeEdge& edge : edges) {
+    const ByteRange half = part_of({0, bytes}, 2, edge.tree);
+    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+      const ByteRange range = part_of(half, shape.chunks, chunk);
+      const int down = edge.step + 2 * chunk;
+      schedule.send(static_cast<std::size_t>(length - 1 - down), edge.child, edge.parent, range, true);
+      schedule.send(static_cast<std::size_t>(length + down), edge.parent, edge.child, range, false);
+    }
+  }
+  schedule.drop_empty_steps();
+}
+
+double double_tree_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
+  const auto [alpha, beta] = costs.flat;
+  const double steps = double_tree_steps(double_tree(shape.ranks), shape.chunks);
+  const double chunk = bytes / 2 / shape.chunks;
+  return steps * (2 * alpha + chunk * (2 * beta + costs.gamma));
+}
+
+double double_tree_chunks(const CollectiveShape& shape, double bytes, const LinkCost& cost) {
+  return pipeline_optimum(double_tree_depth(double_tree(shape.ranks)) - 2, 2, 0.5, bytes, cost);
+}
+
+constexpr CollectiveKind kTreeKinds[] = {CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::reduce};
+constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
+
+}  // namespace
+
+CollectiveAlgorithm binomial_tree_row() {
+  return {"binomial-tree",
+          "everything in one message along a binomial tree: reduce to rank 0, then broadcast",
+          "2 ceil(log2 n) (a + V b) + ceil(log2 n) V g",
+          "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005), sections 4.2 and 4.4",
+          kTreeKinds,
+          never_refused,
+          expand_binomial,
+          binomial_seconds,
+          nullptr};
+}
+
+CollectiveAlgorithm double_binary_tree_row() {
+  return {"double-binary-tree",
+          "two binary trees, a rank being inner in one at most, each reduce and broadcast half in m chunks",
+          "S (2a + V/(2m) (2b + g)), S = D + 2(m-1) steps, D until the first chunk has reached all ranks",
+          "Sanders, Speck and Traeff, Parallel Computing 35 (2009); used by NCCL since 2.4",
+          kAllReduce,
+          never_refused,
+          expand_double_tree,
+          double_tree_seconds,
+          double_tree_chunks};
+}
+
+}  // namespace contend

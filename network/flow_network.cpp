@@ -1,0 +1,412 @@
+#include "network/flow_network.hpp"
+
+#include "network/collectives/run.hpp"
+#include "network/fluid.hpp"
+#include "network/link_ledger.hpp"
+#include "network/usage_meter.hpp"
+#include "sim/calendar.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+constexpr double kAlmostNothing = 1e-6;  // bytes; what is left of a flow that moves at its very end
+
+/// Passes questions on and notices when there is no way.
+class WatchedRouter final : public Router {
+ public:
+  explicit WatchedRouter(const Router& router) : router_{router} {}
+  void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
+    router_.route(from, to, label, route);
+    if (route.links.empty()) lost_ = true;
+  }
+  void set_link_up(LinkId, bool) override {}
+  [[nodiscard]] bool lost() const { return lost_; }
+
+ private:
+  const Router& router_;
+  mutable bool lost_ = false;
+};
+
+std::vector<double> capacities_of(const Topology& topology) {
+  std::vector<double> capacities;
+  for (const Link& link : topology.links()) capacities.push_back(link.bandwidth.bytes_per_second());
+  return capacities;
+}
+
+/// How the messages of one request travel on the fabric as it is at one age. A job repeats itself, so ways are kept.
+struct Way {
+  struct Step {
+    CoupledFlow flow;
+    double solo_rate = 0;  ///< bytes a nanosecond, if nobody else were there and no link slower than it was built
+    double before = 0;     ///< bytes of the steps before
+    FlowHistory history;
+  };
+  JobId job;
+  OpKind kind = OpKind::collective;
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  Bytes bytes;
+  std::vector<GpuId> gpus;
+  Time solo;
+  std::vector<Step> steps;
+  double total = 0;  ///< bytes over all steps, of the rank that sends most
+  bool open = true;  ///< every message has a route
+  std::uint64_t age = 0;
+
+  [[nodiscard]] bool serves(const TransferRequest& request) const {
+    return bytes == request.bytes && kind == request.kind && collective == request.collective &&
+           std::equal(gpus.begin(), gpus.end(), request.gpus.begin(), request.gpus.end());
+  }
+};
+
+class FlowNetwork final : public NetworkModel, private FlowObserver {
+ public:
+  FlowNetwork(std::unique_ptr<const Topology> topology, std::unique_ptr<Router> router, FlowNetworkOptions options,
+              std::size_t jobs)
+      : topology_{std::move(topology)},
+        router_{std::move(router)},
+        options_{std::move(options)},
+        fluid_{capacities_of(*topology_)},
+        ledger_{*topology_, options_.link_interval},
+        on_server_(topology_->servers()),
+        server_meter_(topology_->servers()),
+        job_meter_(jobs),
+        ways_(jobs),
+        factor_(topology_->links().size(), 1) {
+    std::stable_sort(options_.events.begin(), options_.events.end(),
+                     [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
+    if (options_.efficiency.penalty > 0 || !options_.efficiency.factors.empty()) {
+      for (std::size_t l = 0; l < factor_.size(); ++l) fluid_.set_efficiency(LinkId{l}, options_.efficiency, Time{});
+    }
+    fluid_.observe(this);
+  }
+
+  [[nodiscard]] std::size_t active_count(ServerId server) const override { return on_server_[server.index()].size(); }
+
+  void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
+    for (const TransferId id : on_server_[server.index()]) {
+      const Transfer& transfer = transfers_[id.index()];
+      const double left = transfer.way->total - position(transfer);
+      const double all = transfer.way->total;
+      transfers.push_back({transfer.job, all > 0 ? transfer.way->bytes.to_double() * left / all : 0});
+    }
+  }
+
+  [[nodiscard]] Time solo_time(const TransferRequest& request) const override { return way_of(request).solo; }
+
+  TransferId start(const TransferRequest& request, Time now) override {
+    now_ = now;
+    apply_events();
+    const TransferId id = take_slot();
+    Transfer& transfer = transfers_[id.index()];
+    transfer = Transfer{};
+    transfer.job = request.job;
+    transfer.servers.assign(request.servers.begin(), request.servers.end());
+    transfer.way = &way_of(request);
+    transfer.is_active = true;
+    ++active_;
+    job_meter_[request.job.index()].change(1, 0, now);
+    job_meter_[request.job.index()].count_transfer(request.bytes);
+    for (const ServerId server : transfer.servers) {
+      on_server_[server.index()].push_back(id);
+      server_meter_[server.index()].change(1, on_server_[server.index()].size() == 2 ? 1 : 0, now);
+      server_meter_[server.index()].count_transfer(request.bytes);
+    }
+    begin_step(id, options_.alpha);
+    return id;
+  }
+
+  [[nodiscard]] Time next_end() const override {
+    Time next = std::min(timers_.next_time(), fluid_.next_end());
+    if (active_ > 0 && next_event_ < options_.events.size()) next = std::min(next, options_.events[next_event_].time);
+    return next;
+  }
+
+  void set_now(Time now) override { now_ = now; }
+
+  void finish_due(Time now, std::vector<TransferId>& ended) override {
+    now_ = now;
+    const std::size_t first = ended.size();
+    apply_events();
+    while (next_end() <= now) {
+      while (timers_.next_time() <= now) {
+        const TransferId id = timers_.pop().payload;
+        if (at_end(id)) {
+          detach(id);
+          ended.push_back(id);
+        } else {
+          send(id);
+        }
+      }
+      ended_flows_.clear();
+      fluid_.finish_due(now, ended_flows_);
+      for (const FlowId flow : ended_flows_) {
+        const TransferId id = transfer_of_[flow.index()];
+        forget_flow(id);
+        ++transfers_[id.index()].at;
+        transfers_[id.index()].sent = 0;
+        if (at_end(id)) {
+          detach(id);
+          ended.push_back(id);
+        } else {
+          begin_step(id, Time{});
+        }
+      }
+    }
+    std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
+    free_.insert(free_.end(), ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
+  }
+
+  void cancel(TransferId id, Time now) override {
+    now_ = now;
+    if (timers_.pending(transfers_[id.index()].timer)) timers_.cancel(transfers_[id.index()].timer);
+    stop_sending(id);
+    detach(id);
+    free_.push_back(id);
+  }
+
+  [[nodiscard]] Usage server_usage(ServerId server, Time now) const override {
+    return server_meter_[server.index()].at(now);
+  }
+  [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
+  [[nodiscard]] bool carries_inside_servers() const override { return true; }
+
+  void report(Time now, NetworkReport& report) override {
+    fluid_.report_progress(now);
+    for (const auto& ways : ways_) {
+      for (const auto& way : ways) {
+        for (const Way::Step& step : way->steps) ledger_.add(way->job, step.flow.links, step.history);
+      }
+    }
+    ledger_.write(now, report);
+    for (std::size_t l = 0; l < report.links.size(); ++l) {
+      [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
+      CONTEND_DCHECK(std::abs(carried - report.links[l].bytes) <= 1e-6 * carried + 1,
+                     "the bytes on a link are those that its transfers demanded");
+    }
+  }
+
+ private:
+  struct Transfer {
+    JobId job;
+    std::vector<ServerId> servers;
+    Way* way = nullptr;
+    std::size_t at = 0;  // step
+    double sent = 0;     // of the step, before the present flow
+    EventHandle timer;   // end of the fixed time of the step
+    FlowId flow;         // none in the fixed time of a step, or without a route
+    bool is_active = false;
+    bool slow = false;  // others slow the flow down
+  };
+
+  TransferId take_slot() {
+    if (free_.empty()) {
+      transfers_.emplace_back();
+      return TransferId{transfers_.size() - 1};
+    }
+    const TransferId id = free_.back();
+    free_.pop_back();
+    return id;
+  }
+
+  [[nodiscard]] Way::Step& step_of(const Transfer& transfer) const { return transfer.way->steps[transfer.at]; }
+  [[nodiscard]] bool at_end(TransferId id) const {
+    return transfers_[id.index()].at >= transfers_[id.index()].way->steps.size();
+  }
+
+  /// The way of the request at the present age of the fabric. The first one for a request was found before any link
+  /// failed and knows the time alone; older ones stay for their histories.
+  Way& way_of(const TransferRequest& request) const {
+    auto& ways = ways_[request.job.index()];
+    const Way* older = nullptr;
+    for (const auto& known : ways) {
+      if (!known->serves(request)) continue;
+      if (known->age == age_) return *known;
+      older = known.get();
+    }
+    ways.push_back(std::make_unique<Way>(find_way(request)));
+    if (older != nullptr) ways.back()->solo = older->solo;
+    return *ways.back();
+  }
+
+  [[nodiscard]] Way find_way(const TransferRequest& request) const {
+    Way way;
+    way.job = request.job;
+    way.kind = request.kind;
+    way.collective = request.collective;
+    way.bytes = request.bytes;
+    way.gpus.assign(request.gpus.begin(), request.gpus.end());
+    way.age = age_;
+    way.solo = options_.alpha;
+    if (request.bytes <= Bytes{}) return way;
+    std::vector<NodeId> nodes;
+    for (const GpuId gpu : way.gpus) nodes.push_back(topology_->gpus()[gpu.index()]);
+    const CollectiveSchedule schedule =
+        way.kind == OpKind::message ? point_to_point(way.bytes) : options_.schedule(way.collective, way.bytes, nodes);
+    CollectiveOptions collective;
+    collective.label = way.job.value();
+    const WatchedRouter router{*router_};
+    for (CoupledFlow& flow : coupled_flows(schedule, nodes, *topology_, router, collective)) {
+      Way::Step step;
+      step.flow = std::move(flow);
+      step.before = way.total;
+      step.solo_rate = solo_rate(step.flow);
+      way.total += step.flow.bytes;
+      way.solo += step.flow.fixed + Time::ceil_nanoseconds(step.flow.bytes / step.solo_rate);
+      way.steps.push_back(std::move(step));
+    }
+    way.open = !router.lost();
+    return way;
+  }
+
+  [[nodiscard]] double solo_rate(const CoupledFlow& flow) const {
+    double rate = std::numeric_limits<double>::infinity();
+    for (const LinkShare& use : flow.links) {
+      rate = std::min(rate, topology_->links()[use.link.index()].bandwidth.bytes_per_second() * 1e-9 / use.share);
+    }
+    return rate * options_.efficiency.at(1);
+  }
+
+  /// Bytes sent so far, over all steps.
+  [[nodiscard]] double position(const Transfer& transfer) const {
+    if (transfer.at >= transfer.way->steps.size()) return transfer.way->total;
+    const Way::Step& step = step_of(transfer);
+    if (!transfer.flow.valid()) return step.before + transfer.sent;
+    return step.before + step.flow.bytes - fluid_.remaining(transfer.flow, now_);
+  }
+
+  /// The fixed time of the step, and `extra`.
+  void begin_step(TransferId id, Time extra) {
+    const Time fixed = at_end(id) ? Time{} : step_of(transfers_[id.index()]).flow.fixed;
+    transfers_[id.index()].timer = timers_.schedule(now_ + extra + fixed, Phase::completions, id);
+  }
+
+  /// The bytes of the step that are left; without a route the transfer stalls.
+  void send(TransferId id) {
+    Transfer& transfer = transfers_[id.index()];
+    const Way::Step& step = step_of(transfer);
+    if (!transfer.way->open) return;
+    transfer.flow = fluid_.start(
+        {.links = step.flow.links, .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing)}, now_);
+    if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
+    transfer_of_[transfer.flow.index()] = id;
+    ledger_.enter(step.flow.links, now_);
+  }
+
+  void forget_flow(TransferId id) {
+    Transfer& transfer = transfers_[id.index()];
+    set_slow(transfer, false, now_);
+    ledger_.leave(step_of(transfer).flow.links, now_);
+    transfer.flow = FlowId::none();
+  }
+
+  void stop_sending(TransferId id) {
+    Transfer& transfer = transfers_[id.index()];
+    if (!transfer.flow.valid()) return;
+    transfer.sent = step_of(transfer).flow.bytes - fluid_.cancel(transfer.flow, now_);
+    forget_flow(id);
+  }
+
+  void set_slow(Transfer& transfer, bool slow, Time now) {
+    if (transfer.slow == slow) return;
+    transfer.slow = slow;
+    job_meter_[transfer.job.index()].change(0, slow ? 1 : -1, now);
+  }
+
+  void detach(TransferId id) {
+    Transfer& transfer = transfers_[id.index()];
+    transfer.is_active = false;
+    --active_;
+    job_meter_[transfer.job.index()].change(-1, 0, now_);
+    for (const ServerId server : transfer.servers) {
+      auto& list = on_server_[server.index()];
+      list.erase(std::find(list.begin(), list.end(), id));
+      server_meter_[server.index()].change(-1, list.size() == 1 ? -1 : 0, now_);
+    }
+  }
+
+  /// Links that change by now. An event that lies in the past, because nothing was under way then, counts from now.
+  void apply_events() {
+    bool other_routes = false;
+    for (; next_event_ < options_.events.size() && options_.events[next_event_].time <= now_; ++next_event_) {
+      const LinkEvent& event = options_.events[next_event_];
+      double& factor = factor_[event.link.index()];
+      if ((factor > 0) != (event.factor > 0)) {
+        router_->set_link_up(event.link, event.factor > 0);
+        other_routes = true;
+      }
+      factor = event.factor;
+      const double bandwidth = topology_->links()[event.link.index()].bandwidth.bytes_per_second();
+      fluid_.set_capacity(event.link, bandwidth * factor, now_);
+    }
+    if (!other_routes) return;
+    ++age_;
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
+      if (transfers_[t].is_active) reroute(TransferId{t});
+    }
+  }
+
+  /// Goes on where it has got to, on the way that there is now.
+  void reroute(TransferId id) {
+    Transfer& transfer = transfers_[id.index()];
+    TransferRequest request;
+    request.job = transfer.job;
+    request.kind = transfer.way->kind;
+    request.collective = transfer.way->collective;
+    request.bytes = transfer.way->bytes;
+    request.gpus = transfer.way->gpus;
+    Way& way = way_of(request);
+    stop_sending(id);
+    const double sent = position(transfer);
+    transfer.way = &way;
+    transfer.at = 0;
+    while (transfer.at + 1 < way.steps.size() && way.steps[transfer.at + 1].before <= sent) ++transfer.at;
+    if (!way.steps.empty()) transfer.sent = sent - way.steps[transfer.at].before;
+    if (!timers_.pending(transfer.timer)) send(id);
+  }
+
+  // FlowObserver
+  void sent(FlowId flow, Time from, Time to, double bytes) override {
+    step_of(transfers_[transfer_of_[flow.index()].index()]).history.sent(from, to, bytes, options_.link_interval);
+  }
+  void rate_changed(FlowId flow, Time now, double rate) override {
+    constexpr double kRounding = 1e-9;
+    Transfer& transfer = transfers_[transfer_of_[flow.index()].index()];
+    set_slow(transfer, rate < step_of(transfer).solo_rate * (1 - kRounding), now);
+  }
+
+  std::unique_ptr<const Topology> topology_;
+  std::unique_ptr<Router> router_;
+  FlowNetworkOptions options_;
+  mutable FluidNetwork fluid_;  // solves when it is asked
+  Calendar<TransferId> timers_;
+  LinkLedger ledger_;
+  Time now_;
+  std::vector<Transfer> transfers_;
+  std::vector<TransferId> free_;
+  std::vector<TransferId> transfer_of_;  // by flow
+  std::vector<FlowId> ended_flows_;      // scratch
+  std::vector<std::vector<TransferId>> on_server_;
+  std::vector<UsageMeter> server_meter_, job_meter_;
+  mutable std::vector<std::vector<std::unique_ptr<Way>>> ways_;  // by job
+  std::vector<double> factor_;                                   // of the bandwidth, by link
+  std::size_t active_ = 0;
+  std::size_t next_event_ = 0;
+  std::uint64_t age_ = 0;  // of the fabric: how often links have failed or come back
+};
+
+}  // namespace
+
+std::unique_ptr<NetworkModel> make_flow_network(std::unique_ptr<const Topology> topology,
+                                                std::unique_ptr<Router> router, FlowNetworkOptions options,
+                                                std::size_t jobs) {
+  return std::make_unique<FlowNetwork>(std::move(topology), std::move(router), std::move(options), jobs);
+}
+
+}  // namespace contend

@@ -1,0 +1,166 @@
+#include "network/fluid.hpp"
+
+#include "sim/calendar.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace contend {
+
+namespace {
+
+// Rates carry errors of rounding; what would end within this part of its time after a nanosecond ends in it.
+constexpr double kRounding = 1e-12;
+constexpr double kPerNanosecond = 1e-9;
+
+std::vector<double> per_nanosecond(std::span<const double> capacities) {
+  std::vector<double> scaled(capacities.begin(), capacities.end());
+  for (double& capacity : scaled) capacity *= kPerNanosecond;
+  return scaled;
+}
+
+}  // namespace
+
+FluidNetwork::FluidNetwork(std::span<const double> capacities)
+    : shares_{per_nanosecond(capacities)}, carried_(capacities.size(), 0) {}
+
+FlowId FluidNetwork::start(const Start& start, Time now) {
+  CONTEND_CHECK(start.bytes > 0 && std::isfinite(start.bytes), "a flow without bytes");
+  advance(now);
+  const FlowId id = shares_.add(start.links, start.weight, start.cap * kPerNanosecond);
+  if (flows_.size() <= id.index()) flows_.resize(id.index() + 1);
+  Progress& flow = flows_[id.index()];
+  flow = Progress{};
+  flow.remaining = flow.bytes = start.bytes;
+  flow.since = now;
+  flow.order = next_order_++;
+  flow.active = true;
+  ++active_;
+  stale_ = true;
+  return id;
+}
+
+void FluidNetwork::leave(FlowId id, double sent) {
+  Progress& flow = flows_[id.index()];
+  if (calendar_.pending(flow.end)) calendar_.cancel(flow.end);
+  for (const LinkShare& use : shares_.links(id)) carried_[use.link.index()] += use.share * sent;
+  shares_.remove(id);
+  flow.active = false;
+  --active_;
+  stale_ = true;
+}
+
+double FluidNetwork::cancel(FlowId flow, Time now) {
+  advance(now);
+  progress(flow, now);
+  const double left = flows_[flow.index()].remaining;
+  leave(flow, flows_[flow.index()].bytes - left);
+  return left;
+}
+
+void FluidNetwork::progress(FlowId id, Time now) {
+  Progress& flow = flows_[id.index()];
+  // The end was rounded up: what a flow has left bounds what it sends.
+  const double bytes = std::min(flow.remaining, flow.rate * static_cast<double>((now - flow.since).ns()));
+  if (observer_ != nullptr && bytes > 0) observer_->sent(id, flow.since, now, bytes);
+  flow.remaining -= bytes;
+  flow.since = now;
+}
+
+void FluidNetwork::report_progress(Time now) {
+  advance(now);
+  for (std::size_t f = 0; f < flows_.size(); ++f) {
+    if (flows_[f].active) progress(FlowId{f}, now);
+  }
+}
+
+void FluidNetwork::set_capacity(LinkId link, double bytes_per_second, Time now) {
+  advance(now);
+  shares_.set_capacity(link, bytes_per_second * kPerNanosecond);
+  stale_ = true;
+}
+
+void FluidNetwork::set_efficiency(LinkId link, LinkEfficiency efficiency, Time now) {
+  advance(now);
+  shares_.set_efficiency(link, std::move(efficiency));
+  stale_ = true;
+}
+
+// What changed at an earlier instant counts from there.
+void FluidNetwork::advance(Time now) {
+  CONTEND_DCHECK(now >= now_, "a change of a network lies before the last one");
+  if (now > now_) solve();
+  now_ = now;
+}
+
+// All changes of the instant now_ at once.
+void FluidNetwork::solve() {
+  if (!stale_) return;
+  stale_ = false;
+  for (const FlowId id : resolve_all_ ? shares_.solve_all() : shares_.solve()) {
+    progress(id, now_);
+    flows_[id.index()].rate = shares_.rate(id);
+    if (observer_ != nullptr) observer_->rate_changed(id, now_, flows_[id.index()].rate);
+    schedule(id);
+  }
+}
+
+void FluidNetwork::schedule(FlowId id) {
+  Progress& flow = flows_[id.index()];
+  const double left = flow.remaining / flow.rate;  // infinite while it stalls
+  constexpr double kFarAway = 9e18;
+  if (!(left < kFarAway - static_cast<double>(flow.since.ns()))) {
+    if (calendar_.pending(flow.end)) calendar_.cancel(flow.end);
+    return;
+  }
+  const Time end = flow.since + Time::ceil_nanoseconds(left * (1 - kRounding));
+  if (calendar_.pending(flow.end)) {
+    calendar_.reschedule(flow.end, end);
+  } else {
+    flow.end = calendar_.schedule(end, Phase::completions, id);
+  }
+}
+
+Time FluidNetwork::next_end() {
+  solve();
+  return calendar_.next_time();
+}
+
+void FluidNetwork::finish_due(Time now, std::vector<FlowId>& ended) {
+  advance(now);
+  const std::size_t first = ended.size();
+  while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
+  std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end(),
+            [this](FlowId a, FlowId b) { return flows_[a.index()].order < flows_[b.index()].order; });
+  for (std::size_t i = first; i < ended.size(); ++i) {
+    const Progress& flow = flows_[ended[i].index()];
+    progress(ended[i], now);
+    CONTEND_DCHECK(flow.remaining <= flow.rate + 1e-9 * flow.bytes, "a flow ends when its last byte has been sent");
+    leave(ended[i], flow.bytes);
+  }
+}
+
+double FluidNetwork::rate(FlowId flow) {
+  solve();
+  return flows_[flow.index()].rate / kPerNanosecond;
+}
+
+double FluidNetwork::remaining(FlowId id, Time now) {
+  solve();
+  const Progress& flow = flows_[id.index()];
+  return std::max(0.0, flow.remaining - flow.rate * static_cast<double>((now - flow.since).ns()));
+}
+
+double FluidNetwork::carried(LinkId link, Time now) {
+  double sum = carried_[link.index()];
+  for (std::size_t i = 0; i < shares_.flows_on(link); ++i) {
+    const FlowId id = shares_.flow_on(link, i);
+    const auto uses = shares_.links(id);
+    const auto use = std::find_if(uses.begin(), uses.end(), [link](const LinkShare& u) { return u.link == link; });
+    sum += use->share * (flows_[id.index()].bytes - remaining(id, now));
+  }
+  return sum;
+}
+
+}  // namespace contend

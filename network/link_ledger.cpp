@@ -1,0 +1,81 @@
+#include "network/link_ledger.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+void FlowHistory::sent(Time from, Time to, double bytes, Time interval) {
+  bytes_ += bytes;
+  if (interval <= Time{}) return;
+  const double rate = bytes / static_cast<double>((to - from).ns());
+  while (from < to) {
+    const std::int64_t index = from.ns() / interval.ns();
+    const Time end = std::min(to, (index + 1) * interval);
+    if (intervals_.empty() || intervals_.back().first != index) intervals_.emplace_back(index, 0.0);
+    intervals_.back().second += rate * static_cast<double>((end - from).ns());
+    from = end;
+  }
+}
+
+LinkLedger::LinkLedger(const Topology& topology, Time interval)
+    : topology_{topology}, interval_{interval}, links_(topology.links().size()) {}
+
+void LinkLedger::enter(std::span<const LinkShare> links, Time now) {
+  for (const LinkShare& use : links) {
+    LinkAccount& link = links_[use.link.index()];
+    if (link.moving++ == 0) link.since = now;
+  }
+}
+
+void LinkLedger::leave(std::span<const LinkShare> links, Time now) {
+  for (const LinkShare& use : links) {
+    LinkAccount& link = links_[use.link.index()];
+    if (--link.moving == 0) link.busy += now - link.since;
+  }
+}
+
+void LinkLedger::add(JobId job, std::span<const LinkShare> links, const FlowHistory& history) {
+  if (history.bytes() <= 0) return;
+  for (const LinkShare& use : links) {
+    LinkAccount& link = links_[use.link.index()];
+    const double bytes = use.share * history.bytes();
+    link.bytes += bytes;
+    const auto user = std::lower_bound(link.users.begin(), link.users.end(), job,
+                                       [](const FabricLinkResult::User& u, JobId id) { return u.job < id; });
+    if (user != link.users.end() && user->job == job) {
+      user->bytes += bytes;
+    } else {
+      link.users.insert(user, {job, bytes});
+    }
+    for (const auto& [index, sent] : history.intervals()) link.intervals.emplace_back(index, use.share * sent);
+  }
+}
+
+void LinkLedger::write(Time now, NetworkReport& report) const {
+  report.interval = interval_;
+  for (std::size_t l = 0; l < links_.size(); ++l) {
+    const LinkAccount& account = links_[l];
+    FabricLinkResult link;
+    link.name = topology_.link_name(LinkId{l});
+    link.bandwidth = topology_.links()[l].bandwidth.bytes_per_second();
+    link.bytes = account.bytes;
+    link.busy = account.busy + (account.moving > 0 ? now - account.since : Time{});
+    link.users = account.users;
+    std::stable_sort(link.users.begin(), link.users.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    auto intervals = account.intervals;
+    std::stable_sort(intervals.begin(), intervals.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < intervals.size();) {
+      const std::int64_t index = intervals[i].first;
+      double bytes = 0;
+      for (; i < intervals.size() && intervals[i].first == index; ++i) bytes += intervals[i].second;
+      const Time start = index * interval_;
+      const Time length = std::min(now, start + interval_) - start;
+      if (length > Time{}) report.samples.push_back({l, start, bytes / (link.bandwidth * length.to_seconds())});
+    }
+    report.links.push_back(std::move(link));
+  }
+}
+
+}  // namespace contend

@@ -1,0 +1,257 @@
+#include "network/routing/shortest_paths.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace contend {
+
+ShortestPaths::ShortestPaths(const Topology& topology)
+    : topology_{topology}, up_(topology.links().size(), 1), goals_(topology.nodes().size()) {
+  sort_nodes();
+  sort_links();
+  sort_steps();
+  fields_.resize(switches_);
+  for (std::size_t server = 0; server < topology_.servers(); ++server) measure_server(server);
+}
+
+void ShortestPaths::sort_nodes() {
+  const auto nodes = topology_.nodes();
+  const std::size_t servers = topology_.servers();
+  places_.reserve(nodes.size());
+  first_node_.assign(servers + 1, 0);
+  for (const Node& node : nodes) {
+    const bool inside = node.server.valid();
+    const std::size_t local = inside ? first_node_[node.server.index() + 1]++ : switches_++;
+    places_.push_back({inside ? node.server.value() : kNone, static_cast<std::uint32_t>(local), node.relays});
+  }
+  first_inner_.assign(servers + 1, 0);
+  for (std::size_t s = 0; s < servers; ++s) {
+    first_inner_[s + 1] = first_inner_[s] + first_node_[s + 1] * first_node_[s + 1];
+    first_node_[s + 1] += first_node_[s];
+  }
+  inner_.resize(first_inner_[servers]);
+  server_nodes_.resize(first_node_[servers]);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].server != kNone) server_nodes_[first_node_[places_[i].server] + places_[i].local] = NodeId{i};
+  }
+}
+
+void ShortestPaths::sort_steps() {
+  first_step_.assign(1, 0);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (const LinkId link : topology_.out(NodeId{i})) {
+      const NodeId to = topology_.links()[link.index()].to;
+      const Place& there = place(to);
+      steps_.push_back({to.value(), there.server == kNone ? there.local : kNone, link});
+    }
+    first_step_.push_back(steps_.size());
+  }
+}
+
+void ShortestPaths::sort_links() {
+  const auto links = topology_.links();
+  const std::size_t servers = topology_.servers();
+  first_exit_.assign(servers + 1, 0);
+  first_entry_.assign(servers + 1, 0);
+  first_into_.assign(switches_ + 1, 0);
+  // Twice over the links: how many there are of each sort, then each to its place.
+  for (const bool placing : {false, true}) {
+    std::vector<std::size_t> exit = first_exit_;
+    std::vector<std::size_t> entry = first_entry_;
+    std::vector<std::size_t> into = first_into_;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const auto& [from, to, bandwidth, latency] = links[i];
+      const std::uint32_t a = place(from).server;
+      const std::uint32_t b = place(to).server;
+      if (a == b && a != kNone) continue;
+      if (!placing) {
+        if (a != kNone) ++first_exit_[a + 1];
+        if (b != kNone) ++first_entry_[b + 1];
+        if (a == b) ++first_into_[place(to).local + 1];
+      } else {
+        if (a != kNone) exits_[exit[a]++] = {from, to, LinkId{i}};
+        if (b != kNone) entries_[entry[b]++] = {to, from, LinkId{i}};
+        if (a == b) into_[into[place(to).local]++] = LinkId{i};
+      }
+    }
+    if (placing) break;
+    for (auto* first : {&first_exit_, &first_entry_, &first_into_}) {
+      std::partial_sum(first->begin(), first->end(), first->begin());
+    }
+    exits_.resize(first_exit_.back());
+    entries_.resize(first_entry_.back());
+    into_.resize(first_into_.back());
+  }
+  for (const LinkId link : into_) before_.push_back(place(links[link.index()].from).local);
+}
+
+void ShortestPaths::measure_server(std::size_t server) {
+  const auto nodes =
+      std::span{server_nodes_}.subspan(first_node_[server], first_node_[server + 1] - first_node_[server]);
+  std::vector<NodeId> queue;
+  for (const NodeId start : nodes) {
+    Hops* row = &inner_[first_inner_[server] + place(start).local * nodes.size()];
+    std::fill_n(row, nodes.size(), static_cast<Hops>(kFar));
+    row[place(start).local] = 0;
+    queue.assign(1, start);
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+      const NodeId at = queue[head];
+      if (at != start && !place(at).relays) continue;
+      for (const Step& step : steps(at)) {
+        const Place& there = places_[step.to];
+        if (up_[step.link.index()] == 0 || there.server != server || row[there.local] != kFar) continue;
+        row[there.local] = static_cast<Hops>(row[place(at).local] + 1);
+        queue.emplace_back(step.to);
+      }
+    }
+  }
+}
+
+const ShortestPaths::Hops* ShortestPaths::field(std::uint32_t goal) {
+  std::vector<Hops>& hops = fields_[goal];
+  if (!hops.empty()) return hops.data();
+  hops.assign(switches_, static_cast<Hops>(kFar));
+  hops[goal] = 0;
+  queue_.assign(1, goal);
+  for (std::size_t head = 0; head < queue_.size(); ++head) {
+    const std::uint32_t at = queue_[head];
+    if (hops[at] + 1U == kFar) break;
+    for (std::size_t i = first_into_[at]; i < first_into_[at + 1]; ++i) {
+      if (up_[into_[i].index()] == 0 || hops[before_[i]] != kFar) continue;
+      hops[before_[i]] = static_cast<Hops>(hops[at] + 1);
+      queue_.push_back(before_[i]);
+    }
+  }
+  return hops.data();
+}
+
+std::uint32_t ShortestPaths::inner_distance(NodeId from, NodeId to) const {
+  const std::uint32_t server = place(from).server;
+  const std::size_t size = first_node_[server + 1] - first_node_[server];
+  return inner_[first_inner_[server] + place(from).local * size + place(to).local];
+}
+
+std::uint32_t ShortestPaths::fabric_distance(std::uint32_t at) const {
+  std::uint32_t best = kFar;
+  for (const Aim& aim : aims_) best = std::min(best, aim.field[at] + aim.rest);
+  return best;
+}
+
+std::uint32_t ShortestPaths::distance(NodeId at) const {
+  const Place& here = place(at);
+  if (here.server == kNone) return fabric_distance(here.local);
+  std::uint32_t best = here.server == place(to_).server ? inner_distance(at, to_) : kFar;
+  if (here.server != place(from_).server) return best;
+  for (const Exit& exit : ways_out_) best = std::min(best, inner_distance(at, exit.node) + exit.rest);
+  return best;
+}
+
+const std::vector<ShortestPaths::Goal>& ShortestPaths::goals_of(NodeId gpu) {
+  Goals& known = goals_[gpu.index()];
+  if (known.version == version_) return known.goals;
+  known.version = version_;
+  std::vector<Goal> found;
+  const std::uint32_t server = place(gpu).server;
+  for (std::size_t i = first_entry_[server]; i < first_entry_[server + 1]; ++i) {
+    const auto& [inside, outside, link] = entries_[i];
+    if (up_[link.index()] == 0 || place(outside).server != kNone || !(inside == gpu || place(inside).relays)) continue;
+    const std::uint32_t rest = 1 + inner_distance(inside, gpu);
+    if (rest < kFar) found.push_back({place(outside).local, rest});
+  }
+  // A switch from which another one is the nearer way in is on no shortest path as a goal. Of equal ones the first
+  // stays.
+  known.goals.clear();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    bool useful = true;
+    for (std::size_t j = 0; j < found.size() && useful; ++j) {
+      const std::uint32_t through = field(found[j].at)[found[i].at] + found[j].rest;
+      const bool same = found[i].at == found[j].at && found[i].rest == found[j].rest;
+      useful = through >= found[i].rest && !(same && j < i);
+    }
+    if (useful) known.goals.push_back(found[i]);
+  }
+  return known.goals;
+}
+
+void ShortestPaths::find_exits() {
+  ways_out_.clear();
+  const std::uint32_t a = place(from_).server;
+  const std::uint32_t b = place(to_).server;
+  std::uint32_t best = kFar;
+  for (std::size_t i = first_exit_[a]; i < first_exit_[a + 1]; ++i) {
+    const auto& [inside, outside, link] = exits_[i];
+    if (up_[link.index()] == 0 || !(inside == from_ || place(inside).relays)) continue;
+    const Place& there = place(outside);
+    std::uint32_t rest = kFar;
+    if (there.server == kNone) {
+      rest = 1 + fabric_distance(there.local);
+    } else if (there.server == b && (outside == to_ || there.relays)) {
+      rest = 1 + inner_distance(outside, to_);
+    }
+    // Only ways out that lie on a shortest path from the source matter.
+    const std::uint32_t whole = rest + inner_distance(from_, inside);
+    if (whole > best || whole >= kFar) continue;
+    if (whole < best) ways_out_.clear();
+    best = whole;
+    ways_out_.push_back({inside, rest});
+  }
+}
+
+bool ShortestPaths::aim(NodeId from, NodeId to) {
+  const auto nodes = topology_.nodes();
+  CONTEND_CHECK(nodes[from.index()].kind == NodeKind::gpu && nodes[to.index()].kind == NodeKind::gpu && from != to,
+                "a route joins two different GPUs");
+  from_ = from;
+  to_ = to;
+  aims_.clear();
+  for (const Goal& goal : goals_of(to)) aims_.push_back({field(goal.at), goal.rest});
+  find_exits();
+  return distance(from) < kFar;
+}
+
+std::span<const LinkId> ShortestPaths::next(NodeId at) {
+  next_.clear();
+  const std::uint32_t left = distance(at);
+  for (const Step& step : steps(at)) {
+    std::uint32_t rest = kFar;
+    if (step.to_switch != kNone) {
+      rest = fabric_distance(step.to_switch);
+    } else if (step.to == to_.value() || places_[step.to].relays) {
+      rest = distance(NodeId{step.to});
+    }
+    if (rest + 1 == left && up_[step.link.index()] != 0) next_.push_back(step.link);
+  }
+  CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a way on");
+  return next_;
+}
+
+bool ShortestPaths::loses_paths(const std::vector<Hops>& field, const Link& link) const {
+  const std::uint32_t before = field[place(link.from).local];
+  if (field[place(link.to).local] + 1U != before) return false;
+  const auto out = steps(link.from);
+  return std::none_of(out.begin(), out.end(), [&](const Step& step) {
+    return up_[step.link.index()] != 0 && step.to_switch != kNone && field[step.to_switch] + 1U == before;
+  });
+}
+
+void ShortestPaths::set_link_up(LinkId link, bool up) {
+  if ((up_[link.index()] != 0) == up) return;
+  up_[link.index()] = up ? 1 : 0;
+  ++version_;
+  const Link& changed = topology_.links()[link.index()];
+  const Place& from = place(changed.from);
+  const Place& to = place(changed.to);
+  if (from.server != kNone || to.server != kNone) {
+    if (from.server == to.server) measure_server(from.server);
+    return;  // crossings between servers and fabric are looked at when a pair is asked for
+  }
+  for (std::vector<Hops>& hops : fields_) {
+    if (hops.empty()) continue;
+    const bool gains = up && hops[to.local] + 1U < hops[from.local];
+    if (gains || (!up && loses_paths(hops, changed))) hops = {};
+  }
+}
+
+}  // namespace contend

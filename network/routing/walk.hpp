@@ -1,0 +1,29 @@
+#pragma once
+// A single path, hop by hop; what tells routers apart is which of the links that lead on they choose.
+
+#include "network/routing.hpp"
+#include "network/routing/shortest_paths.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace contend {
+
+/// `choose(at, links)` returns one of `links`.
+template <class Choose>
+void walk(ShortestPaths& paths, NodeId from, NodeId to, Choose&& choose, Route& route) {
+  route.links.clear();
+  route.latency = Time{};
+  if (!paths.aim(from, to)) return;
+  for (NodeId at = from; at != to;) {
+    const LinkId link = choose(at, paths.next(at));
+    const Link& step = paths.topology().links()[link.index()];
+    route.links.push_back({link, 1});
+    route.latency += step.latency;
+    at = step.to;
+  }
+  std::sort(route.links.begin(), route.links.end(),
+            [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
+}
+
+}  // namespace contend

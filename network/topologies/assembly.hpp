@@ -1,0 +1,111 @@
+#pragma once
+// What builders of fabrics and servers share: the topology under construction, and complaints about parameters.
+
+#include "network/topologies/spec.hpp"
+#include "sim/error.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// No topology has more of anything; keeps a slip of the keyboard from asking for all the memory.
+inline constexpr double kLargestCount = 1'000'000;
+
+/// Complaints about a spec; all are found before any is thrown.
+class Complaints {
+ public:
+  void add(std::string key, std::string reason, std::string hint = {}) {
+    Diagnostic diagnostic;
+    diagnostic.key = std::move(key);
+    diagnostic.reason = std::move(reason);
+    diagnostic.hint = std::move(hint);
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+  [[nodiscard]] bool empty() const { return diagnostics_.empty(); }
+  void throw_if_any() {
+    if (!diagnostics_.empty()) throw InputError{std::move(diagnostics_)};
+  }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+/// How much there is to build.
+struct Size {
+  std::size_t servers = 0;
+  std::size_t gpus_per_server = 0;
+  std::size_t nics = 0;  ///< per server
+};
+
+/// A topology that has its servers and still needs its fabric.
+struct Assembly {
+  const TopologySpec& spec;
+  Size size;
+  Topology topology{};
+  std::vector<std::vector<NodeId>> nics{};  ///< by server
+
+  /// Bandwidth of cables between switches.
+  [[nodiscard]] ByteRate link_bandwidth() const {
+    return spec.fabric.link_bandwidth.value_or(spec.server.nic_bandwidth);
+  }
+  NodeId add_switch(std::string name) { return topology.add_node(std::move(name), NodeKind::fabric_switch); }
+  void attach(NodeId nic, NodeId leaf) {
+    topology.add_cable(nic, leaf, spec.server.nic_bandwidth, spec.fabric.link_latency);
+  }
+  /// All NICs of the server.
+  void attach_server(std::size_t server, NodeId leaf) {
+    for (const NodeId nic : nics[server]) attach(nic, leaf);
+  }
+  /// `parallel_links` cables.
+  void join(NodeId a, NodeId b, ByteRate bandwidth) {
+    for (std::size_t i = 0; i < spec.fabric.parallel_links; ++i) {
+      topology.add_cable(a, b, bandwidth, spec.fabric.link_latency);
+    }
+  }
+  void join(NodeId a, NodeId b) { join(a, b, link_bandwidth()); }
+};
+
+/// A kind of fabric: `check` finds what the ranges of its parameters can't say, and is only asked once they hold.
+struct FabricBuilder {
+  TopologyKind<FabricSpec> kind;
+  void (*check)(const TopologySpec&, const Size&, Complaints&);
+  void (*build)(Assembly&);
+};
+struct ServerBuilder {
+  TopologyKind<ServerSpec> kind;
+  void (*check)(const ServerSpec&, std::size_t gpus, Complaints&);
+  /// Adds server number `server` with its GPUs and then its NICs in order, and returns the NICs.
+  std::vector<NodeId> (*build)(const ServerSpec&, std::size_t gpus, std::size_t server, Topology&);
+};
+
+/// Rows of parameters that many fabrics share, and those of one.
+[[nodiscard]] std::vector<TopologyParameter<FabricSpec>> with_cables(std::vector<TopologyParameter<FabricSpec>> own,
+                                                                     bool parallel = true);
+/// A count from 1 up.
+[[nodiscard]] inline TopologyParameter<FabricSpec> count(std::string_view name, std::size_t FabricSpec::*field,
+                                                         std::string_view text) {
+  return {name, field, 1, kLargestCount, text};
+}
+
+// One row a kind; the function stands in the file of that kind.
+[[nodiscard]] FabricBuilder single_switch_fabric();
+[[nodiscard]] FabricBuilder ring_fabric();
+[[nodiscard]] FabricBuilder torus_fabric();
+[[nodiscard]] FabricBuilder fully_connected_fabric();
+[[nodiscard]] FabricBuilder dumbbell_fabric();
+[[nodiscard]] FabricBuilder leaf_spine_fabric();
+[[nodiscard]] FabricBuilder rail_fabric();
+[[nodiscard]] FabricBuilder fat_tree_fabric();
+[[nodiscard]] FabricBuilder clos_fabric();
+[[nodiscard]] FabricBuilder dragonfly_fabric();
+[[nodiscard]] FabricBuilder multi_cluster_fabric();
+[[nodiscard]] FabricBuilder custom_fabric();
+
+[[nodiscard]] ServerBuilder plain_server();
+[[nodiscard]] ServerBuilder pcie_server();
+[[nodiscard]] ServerBuilder nvswitch_server();
+[[nodiscard]] ServerBuilder cube_mesh_server();
+
+}  // namespace contend

@@ -1,0 +1,183 @@
+// The insides of servers. All but `plain` are a PCIe tree: sockets (root complexes) joined to each other, PCIe switches
+// below them, GPUs and NICs below those, so that every GPU has its near NIC. NVLinks between the same two devices work
+// as one link, because the hardware stripes messages over them.
+
+#include "network/topologies/assembly.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+using Parameter = TopologyParameter<ServerSpec>;
+
+const Parameter kNicBandwidth{"nic_bandwidth", &ServerSpec::nic_bandwidth, 0, 0, "of the cable from NIC to fabric"};
+const Parameter kPcieBandwidth{"pcie_bandwidth", &ServerSpec::pcie_bandwidth, 0, 0, "of a PCIe link"};
+const Parameter kPcieLatency{"pcie_latency", &ServerSpec::pcie_latency, 0, 0, "of a PCIe link"};
+
+std::vector<Parameter> tree_parameters(std::vector<Parameter> more) {
+  std::vector<Parameter> all{
+      {"nics", &ServerSpec::nics, 1, 1024, "network interfaces"},
+      kNicBandwidth,
+      kPcieBandwidth,
+      kPcieLatency,
+      {"gpus_per_pcie_switch", &ServerSpec::gpus_per_pcie_switch, 1, 1024, "GPUs that share a PCIe switch"},
+      {"sockets", &ServerSpec::sockets, 1, 64, "root complexes; PCIe switches are spread over them"},
+      {"socket_bandwidth", &ServerSpec::socket_bandwidth, 0, 0, "between two sockets"},
+      {"nic_near_gpu", &ServerSpec::nic_near_gpu, 0, kLargestCount,
+       "of each NIC, the GPU whose PCIe switch it shares; empty: spread evenly"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// The nodes of a server under construction.
+struct Inside {
+  Topology& topology;
+  std::size_t server;
+  std::vector<NodeId> gpus{};
+  std::vector<NodeId> nics{};
+
+  NodeId add(NodeKind kind, std::string_view name, std::size_t number) {
+    return topology.add_node(fmt::format("server{}/{}{}", server, name, number), kind, ServerId{server});
+  }
+};
+
+Inside add_devices(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+  Inside inside{topology, server};
+  for (std::size_t i = 0; i < gpus; ++i) inside.gpus.push_back(inside.add(NodeKind::gpu, "gpu", i));
+  for (std::size_t i = 0; i < spec.nics; ++i) inside.nics.push_back(inside.add(NodeKind::nic, "nic", i));
+  return inside;
+}
+
+void check_plain(const ServerSpec&, std::size_t, Complaints&) {}
+
+std::vector<NodeId> build_plain(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+  const Inside inside = add_devices(spec, gpus, server, topology);
+  for (const NodeId gpu : inside.gpus) {
+    topology.add_cable(gpu, inside.nics[0], spec.pcie_bandwidth, spec.pcie_latency);
+  }
+  return inside.nics;
+}
+
+void check_tree(const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
+  if (spec.nic_near_gpu.empty()) return;
+  if (spec.nic_near_gpu.size() != spec.nics) {
+    complaints.add("server.nic_near_gpu", fmt::format("{} entries for {} NICs", spec.nic_near_gpu.size(), spec.nics));
+  }
+  for (const std::size_t gpu : spec.nic_near_gpu) {
+    if (gpu >= gpus) {
+      complaints.add("server.nic_near_gpu", fmt::format("GPU {} of {}", gpu, gpus), "they are numbered from 0");
+    }
+  }
+}
+
+Inside build_tree(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+  Inside inside = add_devices(spec, gpus, server, topology);
+  const auto pcie = [&](NodeId a, NodeId b) { topology.add_cable(a, b, spec.pcie_bandwidth, spec.pcie_latency); };
+  const std::size_t switches = (gpus + spec.gpus_per_pcie_switch - 1) / spec.gpus_per_pcie_switch;
+  std::vector<NodeId> sockets;
+  for (std::size_t i = 0; i < std::min(spec.sockets, switches); ++i) {
+    sockets.push_back(inside.add(NodeKind::bridge, "socket", i));
+    for (std::size_t j = 0; j < i; ++j) {
+      topology.add_cable(sockets[j], sockets[i], spec.socket_bandwidth, spec.pcie_latency);
+    }
+  }
+  std::vector<NodeId> pcie_switches;
+  for (std::size_t i = 0; i < switches; ++i) {
+    pcie_switches.push_back(inside.add(NodeKind::bridge, "pcie", i));
+    pcie(pcie_switches[i], sockets[i * sockets.size() / switches]);
+  }
+  for (std::size_t i = 0; i < gpus; ++i) pcie(inside.gpus[i], pcie_switches[i / spec.gpus_per_pcie_switch]);
+  for (std::size_t i = 0; i < spec.nics; ++i) {
+    const std::size_t near =
+        spec.nic_near_gpu.empty() ? i * switches / spec.nics : spec.nic_near_gpu[i] / spec.gpus_per_pcie_switch;
+    pcie(inside.nics[i], pcie_switches[near]);
+  }
+  return inside;
+}
+
+std::vector<NodeId> build_pcie(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+  return build_tree(spec, gpus, server, topology).nics;
+}
+
+std::vector<NodeId> build_nvswitch(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+  Inside inside = build_tree(spec, gpus, server, topology);
+  // All NVSwitches as one: every GPU has as many links to each of them, and each is a crossbar.
+  const NodeId nvswitch = inside.add(NodeKind::bridge, "nvswitch", 0);
+  const ByteRate bandwidth{static_cast<double>(spec.nvlinks_per_gpu) * spec.nvlink_bandwidth.bytes_per_second()};
+  for (const NodeId gpu : inside.gpus) topology.add_cable(gpu, nvswitch, bandwidth, spec.nvlink_latency);
+  return inside.nics;
+}
+
+/// NVLinks of the DGX-1 with V100 as `nvidia-smi topo -m` prints them (NVIDIA, "DGX-1 with Tesla V100 system
+/// architecture", WP-08437-002): six links a GPU, 0: none.
+constexpr std::size_t kCubeGpus = 8;
+constexpr std::array<std::array<int, kCubeGpus>, kCubeGpus> kCubeMesh{{{0, 1, 1, 2, 2, 0, 0, 0},
+                                                                       {1, 0, 2, 1, 0, 2, 0, 0},
+                                                                       {1, 2, 0, 2, 0, 0, 1, 0},
+                                                                       {2, 1, 2, 0, 0, 0, 0, 1},
+                                                                       {2, 0, 0, 0, 0, 1, 1, 2},
+                                                                       {0, 2, 0, 0, 1, 0, 2, 1},
+                                                                       {0, 0, 1, 0, 1, 2, 0, 2},
+                                                                       {0, 0, 0, 1, 2, 1, 2, 0}}};
+
+void check_cube_mesh(const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
+  check_tree(spec, gpus, complaints);
+  if (gpus != kCubeGpus) {
+    complaints.add("gpus_per_server", fmt::format("a hybrid cube mesh has {} GPUs, not {}", kCubeGpus, gpus));
+  }
+}
+
+std::vector<NodeId> build_cube_mesh(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+  const Inside inside = build_tree(spec, gpus, server, topology);
+  for (std::size_t i = 0; i < gpus; ++i) {
+    if (spec.gpu_relay) topology.make_relay(inside.gpus[i]);
+    for (std::size_t j = i + 1; j < gpus; ++j) {
+      if (kCubeMesh[i][j] == 0) continue;
+      const ByteRate bandwidth{kCubeMesh[i][j] * spec.nvlink_bandwidth.bytes_per_second()};
+      topology.add_cable(inside.gpus[i], inside.gpus[j], bandwidth, spec.nvlink_latency);
+    }
+  }
+  return inside.nics;
+}
+
+}  // namespace
+
+ServerBuilder plain_server() {
+  return {{"plain",
+           "GPUs behind one NIC, which also joins them to each other",
+           "textbook",
+           {kNicBandwidth, kPcieBandwidth, kPcieLatency}},
+          check_plain,
+          build_plain};
+}
+ServerBuilder pcie_server() {
+  return {{"pcie", "a PCIe tree: sockets, PCIe switches, and below them GPUs and NICs", "NVIDIA nccl, topology search",
+           tree_parameters({})},
+          check_tree,
+          build_pcie};
+}
+ServerBuilder nvswitch_server() {
+  return {{"nvswitch", "a PCIe tree whose GPUs also reach each other through NVSwitches at full rate",
+           "NVIDIA DGX A100 and H100 data sheets",
+           tree_parameters({{"nvlinks_per_gpu", &ServerSpec::nvlinks_per_gpu, 1, 1024, "NVLinks of a GPU"},
+                            {"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "of one NVLink"},
+                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "of an NVLink"}})},
+          check_tree,
+          build_nvswitch};
+}
+ServerBuilder cube_mesh_server() {
+  return {{"hybrid-cube-mesh", "a PCIe tree of 8 V100 with six NVLinks each, as in a DGX-1", "NVIDIA WP-08437-002",
+           tree_parameters({{"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "of one NVLink"},
+                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "of an NVLink"},
+                            {"gpu_relay", &ServerSpec::gpu_relay, 0, 0,
+                             "GPUs without a common NVLink send through a third one, not over PCIe"}})},
+          check_cube_mesh,
+          build_cube_mesh};
+}
+
+}  // namespace contend

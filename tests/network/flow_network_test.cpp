@@ -1,0 +1,209 @@
+// Jobs on a topology: the flow fidelity, held to hand-worked cases and to the k-way contention where both are right.
+
+#include "network/flow_network.hpp"
+
+#include "network/alpha_beta.hpp"
+#include "tests/network/network_kit.hpp"
+#include "tests/network/topology_kit.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+constexpr double kByteANanosecond = 1e9;
+constexpr const char* kExchange100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
+
+/// NICs and cables of a byte a nanosecond, no latency, everything inside a server a thousand times faster.
+TopologySpec plain_fabric(TopologySpec made) {
+  made.fabric.link_latency = Time{};
+  made.server.pcie_latency = Time{};
+  made.server.nic_bandwidth = ByteRate{kByteANanosecond};
+  made.server.pcie_bandwidth = ByteRate{1000 * kByteANanosecond};
+  if (made.server.kind != "plain") made.server.socket_bandwidth = ByteRate{1000 * kByteANanosecond};
+  return made;
+}
+
+FlowNetworkOptions ring_options() {
+  FlowNetworkOptions options;
+  options.schedule = [](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
+    CollectiveShape shape;
+    shape.ranks = static_cast<int>(gpus.size());
+    return expand_collective(find_collective_algorithm("ring", kind), kind, shape, bytes, StepForm::steady);
+  };
+  return options;
+}
+
+RunResult run_flow(const TopologySpec& spec, const Setup& setup, const std::vector<TestJob>& jobs,
+                   FlowNetworkOptions options = ring_options()) {
+  const auto once = [&](bool leap) {
+    auto topology = std::make_unique<Topology>(
+        build_topology(spec, static_cast<std::size_t>(setup.servers), static_cast<std::size_t>(setup.gpus_per_server)));
+    auto router = make_shortest_path_router(*topology);
+    SimulationOptions run;
+    run.leap = leap;
+    Simulation simulation{{setup.servers, setup.gpus_per_server, Bytes{setup.gpu_memory}},
+                          workload_of(jobs),
+                          policies_of(setup, jobs),
+                          make_flow_network(std::move(topology), std::move(router), options, jobs.size()),
+                          std::move(run)};
+    return simulation.run();
+  };
+  const RunResult slow = once(false);
+  CHECK(difference(slow, once(true)) == "");
+  return slow;
+}
+
+double carried(const RunResult& run, const std::string& link) {
+  for (const FabricLinkResult& each : run.fabric.links) {
+    if (each.name == link) return each.bytes;
+  }
+  FAIL("no link ", link);
+  return 0;
+}
+
+LinkId link_named(const TopologySpec& spec, std::size_t servers, std::size_t gpus, const std::string& name) {
+  const Topology topology = build_topology(spec, servers, gpus);
+  for (std::size_t l = 0; l < topology.links().size(); ++l) {
+    if (topology.link_name(LinkId{l}) == name) return LinkId{l};
+  }
+  FAIL("no link ", name);
+  return LinkId::none();
+}
+
+}  // namespace
+
+TEST_CASE("a ring sends 2 (n-1)/n of the tensor over each NIC, whatever the GPUs of a server") {
+  const TopologySpec one_switch = plain_fabric(spec("single-switch"));
+  // Two ranks: 2 x 1/2 x 100 bytes at 1 byte/ns.
+  RunResult run = run_flow(one_switch, {2, 2}, {{kExchange100, {0, 2}, 3}});
+  CHECK(run.jobs[0].finish.ns() == 3 * 110);
+  CHECK(run.jobs[0].contended.ns() == 0);
+  CHECK(carried(run, "server0/nic0->switch0") == doctest::Approx(300));
+  // Four ranks on two servers: 2 x 3/4 x 100 bytes out of each server and into it.
+  run = run_flow(one_switch, {2, 2},
+                 {{"role w 4 | compute f w 10 | all-reduce g w 100 | f -> g | g => f", {0, 1, 2, 3}}});
+  CHECK(run.jobs[0].finish.ns() == 160);
+  CHECK(carried(run, "switch0->server1/nic0") == doctest::Approx(150));
+}
+
+TEST_CASE("k-way contention on NICs is the same at fidelities contention and flow") {
+  // beta 1, eta 0.5: two at once take 2.5 ns a byte. Against alpha_beta over jobs that join and leave.
+  const std::vector<TestJob> jobs{{kExchange100, {0, 3}, 20},
+                                  {kExchange100, {1, 4}, 13, 45},
+                                  {"role w 2 | compute f w 25 | all-reduce g w 333 | f -> g | g => f", {2, 5}, 7, 200}};
+  FlowNetworkOptions options = ring_options();
+  options.efficiency.penalty = 0.5;
+  const RunResult flow = run_flow(plain_fabric(spec("single-switch")), {2, 3}, jobs, options);
+  Simulation simulation{{2, 3, Bytes{1 << 20}},
+                        workload_of(jobs),
+                        policies_of({2, 3}, jobs),
+                        make_contention_network(cost(0, 1, 0.5), 2, jobs.size()),
+                        {}};
+  const RunResult contention = simulation.run();
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    // Each re-evaluation rounds up once.
+    CHECK(std::abs((flow.jobs[j].finish - contention.jobs[j].finish).ns()) <= 20);
+    CHECK(flow.jobs[j].contended.to_seconds() ==
+          doctest::Approx(contention.jobs[j].contended.to_seconds()).epsilon(0.05));
+  }
+}
+
+TEST_CASE("an oversubscribed core slows jobs that share no server") {
+  // Two leaves of two servers, one spine link of 1 byte/ns each way. Jobs 0-2 and 1-3 cross it together: 200 ns.
+  TopologySpec two_leaves = plain_fabric(leaf_spine(2, 1));
+  const std::vector<TestJob> jobs{{kExchange100, {0, 2}}, {kExchange100, {1, 3}}};
+  const RunResult run = run_flow(two_leaves, {4, 1}, jobs);
+  CHECK(run.jobs[0].finish.ns() == 210);
+  CHECK(run.jobs[1].finish.ns() == 210);
+  CHECK(run.jobs[0].contended.ns() == 200);
+  CHECK(run.links[0].contended.ns() == 0);  // no server has two transfers
+  // Within a leaf nothing is shared.
+  const RunResult near = run_flow(two_leaves, {4, 1}, {{kExchange100, {0, 1}}, {kExchange100, {2, 3}}});
+  CHECK(near.jobs[1].finish.ns() == 110);
+  // Who used the spine link.
+  for (const FabricLinkResult& link : run.fabric.links) {
+    if (link.name != "leaf0->spine0") continue;
+    REQUIRE(link.users.size() == 2);
+    CHECK(link.users[1].job == JobId{1U});
+    CHECK(link.users[1].bytes == doctest::Approx(100));
+    CHECK(link.busy.ns() == 200);
+  }
+}
+
+TEST_CASE("alpha is paid once, latency at every step") {
+  // Four steps of a ring over three ranks: alpha 1000, four times the latency of server-switch-server (2 cables of 7
+  // ns), and 2 x 2/3 x 300 bytes.
+  TopologySpec slow_cables = plain_fabric(spec("single-switch"));
+  slow_cables.fabric.link_latency = Time::nanoseconds(7);
+  FlowNetworkOptions options = ring_options();
+  options.alpha = Time::nanoseconds(1000);
+  const RunResult run =
+      run_flow(slow_cables, {3, 1}, {{"role w 3 | compute f w 10 | all-reduce g w 300 | f -> g", {0, 1, 2}}}, options);
+  CHECK(run.jobs[0].finish.ns() == 10 + 1000 + 4 * 2 * 7 + 400);
+}
+
+TEST_CASE("inside a server NVLink carries") {
+  // Eight ranks through NVSwitch at 4 bytes/ns: 2 x 7/8 x 800 bytes take 350 ns; nothing leaves the server.
+  TopologySpec inside = plain_fabric(with_server(spec("single-switch"), "nvswitch"));
+  inside.server.nvlinks_per_gpu = 1;
+  inside.server.nvlink_bandwidth = ByteRate{4 * kByteANanosecond};
+  const RunResult run = run_flow(
+      inside, {1, 8}, {{"role w 8 | compute f w 10 | all-reduce g w 800 | f -> g", {0, 1, 2, 3, 4, 5, 6, 7}, 1}});
+  CHECK(run.jobs[0].finish.ns() == 360);
+}
+
+TEST_CASE("a link that fails under a flow: another way, or none until it is back") {
+  // Two spines; the shortest path takes spine0. At 60 of 10..110 its uplink fails: 50 bytes go on by spine1.
+  const TopologySpec two_spines = plain_fabric(leaf_spine(1, 2));
+  FlowNetworkOptions options = ring_options();
+  options.events = {{Time::nanoseconds(60), link_named(two_spines, 2, 1, "leaf0->spine0"), 0}};
+  const RunResult moved = run_flow(two_spines, {2, 1}, {{kExchange100, {0, 1}}}, options);
+  CHECK(moved.jobs[0].finish.ns() == 110);
+  CHECK(carried(moved, "leaf0->spine0") == doctest::Approx(50));
+  CHECK(carried(moved, "leaf0->spine1") == doctest::Approx(50));
+
+  // One spine: it stalls from 60 to 200, and goes on.
+  const TopologySpec one_spine = plain_fabric(leaf_spine(1, 1));
+  const LinkId only = link_named(one_spine, 2, 1, "leaf0->spine0");
+  options.events = {{Time::nanoseconds(60), only, 0}, {Time::nanoseconds(200), only, 1}};
+  CHECK(run_flow(one_spine, {2, 1}, {{kExchange100, {0, 1}}}, options).jobs[0].finish.ns() == 250);
+
+  // It never comes back: the job stays unfinished.
+  options.events.pop_back();
+  const RunResult lost = run_flow(one_spine, {2, 1}, {{kExchange100, {0, 1}}}, options);
+  CHECK(lost.jobs[0].state == JobState::running);
+  CHECK(carried(lost, "leaf0->spine0") == doctest::Approx(50));
+
+  // Down before anything is sent, and back at 300.
+  options.events = {{Time{}, only, 0}, {Time::nanoseconds(300), only, 1}};
+  CHECK(run_flow(one_spine, {2, 1}, {{kExchange100, {0, 1}}}, options).jobs[0].finish.ns() == 400);
+}
+
+TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
+  // 30 bytes by 40, 10 by 60, the other 60 until 120.
+  const TopologySpec one_switch = plain_fabric(spec("single-switch"));
+  const LinkId nic = link_named(one_switch, 2, 1, "server0/nic0->switch0");
+  FlowNetworkOptions options = ring_options();
+  options.events = {{Time::nanoseconds(40), nic, 0.5}, {Time::nanoseconds(60), nic, 1}};
+  options.link_interval = Time::nanoseconds(50);
+  const RunResult run = run_flow(one_switch, {2, 1}, {{kExchange100, {0, 1}}}, options);
+  CHECK(run.jobs[0].finish.ns() == 120);
+  CHECK(run.jobs[0].contended.ns() == 20);
+  // 0-50: 30 + 5 of 50 bytes; 50-100: 5 + 40; 100-120: 20 of 20.
+  std::vector<double> utilisation;
+  for (const LinkSample& sample : run.fabric.samples) {
+    if (sample.link == nic.index()) utilisation.push_back(sample.utilisation);
+  }
+  REQUIRE(utilisation.size() == 3);
+  CHECK(utilisation[0] == doctest::Approx(0.7));
+  CHECK(utilisation[1] == doctest::Approx(0.9));
+  CHECK(utilisation[2] == doctest::Approx(1.0));
+}

@@ -1,0 +1,114 @@
+#include "network/fluid.hpp"
+
+#include "tests/network/random_flows.hpp"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+const std::vector<LinkShare> kFirst{{LinkId{0U}, 1}};
+const std::vector<LinkShare> kSecond{{LinkId{1U}, 1}};
+const std::vector<LinkShare> kBoth{{LinkId{0U}, 1}, {LinkId{1U}, 1}};
+
+std::vector<FlowId> finish(FluidNetwork& network) {
+  std::vector<FlowId> ended;
+  network.finish_due(network.next_end(), ended);
+  return ended;
+}
+
+}  // namespace
+
+TEST_CASE("an incast of eight flows of 100 MB into 12.5 GB/s ends at 64 ms") {
+  FluidNetwork network{std::vector<double>{12.5e9}};
+  for (int i = 0; i < 8; ++i) network.start({.links = kFirst, .bytes = 1e8}, Time{});
+  CHECK(network.next_end() == Time::milliseconds(64));
+  CHECK(finish(network).size() == 8);
+  CHECK(network.active() == 0);
+  CHECK(network.carried(LinkId{0U}, Time::milliseconds(64)) == 8e8);
+}
+
+TEST_CASE("three flows on links of 10 and 4 bytes a nanosecond end together") {
+  // Rates 2, 8, 2 (fair_share_test): 20, 80 and 20 bytes take 10 ns each.
+  FluidNetwork network{std::vector<double>{10e9, 4e9}};
+  network.start({.links = kBoth, .bytes = 20}, Time{});
+  network.start({.links = kFirst, .bytes = 80}, Time{});
+  network.start({.links = kSecond, .bytes = 20}, Time{});
+  CHECK(network.next_end().ns() == 10);
+  CHECK(finish(network).size() == 3);
+}
+
+TEST_CASE("who stays gets the rate of who leaves") {
+  // 1 byte/ns. a: 100 bytes from 0; b: 30 bytes from 40: a has 60 left, both at 1/2, b ends at 100; a has 30 left: 130.
+  FluidNetwork network{std::vector<double>{1e9}};
+  const FlowId a = network.start({.links = kFirst, .bytes = 100}, Time{});
+  CHECK(network.next_end().ns() == 100);
+  const FlowId b = network.start({.links = kFirst, .bytes = 30}, Time::nanoseconds(40));
+  CHECK(network.next_end().ns() == 100);
+  CHECK(network.remaining(a, Time::nanoseconds(50)) == doctest::Approx(55));
+  CHECK(finish(network) == std::vector{b});
+  CHECK(network.next_end().ns() == 130);
+  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(110)) == doctest::Approx(110));
+  CHECK(finish(network) == std::vector{a});
+}
+
+TEST_CASE("a link that fails stalls its flows; when it comes back they go on") {
+  FluidNetwork network{std::vector<double>{1e9}};
+  network.start({.links = kFirst, .bytes = 100}, Time{});
+  CHECK(network.next_end().ns() == 100);
+  network.set_capacity(LinkId{0U}, 0, Time::nanoseconds(25));
+  CHECK(network.next_end() == Time::never());
+  network.set_capacity(LinkId{0U}, 0.5e9, Time::nanoseconds(1000));
+  CHECK(network.next_end().ns() == 1150);  // 75 bytes left at 1/2
+}
+
+TEST_CASE("a cancelled flow has carried what it sent") {
+  FluidNetwork network{std::vector<double>{1e9}};
+  const FlowId a = network.start({.links = kFirst, .bytes = 100}, Time{});
+  CHECK(network.next_end().ns() == 100);
+  network.cancel(a, Time::nanoseconds(30));
+  CHECK(network.next_end() == Time::never());
+  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(50)) == doctest::Approx(30));
+}
+
+TEST_CASE("solving what a change touches gives the same ends as solving everything") {
+  RandomStream random{3, "fluid"};
+  for (int i = 0; i < 100; ++i) {
+    SystemShape shape = random_shape(random);
+    shape.links = 30;
+    std::vector<double> capacities = random_capacities(shape, random);
+    for (double& capacity : capacities) capacity = 1e9 * (capacity + 0.1);
+    FluidNetwork fast{capacities};
+    FluidNetwork slow{capacities};
+    slow.resolve_all(true);
+    double demanded = 0;
+    Time now;
+    for (int f = 0; f < 80; ++f) {
+      FlowDemand flow = random_flow(shape, random);
+      const double bytes = random.uniform(10, 1e5);
+      for (const LinkShare& use : flow.links) demanded += use.share * bytes;
+      const FluidNetwork::Start start{flow.links, bytes, flow.weight, flow.cap * 1e9};
+      REQUIRE(fast.start(start, now) == slow.start(start, now));
+      const Time next = now + Time::nanoseconds(random.uniform_integer(0, 20'000));
+      const bool last = f == 79;
+      while (fast.active() > 0 && (last || fast.next_end() <= next)) {
+        const Time end = fast.next_end();
+        REQUIRE(std::abs((end - slow.next_end()).ns()) <= 1);
+        now = std::max(end, slow.next_end());
+        std::vector<FlowId> ended_fast;
+        std::vector<FlowId> ended_slow;
+        fast.finish_due(now, ended_fast);
+        slow.finish_due(now, ended_slow);
+        REQUIRE(ended_fast == ended_slow);
+      }
+      now = std::max(now, next);
+    }
+    double carried = 0;
+    for (std::uint32_t l = 0; l < 30; ++l) carried += fast.carried(LinkId{l}, now);
+    CHECK(carried == doctest::Approx(demanded).epsilon(1e-9));
+  }
+}

@@ -1,0 +1,32 @@
+#pragma once
+// Random systems of links and flows for property tests, many with ties: small integers as capacities.
+
+#include "network/fair_share.hpp"
+#include "sim/random.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend::test {
+
+struct SystemShape {
+  int links = 8;
+  int flows = 12;
+  bool ties = true;  ///< capacities are small integers, weights and shares are 1
+  bool caps = true;
+};
+
+struct FlowSystem {
+  std::vector<double> capacities;
+  std::vector<FlowDemand> flows;
+};
+
+SystemShape random_shape(RandomStream& random);
+std::vector<double> random_capacities(const SystemShape& shape, RandomStream& random);
+FlowDemand random_flow(const SystemShape& shape, RandomStream& random);
+
+/// Empty if the rates are max-min fair: no link overloaded, and every flow at its cap or with a saturated link on which
+/// no flow has a larger level. Otherwise what is wrong.
+std::string max_min_fault(const FlowSystem& system, const std::vector<double>& rates);
+
+}  // namespace contend::test

@@ -1,0 +1,132 @@
+// Routers against the slow obvious search, on every kind of fabric and server.
+
+#include "network/routing.hpp"
+#include "sim/random.hpp"
+#include "tests/network/topology_kit.hpp"
+
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+struct Case {
+  std::string name;
+  Topology topology;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto add = [&](const TopologySpec& made, std::size_t servers, std::size_t gpus) {
+    all.push_back({made.fabric.kind + " of " + made.server.kind, build_topology(made, servers, gpus)});
+  };
+  add(spec("single-switch"), 4, 2);
+  add(spec("ring"), 7, 1);
+  add(torus({4, 3}), 12, 1);
+  add(torus({2, 3, 4}), 24, 1);
+  add(spec("fully-connected"), 5, 2);
+  add(spec("dumbbell"), 5, 1);
+  add(leaf_spine(3, 4), 9, 2);
+  add(fat_tree(4), 16, 1);
+  add(clos(2, 2, 2, 4, 2), 16, 1);
+  add(dragonfly(4, 2, 2), 40, 1);
+  add(spec("multi-cluster"), 12, 1);
+  add(rails(2, 2, 4), 6, 4);
+  add(with_server(leaf_spine(2, 2), "pcie", 3), 5, 5);
+  add(with_server(fat_tree(4), "hybrid-cube-mesh", 4), 4, 8);
+  TopologySpec relay = with_server(torus({3, 2}), "hybrid-cube-mesh", 2);
+  relay.server.gpu_relay = true;
+  add(relay, 6, 8);
+  return all;
+}
+
+std::vector<bool> all_up(const Topology& topology) {
+  return std::vector<bool>(topology.links().size(), true);
+}
+
+/// Follows the links of a single path; the number of them, or 0 if they are not a way from `from` to `to`.
+std::size_t length_of_path(const Topology& topology, NodeId from, NodeId to, const Route& route) {
+  std::map<NodeId, NodeId> next;
+  for (const auto& [link, share] : route.links) {
+    const Link& step = topology.links()[link.index()];
+    if (share != 1 || !next.emplace(step.from, step.to).second) return 0;
+  }
+  std::size_t steps = 0;
+  NodeId at = from;
+  for (; at != to && next.contains(at); ++steps) at = next[at];
+  return at == to && steps == route.links.size() ? steps : 0;
+}
+
+/// Shares that flow in and out of every node balance; the source sends 1 and the destination gets 1. Every link lies on
+/// a shortest path.
+void check_balance(const Topology& topology, NodeId from, NodeId to, const Route& route,
+                   const std::vector<std::size_t>& distance) {
+  std::map<NodeId, double> surplus;
+  for (const auto& [link, share] : route.links) {
+    const Link& step = topology.links()[link.index()];
+    REQUIRE(share > 0);
+    REQUIRE(distance[step.from.index()] == distance[step.to.index()] + 1);
+    surplus[step.from] -= share;
+    surplus[step.to] += share;
+  }
+  surplus[from] += 1;
+  surplus[to] -= 1;
+  for (const auto& [node, rest] : surplus) REQUIRE(std::abs(rest) < 1e-12);
+}
+
+void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::vector<const Router*>& single,
+                     const Router& spraying) {
+  const Topology& topology = made.topology;
+  CAPTURE(made.name);
+  Route route;
+  for (const NodeId from : topology.gpus()) {
+    for (const NodeId to : topology.gpus()) {
+      if (from == to) continue;
+      const auto distance = distances_to(topology, from, to, up);
+      const bool joined = distance[from.index()] < 1000;
+      for (const Router* router : single) {
+        router->route(from, to, 7, route);
+        REQUIRE(length_of_path(topology, from, to, route) == (joined ? distance[from.index()] : 0));
+        REQUIRE(std::ranges::all_of(route.links, [&](const LinkShare& share) { return up[share.link.index()]; }));
+      }
+      spraying.route(from, to, 7, route);
+      REQUIRE(route.links.empty() != joined);
+      if (joined) check_balance(topology, from, to, route, distance);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every route is a shortest path, and spraying uses only shortest paths and loses nothing") {
+  for (const Case& made : cases()) {
+    const auto shortest = make_shortest_path_router(made.topology);
+    const auto ecmp = make_ecmp_router(made.topology, 3);
+    const auto spraying = make_spraying_router(made.topology);
+    check_all_pairs(made, all_up(made.topology), {shortest.get(), ecmp.get()}, *spraying);
+  }
+}
+
+TEST_CASE("routes avoid links that are down and come back when they are up, whatever was cached") {
+  RandomStream stream{11, "failures"};
+  for (const Case& made : cases()) {
+    if (made.topology.gpus().size() > 20) continue;
+    const auto shortest = make_shortest_path_router(made.topology);
+    const auto ecmp = make_ecmp_router(made.topology, 3);
+    const auto spraying = make_spraying_router(made.topology);
+    std::vector<bool> up = all_up(made.topology);
+    for (int round = 0; round < 8; ++round) {
+      for (int i = 0; i < 6; ++i) {
+        const auto link = static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(up.size()) - 1));
+        up[link] = !up[link];
+        for (Router* router : {shortest.get(), ecmp.get(), spraying.get()}) router->set_link_up(LinkId{link}, up[link]);
+      }
+      check_all_pairs(made, up, {shortest.get(), ecmp.get()}, *spraying);
+    }
+  }
+}
