@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
+#include "cli/overlap_report.hpp"
 #include "scenarios/print.hpp"
 
 #include <fmt/core.h>
@@ -10,12 +11,17 @@ namespace {
 
 constexpr std::string_view kExamples[] = {
     "contend show scenario.yaml",
+    "contend show scenarios/overlap/resnet50-10gbe.yaml --layers",
     "contend show scenario.yaml --set network.nic=25Gbps > changed.yaml",
 };
-constexpr Option kOptions[] = {kSetOption};
+constexpr Option kOptions[] = {
+    kSetOption,
+    {.name = "layers", .letter = '\0', .value = "", .text = "print the layers of an overlap study, with their times"},
+};
 
 int run(const Arguments& arguments) {
-  fmt::print("{}", to_yaml(load_scenarios(arguments).scenarios.front()));
+  const Scenario scenario = load_scenarios(arguments).scenarios.front();
+  fmt::print("{}", arguments.has("layers") ? layers_text(overlap_model(scenario.overlap)) : to_yaml(scenario));
   return kExitOk;
 }
 

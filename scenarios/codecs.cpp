@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -146,6 +148,41 @@ Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum) {
 template Codec<int> integer_codec(std::int64_t, std::int64_t);
 template Codec<std::int64_t> integer_codec(std::int64_t, std::int64_t);
 template Codec<std::uint64_t> integer_codec(std::int64_t, std::int64_t);
+
+Codec<double> number_codec(double minimum, double maximum) {
+  Codec<double> codec;
+  codec.type = "number";
+  codec.range = fmt::format("{} to {}", minimum, maximum);
+  codec.schema = [=](JsonWriter& json) {
+    json.member("type", "number").member("minimum", minimum).member("maximum", maximum);
+  };
+  codec.read = [=](const YamlNode& node, const Reading& reading, double& value) {
+    double read = 0;
+    const char* const last = node.text.data() + node.text.size();
+    const auto [end, error] = std::from_chars(node.text.data(), last, read);
+    const bool plain = node.kind == Kind::scalar && !node.quoted && error == std::errc{} && end == last;
+    if (!plain || !std::isfinite(read)) return reading.expected("a number", node);
+    if (read < minimum) return reading.expected(fmt::format("a number >= {}", minimum), node);
+    if (read > maximum) return reading.expected(fmt::format("a number <= {}", maximum), node);
+    value = read;
+  };
+  codec.print = [](const double& value) { return fmt::format("{}", value); };
+  return codec;
+}
+
+Codec<std::string> name_codec(std::vector<std::string> names) {
+  Codec<std::string> codec;
+  codec.type = "name";
+  codec.range = join(names, " or ");
+  codec.schema = [names](JsonWriter& json) { names_schema(json, names); };
+  codec.read = [names](const YamlNode& node, const Reading& reading, std::string& value) {
+    const bool known = node.kind == Kind::scalar && std::find(names.begin(), names.end(), node.text) != names.end();
+    if (!known) return reading.expected_one_of(names, node);
+    value = node.text;
+  };
+  codec.print = [](const std::string& value) { return value; };
+  return codec;
+}
 
 template <class T>
 Codec<T> quantity_codec(T minimum, T maximum) {

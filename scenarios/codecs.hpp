@@ -52,8 +52,12 @@ struct Codec {
 template <class Int>
 [[nodiscard]] Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum);
 /// Both limits inclusive.
+[[nodiscard]] Codec<double> number_codec(double minimum, double maximum);
+/// Both limits inclusive.
 template <class T>
 [[nodiscard]] Codec<T> quantity_codec(T minimum, T maximum);
+/// One of these names.
+[[nodiscard]] Codec<std::string> name_codec(std::vector<std::string> names);
 /// A list of names of training profiles.
 [[nodiscard]] Codec<std::vector<std::string>> models_codec();
 /// A map of GPUs to jobs.

@@ -48,6 +48,8 @@ struct ScenarioKey {
 
 /// Whether the key has a value in this scenario (an optional may have none).
 [[nodiscard]] bool is_set(const ScenarioKey& key, const Scenario& scenario);
+/// Whether the key is one of `overlap.*` in a scenario that is no such study, or one that such a study has no use for.
+[[nodiscard]] bool is_idle(const ScenarioKey& key, const Scenario& scenario);
 [[nodiscard]] bool displaces(const ScenarioKey& key, const ScenarioKey& other);
 
 }  // namespace contend

@@ -73,10 +73,24 @@ class LayerReader {
   Scenario take() {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
+    refuse_idle();
     return std::move(scenario_);
   }
 
  private:
+  /// Keys of an overlap study in another scenario, and the other way round.
+  void refuse_idle() {
+    const bool study = scenario_.overlap.given();
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (!is_idle(key, scenario_) || key.print(scenario_) == key.print(default_scenario())) continue;
+      Diagnostic complaint;
+      complaint.key = key.path;
+      complaint.reason = study ? "has no effect on the study of an iteration" : "has no effect without a model";
+      if (!study) complaint.hint = "give overlap.model or overlap.layers";
+      complaints_.push_back(std::move(complaint));
+    }
+  }
+
   void collect(const SourceText& source, const YamlNode& map, const std::string& prefix,
                std::vector<Assignment>& assignments) {
     const auto& keys = scenario_keys();
@@ -153,11 +167,12 @@ Scenario parse_scenario(std::string_view text, const std::string& name, const Lo
   }
   LayerReader reader{complaints};
   for (const ScenarioLayer& layer : layers) reader.apply(layer);
+  Scenario scenario = reader.take();
   if (!complaints.empty()) {
     sort_by_place(complaints);
     throw InputError{std::move(complaints)};
   }
-  return reader.take();
+  return scenario;
 }
 
 Scenario load_scenario(const std::string& path, const LoadOptions& options) {
