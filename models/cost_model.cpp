@@ -51,8 +51,8 @@ double weights_read(const Layer& layer, const Traffic& moved) {
 }
 
 Work forward_work(const Layer& layer, int batch, const Traffic& moved) {
-  return {static_cast<double>(layer.forward_flops) * batch, moved.input + moved.output + weights_read(layer, moved),
-          layer.kernels};
+  return {static_cast<double>(layer.forward_flops) * batch,
+          moved.input * layer.input_reads + moved.output + weights_read(layer, moved), layer.kernels};
 }
 
 Work input_gradient_work(const Layer& layer, int batch, const Traffic& moved) {
@@ -64,6 +64,9 @@ Work input_gradient_work(const Layer& layer, int batch, const Traffic& moved) {
       work.bytes += moved.input + moved.output;
       break;
     case LayerKind::normalization:
+      // Sums over both come first where statistics of the batch do.
+      work.bytes += moved.input + (moved.input + moved.output) * (layer.input_reads - 1);
+      break;
     case LayerKind::pooling:
     case LayerKind::activation:
       work.bytes += moved.input;
@@ -92,12 +95,13 @@ class Roofline {
     const double per_kernel_flops = work.flops / work.kernels;
     const double per_kernel_bytes = work.bytes / work.kernels;
     const double peak = device_.peak(options_.type);
-    const double compute_s =
-        per_kernel_flops > 0 ? per_kernel_flops / (peak * efficiency(per_kernel_flops, device_, options_)) : 0;
-    const double memory_s =
-        per_kernel_bytes / (device_.memory_bandwidth.bytes_per_second() * options_.memory_efficiency);
-    const double kernel_ns = std::max(compute_s, memory_s) * 1e9 + static_cast<double>(options_.launch_overhead.ns());
-    return {kernel_ns * work.kernels, compute_s > memory_s};
+    // Products before quotients, so that round figures stay whole nanoseconds.
+    const double compute_ns =
+        per_kernel_flops > 0 ? per_kernel_flops * 1e9 / (peak * efficiency(per_kernel_flops, device_, options_)) : 0;
+    const double memory_ns =
+        per_kernel_bytes * 1e9 / (device_.memory_bandwidth.bytes_per_second() * options_.memory_efficiency);
+    const double kernel_ns = std::max(compute_ns, memory_ns) + static_cast<double>(options_.launch_overhead.ns());
+    return {kernel_ns * work.kernels, compute_ns > memory_ns};
   }
 
  private:
@@ -144,6 +148,17 @@ int activation_bytes(DataType type) {
   return std::max(2, bytes_of(type));
 }
 
+// A pass of a layer that takes longer than a day is a slip in the batch or the device, and might not fit into a Time.
+Time time_of(const Layer& layer, double ns, std::vector<Diagnostic>& found) {
+  constexpr double kDay_ns = 86'400e9;
+  if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
+  Diagnostic diagnostic;
+  diagnostic.key = fmt::format("layer `{}`", layer.name);
+  diagnostic.reason = fmt::format("a pass would take {:.3g} s, more than a day", ns * 1e-9);
+  found.push_back(std::move(diagnostic));
+  return {};
+}
+
 }  // namespace
 
 double efficiency(double flops, const Device& device, const RooflineOptions& options) {
@@ -174,13 +189,14 @@ TimedModel roofline_times(const LayerTable& table, const Device& device, int bat
     TimedLayer timed;
     timed.name = layer.name;
     timed.tensors = layer.parameters;
-    timed.forward = Time::ceil_nanoseconds(forward.ns);
-    timed.backward = Time::ceil_nanoseconds(input_gradient.ns + weight_gradient.ns);
+    timed.forward = time_of(layer, forward.ns, found);
+    timed.backward = time_of(layer, input_gradient.ns + weight_gradient.ns, found);
     timed.origin =
         fmt::format("roofline {} {}: forward bound by {}, backward by {}", device.name, to_string(options.type),
                     bound(forward.compute_bound), bound(input_gradient.compute_bound || weight_gradient.compute_bound));
     model.layers.push_back(std::move(timed));
   }
+  if (!found.empty()) throw InputError{std::move(found)};
   validate(model);
   return model;
 }

@@ -16,7 +16,7 @@ namespace contend {
 ///
 /// Its efficiency rises with its work w: efficiency(w) = e x w / (w + h), where h is the work that the device would do
 /// in `ramp` at efficiency e (Hockney's r_infinity and n_1/2; Parallel Computing 17, 1991). Whatever is not known for a
-/// device is one of these numbers; measure it (`contend calibrate`) to replace them.
+/// device is one of these numbers: a calibration on the device itself replaces them.
 struct RooflineOptions {
   DataType type = DataType::fp32;  ///< of matrix products and activations
   /// Fraction of the peak that large products reach. V100, cuBLAS: 83 of 125 TFLOPS on tensor cores and a seventh of
@@ -32,10 +32,10 @@ struct RooflineOptions {
 /// Fraction of the peak that a kernel of `flops` reaches.
 [[nodiscard]] double efficiency(double flops, const Device& device, const RooflineOptions& options);
 
-/// Times by the roofline, for `batch` samples. Each tensor is read or written once a kernel. Backward: one kernel for
-/// the gradient of the input (where something before needs it) and one for that of the weights. Throws InputError with
-/// every fault: an unsound table or device, a batch < 1, a type that the device hasn't (int8 trains nothing), an
-/// efficiency outside (0, 1], a negative time.
+/// Times by the roofline, for `batch` samples. Each tensor is read or written once a kernel (Layer::input_reads is the
+/// exception). Backward: one kernel for the gradient of the input (where something before needs it) and one for that of
+/// the weights. Throws InputError with every fault: an unsound table or device, a batch < 1, a type that the device
+/// hasn't (int8 trains nothing), an efficiency outside (0, 1], a negative time, a layer that takes longer than a day.
 [[nodiscard]] TimedModel roofline_times(const LayerTable& table, const Device& device, int batch,
                                         const RooflineOptions& options = {});
 

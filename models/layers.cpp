@@ -86,6 +86,9 @@ void check_layer(Complaints& complaints, const std::string& place, const Layer& 
   complaints.add_if_negative(place, "input elements", layer.input_elements);
   complaints.add_if_negative(place, "output elements", layer.output_elements);
   if (layer.kernels < 1) complaints.add(place, fmt::format("expected at least 1 kernel, got {}", layer.kernels));
+  if (layer.input_reads < 1) {
+    complaints.add(place, fmt::format("expected at least 1 read of the input, got {}", layer.input_reads));
+  }
 }
 
 }  // namespace

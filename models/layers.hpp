@@ -56,8 +56,9 @@ struct Layer {
   std::int64_t weight_gradient_flops = 0;  ///< backward, for the layer's own parameters
   std::int64_t input_elements = 0;         ///< activations read in the forward pass
   std::int64_t output_elements = 0;        ///< activations written in the forward pass
-  int kernels = 1;                         ///< dependent GPU kernels of the forward pass, >= 1; one a step in an LSTM
-  bool input_needs_gradient = true;        ///< false where nothing before this layer has parameters
+  int input_reads = 1;  ///< times a pass reads the input, >= 1; 2 in batch normalization: statistics come first
+  int kernels = 1;      ///< dependent GPU kernels of the forward pass, >= 1; one a step in an LSTM
+  bool input_needs_gradient = true;  ///< false where nothing before this layer has parameters
 
   [[nodiscard]] std::int64_t backward_flops() const { return input_gradient_flops + weight_gradient_flops; }
   [[nodiscard]] std::int64_t parameter_elements() const;
@@ -78,7 +79,7 @@ struct LayerTable {
 
 /// Throws InputError with every fault found: no layers; no parameters at all; an empty or repeated name; a convolution,
 /// linear, embedding or recurrent layer without parameters (own or shared); a tensor without elements or whose shape
-/// disagrees with them; negative work or sizes; kernels < 1.
+/// disagrees with them; negative work or sizes; kernels or reads < 1.
 void validate(const LayerTable& table);
 
 /// A layer whose times on one device and for one batch are known.

@@ -99,6 +99,12 @@ Feature NetworkBuilder::normalization(const std::string& name, Feature input, Bi
   return output;
 }
 
+Feature NetworkBuilder::batch_normalization(const std::string& name, Feature input) {
+  const Feature output = normalization(name, input);
+  table_.layers.back().input_reads = 2;
+  return output;
+}
+
 Feature NetworkBuilder::pooling(const std::string& name, Feature input, Window window) {
   return add_plain(name, LayerKind::pooling, input, slide(input, window));
 }

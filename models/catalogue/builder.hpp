@@ -57,7 +57,9 @@ class NetworkBuilder {
   Feature linear(const std::string& name, Feature input, std::int64_t channels, Bias bias);
   /// The same with the weight of an earlier layer (tied weights): only the bias, if any, is new.
   Feature tied_linear(const std::string& name, Feature input, std::int64_t channels, Bias bias);
-  /// Scale and shift a channel: batch and layer normalization. RMS normalization has no shift.
+  /// Scale and shift a channel by statistics of the batch, which take a pass over the input of their own.
+  Feature batch_normalization(const std::string& name, Feature input);
+  /// The same by statistics of one position: layer normalization, or RMS normalization, which has no shift.
   Feature normalization(const std::string& name, Feature input, Bias shift = Bias::yes);
   Feature pooling(const std::string& name, Feature input, Window window);
   /// Average over whatever windows give `size` x `size` positions.

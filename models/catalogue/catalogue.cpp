@@ -121,11 +121,10 @@ LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length
   if (entry.sequence_length == 0) {
     throw InputError{fmt::format("model `{}` takes images: it has no sequence length", entry.name)};
   }
-  const std::int64_t limit = entry.max_sequence_length;
-  if (sequence_length < 1 || (limit > 0 && sequence_length > limit)) {
-    const std::string range = limit > 0 ? fmt::format("between 1 and {}", limit) : std::string{"of at least 1"};
-    throw InputError{
-        fmt::format("model `{}`: expected a sequence length {}, got {}", entry.name, range, sequence_length)};
+  const std::int64_t limit = entry.max_sequence_length > 0 ? entry.max_sequence_length : kLongestSequence;
+  if (sequence_length < 1 || sequence_length > limit) {
+    throw InputError{fmt::format("model `{}`: expected a sequence length between 1 and {}, got {}", entry.name, limit,
+                                 sequence_length)};
   }
   return entry.table(sequence_length);
 }

@@ -15,7 +15,7 @@ struct CatalogueEntry {
   std::string_view name;
   std::string_view summary;
   std::int64_t sequence_length = 0;      ///< default, in tokens or words; 0 where a sample is an image
-  std::int64_t max_sequence_length = 0;  ///< 0 if there is no limit (or no sequence)
+  std::int64_t max_sequence_length = 0;  ///< of trained positions; 0 if the architecture sets no limit
   LayerTable (*table)(std::int64_t sequence_length) = nullptr;
 };
 
@@ -25,8 +25,11 @@ struct CatalogueEntry {
 [[nodiscard]] const CatalogueEntry* find_model(std::string_view name);
 [[nodiscard]] std::vector<std::string> model_names();
 
+/// Where the architecture sets no limit: keeps the flops of the largest model within 64 bits.
+inline constexpr std::int64_t kLongestSequence = 524'288;
+
 /// The layers of a model. `sequence_length` 0 takes the entry's default; throws InputError if the model has no
-/// sequence, or a shorter one.
+/// sequence, or only shorter ones.
 [[nodiscard]] LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length = 0);
 
 /// What a list of models shows, for samples of the default length.

@@ -12,7 +12,7 @@ namespace contend {
 inline Feature conv_unit(NetworkBuilder& net, const std::string& name, const Feature& x, std::int64_t channels,
                          const Window& window) {
   const Feature y = net.convolution(name + ".conv", x, channels, window, Bias::no);
-  return net.activation(name + ".relu", net.normalization(name + ".bn", y));
+  return net.activation(name + ".relu", net.batch_normalization(name + ".bn", y));
 }
 
 struct ConvUnit {

@@ -23,7 +23,7 @@ struct Block {
 Feature conv_norm(NetworkBuilder& net, const std::string& at, int index, const Feature& x, std::int64_t channels,
                   const Window& window) {
   const Feature y = net.convolution(fmt::format("{}conv{}", at, index), x, channels, window, Bias::no);
-  return net.normalization(fmt::format("{}bn{}", at, index), y);
+  return net.batch_normalization(fmt::format("{}bn{}", at, index), y);
 }
 
 Feature residual_block(NetworkBuilder& net, const std::string& at, const Feature& x, const Block& block) {
@@ -42,7 +42,7 @@ Feature residual_block(NetworkBuilder& net, const std::string& at, const Feature
   Feature shortcut = x;
   if (block.project) {
     shortcut = net.convolution(at + "downsample.0", x, out, Window::square(1, block.stride), Bias::no);
-    shortcut = net.normalization(at + "downsample.1", shortcut);
+    shortcut = net.batch_normalization(at + "downsample.1", shortcut);
   }
   return relu(block.bottleneck ? 3 : 2, net.sum(at + "add", y, shortcut));
 }
