@@ -37,7 +37,8 @@ class LogReader {
       read_line(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
-    if (dumps_ == 0) complaints_.add({}, "", "no line holds a row `[number, elements, backward us, all-reduce us]`");
+    if (dumps_ == 0 && complaints_.empty())
+      complaints_.add({}, "", "no line holds a row `[number, elements, backward us, all-reduce us]`");
     if (dumps_ > 1 && rows_.size() != rows_before_)
       complaints_.add(
           {line_, 0}, "",

@@ -3,6 +3,7 @@
 #include "traces/atomic_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 
@@ -43,6 +44,13 @@ class FileSource final : public ByteSource {
 
 std::unique_ptr<ByteSource> open_file(const std::string& path) {
   return std::make_unique<FileSource>(path);
+}
+
+std::string read_all(ByteSource& source) {
+  std::string text;
+  std::array<char, std::size_t{1} << 16> buffer{};
+  while (const std::size_t count = source.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);
+  return text;
 }
 
 std::size_t TextSource::read(char* buffer, std::size_t size) {

@@ -19,6 +19,9 @@ class ByteSource {
 /// InputError if it can't be read, is damaged, or ends within the compressed data.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
 
+/// All that is left of a source.
+[[nodiscard]] std::string read_all(ByteSource& source);
+
 /// A text in memory, which must outlive the source.
 class TextSource final : public ByteSource {
  public:

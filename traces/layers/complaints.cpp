@@ -62,7 +62,7 @@ Time read_layer_time(std::string_view text, int decimals, Place place, const std
   if (number.error == DecimalError::not_a_number)
     complaints.add(place, key, fmt::format("expected a time >= 0, got \"{}\"", text));
   else if (number.error == DecimalError::overflow || number.value > kLongestLayer.ns())
-    complaints.add(place, key, fmt::format("{} is longer than an hour, which no layer takes", text));
+    complaints.add(place, key, fmt::format("{} is longer than an hour", text));
   else if (number.value < 0 || text.starts_with('-'))
     complaints.add(place, key, fmt::format("expected a time >= 0, got {}", text));
   else

@@ -26,6 +26,7 @@ class Complaints {
 
   void add(Place place, std::string key, std::string reason, std::string hint = {});
   [[nodiscard]] bool empty() const { return kept_.empty(); }
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(kept_.size()) + more_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   /// Throws InputError if there is anything to complain about.
   void throw_if_any();

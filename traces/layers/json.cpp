@@ -149,8 +149,9 @@ class Builder {
     if (const std::size_t bracket = reason.find("] "); bracket != std::string::npos) reason.erase(0, bracket + 2);
     if (const std::size_t column = reason.find(", column "); column != std::string::npos)
       reason.erase(0, std::min(reason.find(": ", column), reason.size() - 2) + 2);
-    const bool not_finite = token.starts_with('N') || token.starts_with('I') || token.starts_with("-I");
-    Complaints{cursor_.file()}.fail(cursor_.at_end() ? cursor_.here() : cursor_.token(), "", "no valid JSON: " + reason,
+    const bool not_finite = token.ends_with('N') || token.ends_with('I');
+    const bool ended = reason.find("end of input") != std::string::npos;
+    Complaints{cursor_.file()}.fail(ended ? cursor_.here() : cursor_.token(), "", "no valid JSON: " + reason,
                                     not_finite ? "JSON knows no NaN and no infinity" : "");
   }
 

@@ -19,6 +19,20 @@ constexpr std::string_view kLayer = "layer:";
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
+/// The name of a GPU, among the properties of all that the machine has.
+std::string device_name(const JsonValue& document, std::int64_t id) {
+  for (const char* list : {"deviceProperties", "computeProperties"}) {
+    const JsonValue* devices = document.find(list);
+    if (devices == nullptr) continue;
+    for (const JsonValue& device : devices->items) {
+      const JsonValue* number = device.find("id");
+      const JsonValue* name = device.find("name");
+      if (number != nullptr && name != nullptr && number->text == std::to_string(id)) return name->text;
+    }
+  }
+  return {};
+}
+
 /// Sorts the events of a trace by what they are. The categories are those of PyTorch 1.12 and later; before, they were
 /// called Operator, Runtime and Kernel.
 class Collector {
@@ -46,10 +60,12 @@ class Collector {
       add_kernel(event);
   }
 
-  KinetoEvents take() {
+  /// `rest` is the document around the events.
+  KinetoEvents take(const JsonValue& rest) {
     if (devices_.size() > 1)
-      complaints_.fail({}, "",
-                       fmt::format("kernels on {} GPUs; expected the profile of a process with one", devices_.size()));
+      complaints_.add({}, "",
+                      fmt::format("kernels on {} GPUs; expected the profile of a process with one", devices_.size()));
+    if (!devices_.empty()) events_.device = device_name(rest, *devices_.begin());
     events_.several_forward_threads = forward_threads_.size() > 1;
     return std::move(events_);
   }
@@ -86,7 +102,11 @@ class Collector {
     std::string_view name = text(event, "name");
     if (name.starts_with("struct ")) name.remove_prefix(7);  // as Windows writes the names of types
     if (name.starts_with("ProfilerStep#")) return add_range(event, KinetoRange::Kind::step, 0);
-    if (name == kAccumulate) return add_gradient(event);
+    if (name.starts_with(kLayer)) return add_named(event, kLayer, KinetoRange::Kind::annotation);
+    if (name == kAccumulate) {
+      add_range(event, KinetoRange::Kind::engine, 0);
+      return add_gradient(event);
+    }
     const std::int64_t sequence = argument(event, "Sequence number", -1);
     const std::int64_t forward_thread = argument(event, "Fwd thread id", 0);
     if (name.starts_with(kEngine)) add_range(event, KinetoRange::Kind::engine, 0);
@@ -203,13 +223,6 @@ class Collector {
   std::set<std::int64_t> devices_;
 };
 
-std::string device_name(const JsonValue& document) {
-  const JsonValue* devices = document.find("deviceProperties");
-  if (devices == nullptr || devices->items.empty()) return {};
-  const JsonValue* name = devices->items.front().find("name");
-  return name == nullptr ? std::string{} : name->text;
-}
-
 }  // namespace
 
 KinetoEvents read_kineto_events(ByteSource& source, const std::string& file) {
@@ -217,8 +230,7 @@ KinetoEvents read_kineto_events(ByteSource& source, const std::string& file) {
   Collector collector{complaints};
   const JsonValue rest =
       stream_json(source, file, "traceEvents", [&](const JsonValue& event) { collector.add(event); });
-  KinetoEvents events = collector.take();
-  events.device = device_name(rest);
+  KinetoEvents events = collector.take(rest);
   complaints.throw_if_any();
   return events;
 }

@@ -49,7 +49,7 @@ struct KinetoKernel {
 };
 
 struct KinetoEvents {
-  std::string device;              ///< name of the first GPU, or empty
+  std::string device;              ///< name of the GPU, or empty
   std::vector<std::string> names;  ///< of layers
   std::vector<KinetoRange> ranges;
   std::vector<KinetoMark> forward_operators;

@@ -33,13 +33,6 @@ class Rewound final : public ByteSource {
   ByteSource& rest_;
 };
 
-std::string read_all(ByteSource& source) {
-  std::string text;
-  std::array<char, kHead> buffer{};
-  while (const std::size_t count = source.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);
-  return text;
-}
-
 /// A reader of text as one of bytes that come piece by piece.
 template <TimedModel (*parse)(std::string_view, const std::string&, const LayerReadOptions&)>
 TimedModel whole(ByteSource& source, const std::string& file, const LayerReadOptions& options) {

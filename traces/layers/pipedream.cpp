@@ -89,8 +89,9 @@ class GraphReader {
       const std::size_t end = last ? line.size() : line.find(fmt::format(", {}", kFields[i + 1]), at);
       places[i] = {line_, static_cast<int>(at) + 1};
       if (end == std::string_view::npos || !line.substr(at, end - at).starts_with(kFields[i])) {
-        const std::string expected{kFields[std::min(i + (end == std::string_view::npos ? 1 : 0), kFields.size() - 1)]};
-        complaints_.add(places[i], node.id, fmt::format("expected {}VALUE here, or behind it", expected));
+        complaints_.add(places[i], node.id,
+                        end == std::string_view::npos ? fmt::format("expected `, {}...` behind this", kFields[i + 1])
+                                                      : fmt::format("expected `{}...`", kFields[i]));
         return;
       }
       places[i].column += static_cast<int>(kFields[i].size());

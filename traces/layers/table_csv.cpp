@@ -1,8 +1,8 @@
 #include "traces/layers/table_csv.hpp"
 
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"
+#include "traces/layers/byte_source.hpp"
 #include "traces/layers/csv_columns.hpp"
 #include "traces/layers/layer_options.hpp"
 
@@ -88,7 +88,7 @@ LayerTable parse_table_csv(std::string_view text, const std::string& file) {
 }
 
 LayerTable read_layer_table(const std::string& path) {
-  return parse_table_csv(read_file(path), path);
+  return parse_table_csv(read_all(*open_file(path)), path);
 }
 
 std::string table_csv(const LayerTable& table) {

@@ -21,7 +21,7 @@ namespace contend {
 
 /// Throws InputError with every bad row, and what validate() finds.
 [[nodiscard]] LayerTable parse_table_csv(std::string_view text, const std::string& file);
-/// The same for a file.
+/// The same for a file, compressed or not.
 [[nodiscard]] LayerTable read_layer_table(const std::string& path);
 
 /// The table in the format that parse_table_csv() reads; reading it back gives the same table.
