@@ -45,6 +45,11 @@ std::string title(const PolicyChoice& choice) {
   return text;
 }
 
+/// A worker alone exchanges nothing.
+IterationGraph plan(const FusionPolicy& policy, const OverlapProblem& problem) {
+  return problem.workers > 1 ? policy.plan(problem) : IterationBuilder{problem}.graph;
+}
+
 SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
   SteadyState fast = steady_state(graph, problem.cost);
   if (scenario.overlap.fast) return fast;
@@ -69,7 +74,7 @@ OverlapRow measure(const Scenario& scenario, const TimedModel& model, const Over
   row.bound_s = iteration_bound(problem, policy->staleness()).value().to_seconds();
   IterationGraph graph;
   try {
-    graph = policy->plan(problem);
+    graph = plan(*policy, problem);
   } catch (const InputError& error) {
     row.refused = error.diagnostics().front().reason;
     return row;
@@ -80,7 +85,7 @@ OverlapRow measure(const Scenario& scenario, const TimedModel& model, const Over
   row.exposed_s = std::max(0.0, row.iteration_s - compute_s);
   row.throughput = static_cast<double>(model.batch) * problem.workers / row.iteration_s;
   row.efficiency = compute_s / row.iteration_s;
-  row.messages = problem.workers > 1 ? message_count(graph) : 0;
+  row.messages = message_count(graph);
   row.settled = state.recurs;
   return row;
 }
@@ -137,7 +142,7 @@ OverlapTimeline overlap_timeline(const Scenario& scenario) {
   const OverlapProblem problem = overlap_problem(scenario, model, scenario.overlap.workers.front());
   const auto policy = make_fusion(scenario.overlap.fusion.front(), scenario.seed, network_cost(scenario.network));
   OverlapTimeline timeline;
-  timeline.graph = policy->plan(problem);
+  timeline.graph = plan(*policy, problem);
   const SteadyState settled = steady_state(timeline.graph, problem.cost);
   SteadyStateOptions options;
   options.iterations = settled.warm_up + settled.period + 2;
