@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/overlap.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/version.hpp"
@@ -137,6 +138,7 @@ int run(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   auto [scenarios, inputs] = load_scenarios(arguments);
+  if (is_overlap_study(scenarios)) return run_overlap_studies(arguments, scenarios);
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs) inputs[i].push_back(hash_input(*jobs));
   const std::vector<std::string> folders = make_folders(arguments, scenarios);

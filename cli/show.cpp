@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
+#include "cli/overlap_report.hpp"
 #include "cli/topology.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/print.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::string_view kExamples[] = {
     "contend show scenario.yaml",
+    "contend show scenarios/overlap/resnet50-10gbe.yaml --layers",
     "contend show scenario.yaml --set network.nic=25Gbps > changed.yaml",
     "contend show scenario.yaml --topology --svg topology.svg",
 };
@@ -23,6 +25,7 @@ constexpr Option kOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "with --topology: JSON instead of tables"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
     {.name = "svg", .letter = '\0', .value = "FILE", .text = "with --topology: draw it"},
+    {.name = "layers", .letter = '\0', .value = "", .text = "the layers of an overlap study instead, with their times"},
 };
 
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
@@ -52,6 +55,8 @@ int run(const Arguments& arguments) {
   const Scenario scenario = load_scenarios(arguments).scenarios.front();
   if (arguments.has("topology"))
     show_topology(scenario, arguments);
+  else if (arguments.has("layers"))
+    fmt::print("{}", layers_text(overlap_model(scenario.overlap)));
   else
     fmt::print("{}", to_yaml(scenario));
   return kExitOk;

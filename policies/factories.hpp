@@ -20,4 +20,17 @@ std::unique_ptr<PlacementPolicy> make_lwf(const Parameters&, const PolicyContext
 std::unique_ptr<CommunicationPolicy> make_srsf_communication(const Parameters&, const PolicyContext&);
 std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters&, const PolicyContext&);
 
+std::unique_ptr<FusionPolicy> make_bsp(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_wfbp(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_threshold(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_horovod(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_ddp(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_mg_wfbp(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_asc_wfbp(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_dear(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_byte_scheduler(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_p3(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_last_batch(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_search(const Parameters&, const PolicyContext&);
+
 }  // namespace contend

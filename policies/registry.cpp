@@ -48,6 +48,52 @@ constexpr PolicyRow<CommunicationPolicy> kCommunication[] = {
      make_srsf_communication},
 };
 
+constexpr std::string_view kMgWfbp = "Shi et al., INFOCOM 2019";
+
+constexpr ParameterInfo kThresholdParameters[] = {{"mib", 64.0, 0, 1e6, "size at which a bucket is sent, in MiB"}};
+constexpr ParameterInfo kHorovodParameters[] = {
+    {"mib", 64.0, 0, 1e6, "size of the fusion buffer, in MiB"},
+    {"cycle_ms", 1.0, 0.001, 1e4, "time between two looks for ready gradients, in ms"}};
+constexpr ParameterInfo kDdpParameters[] = {{"mib", 25.0, 0, 1e6, "size of a bucket, in MiB"},
+                                            {"first_mib", 1.0, 0, 1e6, "size of the first bucket, in MiB"}};
+constexpr ParameterInfo kMgWfbpParameters[] = {
+    {"optimal", true, 0, 0, "the exact optimum under the method's assumptions; false: the published walk"}};
+constexpr ParameterInfo kAscWfbpParameters[] = {{"streams", std::int64_t{2}, 1, 1024, "messages at once"}};
+constexpr ParameterInfo kDearParameters[] = {
+    {"mib", 25.0, 0, 1e6, "size of a fusion buffer, in MiB; 0: every layer alone"},
+    {"tune", false, 0, 0, "let Bayesian optimisation choose the size in ten trials, `mib` first"}};
+constexpr ParameterInfo kByteSchedulerParameters[] = {
+    {"partition", std::int64_t{4'000'000}, 1, 1e12, "largest piece, in gradient elements"},
+    {"credit", std::int64_t{16'000'000}, 1, 1e12, "pieces are sent while fewer elements than this are on their way"}};
+constexpr ParameterInfo kP3Parameters[] = {{"slice", std::int64_t{50'000}, 1, 1e12, "largest slice, in elements"}};
+constexpr ParameterInfo kSearchParameters[] = {
+    {"evaluations", std::int64_t{1000}, 0, 1e6, "schedules to try beside those of the other policies"}};
+
+constexpr PolicyRow<FusionPolicy> kFusion[] = {
+    {"bsp", "one message with the whole gradient after the backward pass", kTextbook, {}, make_bsp},
+    {"wfbp", "every gradient as soon as it is ready", "Zhang et al., USENIX ATC 2017 (Poseidon)", {}, make_wfbp},
+    {"threshold", "buckets of one size, sent when full", kMgWfbp, kThresholdParameters, make_threshold},
+    {"horovod", "what has become ready in a cycle, in buffers of limited size", "Sergeev, Del Balso, arXiv 1802.05799",
+     kHorovodParameters, make_horovod},
+    {"ddp", "the buckets of PyTorch's DistributedDataParallel", "Li et al., VLDB 2020", kDdpParameters, make_ddp},
+    {"mg-wfbp", "merges neighbours so that the last message ends earliest", kMgWfbp, kMgWfbpParameters, make_mg_wfbp},
+    {"asc-wfbp", "several messages at once, merged only while they would wait", "Shi et al., INFOCOM 2021",
+     kAscWfbpParameters, make_asc_wfbp},
+    {"dear", "reduce-scatter in the backward pass, all-gather in the next forward", "Zhang et al., ICDCS 2023",
+     kDearParameters, make_dear},
+    {"bytescheduler", "pieces by priority within a credit; the next forward starts with its first layers",
+     "Peng et al., SOSP 2019", kByteSchedulerParameters, make_byte_scheduler},
+    {"p3", "slices by priority, one at a time; the next forward starts with its first layers",
+     "Jayarajan et al., MLSys 2019", kP3Parameters, make_p3},
+    {"last-batch",
+     "one message during the whole next iteration; updates are a step stale",
+     "Zhang, last-batch data-parallel training (LB-SGD)",
+     {},
+     make_last_batch},
+    {"search", "tries all of these but last-batch and improves on the best", "local search", kSearchParameters,
+     make_search},
+};
+
 }  // namespace
 
 const ParameterValue& Parameters::find(std::string_view name) const {
@@ -65,6 +111,9 @@ std::span<const PolicyRow<PlacementPolicy>> placement_policies() {
 }
 std::span<const PolicyRow<CommunicationPolicy>> communication_policies() {
   return kCommunication;
+}
+std::span<const PolicyRow<FusionPolicy>> fusion_policies() {
+  return kFusion;
 }
 
 }  // namespace contend

@@ -169,6 +169,20 @@ Codec<double> number_codec(double minimum, double maximum) {
   return codec;
 }
 
+Codec<std::string> name_codec(std::vector<std::string> names) {
+  Codec<std::string> codec;
+  codec.type = "name";
+  codec.range = join(names, " or ");
+  codec.schema = [names](JsonWriter& json) { names_schema(json, names); };
+  codec.read = [names](const YamlNode& node, const Reading& reading, std::string& value) {
+    const bool known = node.kind == Kind::scalar && std::find(names.begin(), names.end(), node.text) != names.end();
+    if (!known) return reading.expected_one_of(names, node);
+    value = node.text;
+  };
+  codec.print = [](const std::string& value) { return value; };
+  return codec;
+}
+
 template <class T>
 Codec<T> quantity_codec(T minimum, T maximum) {
   const QuantityInfo& info = quantity_info<T>();

@@ -1,65 +1,27 @@
 #include "scenarios/keys.hpp"
 
 #include "network/collectives/choice.hpp"
+#include "scenarios/key_rows.hpp"
+#include "scenarios/overlap_keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/topology_codec.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace contend {
 namespace {
+
+using key_rows::property;
+using key_rows::row;
 
 constexpr std::int64_t kMaxGpus = 1 << 20;
 constexpr std::int64_t kMaxJobs = 1'000'000;
 constexpr std::int64_t kMaxIterations = 1'000'000'000'000;
 constexpr Time kHour = Time::seconds(3600);
 constexpr Time kDay = 24 * kHour;
-
-template <class T>
-void clear(T& value, const T& fallback) {
-  value = fallback;
-}
-template <class T>
-void clear(std::optional<T>& value, const std::optional<T>&) {
-  value.reset();
-}
-
-/// A key whose value is taken from a scenario by `get` and put into it by `set`.
-template <class T, class Get, class Set>
-ScenarioKey property(std::string_view path, Get get, Set set, const Codec<T>& codec, std::string_view text) {
-  ScenarioKey key;
-  key.path = path;
-  key.type = codec.type;
-  key.range = codec.range;
-  key.text = text;
-  key.is_optional = codec.is_optional;
-  key.unset = codec.unset;
-  key.schema = codec.schema;
-  key.read = [get, set, codec](const YamlNode& node, const Reading& reading, Scenario& scenario) {
-    T value = get(scenario);
-    codec.read(node, reading, value);
-    set(scenario, std::move(value));
-  };
-  key.reset = [get, set](Scenario& scenario) {
-    T value = get(scenario);
-    clear(value, T{get(default_scenario())});
-    set(scenario, std::move(value));
-  };
-  key.print = [get, codec](const Scenario& scenario) { return codec.print(get(scenario)); };
-  return key;
-}
-
-/// A key that is one member of a scenario; `member` returns a reference to it.
-template <class T, class Member>
-ScenarioKey row(std::string_view path, Member member, const Codec<T>& codec, std::string_view text) {
-  return property<T>(
-      path, [member](const Scenario& s) -> const T& { return member(s); },
-      [member](Scenario& s, T value) { member(s) = std::move(value); }, codec, text);
-}
 
 ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey key) {
   key.displaces = std::move(others);
@@ -81,6 +43,20 @@ ScenarioKey flow_only(ScenarioKey key) {
 ScenarioKey no_flow(ScenarioKey key) {
   key.needs = "network.fidelity: analytic or contention";
   key.applies = [](const Scenario& scenario) { return !is_flow(scenario); };
+  return key;
+}
+
+/// A study of one iteration has no use for jobs and clusters, and a study of jobs none for `overlap`.
+ScenarioKey for_its_study(ScenarioKey key) {
+  constexpr std::string_view kOfJobs[] = {"seed", "repeat", "cluster.", "policies.", "workload.", "engine."};
+  if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
+                  [&](std::string_view group) { return key.path.starts_with(group); })) {
+    key.needs = "a study of jobs (no overlap.model or overlap.layers)";
+    key.applies = [](const Scenario& scenario) { return !scenario.overlap.given(); };
+  } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
+    key.needs = "overlap.model or overlap.layers";
+    key.applies = [](const Scenario& scenario) { return scenario.overlap.given(); };
+  }
   return key;
 }
 
@@ -310,8 +286,8 @@ const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
     for (const auto& make :
-         {run_keys, cluster_keys, network_keys, flow_keys, policy_keys, workload_keys, engine_keys}) {
-      for (ScenarioKey& key : make()) all.push_back(std::move(key));
+         {run_keys, cluster_keys, network_keys, flow_keys, policy_keys, workload_keys, overlap_keys, engine_keys}) {
+      for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;
   }();
@@ -325,6 +301,7 @@ const Scenario& default_scenario() {
     scenario.scheduling = default_policy(policy_kind("scheduling"), "srsf");
     scenario.placement = default_policy(policy_kind("placement"), "lwf");
     scenario.communication = default_policy(policy_kind("communication"), "srsf");
+    scenario.overlap.fusion = default_fusion();
     return scenario;
   }();
   return defaults;

@@ -113,9 +113,11 @@ void policy_schema(JsonWriter& json, const PolicyKind& kind) {
 }  // namespace
 
 const std::vector<PolicyKind>& policy_kinds() {
-  static const std::vector<PolicyKind> kinds{{"scheduling", without_factories(scheduling_policies())},
-                                             {"placement", without_factories(placement_policies())},
-                                             {"communication", without_factories(communication_policies())}};
+  static const std::vector<PolicyKind> kinds{
+      {"scheduling", "policies.scheduling", without_factories(scheduling_policies())},
+      {"placement", "policies.placement", without_factories(placement_policies())},
+      {"communication", "policies.communication", without_factories(communication_policies())},
+      {"fusion", "overlap.fusion", without_factories(fusion_policies())}};
   return kinds;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The three policy keys. Their values are maps `{policy: lwf, kappa: 1}` or just the name; names and parameters come
+// Keys whose values are policies: maps `{policy: lwf, kappa: 1}` or just the name; names and parameters come
 // from the tables of policies/registry.hpp.
 
 #include "policies/registry.hpp"
@@ -22,7 +22,8 @@ struct PolicyInfo {
 };
 
 struct PolicyKind {
-  std::string_view word;  ///< `scheduling`: its key is `policies.scheduling`
+  std::string_view word;  ///< `scheduling`
+  std::string_view key;   ///< `policies.scheduling`
   std::vector<PolicyInfo> policies;
 };
 

@@ -83,6 +83,11 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
+    if (scenario_.overlap.given() && network.fidelity == Fidelity::flow) {
+      const auto [source, place] = find("network.fidelity");
+      complaints_.push_back(source.complaint(place, "network.fidelity", "the study of an iteration has no topology",
+                                             "analytic or contention"));
+    }
     if (!complaints_.empty() || network.fidelity != Fidelity::flow) return;
     for (const Diagnostic& complaint : topology_complaints(scenario_)) {
       const auto [source, place] = find(complaint.key);

@@ -28,7 +28,7 @@ std::string table_of_keys() {
 }
 
 std::string table_of_policies(const PolicyKind& kind) {
-  std::string out = fmt::format("### policies.{}\n\n| policy | meaning | source |\n|---|---|---|\n", kind.word);
+  std::string out = fmt::format("### {}\n\n| policy | meaning | source |\n|---|---|---|\n", kind.key);
   std::string parameters;
   for (const PolicyInfo& policy : kind.policies) {
     out += fmt::format("| `{}` | {} | {} |\n", policy.name, policy.summary, policy.source);

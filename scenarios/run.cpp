@@ -13,17 +13,6 @@ namespace contend {
 
 namespace {
 
-AlphaBeta network_cost(const Scenario::Network& network) {
-  constexpr double kNanosecondsPerSecond = 1e9;
-  AlphaBeta cost;
-  cost.alpha = network.alpha;
-  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
-  cost.beta = network.beta ? *network.beta : TimePerByte{kNanosecondsPerSecond / network.nic->bytes_per_second()};
-  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
-  cost.tick = network.tick;
-  return cost;
-}
-
 std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const AlphaBeta& cost, std::uint64_t seed,
                                            std::size_t jobs) {
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
@@ -48,6 +37,17 @@ std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const 
 }
 
 }  // namespace
+
+AlphaBeta network_cost(const Scenario::Network& network) {
+  constexpr double kNanosecondsPerSecond = 1e9;
+  AlphaBeta cost;
+  cost.alpha = network.alpha;
+  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
+  cost.beta = network.beta ? *network.beta : TimePerByte{kNanosecondsPerSecond / network.nic->bytes_per_second()};
+  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
+  cost.tick = network.tick;
+  return cost;
+}
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
   return run_workload(scenario,

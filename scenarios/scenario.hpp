@@ -1,6 +1,8 @@
 #pragma once
 // A scenario: plain validated data, every default filled in, no behaviour.
 
+#include "models/devices.hpp"
+#include "models/overlap/problem.hpp"
 #include "models/workload.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
@@ -26,6 +28,33 @@ enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
 /// How a flow finds its way through a topology (network/routing.hpp).
 enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
+
+/// How the cost of a collective follows from that of a link (ExchangeCost).
+enum class ExchangeFormula : std::uint8_t { ring, halving_doubling, measured };
+
+/// A study of one iteration of one job (`overlap.*`): the same model under several fusion policies and numbers of
+/// workers. It is one if it has a model or a file of layer times.
+struct OverlapStudy {
+  std::optional<std::string> model;   ///< a name of the catalogue
+  std::optional<std::string> layers;  ///< path of a file of layer times
+  std::string select;                 ///< which of several models in that file
+  std::string device = "V100-SXM2";
+  DataType type = DataType::fp32;
+  std::optional<int> batch, sequence;
+  std::optional<Time> single_worker;  ///< iteration of one worker that the layer times are scaled to
+  Granularity granularity = Granularity::tensor;
+  std::vector<int> workers{8};
+  ExchangeKind exchange = ExchangeKind::all_reduce;
+  ExchangeFormula formula = ExchangeFormula::ring;
+  TimePerByte gamma;                  ///< adding up a byte
+  std::optional<int> servers;         ///< parameter servers; as many as workers if not given
+  bool colocated = false;             ///< servers on the machines of the workers
+  std::optional<double> two_at_once;  ///< time per byte of each of two transfers, in units of that of one alone
+  bool fast = false;                  ///< the fast executor instead of the engine
+  std::vector<PolicyChoice> fusion;
+
+  [[nodiscard]] bool given() const { return model || layers; }
+};
 
 struct Scenario {
   std::string name;
@@ -65,6 +94,8 @@ struct Scenario {
     std::optional<std::string> jobs;  ///< path of a job list; if absent the mix is generated
     GeneratedWorkload generate;
   } workload;
+
+  OverlapStudy overlap;
 
   struct Engine {
     bool leap = true;

@@ -1,7 +1,7 @@
 #include "sim/courier.hpp"
 
 #include <algorithm>
-#include <compare>
+#include <functional>
 #include <utility>
 
 namespace contend {
@@ -10,6 +10,10 @@ Courier::Courier(EngineState& state) : state_{state}, refused_by_(state.servers(
 
 Time Courier::solo_time(const Traffic& traffic) const {
   return state_.network->solo_time(request_of(traffic));
+}
+
+const Op& Courier::op_of(const Traffic& traffic) const {
+  return state_.run(traffic.job).plan->ops[traffic.op.index()].op;
 }
 
 TransferRequest Courier::request_of(const Traffic& traffic) const {
@@ -31,7 +35,6 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
 
 void Courier::hold(Traffic traffic) {
   JobRun& run = state_.run(traffic.job);
-  if (run.waiting++ == 0) run.waiting_since = state_.clock;
   std::size_t index = waiting_.size();
   if (free_waiting_.empty()) {
     waiting_.emplace_back();
@@ -39,8 +42,48 @@ void Courier::hold(Traffic traffic) {
     index = free_waiting_.back();
     free_waiting_.pop_back();
   }
+  const Op& op = op_of(traffic);
+  const OpId id = traffic.op;
+  const JobId job = traffic.job;
+  const Slot slot = traffic.slot;
   waiting_[index].traffic = std::move(traffic);
-  became_ready_.push_back(index);
+  if (!op.channel.valid()) {
+    became_ready_.push_back(index);
+    let_ask(index);
+    return;
+  }
+  auto& ready = run.channels[op.channel.index()].ready;
+  ready.push_back({run.iteration_of(slot), op.priority, id, slot, index});
+  std::push_heap(ready.begin(), ready.end(), std::greater<>{});
+  moved_.emplace_back(job, op.channel);
+}
+
+void Courier::let_ask(std::size_t index) {
+  waiting_[index].asking = true;
+  JobRun& run = state_.run(waiting_[index].traffic.job);
+  if (run.waiting++ == 0) run.waiting_since = state_.clock;
+}
+
+void Courier::advance(JobId job, ChannelId id) {
+  JobRun& run = state_.run(job);
+  if (id.index() >= run.channels.size()) return;
+  ChannelQueue& queue = run.channels[id.index()];
+  const Channel& channel = run.plan->channels[id.index()];
+  const auto has_room = [&] {
+    return queue.bytes < channel.window || queue.committed.size() + static_cast<std::size_t>(queue.in_network) <
+                                               static_cast<std::size_t>(channel.messages);
+  };
+  while (!queue.ready.empty() && has_room()) {
+    std::pop_heap(queue.ready.begin(), queue.ready.end(), std::greater<>{});
+    queue.committed.push_back(queue.ready.back());
+    queue.ready.pop_back();
+    queue.bytes += run.plan->ops[queue.committed.back().op.index()].op.bytes;
+  }
+  if (queue.committed.empty() || queue.in_network >= channel.messages) return;
+  const std::size_t first = queue.committed.front().message;
+  if (waiting_[first].asking) return;
+  let_ask(first);
+  to_ask_.push_back(first);
 }
 
 void Courier::stop_watching(std::size_t index) {
@@ -51,24 +94,12 @@ void Courier::stop_watching(std::size_t index) {
 
 void Courier::forget_waiting(std::size_t index) {
   JobRun& run = state_.run(waiting_[index].traffic.job);
-  if (--run.waiting == 0) run.communication_wait += state_.clock - run.waiting_since;
+  if (waiting_[index].asking && --run.waiting == 0) run.communication_wait += state_.clock - run.waiting_since;
   stop_watching(index);
   std::erase(became_ready_, index);
   waiting_[index] = Waiting{};
   free_waiting_.push_back(index);
 }
-
-/// Orders waiting messages: by key of the policy, then as GPUs order tasks.
-struct Courier::Asked {
-  std::int64_t key;
-  Time start;
-  JobId job;
-  bool later;  // of two iterations in flight
-  OpId op;
-  int rank;
-  std::size_t index;
-  auto operator<=>(const Asked&) const = default;
-};
 
 /// True if every server takes the message; else the first that refuses is watched.
 bool Courier::may_start(std::size_t index) {
@@ -86,8 +117,17 @@ bool Courier::may_start(std::size_t index) {
   return true;
 }
 
+void Courier::ask(std::size_t index) {
+  if (!may_start(index)) return;
+  const Traffic& traffic = waiting_[index].traffic;
+  const JobRun& run = state_.run(traffic.job);
+  willing_.push_back({state_.policies.communication->key(state_.job(traffic.job)), run.start, traffic.job,
+                      traffic.slot != run.current, op_of(traffic).priority, traffic.op, traffic.rank, index});
+  std::push_heap(willing_.begin(), willing_.end(), std::greater<>{});
+}
+
 void Courier::admit() {
-  if (became_ready_.empty() && relieved_.empty()) return;
+  if (became_ready_.empty() && relieved_.empty() && moved_.empty()) return;
   state_.network->set_now(state_.clock);
   to_ask_.swap(became_ready_);
   became_ready_.clear();
@@ -98,19 +138,24 @@ void Courier::admit() {
     to_ask_.insert(to_ask_.end(), refused.begin(), refused.end());
   }
   relieved_.clear();
-  std::vector<Asked> willing;
-  for (const std::size_t index : to_ask_) {
-    if (!may_start(index)) continue;
-    const Traffic& traffic = waiting_[index].traffic;
-    const JobRun& run = state_.run(traffic.job);
-    willing.push_back({state_.policies.communication->key(state_.job(traffic.job)), run.start, traffic.job,
-                       traffic.slot != run.current, traffic.op, traffic.rank, index});
-  }
+  std::sort(moved_.begin(), moved_.end());
+  moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
+  for (const auto& [job, channel] : moved_) advance(job, channel);
+  moved_.clear();
+  for (const std::size_t index : to_ask_) ask(index);
   to_ask_.clear();
-  std::sort(willing.begin(), willing.end());
-  for (std::size_t i = 0; i < willing.size(); ++i) {
+  for (bool first = true; !willing_.empty(); first = false) {
+    std::pop_heap(willing_.begin(), willing_.end(), std::greater<>{});
+    const Asked asked = willing_.back();
+    willing_.pop_back();
     // Those before it may have taken what it needs.
-    if (i == 0 || may_start(willing[i].index)) start(willing[i].index);
+    if (!first && !may_start(asked.index)) continue;
+    const ChannelId channel = op_of(waiting_[asked.index].traffic).channel;
+    start(asked.index);
+    if (!channel.valid()) continue;
+    advance(asked.job, channel);
+    for (const std::size_t next : to_ask_) ask(next);
+    to_ask_.clear();
   }
 }
 
@@ -120,6 +165,10 @@ void Courier::start(std::size_t index) {
   traffic.since = state_.clock;
   const TransferId id = state_.network->start(request_of(traffic), state_.clock);
   JobRun& run = state_.run(traffic.job);
+  if (const ChannelId channel = op_of(traffic).channel; channel.valid()) {
+    run.channels[channel.index()].committed.pop_front();
+    ++run.channels[channel.index()].in_network;
+  }
   run.transfers.push_back(id);
   run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
   if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
@@ -134,6 +183,12 @@ void Courier::end_due(std::vector<Traffic>& ended) {
     JobRun& run = state_.run(traffic.job);
     std::erase(run.transfers, id);
     relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
+    if (const Op& op = op_of(traffic); op.channel.valid()) {
+      ChannelQueue& queue = run.channels[op.channel.index()];
+      --queue.in_network;
+      queue.bytes -= op.bytes;
+      moved_.emplace_back(traffic.job, op.channel);
+    }
     ++state_.events;
     state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
     state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{traffic.job.value()} << 8) ^
@@ -158,6 +213,7 @@ void Courier::abandon(JobId job) {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (waiting_[i].traffic.job == job) forget_waiting(i);
   }
+  run.channels.assign(run.channels.size(), {});
 }
 
 }  // namespace contend

@@ -17,6 +17,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -94,6 +95,22 @@ struct Promise {
   Time service;
 };
 
+/// The messages of a job that wait in one of its channels (sim/graph.hpp).
+struct ChannelQueue {
+  struct Entry {
+    std::int64_t iteration = 0;
+    std::int32_t priority = 0;
+    OpId op;
+    Slot slot = 0;
+    std::size_t message = 0;  ///< index into the courier's waiting messages
+    auto operator<=>(const Entry&) const = default;
+  };
+  std::vector<Entry> ready;     ///< a heap: the first to be committed is in front
+  std::deque<Entry> committed;  ///< in order of entering
+  int in_network = 0;           ///< messages
+  Bytes bytes;                  ///< committed or in the network
+};
+
 struct JobRun {
   const JobSpec* spec = nullptr;
   const Plan* plan = nullptr;
@@ -115,7 +132,8 @@ struct JobRun {
   std::vector<GpuId> gpus;           ///< by rank
   std::vector<ServerId> servers;     ///< ascending
   std::vector<std::vector<ServerId>> role_servers;
-  std::vector<TransferId> transfers;  ///< in the network
+  std::vector<TransferId> transfers;   ///< in the network
+  std::vector<ChannelQueue> channels;  ///< as in the plan
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   int waiting = 0;                    ///< messages held back
   Time waiting_since, communication_wait;

@@ -17,6 +17,7 @@ void Executor::begin(JobId job) {
   const Plan& plan = *run.plan;
   run.current = 0;
   run.pending.assign(2 * plan.ops.size(), 0);
+  run.channels.assign(plan.channels.size(), {});
   run.communication_per_iteration = Time{};
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     if (plan.ops[i].op.kind == OpKind::compute) continue;

@@ -62,6 +62,22 @@ OpId IterationGraph::add_message(std::string name, RoleId from, RoleId to, Bytes
   return OpId{ops_.size() - 1};
 }
 
+ChannelId IterationGraph::add_channel(std::string name, int messages, Bytes window) {
+  channels_.push_back({std::move(name), messages, window});
+  return ChannelId{channels_.size() - 1};
+}
+
+void IterationGraph::put_into(ChannelId channel, OpId op, std::int32_t priority) {
+  ops_[op.index()].channel = channel;
+  ops_[op.index()].priority = priority;
+}
+
+IterationGraph IterationGraph::with_ranks(int ranks) const {
+  IterationGraph graph = *this;
+  for (Role& role : graph.roles_) role.ranks = ranks;
+  return graph;
+}
+
 void IterationGraph::add_dependency(OpId before, OpId after, int lag) {
   dependencies_.push_back({before, after, lag});
 }
@@ -91,9 +107,15 @@ void IterationGraph::validate() const {
   for (const Role& role : roles_) {
     if (role.ranks < 1) bad_graph("role `" + role.name + "` needs at least one rank");
   }
+  for (const Channel& channel : channels_) {
+    if (channel.messages < 1 || channel.window < Bytes{1}) bad_graph("channel `" + channel.name + "` has no room");
+  }
   for (const Op& op : ops_) {
     if (op.role.index() >= roles_.size()) bad_graph("operation `" + op.name + "` has no role");
     if (op.duration < Time{} || op.bytes < Bytes{}) bad_graph("operation `" + op.name + "` has a negative size");
+    if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
+      bad_graph("operation `" + op.name + "` can't be in its channel");
+    }
     if (op.kind == OpKind::message) {
       if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
       if (roles_[op.role.index()].ranks != roles_[op.peer.index()].ranks) {
@@ -113,6 +135,10 @@ void IterationGraph::validate() const {
     if (d.lag == 0) ++predecessors[d.after.index()];
   }
   // Kahn's algorithm: an operation that is never freed lies on or behind a cycle.
+  std::vector<std::vector<OpId>> successors(ops_.size());
+  for (const Dependency& d : dependencies_) {
+    if (d.lag == 0) successors[d.before.index()].push_back(d.after);
+  }
   std::vector<OpId> free;
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     if (predecessors[i] == 0) free.emplace_back(i);
@@ -122,8 +148,8 @@ void IterationGraph::validate() const {
     const OpId op = free.back();
     free.pop_back();
     ++freed;
-    for (const Dependency& d : dependencies_) {
-      if (d.lag == 0 && d.before == op && --predecessors[d.after.index()] == 0) free.push_back(d.after);
+    for (const OpId after : successors[op.index()]) {
+      if (--predecessors[after.index()] == 0) free.push_back(after);
     }
   }
   if (freed != ops_.size()) {
@@ -158,6 +184,11 @@ class TextReader {
     } else if (words.size() == 3 && words[0] == "role") {
       roles_.emplace_back(words[1]);
       graph.add_role(std::string{words[1]}, static_cast<int>(number(words[2])));
+    } else if (words.size() == 4 && words[0] == "channel") {
+      channels_.emplace_back(words[1]);
+      graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});
+    } else if (words.size() == 4 && words[0] == "put") {
+      graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
     } else if (words.size() == 4 && words[0] == "compute") {
       ops_.emplace_back(words[1]);
       graph.add_compute(std::string{words[1]}, role(words[2]), Time::nanoseconds(number(words[3])));
@@ -196,7 +227,7 @@ class TextReader {
   OpId op(std::string_view name) const { return lookup<OpId>(ops_, name); }
 
   std::string_view item_;
-  std::vector<std::string_view> roles_, ops_;
+  std::vector<std::string_view> roles_, channels_, ops_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 namespace contend {
 
 using RoleId = Id<struct RoleTag>;
+using ChannelId = Id<struct ChannelTag>;
 
 enum class OpKind : std::uint8_t { compute, collective, message };
 enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all };
@@ -25,6 +26,16 @@ enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gathe
 struct Role {
   std::string name;
   int ranks = 1;
+};
+
+/// A queue of a job in front of the network, like a stream of a communication library or the scheduler of ByteScheduler
+/// (SOSP 2019). Collectives that are ready wait in it by iteration, priority and id. The first is committed as long as
+/// fewer than `messages` are, or the bytes committed are less than `window` (a credit, which the last one may overdraw);
+/// what is committed enters the network in that order, at most `messages` at a time, whatever becomes ready meanwhile.
+struct Channel {
+  std::string name;
+  int messages = 1;         ///< >= 1; in the network at once
+  Bytes window = Bytes{1};  ///< >= 1
 };
 
 /// One operation of an iteration.
@@ -38,6 +49,8 @@ struct Op {
   Time duration;                                           ///< compute only
   Bytes bytes;                                             ///< collective and message
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
+  ChannelId channel;                                       ///< collective only; none: straight into the network
+  std::int32_t priority = 0;                               ///< in its channel; smaller goes first
 };
 
 /// `after` starts only when `before` has ended: in the same iteration (lag 0) or the one before (lag 1). Between two
@@ -54,11 +67,17 @@ class IterationGraph {
   OpId add_compute(std::string name, RoleId role, Time duration);
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes);
   OpId add_message(std::string name, RoleId from, RoleId to, Bytes bytes);
+  ChannelId add_channel(std::string name, int messages, Bytes window);
+  void put_into(ChannelId channel, OpId op, std::int32_t priority);
   void add_dependency(OpId before, OpId after, int lag = 0);
 
   [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
+  [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<Dependency>& dependencies() const { return dependencies_; }
+  /// The same graph with this many ranks in every role. All ranks of a role do the same, so that two of them stand for
+  /// any number wherever the network does not tell them apart.
+  [[nodiscard]] IterationGraph with_ranks(int ranks) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
   /// Compute time of one iteration on one rank of `role`.
   [[nodiscard]] Time compute_per_rank(RoleId role) const;
@@ -66,11 +85,13 @@ class IterationGraph {
   [[nodiscard]] Time compute_total() const;
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
-  /// per-rank operations of roles of different size, a negative duration or size, a lag other than 0 or 1.
+  /// per-rank operations of roles of different size, a negative duration or size, a lag other than 0 or 1, a channel
+  /// without room, something else than a collective in a channel.
   void validate() const;
 
  private:
   std::vector<Role> roles_;
+  std::vector<Channel> channels_;
   std::vector<Op> ops_;
   std::vector<Dependency> dependencies_;
 };
@@ -78,6 +99,7 @@ class IterationGraph {
 /// Builds a graph from a line per item, for tests and experiments; times in ns, sizes in bytes:
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
+///   channel stream 1 5000 | put grads stream 3  (messages and window of a channel; an operation and its priority)
 /// Items are separated by `|` or a newline. Throws InputError with the item that can't be read.
 IterationGraph graph_from_text(std::string_view text);
 

@@ -106,6 +106,12 @@ void Leaper::write_state(const Group& group) {
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
       network_->save_state(transfer, now_of(group), words_);
     }
+    for (const ChannelQueue& channel : run.channels) {  // what is committed has an order that nothing else tells
+      for (const ChannelQueue::Entry& entry : channel.committed) {
+        words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.current ? 0U : 1U));
+      }
+      words_.push_back(UINT64_MAX);
+    }
     words_.push_back(UINT64_MAX);
   }
 }
@@ -313,6 +319,10 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
       state_.at(run.cells[c]).load_is_stale = true;
       state_.occupant(run.cells[c], id).remaining_compute +=
           (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
+    }
+    for (ChannelQueue& channel : run.channels) {
+      for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
+      for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;
     }
     if (communicates(id)) {
       for (const TransferId transfer : run.transfers) network_->shift(transfer, by);

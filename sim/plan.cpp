@@ -4,7 +4,8 @@
 
 namespace contend {
 
-Plan::Plan(const IterationGraph& graph) : roles{graph.roles()}, compute_total{graph.compute_total()} {
+Plan::Plan(const IterationGraph& graph)
+    : roles{graph.roles()}, channels{graph.channels()}, compute_total{graph.compute_total()} {
   graph.validate();
   for (std::size_t r = 0; r < roles.size(); ++r) {
     first_rank.push_back(ranks);
@@ -40,17 +41,17 @@ void Plan::find_chains() {
   for (const PlannedOp& op : ops) {
     for (const OpId after : op.successors[0]) ++waits_for[after.index()];
   }
-  std::vector<OpId> order;
+  std::vector<OpId> order, ready;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (waits_for[i] == 0) ready.emplace_back(i);
+  }
   while (order.size() < ops.size()) {
-    OpId next;
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      if (waits_for[i] != 0) continue;
-      if (next.valid()) return;  // two at once
-      next = OpId{i};
+    if (ready.size() > 1) return;  // two at once
+    order.push_back(ready.front());
+    ready.clear();
+    for (const OpId after : ops[order.back().index()].successors[0]) {
+      if (--waits_for[after.index()] == 0) ready.push_back(after);
     }
-    waits_for[next.index()] = -1;
-    for (const OpId after : ops[next.index()].successors[0]) --waits_for[after.index()];
-    order.push_back(next);
   }
   const auto& next_iteration = ops[order.back().index()].successors[1];
   if (std::find(next_iteration.begin(), next_iteration.end(), order.front()) == next_iteration.end()) return;

@@ -23,6 +23,7 @@ struct Plan {
 
   std::vector<PlannedOp> ops;
   std::vector<Role> roles;
+  std::vector<Channel> channels;
   std::vector<int> first_rank;  ///< of each role, in the numbering of all ranks
   int ranks = 0;
   std::int32_t instances = 0;          ///< per iteration; a per-rank operation counts once a rank

@@ -1,6 +1,7 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf.hpp"
+#include "validate/overlap.hpp"
 
 namespace contend {
 
@@ -11,6 +12,8 @@ constexpr SuiteRow kSuites[] = {
      validate_ada_srsf},
     {"ada-srsf-full", "gains of LWF-1 and Ada-SRSF at full scale over 30 seeds beside the published ones (minutes)",
      true, validate_ada_srsf_full},
+    {"overlap", "fusion policies on K80, V100 and RTX 2080 Ti clusters beside published iterations (seconds)", false,
+     validate_overlap},
 };
 
 }  // namespace

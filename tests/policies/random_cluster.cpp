@@ -101,7 +101,7 @@ class Builder {
     const std::int64_t f = duration(), b = duration(), c = duration(), g = bytes(), h = bytes();
     if (workers > 1 && chance(0.3)) return staged_graph(workers, f, b, c, g, h);
     const std::string role = fmt::format("role w {} | compute f w {} | compute b w {} | ", workers, f, b);
-    switch (in(0, 7)) {
+    switch (in(0, 9)) {
       case 0:  // layer-wise: the forward pass of the first layer may start before the last all-reduce has ended
         return {
             role + fmt::format("compute c w {} | all-reduce g w {} | all-reduce h w {} | f -> b | b -> c | b -> g | "
@@ -116,6 +116,14 @@ class Builder {
             workers};
       case 3:  // nothing in order but the iterations
         return {role + "b => f | f => b", workers};
+      case 5:
+      case 6:  // layer-wise through a channel: by priority with a credit, or several messages at once
+        return {role + fmt::format("compute c w {0} | all-reduce g w {1} | all-reduce h w {2} | all-reduce i w {1} | "
+                                   "channel s {3} {4} | put g s {5} | put h s 1 | put i s {6} | f -> b | b -> c | "
+                                   "b -> g | b -> i | c -> h | h => f | g => b | i => c",
+                                   c, std::max<std::int64_t>(1, g), h, in(1, 2), in(1, 60) * size_unit_, in(0, 2),
+                                   in(0, 2)),
+                workers};
       case 4:  // two branches and an update that nobody waits for
         return {role + fmt::format("compute c w {} | all-reduce g w {} | f -> g | b -> c | g => f | c => b", c, g),
                 workers};

@@ -73,7 +73,7 @@ class LogReader {
       complaints_.add({line_, column}, "", fmt::format("expected a row of 4 or 5 numbers, got {}", fields.size()));
   }
 
-  void read_row(const std::vector<std::string_view>& fields, Place place) {
+  void read_row(const std::vector<std::string_view>& fields, TextPlace place) {
     const std::int64_t number = read_whole(fields[0], 0, 2 * kMaxLayers, place, "parameter", complaints_);
     if (number == 0) {
       rows_before_ = rows_.size();

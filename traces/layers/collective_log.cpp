@@ -16,7 +16,7 @@ namespace {
 constexpr int kMicroseconds = 3;
 constexpr std::string_view kBlank = " \t\r";
 
-Time read_latency(std::string_view text, Place place, Complaints& complaints) {
+Time read_latency(std::string_view text, TextPlace place, Complaints& complaints) {
   const std::int64_t before = complaints.count();
   const Time time = read_layer_time(text, kMicroseconds, place, "latency", complaints);
   if (complaints.count() == before && time == Time{}) complaints.add(place, "latency", "expected a time > 0, got 0");
@@ -24,7 +24,7 @@ Time read_latency(std::string_view text, Place place, Complaints& complaints) {
 }
 
 /// Takes the next word off a line; `place` moves with it.
-std::string_view next_word(std::string_view& line, Place& place) {
+std::string_view next_word(std::string_view& line, TextPlace& place) {
   const std::size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
   place.column += static_cast<int>(begin);
   line.remove_prefix(begin);
@@ -33,10 +33,10 @@ std::string_view next_word(std::string_view& line, Place& place) {
   return word;
 }
 
-CollectiveSample read_osu_row(std::string_view line, Place place, Complaints& complaints) {
+CollectiveSample read_osu_row(std::string_view line, TextPlace place, Complaints& complaints) {
   CollectiveSample sample;
   std::string_view size = next_word(line, place);
-  Place at = place;
+  TextPlace at = place;
   if (const std::size_t comma = size.find(','); comma != std::string_view::npos) {
     sample.ranks = static_cast<int>(read_whole(size.substr(0, comma), 1, INT_MAX, at, "ranks", complaints));
     size.remove_prefix(comma + 1);

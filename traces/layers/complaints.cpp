@@ -14,7 +14,7 @@ constexpr Time kLongestLayer = Time::seconds(3600);
 
 }  // namespace
 
-void Complaints::add(Place place, std::string key, std::string reason, std::string hint) {
+void Complaints::add(TextPlace place, std::string key, std::string reason, std::string hint) {
   if (kept_.size() >= kKept) {
     ++more_;
     return;
@@ -40,7 +40,7 @@ void Complaints::throw_if_any() {
   throw InputError{std::move(kept_)};
 }
 
-void Complaints::fail(Place place, std::string key, std::string reason, std::string hint) {
+void Complaints::fail(TextPlace place, std::string key, std::string reason, std::string hint) {
   Diagnostic last;
   last.file = file_;
   last.line = place.line;
@@ -57,7 +57,8 @@ std::string suggest(const std::string& word, const std::vector<std::string>& can
   return nearest.empty() ? nearest : fmt::format("did you mean \"{}\"?", nearest);
 }
 
-Time read_layer_time(std::string_view text, int decimals, Place place, const std::string& key, Complaints& complaints) {
+Time read_layer_time(std::string_view text, int decimals, TextPlace place, const std::string& key,
+                     Complaints& complaints) {
   const ScaledDecimal number = parse_scaled(text, decimals);
   if (number.error == DecimalError::not_a_number)
     complaints.add(place, key, fmt::format("expected a time >= 0, got \"{}\"", text));
@@ -70,7 +71,7 @@ Time read_layer_time(std::string_view text, int decimals, Place place, const std
   return Time{};
 }
 
-std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum, Place place,
+std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum, TextPlace place,
                         const std::string& key, Complaints& complaints) {
   const ScaledDecimal number = parse_integer(text);
   if (number.error == DecimalError::not_a_number)

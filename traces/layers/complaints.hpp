@@ -13,7 +13,7 @@
 namespace contend {
 
 /// A place in a text; 0 if unknown.
-struct Place {
+struct TextPlace {
   int line = 0;    ///< 1-based
   int column = 0;  ///< 1-based, in bytes
 };
@@ -24,14 +24,14 @@ class Complaints {
  public:
   explicit Complaints(std::string file) : file_{std::move(file)} {}
 
-  void add(Place place, std::string key, std::string reason, std::string hint = {});
+  void add(TextPlace place, std::string key, std::string reason, std::string hint = {});
   [[nodiscard]] bool empty() const { return kept_.empty(); }
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(kept_.size()) + more_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   /// Throws InputError if there is anything to complain about.
   void throw_if_any();
   /// One last complaint: throws it, together with all before.
-  [[noreturn]] void fail(Place place, std::string key, std::string reason, std::string hint = {});
+  [[noreturn]] void fail(TextPlace place, std::string key, std::string reason, std::string hint = {});
 
  private:
   std::string file_;
@@ -44,12 +44,12 @@ class Complaints {
 
 /// A time from decimal text in units of 10^-decimals ns (us: 3, ms: 6, s: 9), 0 to one hour. Rounded to the nanosecond.
 /// What is no such time is complained about and read as 0.
-[[nodiscard]] Time read_layer_time(std::string_view text, int decimals, Place place, const std::string& key,
+[[nodiscard]] Time read_layer_time(std::string_view text, int decimals, TextPlace place, const std::string& key,
                                    Complaints& complaints);
 
 /// A whole number from `minimum` to `maximum`; what is none is complained about and read as `minimum`.
-[[nodiscard]] std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum, Place place,
-                                      const std::string& key, Complaints& complaints);
+[[nodiscard]] std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum,
+                                      TextPlace place, const std::string& key, Complaints& complaints);
 
 /// The largest tensor and the longest table that a reader accepts: with them no sum of bytes or times overflows.
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;

@@ -49,7 +49,7 @@ std::optional<ParameterTensor> parse_size(std::string_view text) {
 CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& known,
                        const std::vector<std::string>& required, Complaints& complaints)
     : table_{table}, complaints_{complaints} {
-  const Place header{1, 0};
+  const TextPlace header{1, 0};
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     const std::string& name = table.header[i];
     if (std::find(known.begin(), known.end(), name) == known.end())

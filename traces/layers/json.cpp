@@ -31,8 +31,8 @@ class Cursor {
     return at_ == filled_;
   }
   [[nodiscard]] char current() const { return buffer_[at_]; }
-  [[nodiscard]] Place token() const { return token_; }
-  [[nodiscard]] Place here() const { return here_; }
+  [[nodiscard]] TextPlace token() const { return token_; }
+  [[nodiscard]] TextPlace here() const { return here_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
   void advance() {
@@ -73,8 +73,8 @@ class Cursor {
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   std::size_t length_ = 0;
-  Place here_{1, 1};
-  Place token_{1, 1};
+  TextPlace here_{1, 1};
+  TextPlace token_{1, 1};
   bool between_ = true;  ///< between two tokens
   bool in_string_ = false;
   bool escaped_ = false;

@@ -20,7 +20,7 @@ struct JsonValue {
   std::string text;                ///< of a string, decoded; the digits of a number, for exact reading
   std::vector<std::string> names;  ///< of the members of an object, in order of the file; as many as items
   std::vector<JsonValue> items;    ///< elements of an array, values of an object
-  Place place;                     ///< where the value begins
+  TextPlace place;                 ///< where the value begins
 
   [[nodiscard]] bool is(Kind wanted) const { return kind == wanted; }
   /// The first member of that name, or nullptr if there is none or this is no object.

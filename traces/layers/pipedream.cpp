@@ -83,7 +83,7 @@ class GraphReader {
 
   void read_fields(Node& node, std::string_view line, std::size_t at) {
     std::array<std::string_view, kFields.size()> values;
-    std::array<Place, kFields.size()> places;
+    std::array<TextPlace, kFields.size()> places;
     for (std::size_t i = 0; i < kFields.size(); ++i) {
       const bool last = i + 1 == kFields.size();
       const std::size_t end = last ? line.size() : line.find(fmt::format(", {}", kFields[i + 1]), at);
@@ -107,7 +107,7 @@ class GraphReader {
     if (bytes > 0) node.layer.tensors.push_back({.name = "parameters", .elements = bytes / kElementBytes, .shape = {}});
   }
 
-  void check_activation(std::string_view text, Place place, const std::string& id) {
+  void check_activation(std::string_view text, TextPlace place, const std::string& id) {
     if (text.starts_with('[') && text.ends_with(']') && text.size() > 2) {
       text = text.substr(1, text.size() - 2);
       ++place.column;
@@ -122,7 +122,7 @@ class GraphReader {
   }
 
   /// Bytes; the profiler writes them with a fraction, which must be zero.
-  std::int64_t size(std::string_view text, Place place, const std::string& id) {
+  std::int64_t size(std::string_view text, TextPlace place, const std::string& id) {
     const ScaledDecimal number = parse_scaled(text, 0);
     if (number.error == DecimalError::not_a_number || number.value < 0 || text.starts_with('-'))
       complaints_.add(place, id, fmt::format("expected a number of bytes >= 0, got \"{}\"", text));
@@ -154,7 +154,7 @@ class GraphReader {
     ++nodes_[to->second].predecessors;
   }
 
-  std::map<std::string, std::size_t>::const_iterator find(std::string_view id, Place place) {
+  std::map<std::string, std::size_t>::const_iterator find(std::string_view id, TextPlace place) {
     const auto found = index_.find(std::string{id});
     if (found == index_.end()) complaints_.add(place, "", fmt::format("no node \"{}\"", id));
     return found;

@@ -1,0 +1,56 @@
+// The part of `contend run` for studies of one iteration.
+#include "cli/overlap.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/load.hpp"
+#include "cli/overlap_report.hpp"
+#include "scenarios/print.hpp"
+#include "sim/error.hpp"
+#include "traces/atomic_file.hpp"
+#include "traces/result_writer.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+bool is_overlap_study(std::span<const Scenario> scenarios) {
+  const auto given = [](const Scenario& scenario) { return scenario.overlap.given(); };
+  const bool any = std::any_of(scenarios.begin(), scenarios.end(), given);
+  if (any && !std::all_of(scenarios.begin(), scenarios.end(), given))
+    throw InputError{"studies of an iteration (overlap.*) and of a cluster can't share a table: run them one by one"};
+  return any;
+}
+
+int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  for (const std::string_view option : {"jobs", "progress"}) {
+    if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect on the study of an iteration", option)};
+  }
+  if (arguments.has("timeline")) {
+    const OverlapStudy& study = scenarios.front().overlap;
+    if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
+      throw UsageError{
+          "--timeline draws one iteration: give one scenario, --set 'overlap.fusion=[NAME]' and --set "
+          "'overlap.workers=[N]'"};
+    write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
+  }
+  std::vector<std::vector<OverlapRow>> rows;
+  for (const Scenario& scenario : scenarios) rows.push_back(run_overlap(scenario));
+  for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
+    const std::filesystem::path top{*arguments.value("output")};
+    const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
+    make_folder(folder);
+    write_file((std::filesystem::path{folder} / "overlap.csv").string(), overlap_csv(rows[i]));
+    write_file((std::filesystem::path{folder} / "scenario.yaml").string(), to_yaml(scenarios[i], folder));
+  }
+  if (arguments.has("json")) {
+    fmt::print("{}", overlap_json(scenarios, rows));
+  } else if (!arguments.has("quiet")) {
+    for (std::size_t i = 0; i < scenarios.size(); ++i)
+      fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], overlap_model(scenarios[i].overlap), rows[i]));
+  }
+  return kExitOk;
+}
+
+}  // namespace contend

@@ -1,0 +1,187 @@
+#include "cli/overlap_report.hpp"
+
+#include "cli/table.hpp"
+#include "traces/atomic_file.hpp"
+#include "traces/csv.hpp"
+#include "traces/json_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+struct OverlapColumn {
+  std::string_view name;   ///< in files, with the unit
+  std::string_view title;  ///< for people
+  double (*value)(const OverlapRow&);
+  double shown;  ///< factor for people
+};
+constexpr OverlapColumn kColumns[] = {
+    {"iteration_s", "iteration [ms]", [](const OverlapRow& row) { return row.iteration_s; }, 1e3},
+    {"exposed_communication_s", "exposed [ms]", [](const OverlapRow& row) { return row.exposed_s; }, 1e3},
+    {"throughput_per_s", "samples/s", [](const OverlapRow& row) { return row.throughput; }, 1},
+    {"scaling_efficiency", "efficiency [%]", [](const OverlapRow& row) { return row.efficiency; }, 100},
+    {"messages", "messages", [](const OverlapRow& row) { return static_cast<double>(row.messages); }, 1},
+    {"bound_s", "bound [ms]", [](const OverlapRow& row) { return row.bound_s; }, 1e3},
+    {"above_bound", "above bound [%]", [](const OverlapRow& row) { return row.above_bound(); }, 100},
+};
+
+std::string table_of(std::span<const OverlapRow> rows) {
+  std::vector<std::string> titles{"policy"};
+  std::vector<std::vector<std::string>> columns;
+  std::vector<const OverlapRow*> shown;
+  for (const OverlapRow& row : rows) {
+    if (row.refused.empty()) shown.push_back(&row);
+  }
+  for (const OverlapColumn& column : kColumns) {
+    titles.emplace_back(column.title);
+    if (column.name == "messages") {
+      auto& cells = columns.emplace_back();
+      for (const OverlapRow* row : shown) cells.push_back(fmt::format("{}", row->messages));
+      continue;
+    }
+    std::vector<double> values;
+    for (const OverlapRow* row : shown) values.push_back(column.shown * column.value(*row));
+    columns.push_back(format_column(values));
+  }
+  Table table{titles};
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    std::vector<std::string> cells{shown[i]->policy + (shown[i]->stale ? " (stale)" : "")};
+    for (const auto& column : columns) cells.push_back(column[i]);
+    table.add(std::move(cells));
+  }
+  std::string text = table.text();
+  for (const OverlapRow& row : rows) {
+    if (!row.refused.empty()) text += fmt::format("{}: not here: {}\n", row.policy, row.refused);
+    if (row.refused.empty() && !row.settled) text += fmt::format("{}: never settled; a mean\n", row.policy);
+  }
+  return text;
+}
+
+void event(JsonWriter& json, std::string_view name, std::size_t lane, Time start, Time duration,
+           std::int64_t iteration) {
+  const auto us = [](Time time) { return fmt::format("{}.{:03}", time.ns() / 1000, time.ns() % 1000); };
+  json.begin_object().member("name", name).member("ph", "X").member("pid", 0);
+  json.member("tid", static_cast<std::int64_t>(lane));
+  json.key("ts").raw(us(start)).key("dur").raw(us(duration));
+  json.key("args").begin_object().member("iteration", iteration).end_object().end_object();
+}
+
+void lane_name(JsonWriter& json, std::size_t lane, const std::string& name) {
+  json.begin_object().member("name", "thread_name").member("ph", "M").member("pid", 0);
+  json.member("tid", static_cast<std::int64_t>(lane));
+  json.key("args").begin_object().member("name", name).end_object().end_object();
+}
+
+}  // namespace
+
+std::string overlap_text(const Scenario& scenario, const TimedModel& model, std::span<const OverlapRow> rows) {
+  std::string out;
+  for (std::size_t i = 0; i < rows.size();) {
+    std::size_t end = i;
+    while (end < rows.size() && rows[end].workers == rows[i].workers) ++end;
+    out += fmt::format("{}{}: {} on {}, batch {}, {} workers; one worker alone {:.3f} ms, gradient {:.1f} MiB\n",
+                       i == 0 ? "" : "\n", scenario.name, model.name, model.device, model.batch, rows[i].workers,
+                       (model.forward() + model.backward()).to_seconds() * 1e3, model.gradient().to_double() / 1048576);
+    out += table_of(rows.subspan(i, end - i));
+    i = end;
+  }
+  return out;
+}
+
+std::string overlap_json(std::span<const Scenario> scenarios, std::span<const std::vector<OverlapRow>> rows) {
+  JsonWriter json;
+  json.begin_object().key("scenarios").begin_array();
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    json.begin_object().member("name", scenarios[i].name).key("rows").begin_array();
+    for (const OverlapRow& row : rows[i]) {
+      json.begin_object().member("workers", row.workers).member("policy", row.policy);
+      if (!row.refused.empty()) {
+        json.member("refused", row.refused).end_object();
+        continue;
+      }
+      for (const OverlapColumn& column : kColumns) json.member(column.name, column.value(row));
+      json.member("stale", row.stale).member("settled", row.settled).end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.take();
+}
+
+std::string overlap_csv(std::span<const OverlapRow> rows) {
+  std::string out = "workers,policy";
+  for (const OverlapColumn& column : kColumns) out += fmt::format(",{}", column.name);
+  out += ",stale,settled\n";
+  for (const OverlapRow& row : rows) {
+    if (!row.refused.empty()) continue;
+    out += fmt::format("{},", row.workers);
+    append_csv_field(out, row.policy);
+    for (const OverlapColumn& column : kColumns) out += fmt::format(",{:.12g}", column.value(row));
+    out += fmt::format(",{:d},{:d}\n", row.stale, row.settled);
+  }
+  return out;
+}
+
+void write_overlap_timeline(const std::string& path, const OverlapTimeline& timeline) {
+  const IterationGraph& graph = timeline.graph;
+  const std::size_t roles = graph.roles().size();
+  JsonWriter json;
+  json.begin_object().member("displayTimeUnit", "ms").key("traceEvents").begin_array();
+  for (std::size_t i = 0; i < roles; ++i) lane_name(json, i, graph.roles()[i].name);
+  // Messages of one channel may overlap; viewers need a lane for each.
+  std::vector<std::vector<Time>> busy_until(graph.channels().size());
+  std::vector<std::size_t> first_lane{roles};
+  for (const Channel& channel : graph.channels()) {
+    for (int i = 0; i < channel.messages; ++i)
+      lane_name(json, first_lane.back() + static_cast<std::size_t>(i),
+                i == 0 ? channel.name : fmt::format("{} #{}", channel.name, i + 1));
+    first_lane.push_back(first_lane.back() + static_cast<std::size_t>(channel.messages));
+  }
+  std::vector<Span> spans = timeline.spans;
+  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  for (const Span& span : spans) {
+    const Op& op = graph.ops()[span.op.index()];
+    std::size_t lane = op.role.index();
+    if (op.kind != OpKind::compute) {
+      auto& busy = busy_until[op.channel.index()];
+      const auto free = std::find_if(busy.begin(), busy.end(), [&](Time until) { return until <= span.start; });
+      lane = first_lane[op.channel.index()] + static_cast<std::size_t>(free - busy.begin());
+      if (free == busy.end())
+        busy.push_back(span.end);
+      else
+        *free = span.end;
+    }
+    const Time start = std::max(span.start, Time{});
+    event(json, op.name, lane, start, span.end - start, span.iteration);
+  }
+  json.end_array().end_object();
+  write_file(path, json.take());
+}
+
+std::string layers_text(const TimedModel& model) {
+  Table table{{"layer", "parameters", "gradient [KiB]", "forward [us]", "backward [us]", "origin"}};
+  table.align_left(5);
+  std::vector<double> kib, forward, backward;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    kib.push_back(model.gradient(i).to_double() / 1024);
+    forward.push_back(static_cast<double>(model.layers[i].forward.ns()) / 1e3);
+    backward.push_back(static_cast<double>(model.layers[i].backward.ns()) / 1e3);
+  }
+  const auto kib_text = format_column(kib), forward_text = format_column(forward),
+             backward_text = format_column(backward);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    std::int64_t elements = 0;
+    for (const ParameterTensor& tensor : model.layers[i].tensors) elements += tensor.elements;
+    table.add({model.layers[i].name, fmt::format("{}", elements), kib_text[i], forward_text[i], backward_text[i],
+               model.layers[i].origin});
+  }
+  return fmt::format("{} on {}, batch {}: forward {:.3f} ms, backward {:.3f} ms, {} parameters\n", model.name,
+                     model.device, model.batch, model.forward().to_seconds() * 1e3, model.backward().to_seconds() * 1e3,
+                     model.gradient_elements()) +
+         table.text();
+}
+
+}  // namespace contend

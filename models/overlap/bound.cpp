@@ -1,0 +1,73 @@
+#include "models/overlap/bound.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+/// Rounded down: a bound must not lie above the truth.
+Time floor_ns(double ns) {
+  return Time::nanoseconds(static_cast<std::int64_t>(std::floor(ns)));
+}
+
+struct LeastCost {
+  Time alpha;
+  double ns_per_byte = 0;  // of the busiest lane
+};
+
+LeastCost least_cost(const ExchangeCost& cost) {
+  const auto add = [](const LinearCost& a, const LinearCost& b) {
+    return LinearCost{a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
+  };
+  LeastCost least;
+  if (cost.kind() == ExchangeKind::parameter_server) {
+    const LinearCost& push = cost.of(CollectiveKind::reduce);
+    const LinearCost& pull = cost.of(CollectiveKind::broadcast);
+    least.alpha = push.alpha + pull.alpha;
+    least.ns_per_byte =
+        cost.duplex() ? std::max(push.beta, pull.beta).ns_per_byte() : add(push, pull).beta.ns_per_byte();
+  } else {
+    const LinearCost& whole = cost.of(CollectiveKind::all_reduce);
+    const LinearCost halves = add(cost.of(CollectiveKind::reduce_scatter), cost.of(CollectiveKind::all_gather));
+    least.alpha = std::min(whole.alpha, halves.alpha);
+    least.ns_per_byte = std::min(whole.beta, halves.beta).ns_per_byte();
+  }
+  least.ns_per_byte *= cost.best_slowdown();
+  return least;
+}
+
+}  // namespace
+
+Time IterationBound::value() const {
+  return std::max({compute, network, critical_path});
+}
+
+IterationBound iteration_bound(const OverlapProblem& problem, int staleness) {
+  CONTEND_CHECK(staleness == 0 || staleness == 1, "gradients are used at once or one iteration later");
+  const LeastCost least = least_cost(problem.cost);
+  IterationBound bound;
+  bound.compute = problem.compute();
+  bound.network = floor_ns(problem.gradient().to_double() * least.ns_per_byte);
+  std::vector<Bytes> of_layer(problem.layers.size());
+  for (const OverlapProblem::Gradient& each : problem.gradients) of_layer[each.layer] += each.size;
+  Time above = bound.compute;  // F(l) + B(l)
+  Bytes below;                 // M(l)
+  for (std::size_t l = 0; l < problem.layers.size(); ++l) {
+    below += of_layer[l];
+    if (below > Bytes{}) {
+      Time cycle = above + least.alpha + floor_ns(below.to_double() * least.ns_per_byte);
+      if (staleness == 1) cycle = Time::nanoseconds(cycle.ns() / 2);
+      bound.critical_path = std::max(bound.critical_path, cycle);
+    }
+    above -= problem.layers[l].forward + problem.layers[l].backward;
+  }
+  return bound;
+}
+
+}  // namespace contend

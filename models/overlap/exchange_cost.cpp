@@ -1,0 +1,90 @@
+#include "models/overlap/exchange_cost.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace contend {
+
+namespace {
+
+constexpr std::size_t at(CollectiveKind kind) {
+  return static_cast<std::size_t>(kind);
+}
+
+int ceil_log2(int n) {
+  int steps = 0;
+  while ((std::int64_t{1} << steps) < n) ++steps;
+  return steps;
+}
+
+struct Halves {
+  LinearCost reduce_scatter, all_gather;
+};
+
+/// A reduce-scatter and an all-gather of `steps` messages each, in which every rank sends (n-1)/n of the tensor.
+Halves in_steps(int steps, int workers, const ChannelCost& link) {
+  const double share = static_cast<double>(workers - 1) / workers;
+  const double send = share * link.beta.ns_per_byte();
+  const double add = share * link.gamma.ns_per_byte();
+  return {{link.alpha * steps, TimePerByte{send + add}}, {link.alpha * steps, TimePerByte{send}}};
+}
+
+}  // namespace
+
+ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce) {
+  ExchangeCost cost;
+  const TimePerByte half{all_reduce.beta.ns_per_byte() / 2};
+  const Time first = Time::nanoseconds(all_reduce.alpha.ns() / 2);
+  cost.costs_[at(CollectiveKind::all_reduce)] = all_reduce;
+  cost.costs_[at(CollectiveKind::reduce_scatter)] = {first, half};
+  cost.costs_[at(CollectiveKind::all_gather)] = {all_reduce.alpha - first, half};
+  return cost;
+}
+
+namespace {
+
+LinearCost sum(const LinearCost& a, const LinearCost& b) {
+  return {a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
+}
+
+}  // namespace
+
+ExchangeCost ExchangeCost::ring(int workers, const ChannelCost& link) {
+  CONTEND_CHECK(workers >= 1, "there is a worker");
+  const Halves halves = in_steps(workers - 1, workers, link);
+  ExchangeCost cost;
+  cost.costs_[at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
+  cost.costs_[at(CollectiveKind::all_gather)] = halves.all_gather;
+  cost.costs_[at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  return cost;
+}
+
+ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link) {
+  CONTEND_CHECK(workers >= 1, "there is a worker");
+  const Halves halves = in_steps(ceil_log2(workers), workers, link);
+  ExchangeCost cost;
+  cost.costs_[at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
+  cost.costs_[at(CollectiveKind::all_gather)] = halves.all_gather;
+  cost.costs_[at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  return cost;
+}
+
+ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool colocated, const ChannelCost& link) {
+  CONTEND_CHECK(workers >= 1 && servers >= 1 && (!colocated || servers <= workers), "the servers have their machines");
+  const double n = workers;
+  const double s = servers;
+  // The busier end of a link decides: the worker that sends its gradient, or the server that receives n shares of it.
+  const double bytes = colocated ? std::max(servers < workers ? 1.0 : 1 - 1 / s, (n - 1) / s) : std::max(1.0, n / s);
+  ExchangeCost cost;
+  cost.kind_ = ExchangeKind::parameter_server;
+  cost.duplex_ = !colocated;
+  const double send = bytes * link.beta.ns_per_byte();
+  const double add = n / s * link.gamma.ns_per_byte();
+  cost.costs_[at(CollectiveKind::reduce)] = {link.alpha, TimePerByte{send + add}};
+  cost.costs_[at(CollectiveKind::broadcast)] = {link.alpha, TimePerByte{send}};
+  return cost;
+}
+
+}  // namespace contend

@@ -1,0 +1,75 @@
+#pragma once
+// What it costs to exchange gradients among the workers of one job: a start-up and a time per byte for each kind of
+// collective, and how much several of them in the network at once slow each other down.
+
+#include "sim/graph.hpp"
+#include "sim/units.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace contend {
+
+/// t(m) = alpha + beta m, rounded up to the nanosecond.
+struct LinearCost {
+  Time alpha;
+  TimePerByte beta;
+  [[nodiscard]] Time of(Bytes bytes) const {
+    return alpha + Time::ceil_nanoseconds(bytes.to_double() * beta.ns_per_byte());
+  }
+};
+
+/// One point-to-point link, as closed forms of collectives see it.
+struct ChannelCost {
+  Time alpha;         ///< start-up of a message
+  TimePerByte beta;   ///< sending a byte
+  TimePerByte gamma;  ///< adding up a received byte
+};
+
+/// How gradients are added up.
+enum class ExchangeKind : std::uint8_t {
+  all_reduce,        ///< one all-reduce, or a reduce-scatter and an all-gather
+  parameter_server,  ///< a push (`reduce`) to servers that hold a share each, and a pull (`broadcast`)
+};
+
+class ExchangeCost {
+ public:
+  /// A measured all-reduce t = alpha + beta m; its reduce-scatter and all-gather are half of it each.
+  static ExchangeCost measured(const LinearCost& all_reduce);
+  /// Ring (Patarasuk and Yuan, JPDC 2009): all-reduce 2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma; its two halves
+  /// n-1 steps each, the reduce-scatter with all of gamma.
+  static ExchangeCost ring(int workers, const ChannelCost& link);
+  /// Recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring with log2(n) steps a half, rounded up.
+  static ExchangeCost halving_doubling(int workers, const ChannelCost& link);
+  /// Every message is spread evenly over the servers, which send back the sum. A server of its own machine receives
+  /// n/s of the message and worker and server links are full duplex: push and pull don't disturb each other. Colocated
+  /// servers (on s of the n worker machines) share the interface with the worker: both directions carry pushes and
+  /// pulls, a machine's own share stays inside.
+  static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link);
+
+  [[nodiscard]] ExchangeKind kind() const { return kind_; }
+  /// Of one transfer alone. Free where nothing was given.
+  [[nodiscard]] const LinearCost& of(CollectiveKind collective) const {
+    return costs_[static_cast<std::size_t>(collective)];
+  }
+  /// Push and pull have a direction each, so that they don't share bandwidth.
+  [[nodiscard]] bool duplex() const { return duplex_; }
+
+  /// k transfers at once need k + (k-1) x penalty times as long for a byte, each. 0: fair sharing; > 0: contention
+  /// costs (arXiv 2002.10105); -0.5: two need 1.5 times as long, as measured for all-reduces that don't fill the link
+  /// (ASC-WFBP, INFOCOM 2021); -1: no sharing at all. Not below -1.
+  double penalty = 0;
+  [[nodiscard]] double slowdown(std::size_t transfers) const {
+    const auto k = static_cast<double>(transfers);
+    return k + (k - 1) * penalty;
+  }
+  /// Of any number of transfers at once, the least time per byte in units of beta: 1, or less if the penalty is a gain.
+  [[nodiscard]] double best_slowdown() const { return penalty < 0 ? 1 + penalty : 1.0; }
+
+ private:
+  std::array<LinearCost, 6> costs_{};
+  ExchangeKind kind_ = ExchangeKind::all_reduce;
+  bool duplex_ = false;
+};
+
+}  // namespace contend

@@ -1,0 +1,58 @@
+#pragma once
+// Transfers of one job whose workers all see the same network: a lane or two (push and pull of a parameter server with
+// machines of its own), on which k transfers at once need k + (k-1) x penalty times as long for a byte. As the k-way
+// contention of network/alpha_beta.hpp, with a cost for each kind of collective.
+
+#include "models/overlap/exchange_cost.hpp"
+#include "sim/ports.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+/// The transfers in the network and when they end. `now` never decreases.
+class ExchangeLanes {
+ public:
+  explicit ExchangeLanes(const ExchangeCost& cost) : cost_{cost} {}
+
+  TransferId start(CollectiveKind kind, Bytes bytes, Time now);
+  [[nodiscard]] Time next_end() const;
+  /// Ends what is due and appends it in order of ids.
+  void finish_due(Time now, std::vector<TransferId>& ended);
+  void cancel(TransferId transfer, Time now);
+  /// All that decides the future of the transfer, relative to `now`.
+  void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const;
+  [[nodiscard]] double remaining_bytes(TransferId transfer, Time now) const;
+  [[nodiscard]] const ExchangeCost& cost() const { return cost_; }
+  /// Active transfers over all lanes.
+  [[nodiscard]] std::size_t active() const { return active_.size(); }
+  /// Active transfers that share their lane with another.
+  [[nodiscard]] std::size_t contended() const;
+
+ private:
+  struct Transfer {
+    std::size_t lane = 0;
+    double beta = 0;  // ns per byte when alone
+    Time latency;     // left of the start-up when last updated
+    double bytes = 0;
+    Time updated, end;
+    std::size_t ways = 0;
+  };
+
+  void progress(Transfer& transfer, Time now) const;
+  void set_ways(std::size_t lane, Time now);
+  void remove(TransferId transfer);
+
+  ExchangeCost cost_;
+  std::vector<Transfer> transfers_;
+  std::vector<TransferId> active_, free_;
+  std::size_t on_lane_[2]{};
+};
+
+/// The same as a part of the engine, which is not leapt over; every transfer is on every server that it names.
+[[nodiscard]] std::unique_ptr<NetworkModel> make_exchange_network(const ExchangeCost& cost, std::size_t servers,
+                                                                  std::size_t jobs);
+
+}  // namespace contend

@@ -1,0 +1,46 @@
+#pragma once
+// What a schedule of gradients within one iteration is planned from: how long each layer computes, when its gradients
+// are ready, and what it costs to exchange them. Data-parallel workers that all do the same.
+
+#include "models/layers.hpp"
+#include "models/overlap/exchange_cost.hpp"
+#include "sim/units.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// What counts as one gradient: a tensor, as frameworks hand them out, or all tensors of a layer.
+enum class Granularity : std::uint8_t { tensor, layer };
+
+struct OverlapProblem {
+  struct Layer {
+    std::string name;
+    Time forward, backward;
+  };
+  struct Gradient {
+    std::size_t layer = 0;  ///< index into `layers`; ready when the backward task of that layer ends
+    Bytes size;             ///< > 0
+  };
+  std::vector<Layer> layers;        ///< in forward order
+  std::vector<Gradient> gradients;  ///< in the order in which they become ready: last layer first
+  int workers = 1;                  ///< >= 1
+  int gradient_element_bytes = 4;
+  ExchangeCost cost;
+
+  [[nodiscard]] Time forward() const;
+  [[nodiscard]] Time backward() const;
+  [[nodiscard]] Time compute() const { return forward() + backward(); }
+  [[nodiscard]] Bytes gradient() const;
+  /// When each gradient is ready, counted from the start of the backward pass.
+  [[nodiscard]] std::vector<Time> ready() const;
+};
+
+/// The problem of a timed model. Layers without gradients are added to the layer before them (in backward order they
+/// come first, so no gradient is ready earlier or later for it); those before the first gradient stay one layer of
+/// their own. Throws InputError if the model is not well formed (validate(TimedModel)) or workers < 1.
+[[nodiscard]] OverlapProblem overlap_problem(const TimedModel& model, int workers, const ExchangeCost& cost,
+                                             Granularity granularity = Granularity::tensor);
+
+}  // namespace contend

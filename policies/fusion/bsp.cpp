@@ -1,0 +1,29 @@
+// Bulk-synchronous training: one message with the whole gradient after the backward pass ("single layer", SyncEASGD in
+// Shi et al., INFOCOM 2019).
+
+#include "policies/factories.hpp"
+#include "policies/fusion/merge.hpp"
+
+namespace contend {
+
+namespace {
+
+class BulkSynchronous final : public FusionPolicy {
+ public:
+  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    IterationBuilder builder{problem};
+    builder.use_channel(1, Bytes{1});
+    const auto sent = builder.exchange("all", problem.gradient());
+    builder.graph.add_dependency(builder.backward(0), sent.begin);
+    builder.graph.add_dependency(sent.end, builder.forward(0), 1);
+    return std::move(builder.graph);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> make_bsp(const Parameters&, const PolicyContext&) {
+  return std::make_unique<BulkSynchronous>();
+}
+
+}  // namespace contend

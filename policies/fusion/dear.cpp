@@ -1,0 +1,42 @@
+// DeAR (Zhang et al., ICDCS 2023; arXiv 2302.12445) with its fusion: buffers of a fixed size, or one that Bayesian
+// optimisation finds in ten trials, as the authors' implementation does.
+
+#include "policies/fusion/dear.hpp"
+
+#include "models/overlap/steady_state.hpp"
+#include "policies/factories.hpp"
+#include "policies/fusion/bayesian_tuner.hpp"
+
+namespace contend {
+
+namespace {
+
+constexpr double kMebibyte = 1048576.0;
+// As there: 1 to 256 MB, expected improvement with xi = 0.1, ten trials, the first at 25 MB.
+constexpr double kSmallestMib = 1, kLargestMib = 256;
+constexpr int kTrials = 10;
+constexpr double kXi = 0.1;
+
+class Dear final : public FusionPolicy {
+ public:
+  Dear(double mib, bool tune) : mib_{mib}, tune_{tune} {}
+
+  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    const auto graph_of = [&](double mib) { return dear_graph(problem, dear_groups(problem, mib * kMebibyte)); };
+    if (!tune_) return graph_of(mib_);
+    const auto speed = [&](double mib) { return 1e9 / steady_state(graph_of(mib), problem.cost).iteration_ns; };
+    return graph_of(maximise(speed, {kSmallestMib, kLargestMib, mib_, kTrials, kXi}));
+  }
+
+ private:
+  double mib_;
+  bool tune_;
+};
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> make_dear(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Dear>(parameters.get<double>("mib"), parameters.get<bool>("tune"));
+}
+
+}  // namespace contend

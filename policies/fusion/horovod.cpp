@@ -1,0 +1,81 @@
+// Horovod's tensor fusion (Sergeev and Del Balso, arXiv 1802.05799): a thread beside the training loop wakes up every
+// `cycle`, and sends what has become ready since, in buffers of up to `mib`.
+//
+// The thread is a role of its own whose tasks are the cycles. The first begins with the backward pass: where a real
+// thread is in its cycle then is chance. A gradient larger than the buffer is sent alone.
+
+#include "policies/factories.hpp"
+#include "policies/fusion/merge.hpp"
+#include "sim/error.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+constexpr std::int64_t kMaxCycles = 100'000;
+
+class Horovod final : public FusionPolicy {
+ public:
+  Horovod(Bytes buffer, Time cycle) : buffer_{buffer}, cycle_{cycle} {}
+
+  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    const std::int64_t cycles = (problem.backward().ns() + cycle_.ns() - 1) / cycle_.ns();
+    if (cycles > kMaxCycles)
+      throw InputError{fmt::format("horovod: {} cycles in a backward pass; a longer cycle_ms is needed", cycles)};
+    IterationBuilder builder{problem};
+    builder.use_channel(1, Bytes{1});
+    const std::vector<OpId> ticks = add_ticks(builder, problem, cycles);
+    const std::vector<Time> ready = problem.ready();
+    const auto tick_of = [&](std::size_t gradient) {
+      return std::max<std::int64_t>(1, (ready[gradient].ns() + cycle_.ns() - 1) / cycle_.ns());
+    };
+    std::size_t first = 0;
+    Bytes filled;
+    for (std::size_t i = 0; i < problem.gradients.size(); ++i) {
+      filled += problem.gradients[i].size;
+      const bool ends = i + 1 == problem.gradients.size() || tick_of(i + 1) != tick_of(i) ||
+                        filled + problem.gradients[i + 1].size > buffer_;
+      if (!ends) continue;
+      const GradientGroup group{first, i};
+      const auto sent = builder.exchange(fmt::format("buffer #{}", first), builder.size(group));
+      builder.graph.add_dependency(builder.backward(builder.layer(group)), sent.begin);
+      builder.graph.add_dependency(ticks[static_cast<std::size_t>(tick_of(i) - 1)], sent.begin);
+      builder.graph.add_dependency(sent.end, builder.forward(0), 1);
+      first = i + 1;
+      filled = Bytes{};
+    }
+    return std::move(builder.graph);
+  }
+
+ private:
+  [[nodiscard]] std::vector<OpId> add_ticks(IterationBuilder& builder, const OverlapProblem& problem,
+                                            std::int64_t cycles) const {
+    const RoleId thread = builder.graph.add_role("background thread", problem.workers);
+    std::vector<OpId> ticks;
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(1, cycles); ++i) {
+      const OpId tick = builder.graph.add_compute(fmt::format("cycle {}", i + 1), thread, cycle_);
+      const OpId before = ticks.empty() ? builder.forward(problem.layers.size() - 1) : ticks.back();
+      builder.graph.add_dependency(before, tick);
+      ticks.push_back(tick);
+    }
+    return ticks;
+  }
+
+  Bytes buffer_;
+  Time cycle_;
+};
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> make_horovod(const Parameters& parameters, const PolicyContext&) {
+  const auto buffer = static_cast<std::int64_t>(std::ceil(parameters.get<double>("mib") * 1048576.0));
+  return std::make_unique<Horovod>(Bytes{buffer}, Time::ceil_nanoseconds(parameters.get<double>("cycle_ms") * 1e6));
+}
+
+}  // namespace contend

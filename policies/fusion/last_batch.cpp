@@ -1,0 +1,31 @@
+// Last-batch SGD: the gradients of one iteration are exchanged, as one message, during the whole of the next, which
+// does not wait for them. Updates are one step stale: a different algorithm, not a faster schedule of the same.
+
+#include "policies/factories.hpp"
+#include "policies/fusion/merge.hpp"
+
+namespace contend {
+
+namespace {
+
+class LastBatch final : public FusionPolicy {
+ public:
+  /// The exchange of an iteration carries the gradients of the one before.
+  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    IterationBuilder builder{problem};
+    builder.use_channel(1, Bytes{1});
+    const auto sent = builder.exchange("all of the last batch", problem.gradient());
+    builder.graph.add_dependency(builder.backward(0), sent.begin, 1);
+    builder.graph.add_dependency(sent.end, builder.forward(0), 1);
+    return std::move(builder.graph);
+  }
+  [[nodiscard]] int staleness() const override { return 1; }
+};
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> make_last_batch(const Parameters&, const PolicyContext&) {
+  return std::make_unique<LastBatch>();
+}
+
+}  // namespace contend

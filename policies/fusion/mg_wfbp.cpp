@@ -1,0 +1,29 @@
+// MG-WFBP (Shi, Chu and Li, INFOCOM 2019; TPDS 2021): merges gradients so that the last message ends earliest, knowing
+// alpha and beta. `optimal` takes the exact optimum under the assumptions of the paper, else its published walk.
+
+#include "policies/factories.hpp"
+#include "policies/fusion/merge.hpp"
+
+namespace contend {
+
+namespace {
+
+class MergedGradient final : public FusionPolicy {
+ public:
+  explicit MergedGradient(bool optimal) : optimal_{optimal} {}
+  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    const SerialCost cost = serial_cost(problem.cost);
+    return barrier_graph(problem, optimal_ ? optimal_merge(problem, cost) : published_merge(problem, cost));
+  }
+
+ private:
+  bool optimal_;
+};
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> make_mg_wfbp(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<MergedGradient>(parameters.get<bool>("optimal"));
+}
+
+}  // namespace contend

@@ -1,0 +1,49 @@
+// `search`: for the actual cost of exchanging gradients, simultaneous transfers and their contention included, a plan
+// at least as good as that of every other synchronous policy with its usual parameters.
+
+#include "policies/fusion/search.hpp"
+
+#include "policies/factories.hpp"
+#include "sim/error.hpp"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+class SearchedPlan final : public FusionPolicy {
+ public:
+  SearchedPlan(std::int64_t evaluations, const PolicyContext& context) : evaluations_{evaluations}, context_{context} {}
+
+  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    std::vector<IterationGraph> candidates;
+    for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
+      if (row.make == make_search) continue;
+      std::vector<std::pair<std::string, ParameterValue>> values;
+      for (const ParameterInfo& each : row.parameters) values.emplace_back(each.name, each.default_value);
+      const auto policy = row.make(Parameters{std::move(values)}, context_);
+      if (policy->staleness() > 0) continue;  // another algorithm
+      try {
+        candidates.push_back(policy->plan(problem));
+      } catch (const InputError&) {
+        continue;  // it can't work with this exchange
+      }
+    }
+    return search_plan(problem, std::move(candidates), evaluations_);
+  }
+
+ private:
+  std::int64_t evaluations_;
+  PolicyContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> make_search(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<SearchedPlan>(parameters.get<std::int64_t>("evaluations"), context);
+}
+
+}  // namespace contend

@@ -1,0 +1,17 @@
+#pragma once
+// Looks for the best synchronous schedule under the actual cost of a problem: all named plans with their usual
+// parameters, and the best of them improved step by step.
+
+#include "models/overlap/problem.hpp"
+#include "sim/graph.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+/// The best plan found in at most about `evaluations` trials; never worse than any of `candidates`.
+[[nodiscard]] IterationGraph search_plan(const OverlapProblem& problem, std::vector<IterationGraph> candidates,
+                                         std::int64_t evaluations);
+
+}  // namespace contend

@@ -1,0 +1,152 @@
+#include "scenarios/overlap_keys.hpp"
+
+#include "models/catalogue/catalogue.hpp"
+#include "scenarios/key_rows.hpp"
+#include "scenarios/policy_codec.hpp"
+
+#include <string>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+using Kind = YamlNode::Kind;
+using key_rows::row;
+
+constexpr std::size_t kMaxItems = 1000;
+constexpr int kMaxWorkers = 1 << 20;
+
+/// A list of values; `fresh` is what an item starts from.
+template <class T>
+Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const std::string& what) {
+  Codec<std::vector<T>> codec;
+  codec.type = "list of " + what;
+  codec.range = inner.range;
+  codec.schema = [inner](JsonWriter& json) {
+    json.member("type", "array").member("minItems", 1).key("items").begin_object();
+    inner.schema(json);
+    json.end_object();
+  };
+  codec.read = [inner, fresh, what](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
+    if (node.kind != Kind::sequence || node.items.empty()) return reading.expected("a list of " + what, node);
+    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} items", kMaxItems), node);
+    const std::size_t complaints = reading.complaints.size();
+    std::vector<T> items;
+    for (const YamlNode& item : node.items) {
+      items.push_back(fresh);
+      inner.read(item, reading, items.back());
+    }
+    if (reading.complaints.size() == complaints) value = std::move(items);
+  };
+  codec.print = [inner](const std::vector<T>& value) {
+    std::vector<std::string> items;
+    for (const T& each : value) items.push_back(inner.print(each));
+    return fmt::format("[{}]", join(items));
+  };
+  return codec;
+}
+
+Codec<DataType> type_codec() {
+  std::vector<std::pair<std::string, DataType>> choices;
+  for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
+    choices.emplace_back(std::string{to_string(type)}, type);
+  }
+  return choice_codec<DataType>(std::move(choices));
+}
+
+std::vector<ScenarioKey> model_rows() {
+  return {
+      row(
+          "overlap.model", [](auto& s) -> auto& { return s.overlap.model; },
+          optional_codec(name_codec(model_names()), ""), "network of the catalogue whose iteration is studied"),
+      row(
+          "overlap.layers", [](auto& s) -> auto& { return s.overlap.layers; }, optional_codec(path_codec(), ""),
+          "file of layer times, relative to the file that names it; overlap.model then only gives sizes it lacks"),
+      row(
+          "overlap.select", [](auto& s) -> auto& { return s.overlap.select; }, text_codec(),
+          "which of several models in that file"),
+      row(
+          "overlap.device", [](auto& s) -> auto& { return s.overlap.device; }, name_codec(device_names()),
+          "device whose roofline times the model"),
+      row(
+          "overlap.dtype", [](auto& s) -> auto& { return s.overlap.type; }, type_codec(),
+          "of matrix products and activations; gradients are as wide"),
+      row(
+          "overlap.batch", [](auto& s) -> auto& { return s.overlap.batch; },
+          optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
+          "samples a worker and iteration; auto: 32, or as the file says"),
+      row(
+          "overlap.sequence", [](auto& s) -> auto& { return s.overlap.sequence; },
+          optional_codec(integer_codec<int>(1, 10'000'000), "auto"), "length of a sequence; auto: as the model is"),
+      row(
+          "overlap.single_worker", [](auto& s) -> auto& { return s.overlap.single_worker; },
+          optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto"),
+          "measured iteration of one worker, to which all layer times are scaled; auto: as they are"),
+      row(
+          "overlap.granularity", [](auto& s) -> auto& { return s.overlap.granularity; },
+          choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}}),
+          "what counts as one gradient"),
+  };
+}
+
+std::vector<ScenarioKey> exchange_rows() {
+  return {
+      row(
+          "overlap.workers", [](auto& s) -> auto& { return s.overlap.workers; },
+          list_codec<int>(integer_codec<int>(1, kMaxWorkers), 1, "integers"),
+          "numbers of workers, one table of policies each"),
+      row(
+          "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; },
+          choice_codec<ExchangeKind>(
+              {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}}),
+          "how gradients are added up"),
+      row(
+          "overlap.formula", [](auto& s) -> auto& { return s.overlap.formula; },
+          choice_codec<ExchangeFormula>({{"ring", ExchangeFormula::ring},
+                                         {"halving-doubling", ExchangeFormula::halving_doubling},
+                                         {"measured", ExchangeFormula::measured}}),
+          "all-reduce from network.alpha and beta of a link, or measured: they are those of the whole all-reduce"),
+      row(
+          "overlap.gamma", [](auto& s) -> auto& { return s.overlap.gamma; },
+          quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "time to add up a received byte; not with measured"),
+      row(
+          "overlap.servers", [](auto& s) -> auto& { return s.overlap.servers; },
+          optional_codec(integer_codec<int>(1, kMaxWorkers), "auto"), "parameter servers; auto: as many as workers"),
+      row(
+          "overlap.colocated", [](auto& s) -> auto& { return s.overlap.colocated; }, bool_codec(),
+          "parameter servers share the machines, and interfaces, of workers"),
+      row(
+          "overlap.two_at_once", [](auto& s) -> auto& { return s.overlap.two_at_once; },
+          optional_codec(number_codec(1, 4), "auto"),
+          "time per byte of each of two simultaneous messages over that of one alone; k: 1 + (k-1) x (this - 1); auto: "
+          "2 + eta/beta of the network, 1 if it is analytic"),
+      row(
+          "overlap.fusion", [](auto& s) -> auto& { return s.overlap.fusion; },
+          list_codec<PolicyChoice>(policy_codec(policy_kind("fusion")), default_policy(policy_kind("fusion"), "bsp"),
+                                   "policies"),
+          "fusion policies to compare"),
+      row(
+          "overlap.executor", [](auto& s) -> auto& { return s.overlap.fast; },
+          choice_codec<bool>({{"engine", false}, {"fast", true}}),
+          "fast: the executor that planners use, equal to the engine to the nanosecond"),
+  };
+}
+
+}  // namespace
+
+std::vector<ScenarioKey> overlap_keys() {
+  std::vector<ScenarioKey> keys = model_rows();
+  for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
+  return keys;
+}
+
+std::vector<PolicyChoice> default_fusion() {
+  std::vector<PolicyChoice> choices;
+  for (const PolicyInfo& policy : policy_kind("fusion").policies) {
+    choices.push_back(default_policy(policy_kind("fusion"), policy.name));
+  }
+  return choices;
+}
+
+}  // namespace contend

@@ -1,0 +1,87 @@
+#include "models/overlap/exchange_cost.hpp"
+#include "models/overlap/exchange_network.hpp"
+#include "network/alpha_beta.hpp"
+#include "sim/random.hpp"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+Time ns(std::int64_t n) {
+  return Time::nanoseconds(n);
+}
+}  // namespace
+
+TEST_CASE("closed forms by hand: 4 workers, alpha 10, beta 2, gamma 1 ns a byte, 400 bytes") {
+  const ChannelCost link{ns(10), TimePerByte{2}, TimePerByte{1}};
+  // Ring: 3 steps a half. Reduce-scatter 30 + 3/4 x 400 x (2 + 1) = 930, all-gather 30 + 3/4 x 400 x 2 = 630.
+  const ExchangeCost ring = ExchangeCost::ring(4, link);
+  CHECK(ring.of(CollectiveKind::reduce_scatter).of(Bytes{400}) == ns(930));
+  CHECK(ring.of(CollectiveKind::all_gather).of(Bytes{400}) == ns(630));
+  CHECK(ring.of(CollectiveKind::all_reduce).of(Bytes{400}) == ns(1560));
+  // Halving and doubling: log2(4) = 2 steps a half; 5 workers need 3.
+  CHECK(ExchangeCost::halving_doubling(4, link).of(CollectiveKind::all_reduce).of(Bytes{400}) == ns(1540));
+  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_reduce).alpha == ns(60));
+  // Two servers of their own receive 4/2 of a message: push 10 + 800 x 2 + 800 x 1, pull 10 + 800 x 2.
+  const ExchangeCost apart = ExchangeCost::parameter_server(4, 2, false, link);
+  CHECK(apart.of(CollectiveKind::reduce).of(Bytes{400}) == ns(2410));
+  CHECK(apart.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1610));
+  CHECK(apart.duplex());
+  // Four on the machines of the workers: 3/4 of a message out, 3/4 in.
+  const ExchangeCost together = ExchangeCost::parameter_server(4, 4, true, link);
+  CHECK(together.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(610));
+  CHECK_FALSE(together.duplex());
+  // Two on machines of four workers: a machine without server sends it all; a server receives 3/2 of it.
+  CHECK(ExchangeCost::parameter_server(4, 2, true, link).of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1210));
+  const ExchangeCost measured = ExchangeCost::measured({ns(11), TimePerByte{3}});
+  CHECK(measured.of(CollectiveKind::all_reduce).of(Bytes{10}) == ns(41));
+  CHECK((measured.of(CollectiveKind::reduce_scatter).alpha + measured.of(CollectiveKind::all_gather).alpha) == ns(11));
+}
+
+TEST_CASE("the exchange shares its lane as the k-way contention of the network does") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomStream stream{seed, "exchange"};
+    const auto in = [&](std::int64_t low, std::int64_t high) { return stream.uniform_integer(low, high); };
+    const LinearCost alone{ns(in(0, 50)), TimePerByte{0.25 * static_cast<double>(in(1, 20))}};
+    ExchangeCost cost = ExchangeCost::measured(alone);
+    cost.penalty = 0.25 * static_cast<double>(in(0, 4));
+    const auto reference = make_contention_network(
+        {alone.alpha, alone.beta, TimePerByte{alone.beta.ns_per_byte() * cost.penalty}, {}}, 2, 1);
+    const auto network = make_exchange_network(cost, 2, 1);
+    const std::vector<ServerId> servers{ServerId{0U}, ServerId{1U}};
+    Time now;
+    int left = 20;
+    std::vector<TransferId> ended, expected;
+    while (left > 0 || network->next_end() != Time::never()) {
+      INFO("seed ", seed, " at ", now.ns());
+      REQUIRE(network->next_end() == reference->next_end());
+      const Time arrival = left > 0 ? now + ns(in(0, 300)) : Time::never();
+      if (network->next_end() <= arrival) {
+        now = network->next_end();
+        network->finish_due(now, ended);
+        reference->finish_due(now, expected);
+        REQUIRE(ended.size() == expected.size());
+        continue;
+      }
+      now = arrival;
+      --left;
+      TransferRequest request;
+      request.job = JobId{0U};
+      request.bytes = Bytes{in(0, 400)};
+      request.ranks = 2;
+      request.servers = servers;
+      network->start(request, now);
+      reference->start(request, now);
+    }
+    const auto ours = network->job_usage(JobId{0U}, now);
+    const auto theirs = reference->job_usage(JobId{0U}, now);
+    CHECK(ours.active == theirs.active);
+    CHECK(ours.contended == theirs.contended);
+    CHECK(ours.transfers == theirs.transfers);
+    CHECK(ours.bytes == theirs.bytes);
+    CHECK(network->server_usage(ServerId{1U}, now).active == reference->server_usage(ServerId{1U}, now).active);
+  }
+}

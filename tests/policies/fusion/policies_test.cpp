@@ -1,0 +1,160 @@
+// Each fusion policy on a model small enough to work its iteration out by hand, and what the methods promise.
+
+#include "models/overlap/bound.hpp"
+#include "models/overlap/iteration.hpp"
+#include "models/overlap/steady_state.hpp"
+#include "sim/error.hpp"
+#include "tests/policies/fusion/random_problem.hpp"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+using Parameters_ = std::vector<std::pair<std::string, ParameterValue>>;
+
+/// Two layers, forward 10 and 20, backward 20 and 40; gradients of 100 and 300 bytes of one byte an element; all-reduce
+/// 10 + 0.2 m: 30 and 70 alone, 90 together.
+OverlapProblem two_layers() {
+  OverlapProblem problem;
+  problem.workers = 4;
+  problem.gradient_element_bytes = 1;
+  problem.layers = {{"a", Time::nanoseconds(10), Time::nanoseconds(20)},
+                    {"b", Time::nanoseconds(20), Time::nanoseconds(40)}};
+  problem.gradients = {{1, Bytes{300}}, {0, Bytes{100}}};
+  problem.cost = ExchangeCost::measured({Time::nanoseconds(10), TimePerByte{0.2}});
+  return problem;
+}
+
+double iteration(std::string_view name, const OverlapProblem& problem, Parameters_ parameters = {}) {
+  return steady_state(fusion(name, std::move(parameters))->plan(problem), problem.cost).iteration_ns;
+}
+
+}  // namespace
+
+TEST_CASE("two layers by hand") {
+  const OverlapProblem problem = two_layers();
+  const IterationBound bound = iteration_bound(problem);
+  CHECK(bound.compute == Time::nanoseconds(90));
+  CHECK(bound.network == Time::nanoseconds(80));
+  // l = 0: 90 + 10 + 20 = 120; l = 1: 60 + 10 + 80 = 150.
+  CHECK(bound.critical_path == Time::nanoseconds(150));
+
+  // Forward 30, backward 60, then 90 of communication.
+  CHECK(iteration("bsp", problem) == 180);
+  // b is ready at 40: 40..110, a 110..140; forward 30.
+  CHECK(iteration("wfbp", problem) == 170);
+  CHECK(iteration("threshold", problem) == 180);
+  CHECK(iteration("ddp", problem, {{"first_mib", 0.0}}) == 170);
+  // Merging: 60 + 90 = 150 is later than 140.
+  CHECK(iteration("mg-wfbp", problem) == 170);
+  // Both at once share the lane: a starts at 60. b has sent 50 of 300 by then (start-up until 50, then 5 a ns), a
+  // starts its bytes at 70; at half speed 2.5 a ns from 60 on. b: 250 left, a's start-up costs no bandwidth but counts
+  // as one of two: b would need 100 more, until 160; a: 70 + 40 = 110. From 110 on b alone: 300 - 50 - 125 = 125 left,
+  // 25 ns: 135. Forward 30.
+  CHECK(iteration("asc-wfbp", problem) == 165);
+  // Ticks every 30: b is sent at 60, a too: together 60..150.
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 30e-6}}) == 180);
+  // Ticks every 1: as wfbp.
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 1e-6}}) == 170);
+  // Halves cost 5 + 0.1 m: b 35, a 15. Reduce-scatter b 40..75, a 75..90 (backward ended at 60). All-gather a 90..105,
+  // forward a 105..115; all-gather b is launched with it: 105..140; forward b 140..160. Backward starts at 160.
+  CHECK(iteration("dear", problem, {{"mib", 0.0}}) == 160);
+  // One group: reduce-scatter 60..105, all-gather 105..150, forward 30.
+  CHECK(iteration("dear", problem) == 180);
+  // Pieces of 100, one at a time, 30 each: b1 40..70, then a (ready at 60) 70..100, b2 100..130, b3 130..160; forward a
+  // 100..110, b 160..180.
+  CHECK(iteration("p3", problem, {{"slice", std::int64_t{100}}}) == 180);
+  // With a credit of 200, b1 and b2 are committed when a becomes ready: a 100..130, b3 130..160: the same end.
+  CHECK(iteration("bytescheduler", problem, {{"partition", std::int64_t{100}}, {"credit", std::int64_t{200}}}) == 180);
+  // Whole gradients: b 40..110, a 110..140: forward a 140..150, b 150..170.
+  CHECK(iteration("bytescheduler", problem) == 170);
+  // 90 of communication beside 90 of computing.
+  CHECK(iteration("last-batch", problem) == 90);
+  CHECK(iteration("search", problem) == 160);
+}
+
+TEST_CASE("a parameter server by hand") {
+  OverlapProblem problem = two_layers();
+  // Four workers, two servers of their own: 4/2 = 2 times the bytes, 0.1 ns each: push and pull 10 + 0.2 m each.
+  problem.cost = ExchangeCost::parameter_server(4, 2, false, {Time::nanoseconds(10), TimePerByte{0.1}, {}});
+  // Push 60..150, pull 150..240, forward 30.
+  CHECK(iteration("bsp", problem) == 270);
+  // Push b 40..110, a 110..140; pull b 110..180, a 180..210.
+  CHECK(iteration("wfbp", problem) == 240);
+  // Slices of 100, 30 each: push b1 40..70, a 70..100, b2 100..130, b3 130..160; pull 30 later each: a 130, b3 190.
+  // Forward a 130..140, b 190..210.
+  CHECK(iteration("p3", problem, {{"slice", std::int64_t{100}}}) == 210);
+  CHECK_THROWS_AS(static_cast<void>(fusion("dear")->plan(problem)), InputError);
+}
+
+TEST_CASE("DeAR hides what can be hidden when fusion is free") {
+  // Without start-ups, cut ever finer, the iteration tends to max(tf, tAG) + max(tb, tRS).
+  for (const double load : {0.3, 0.9, 1.5, 4.0}) {
+    double above = 1e300;
+    for (const std::int64_t layers : {10, 100, 1000}) {
+      OverlapProblem problem;
+      problem.workers = 8;
+      const std::int64_t forward = 10'000'000 / layers, backward = 20'000'000 / layers, bytes = 1'000'000 / layers;
+      for (std::int64_t i = 0; i < layers; ++i) {
+        problem.layers.push_back({"l" + std::to_string(i), Time::nanoseconds(forward), Time::nanoseconds(backward)});
+      }
+      for (std::size_t i = problem.layers.size(); i-- > 0;) problem.gradients.push_back({i, Bytes{bytes}});
+      problem.cost = ExchangeCost::measured({Time{}, TimePerByte{load * 20}});
+      const double half = load * 10e6;
+      const double limit = std::max(10e6, half) + std::max(20e6, half);
+      const double time = iteration("dear", problem, {{"mib", 0.0}});
+      CHECK(time >= limit);
+      CHECK(time <= limit * (1 + 2.0 / static_cast<double>(layers)));
+      CHECK(time < above);
+      above = time;
+    }
+  }
+}
+
+TEST_CASE("search is at least as good as every other synchronous policy") {
+  std::size_t better = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const OverlapProblem problem = random_problem(seed);
+    INFO("seed ", seed, ": ", describe(problem));
+    const double searched = iteration("search", problem, {{"evaluations", std::int64_t{300}}});
+    double best = 1e300;
+    for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
+      const auto policy = usual(row);
+      if (row.name == "search" || policy->staleness() > 0) continue;
+      try {
+        best = std::min(best, steady_state(policy->plan(problem), problem.cost).iteration_ns);
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+    CHECK(searched <= best);
+    if (searched < best) ++better;
+  }
+  CHECK(better > 5);
+}
+
+TEST_CASE("the tuner of DeAR is no worse than its first trial") {
+  std::size_t better = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    OverlapProblem problem = random_problem(seed, {.most_layers = 12, .servers = false, .penalty = false});
+    for (auto& each : problem.gradients) each.size = Bytes{each.size.count() * 1000};
+    const double plain = iteration("dear", problem);
+    const double tuned = iteration("dear", problem, {{"tune", true}});
+    CHECK(tuned <= plain);
+    if (tuned < plain) ++better;
+  }
+  CHECK(better > 5);
+}
+
+TEST_CASE("messages are counted as operations of the network") {
+  const OverlapProblem problem = two_layers();
+  CHECK(message_count(fusion("bsp")->plan(problem)) == 1);
+  CHECK(message_count(fusion("wfbp")->plan(problem)) == 2);
+  CHECK(message_count(fusion("dear", {{"mib", 0.0}})->plan(problem)) == 4);
+  CHECK(message_count(fusion("p3", {{"slice", std::int64_t{100}}})->plan(problem)) == 4);
+}

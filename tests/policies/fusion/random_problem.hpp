@@ -1,0 +1,27 @@
+#pragma once
+// Random models and networks for the properties of schedules.
+
+#include "models/overlap/problem.hpp"
+#include "policies/registry.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace contend::test {
+
+struct ProblemRange {
+  int most_layers = 12;
+  bool servers = true;  ///< parameter servers too, not only all-reduce
+  bool penalty = true;  ///< simultaneous transfers lose or gain bandwidth
+};
+
+[[nodiscard]] OverlapProblem random_problem(std::uint64_t seed, const ProblemRange& range = {});
+[[nodiscard]] std::string describe(const OverlapProblem& problem);
+
+/// A row of the table with its usual parameters.
+[[nodiscard]] std::unique_ptr<FusionPolicy> usual(const PolicyRow<FusionPolicy>& row);
+/// The policy of that name; parameters as given, else as usual.
+[[nodiscard]] std::unique_ptr<FusionPolicy> fusion(std::string_view name,
+                                                   std::vector<std::pair<std::string, ParameterValue>> given = {});
+
+}  // namespace contend::test

@@ -1,0 +1,83 @@
+// What holds for every fusion policy on every model and network.
+
+#include "models/overlap/bound.hpp"
+#include "models/overlap/measure.hpp"
+#include "models/overlap/steady_state.hpp"
+#include "sim/error.hpp"
+#include "tests/policies/fusion/random_problem.hpp"
+
+#include <optional>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Parameters that make pieces and buckets of the sizes that random problems have.
+std::unique_ptr<FusionPolicy> small(const PolicyRow<FusionPolicy>& row, std::uint64_t seed) {
+  const double mib = 0.01 * static_cast<double>(1 + seed % 20);
+  return fusion(row.name, {{"mib", mib},
+                           {"first_mib", mib / 5},
+                           {"cycle_ms", 0.001 * static_cast<double>(1 + seed % 300)},
+                           {"partition", std::int64_t{5000}},
+                           {"credit", std::int64_t{1 + static_cast<std::int64_t>(seed % 3) * 10'000}},
+                           {"slice", std::int64_t{7000}},
+                           {"streams", std::int64_t{2 + static_cast<std::int64_t>(seed % 2)}},
+                           {"tune", seed % 4 == 0},
+                           {"evaluations", std::int64_t{50}}});
+}
+
+/// Nothing if the policy can't work with the exchange of the problem.
+std::optional<IterationGraph> plan(const FusionPolicy& policy, const OverlapProblem& problem) {
+  try {
+    return policy.plan(problem);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the fast executor ends every iteration on the same nanosecond as the engine, under every policy") {
+  std::size_t compared = 0, crossing = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const OverlapProblem problem = random_problem(seed);
+    for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
+      const auto graph = plan(*small(row, seed), problem);
+      if (!graph) continue;
+      INFO("seed ", seed, " ", row.name, ": ", describe(problem));
+      SteadyStateOptions options;
+      options.iterations = 8;
+      const SteadyState fast = steady_state(*graph, problem.cost, options);
+      const int ranks = seed % 3 == 0 ? 3 : 2;
+      const SteadyState engine = measure_in_engine(*graph, problem.cost, ranks, options);
+      CHECK(fast.ends == engine.ends);
+      CHECK(fast.iteration_ns == engine.iteration_ns);
+      const SteadyState settled = steady_state(*graph, problem.cost);
+      CHECK(settled.recurs);
+      if (settled.recurs && settled.warm_up + settled.period <= 8 && settled.period == 1) {
+        CHECK(settled.iteration_ns == doctest::Approx(fast.iteration_ns).epsilon(1e-9));
+      }
+      ++compared;
+      if (settled.warm_up > 1) ++crossing;
+    }
+  }
+  CHECK(compared > 3000);
+  CHECK(crossing > 100);
+}
+
+TEST_CASE("no policy beats the lower bound") {
+  for (std::uint64_t seed = 1000; seed < 1600; ++seed) {
+    const OverlapProblem problem = random_problem(seed);
+    for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
+      const auto policy = small(row, seed);
+      const auto graph = plan(*policy, problem);
+      if (!graph) continue;
+      INFO("seed ", seed, " ", row.name, ": ", describe(problem));
+      const double time = steady_state(*graph, problem.cost).iteration_ns;
+      CHECK(time >= static_cast<double>(iteration_bound(problem, policy->staleness()).value().ns()));
+    }
+  }
+}

@@ -1,0 +1,104 @@
+#include "scenarios/overlap_run.hpp"
+#include "scenarios/print.hpp"
+#include "scenarios/reader.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+Scenario study(const std::string& more = {}, const std::string& network = "{nic: 10Gbps, alpha: 50us}") {
+  return parse_scenario("schema_version: 1\nnetwork: " + network + "\noverlap: {model: resnet18, workers: [1, 4, 64]" +
+                            (more.empty() ? "" : ", " + more) + "}\n",
+                        "study");
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    const Scenario scenario = parse_scenario(text, "study");
+    static_cast<void>(run_overlap(scenario));
+    return {};
+  } catch (const InputError& error) {
+    return error.diagnostics().front().key + ": " + error.diagnostics().front().reason;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a study gives one row for each number of workers and policy, none below its bound") {
+  const std::vector<OverlapRow> rows = run_overlap(study());
+  CHECK(rows.size() == 3 * 12);
+  double best = 1e9, searched = 0;
+  for (const OverlapRow& row : rows) {
+    INFO(row.workers, " ", row.policy);
+    REQUIRE(row.refused.empty());
+    CHECK(row.settled);
+    CHECK(row.above_bound() >= 0);
+    CHECK(row.efficiency <= 1);
+    CHECK(row.throughput == doctest::Approx(32 * row.workers / row.iteration_s));
+    if (row.workers == 1) CHECK(row.exposed_s == doctest::Approx(0).epsilon(1e-9));
+    if (row.workers != 64 || row.stale) continue;
+    if (row.policy == "search") searched = row.iteration_s;
+    best = std::min(best, row.iteration_s);
+  }
+  CHECK(searched == best);
+}
+
+TEST_CASE("the fast executor gives the same figures as the engine") {
+  const std::vector<OverlapRow> engine = run_overlap(study("two_at_once: 1.5"));
+  const std::vector<OverlapRow> fast = run_overlap(study("two_at_once: 1.5, executor: fast"));
+  REQUIRE(engine.size() == fast.size());
+  for (std::size_t i = 0; i < engine.size(); ++i) CHECK(engine[i].iteration_s == fast[i].iteration_s);
+}
+
+TEST_CASE("keys of a study are printed and read back, with their parameters; others are left out") {
+  const Scenario scenario = study("fusion: [wfbp, {policy: threshold, mib: 8}, {policy: mg-wfbp, optimal: false}]");
+  const std::string text = to_yaml(scenario);
+  CHECK(text.find("{policy: threshold, mib: 8}") != std::string::npos);
+  CHECK(text.find("workload") == std::string::npos);
+  CHECK(to_yaml(parse_scenario(text, "again")) == text);
+  const std::vector<OverlapRow> rows = run_overlap(scenario);
+  CHECK(rows[1].policy == "threshold mib=8");
+}
+
+TEST_CASE("layer times may be scaled to a measured iteration") {
+  const TimedModel model = overlap_model(study("single_worker: 100ms").overlap);
+  CHECK((model.forward() + model.backward()).to_seconds() == doctest::Approx(0.1).epsilon(1e-6));
+  CHECK(model.layers.front().origin.find("x ") != std::string::npos);
+}
+
+TEST_CASE("what has no effect is an error") {
+  const std::string head = "schema_version: 1\n";
+  CHECK(complaint(head + "overlap: {workers: [4]}\n") == "overlap.workers: needs `overlap.model or overlap.layers`");
+  CHECK(complaint(head + "overlap: {model: vgg16}\ncluster: {servers: 3}\n") ==
+        "cluster.servers: needs `a study of jobs (no overlap.model or overlap.layers)`");
+  CHECK(complaint(head + "overlap: {model: vgg16, servers: 3}\n") == "overlap.servers: there are none");
+  CHECK(complaint(head + "overlap: {model: vgg16, select: x}\n") == "overlap.select: has no effect without a file");
+  CHECK(complaint(head + "overlap: {model: vgg16, exchange: parameter-server, formula: measured}\n") ==
+        "overlap.formula: is about all-reduces; a parameter server has none");
+  CHECK(complaint(head + "overlap: {model: vgg61}\n").find("expected one of") != std::string::npos);
+  CHECK(complaint(head + "overlap: {model: vgg16, fusion: [mg-wfpb]}\n").find("expected one of") != std::string::npos);
+  CHECK(complaint(head + "overlap: {model: vgg16, workers: []}\n").find("a list of integers") != std::string::npos);
+}
+
+TEST_CASE("a timeline holds one iteration: no lane does two things at once") {
+  const OverlapTimeline timeline = overlap_timeline(parse_scenario(
+      "schema_version: 1\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, fusion: [dear]}\n", "study"));
+  CHECK(timeline.iteration > Time{});
+  Time compute_end, network_end, computing;
+  for (const Span& span : timeline.spans) {
+    const bool compute = timeline.graph.ops()[span.op.index()].kind == OpKind::compute;
+    Time& end = compute ? compute_end : network_end;
+    CHECK(span.start >= end);
+    end = span.end;
+    if (compute) computing += span.end - span.start;
+  }
+  const TimedModel model =
+      overlap_model(parse_scenario("schema_version: 1\noverlap: {model: resnet18}\n", "s").overlap);
+  CHECK(computing == model.forward() + model.backward());
+}
