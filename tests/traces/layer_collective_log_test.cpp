@@ -53,9 +53,10 @@ TEST_CASE("published: all-reduce logs on 10 Gb/s Ethernet") {
   const std::string data = overlap_data();
   if (data.empty()) return;
   const std::string folder = data + "/bcaffe_googlenet_k80/";
-  for (const auto& [file, ranks] :
-       {std::pair{"allreduce2.log", 2}, std::pair{"allreduce4.log", 0},
-        std::pair{"allreduce4.older_commit_2ef1db1.log", 4}, std::pair{"allreduce8.log", 8}}) {
+  for (const auto& entry : {std::pair{"allreduce2.log", 2}, std::pair{"allreduce4.log", 0},
+                            std::pair{"allreduce4.older_commit_2ef1db1.log", 4}, std::pair{"allreduce8.log", 8}}) {
+    const std::string file = entry.first;
+    const int ranks = entry.second;
     CAPTURE(file);
     const auto samples = read_collective_log(folder + file);
     CHECK(samples.size() == 266);

@@ -74,7 +74,9 @@ TEST_CASE("published: GoogLeNet on K80, logs and their table say the same") {
   // Logs of 1, 2, 4 and 8 nodes without merging; the columns of the table are named after the nodes.
   const std::map<std::string, std::string> logs{
       {"1node", "tmpcomm.log"}, {"2node", "tmp2comm.log"}, {"4node", "tmp4comm.log"}, {"8node", "tmp8comm.log"}};
-  for (const auto& [column, log] : logs) {
+  for (const auto& entry : logs) {
+    const std::string& column = entry.first;
+    const std::string& log = entry.second;
     CAPTURE(log);
     const TimedModel model = read_timed_model(folder + log);
     CHECK(model.layers.size() == 64);

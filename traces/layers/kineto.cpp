@@ -3,6 +3,7 @@
 #include "traces/layers/kineto_events.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
