@@ -134,8 +134,8 @@ struct JobRun {
   std::vector<std::vector<ServerId>> role_servers;
   std::vector<TransferId> transfers;   ///< in the network
   std::vector<ChannelQueue> channels;  ///< as in the plan
-  std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
-  int waiting = 0;                    ///< messages held back
+  std::int64_t server_transfers = 0;   ///< started transfers, counted once on each server
+  int waiting = 0;                     ///< messages held back
   Time waiting_since, communication_wait;
   Time compute;  ///< GPU time spent in completed tasks
 

@@ -30,8 +30,9 @@ struct Role {
 
 /// A queue of a job in front of the network, like a stream of a communication library or the scheduler of ByteScheduler
 /// (SOSP 2019). Collectives that are ready wait in it by iteration, priority and id. The first is committed as long as
-/// fewer than `messages` are, or the bytes committed are less than `window` (a credit, which the last one may overdraw);
-/// what is committed enters the network in that order, at most `messages` at a time, whatever becomes ready meanwhile.
+/// fewer than `messages` are, or the bytes committed are less than `window` (a credit, which the last one may
+/// overdraw); what is committed enters the network in that order, at most `messages` at a time, whatever becomes ready
+/// meanwhile.
 struct Channel {
   std::string name;
   int messages = 1;         ///< >= 1; in the network at once
