@@ -20,7 +20,7 @@ namespace contend {
 /// Who takes part and how. Ranks are numbered in ring order; rank 0 is the root of broadcast and reduce.
 struct CollectiveShape {
   int ranks = 2;            ///< >= 2
-  std::vector<int> groups;  ///< hierarchical ones: sizes of the levels from inside to outside, their product is `ranks`
+  std::vector<int> groups;  ///< sizes of levels from inside to outside, their product is `ranks`; {}: not grouped
   int chunks = 1;           ///< pipelined ones: pieces that follow each other, >= 1
   int servers = 0;          ///< parameter server: the first ranks serve a part each; 0: all ranks
 };

@@ -81,9 +81,9 @@ double hierarchical_seconds(CollectiveKind, const CollectiveShape& shape, double
   return levels_seconds(shape.groups, bytes, costs);
 }
 
-/// Columns and rows: the factors of n nearest to its square root, unless given.
+/// Columns and rows: the two groups if there are two, else the factors of n nearest to its square root.
 std::vector<int> torus_sides(const CollectiveShape& shape) {
-  if (!shape.groups.empty()) return shape.groups;
+  if (shape.groups.size() == 2) return shape.groups;
   int rows = 1;
   for (int side = 1; side * side <= shape.ranks; ++side) {
     if (shape.ranks % side == 0) rows = side;
@@ -92,7 +92,7 @@ std::vector<int> torus_sides(const CollectiveShape& shape) {
 }
 
 std::string wrong_sides(CollectiveKind kind, const CollectiveShape& shape) {
-  if (shape.groups.empty()) return {};
+  if (shape.groups.size() <= 1) return {};
   if (shape.groups.size() != 2) return "it has two sides, not " + std::to_string(shape.groups.size());
   return wrong_groups(kind, shape);
 }
@@ -174,7 +174,7 @@ CollectiveAlgorithm hierarchical_row() {
 
 CollectiveAlgorithm torus_2d_row() {
   return {"torus-2d",
-          "the hierarchical all-reduce with the rows and columns of a grid as levels, as square as n allows",
+          "the hierarchical all-reduce over rows and columns: those of two groups, else as square as n allows",
           "as hierarchical, g_1 columns and g_2 rows",
           "Mikami et al., arXiv 1811.05233 (2018)",
           kAllReduce,

@@ -2,6 +2,7 @@
 
 #include "network/collectives/rows.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace contend {
@@ -37,22 +38,32 @@ std::vector<int> all_ranks(int ranks) {
   return members;
 }
 
-/// Chunks that follow each other along the chain of ranks, from rank 0 (broadcast) or to it (reduce).
-void expand_chain(const CollectiveShape& shape, std::int64_t bytes, bool reduce, CollectiveSchedule& schedule) {
+/// Chunks that follow each other along the chain of ranks, from rank 0 (broadcast) or to it (reduce). While all hops
+/// are busy every step is the same: in steady form one step, repeated.
+void expand_chain(const CollectiveShape& shape, std::int64_t bytes, bool reduce, StepForm form,
+                  CollectiveSchedule& schedule) {
   const int n = shape.ranks;
-  for (int hop = 0; hop < n - 1; ++hop) {
-    const int from = reduce ? n - 1 - hop : hop;
-    const int to = reduce ? from - 1 : from + 1;
-    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-      schedule.send(static_cast<std::size_t>(hop + chunk), from, to, part_of({0, bytes}, shape.chunks, chunk), reduce);
+  const int hops = n - 1;
+  const bool steady = form == StepForm::steady;
+  const int repeats = steady ? std::max(0, shape.chunks - hops + 1) : 0;
+  const int left = hops + shape.chunks - 1 - std::max(0, repeats - 1);
+  for (int i = 0; i < left; ++i) {
+    const int t = repeats > 0 && i >= hops ? i + repeats - 1 : i;
+    const auto step = static_cast<std::size_t>(i);
+    for (int hop = std::max(0, t - shape.chunks + 1); hop <= std::min(t, hops - 1); ++hop) {
+      const int from = reduce ? n - 1 - hop : hop;
+      const ByteRange range = part_of({0, bytes}, shape.chunks, steady ? 0 : t - hop);
+      schedule.send(step, from, reduce ? from - 1 : from + 1, range, reduce);
     }
+    if (repeats > 0 && i == hops - 1) schedule.step(step).repeat = repeats;
   }
+  schedule.drop_empty_steps();
 }
 
 void expand_ring(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                  CollectiveSchedule& schedule) {
   if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
-    expand_chain(shape, bytes, kind == CollectiveKind::reduce, schedule);
+    expand_chain(shape, bytes, kind == CollectiveKind::reduce, form, schedule);
     return;
   }
   const std::vector<int> members = all_ranks(shape.ranks);

@@ -119,12 +119,16 @@ class Runner {
         reduced_(gpus.size(), 0),
         coupler_{gpus, topology, router, options} {}
 
-  void run(const Step& step) {
-    if (step.repeat == 1) {
-      run_messages(step);
-    } else {
-      run_coupled(step);
+  void run(const CollectiveSchedule& schedule) {
+    for (const Step& step : schedule.steps) {
+      if (step.repeat > 1) {
+        couple(step);
+      } else {
+        run_coupled();
+        run_messages(step);
+      }
     }
+    run_coupled();
   }
 
   CollectiveRun result() {
@@ -184,15 +188,26 @@ class Runner {
     now_ = arrived + Time::ceil_nanoseconds(reduction);
   }
 
-  void run_coupled(const Step& step) {
+  /// Joins the step to the coupled flow that waits to be run, or runs that one and starts a new one.
+  void couple(const Step& step) {
     CoupledFlow flow;
     if (coupler_.couple(step, flow)) {
-      flow.links = std::move(last_links_);
+      coupled_.bytes += flow.bytes;
+      coupled_.fixed += flow.fixed;
+    } else {
+      run_coupled();
+      coupled_ = std::move(flow);
     }
-    start(flow.links, flow.bytes);
+  }
+
+  /// Keeps the links of the flow: a later step may load them again.
+  void run_coupled() {
+    if (coupled_.bytes == 0) return;
+    start(coupled_.links, coupled_.bytes);
     drain([](FlowId, Time) {});
-    now_ += flow.fixed;
-    last_links_ = std::move(flow.links);
+    now_ += coupled_.fixed;
+    coupled_.bytes = 0;
+    coupled_.fixed = Time{};
   }
 
   std::span<const NodeId> gpus_;
@@ -202,7 +217,7 @@ class Runner {
   std::vector<double> demanded_;
   std::vector<std::int64_t> reduced_;
   Coupler coupler_;
-  std::vector<LinkShare> last_links_;
+  CoupledFlow coupled_;
   std::unordered_map<std::uint64_t, Route> routes_;
   std::vector<Time> latencies_;
   std::vector<FlowId> ended_;
@@ -234,7 +249,7 @@ CollectiveRun run_collective(const CollectiveSchedule& schedule, std::span<const
                              const Router& router, const CollectiveOptions& options) {
   CONTEND_CHECK(gpus.size() == static_cast<std::size_t>(schedule.ranks), "a GPU for every rank");
   Runner runner{gpus, topology, router, options};
-  for (const Step& step : schedule.steps) runner.run(step);
+  runner.run(schedule);
   return runner.result();
 }
 

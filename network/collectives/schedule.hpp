@@ -42,9 +42,9 @@ struct Step {
 };
 
 /// `exact`: every step by itself, every byte range true. `steady`: steps that send between the same pairs are written
-/// once and repeated, so that a ring over n ranks is one or two entries of n messages instead of n^2; every message
-/// then has the size of the largest of its step, which is what the step takes, up to one byte per rank and step too
-/// much.
+/// once and repeated, so that a ring over n ranks is one or two entries of n messages instead of n^2; those of a
+/// pipeline that alternate stand one after the other, which alone on the network takes as long. Every message has the
+/// size of the largest of its kind, which is what a step takes: up to one byte per rank and step too much.
 enum class StepForm : std::uint8_t { exact, steady };
 
 struct CollectiveSchedule {

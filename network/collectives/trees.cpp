@@ -3,6 +3,8 @@
 #include "network/collectives/double_tree.hpp"
 #include "network/collectives/rows.hpp"
 
+#include <algorithm>
+
 namespace contend {
 
 namespace {
@@ -37,19 +39,43 @@ double binomial_seconds(CollectiveKind kind, const CollectiveShape& shape, doubl
   return kind == CollectiveKind::reduce ? reduce : reduce + broadcast;
 }
 
-/// The broadcast as `double_tree` times it; the reduction before it is the same backwards.
-void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
+/// The chunk that crosses the edge in step t of the broadcast; -1: none.
+int chunk_at(const TreeEdge& edge, int t, int chunks) {
+  const int since = t - edge.step;
+  return since >= 0 && since % 2 == 0 && since / 2 < chunks ? since / 2 : -1;
+}
+
+/// Step t of the broadcast as `down`, and as `up` the same backwards in the reduction. Steady: every chunk has the size
+/// of the first.
+void double_tree_step(const std::vector<TreeEdge>& edges, int t, int chunks, std::int64_t bytes, StepForm form,
+                      std::size_t down, std::size_t up, CollectiveSchedule& schedule) {
+  for (const TreeEdge& edge : edges) {
+    const int chunk = chunk_at(edge, t, chunks);
+    if (chunk < 0) continue;
+    const bool steady = form == StepForm::steady;
+    const ByteRange half = part_of({0, bytes}, 2, steady ? 0 : edge.tree);
+    const ByteRange range = part_of(half, chunks, steady ? 0 : chunk);
+    schedule.send(up, edge.child, edge.parent, range, true);
+    schedule.send(down, edge.parent, edge.child, range, false);
+  }
+}
+
+/// The broadcast as `double_tree` times it; the reduction before it is the same backwards. Once the first chunk is
+/// everywhere and until the last one sets out every second step is the same: in steady form those are two steps, one of
+/// each colour, repeated.
+void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                         CollectiveSchedule& schedule) {
   const std::vector<TreeEdge> edges = double_tree(shape.ranks);
-  const int length = double_tree_depth(edges) + 2 * (shape.chunks - 1);
-  for (const TreeEdge& edge : edges) {
-    const ByteRange half = part_of({0, bytes}, 2, edge.tree);
-    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-      const ByteRange range = part_of(half, shape.chunks, chunk);
-      const int down = edge.step + 2 * chunk;
-      schedule.send(static_cast<std::size_t>(length - 1 - down), edge.child, edge.parent, range, true);
-      schedule.send(static_cast<std::size_t>(length + down), edge.parent, edge.child, range, false);
-    }
+  const int depth = double_tree_depth(edges);
+  const int length = depth + 2 * (shape.chunks - 1);
+  const int repeats = form == StepForm::steady ? std::max(0, (2 * shape.chunks - depth) / 2) : 0;
+  const int left = length - 2 * std::max(0, repeats - 1);
+  for (int i = 0; i < left; ++i) {
+    const int skipped = repeats > 0 && i >= depth + 2 ? 2 * (repeats - 1) : 0;
+    const auto down = static_cast<std::size_t>(left + i);
+    const auto up = static_cast<std::size_t>(left - 1 - i);
+    double_tree_step(edges, i + skipped, shape.chunks, bytes, form, down, up, schedule);
+    if (repeats > 0 && i >= depth && i < depth + 2) schedule.step(down).repeat = schedule.step(up).repeat = repeats;
   }
   schedule.drop_empty_steps();
 }

@@ -7,9 +7,11 @@
 
 namespace contend {
 
-ShortestPaths::ShortestPaths(const Topology& topology) : topology_{topology}, up_(topology.links().size(), 1) {
+ShortestPaths::ShortestPaths(const Topology& topology)
+    : topology_{topology}, up_(topology.links().size(), 1), goals_(topology.nodes().size()) {
   sort_nodes();
   sort_links();
+  sort_steps();
   fields_.resize(switches_);
   for (std::size_t server = 0; server < topology_.servers(); ++server) measure_server(server);
 }
@@ -17,11 +19,12 @@ ShortestPaths::ShortestPaths(const Topology& topology) : topology_{topology}, up
 void ShortestPaths::sort_nodes() {
   const auto nodes = topology_.nodes();
   const std::size_t servers = topology_.servers();
-  local_.resize(nodes.size());
+  places_.reserve(nodes.size());
   first_node_.assign(servers + 1, 0);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const bool inside = nodes[i].server.valid();
-    local_[i] = static_cast<std::uint32_t>(inside ? first_node_[nodes[i].server.index() + 1]++ : switches_++);
+  for (const Node& node : nodes) {
+    const bool inside = node.server.valid();
+    const std::size_t local = inside ? first_node_[node.server.index() + 1]++ : switches_++;
+    places_.push_back({inside ? node.server.value() : kNone, static_cast<std::uint32_t>(local), node.relays});
   }
   first_inner_.assign(servers + 1, 0);
   for (std::size_t s = 0; s < servers; ++s) {
@@ -30,8 +33,20 @@ void ShortestPaths::sort_nodes() {
   }
   inner_.resize(first_inner_[servers]);
   server_nodes_.resize(first_node_[servers]);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].server.valid()) server_nodes_[first_node_[nodes[i].server.index()] + local_[i]] = NodeId{i};
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].server != kNone) server_nodes_[first_node_[places_[i].server] + places_[i].local] = NodeId{i};
+  }
+}
+
+void ShortestPaths::sort_steps() {
+  first_step_.assign(1, 0);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (const LinkId link : topology_.out(NodeId{i})) {
+      const NodeId to = topology_.links()[link.index()].to;
+      const Place& there = place(to);
+      steps_.push_back({to.value(), there.server == kNone ? there.local : kNone, link});
+    }
+    first_step_.push_back(steps_.size());
   }
 }
 
@@ -41,24 +56,24 @@ void ShortestPaths::sort_links() {
   first_exit_.assign(servers + 1, 0);
   first_entry_.assign(servers + 1, 0);
   first_into_.assign(switches_ + 1, 0);
-  // Twice over the links: how many there are of each, then each to its place.
+  // Twice over the links: how many there are of each sort, then each to its place.
   for (const bool placing : {false, true}) {
     std::vector<std::size_t> exit = first_exit_;
     std::vector<std::size_t> entry = first_entry_;
     std::vector<std::size_t> into = first_into_;
     for (std::size_t i = 0; i < links.size(); ++i) {
       const auto& [from, to, bandwidth, latency] = links[i];
-      const ServerId a = server(from);
-      const ServerId b = server(to);
-      if (a == b && a.valid()) continue;
+      const std::uint32_t a = place(from).server;
+      const std::uint32_t b = place(to).server;
+      if (a == b && a != kNone) continue;
       if (!placing) {
-        if (a.valid()) ++first_exit_[a.index() + 1];
-        if (b.valid()) ++first_entry_[b.index() + 1];
-        if (!a.valid() && !b.valid()) ++first_into_[local_[to.index()] + 1];
+        if (a != kNone) ++first_exit_[a + 1];
+        if (b != kNone) ++first_entry_[b + 1];
+        if (a == b) ++first_into_[place(to).local + 1];
       } else {
-        if (a.valid()) exits_[exit[a.index()]++] = {from, to, LinkId{i}};
-        if (b.valid()) entries_[entry[b.index()]++] = {to, from, LinkId{i}};
-        if (!a.valid() && !b.valid()) into_[into[local_[to.index()]]++] = LinkId{i};
+        if (a != kNone) exits_[exit[a]++] = {from, to, LinkId{i}};
+        if (b != kNone) entries_[entry[b]++] = {to, from, LinkId{i}};
+        if (a == b) into_[into[place(to).local]++] = LinkId{i};
       }
     }
     if (placing) break;
@@ -69,33 +84,32 @@ void ShortestPaths::sort_links() {
     entries_.resize(first_entry_.back());
     into_.resize(first_into_.back());
   }
+  for (const LinkId link : into_) before_.push_back(place(links[link.index()].from).local);
 }
 
-void ShortestPaths::measure_server(std::size_t server_index) {
-  const ServerId own{server_index};
-  const auto nodes = std::span{server_nodes_}.subspan(first_node_[server_index],
-                                                      first_node_[server_index + 1] - first_node_[server_index]);
+void ShortestPaths::measure_server(std::size_t server) {
+  const auto nodes =
+      std::span{server_nodes_}.subspan(first_node_[server], first_node_[server + 1] - first_node_[server]);
   std::vector<NodeId> queue;
   for (const NodeId start : nodes) {
-    Hops* row = &inner_[first_inner_[server_index] + local_[start.index()] * nodes.size()];
+    Hops* row = &inner_[first_inner_[server] + place(start).local * nodes.size()];
     std::fill_n(row, nodes.size(), static_cast<Hops>(kFar));
-    row[local_[start.index()]] = 0;
+    row[place(start).local] = 0;
     queue.assign(1, start);
     for (std::size_t head = 0; head < queue.size(); ++head) {
       const NodeId at = queue[head];
-      if (at != start && !relays(at)) continue;
-      for (const LinkId link : topology_.out(at)) {
-        const NodeId to = topology_.links()[link.index()].to;
-        if (up_[link.index()] == 0 || server(to) != own || row[local_[to.index()]] != kFar) continue;
-        row[local_[to.index()]] = static_cast<Hops>(row[local_[at.index()]] + 1);
-        queue.push_back(to);
+      if (at != start && !place(at).relays) continue;
+      for (const Step& step : steps(at)) {
+        const Place& there = places_[step.to];
+        if (up_[step.link.index()] == 0 || there.server != server || row[there.local] != kFar) continue;
+        row[there.local] = static_cast<Hops>(row[place(at).local] + 1);
+        queue.emplace_back(step.to);
       }
     }
   }
 }
 
-const ShortestPaths::Hops* ShortestPaths::field(NodeId attachment) {
-  const std::uint32_t goal = local_[attachment.index()];
+const ShortestPaths::Hops* ShortestPaths::field(std::uint32_t goal) {
   std::vector<Hops>& hops = fields_[goal];
   if (!hops.empty()) return hops.data();
   hops.assign(switches_, static_cast<Hops>(kFar));
@@ -105,68 +119,83 @@ const ShortestPaths::Hops* ShortestPaths::field(NodeId attachment) {
     const std::uint32_t at = queue_[head];
     if (hops[at] + 1U == kFar) break;
     for (std::size_t i = first_into_[at]; i < first_into_[at + 1]; ++i) {
-      if (up_[into_[i].index()] == 0) continue;
-      const std::uint32_t before = local_[topology_.links()[into_[i].index()].from.index()];
-      if (hops[before] != kFar) continue;
-      hops[before] = static_cast<Hops>(hops[at] + 1);
-      queue_.push_back(before);
+      if (up_[into_[i].index()] == 0 || hops[before_[i]] != kFar) continue;
+      hops[before_[i]] = static_cast<Hops>(hops[at] + 1);
+      queue_.push_back(before_[i]);
     }
   }
   return hops.data();
 }
 
 std::uint32_t ShortestPaths::inner_distance(NodeId from, NodeId to) const {
-  const std::size_t server_index = server(from).index();
-  const std::size_t size = first_node_[server_index + 1] - first_node_[server_index];
-  return inner_[first_inner_[server_index] + local_[from.index()] * size + local_[to.index()]];
+  const std::uint32_t server = place(from).server;
+  const std::size_t size = first_node_[server + 1] - first_node_[server];
+  return inner_[first_inner_[server] + place(from).local * size + place(to).local];
 }
 
-std::uint32_t ShortestPaths::fabric_distance(NodeId at) const {
+std::uint32_t ShortestPaths::fabric_distance(std::uint32_t at) const {
   std::uint32_t best = kFar;
-  for (const Goal& goal : goals_) best = std::min(best, goal.field[local_[at.index()]] + goal.rest);
+  for (const Aim& aim : aims_) best = std::min(best, aim.field[at] + aim.rest);
   return best;
 }
 
 std::uint32_t ShortestPaths::distance(NodeId at) const {
-  const ServerId place = server(at);
-  if (!place.valid()) return fabric_distance(at);
-  std::uint32_t best = place == server(to_) ? inner_distance(at, to_) : kFar;
-  if (place != server(from_)) return best;
+  const Place& here = place(at);
+  if (here.server == kNone) return fabric_distance(here.local);
+  std::uint32_t best = here.server == place(to_).server ? inner_distance(at, to_) : kFar;
+  if (here.server != place(from_).server) return best;
   for (const Exit& exit : ways_out_) best = std::min(best, inner_distance(at, exit.node) + exit.rest);
   return best;
 }
 
-void ShortestPaths::find_goals() {
-  goals_.clear();
-  const std::size_t b = server(to_).index();
-  for (std::size_t i = first_entry_[b]; i < first_entry_[b + 1]; ++i) {
+const std::vector<ShortestPaths::Goal>& ShortestPaths::goals_of(NodeId gpu) {
+  Goals& known = goals_[gpu.index()];
+  if (known.version == version_) return known.goals;
+  known.version = version_;
+  std::vector<Goal> found;
+  const std::uint32_t server = place(gpu).server;
+  for (std::size_t i = first_entry_[server]; i < first_entry_[server + 1]; ++i) {
     const auto& [inside, outside, link] = entries_[i];
-    if (up_[link.index()] == 0 || server(outside).valid() || !(inside == to_ || relays(inside))) continue;
-    const std::uint32_t rest = 1 + inner_distance(inside, to_);
-    if (rest >= kFar) continue;
-    const Hops* hops = field(outside);
-    const auto same = std::find_if(goals_.begin(), goals_.end(), [&](const Goal& goal) { return goal.field == hops; });
-    if (same == goals_.end()) {
-      goals_.push_back({hops, rest});
-    } else {
-      same->rest = std::min(same->rest, rest);
-    }
+    if (up_[link.index()] == 0 || place(outside).server != kNone || !(inside == gpu || place(inside).relays)) continue;
+    const std::uint32_t rest = 1 + inner_distance(inside, gpu);
+    if (rest < kFar) found.push_back({place(outside).local, rest});
   }
+  // A switch from which another one is the nearer way in is on no shortest path as a goal. Of equal ones the first
+  // stays.
+  known.goals.clear();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    bool useful = true;
+    for (std::size_t j = 0; j < found.size() && useful; ++j) {
+      const std::uint32_t through = field(found[j].at)[found[i].at] + found[j].rest;
+      const bool same = found[i].at == found[j].at && found[i].rest == found[j].rest;
+      useful = through >= found[i].rest && !(same && j < i);
+    }
+    if (useful) known.goals.push_back(found[i]);
+  }
+  return known.goals;
 }
 
 void ShortestPaths::find_exits() {
   ways_out_.clear();
-  const std::size_t a = server(from_).index();
+  const std::uint32_t a = place(from_).server;
+  const std::uint32_t b = place(to_).server;
+  std::uint32_t best = kFar;
   for (std::size_t i = first_exit_[a]; i < first_exit_[a + 1]; ++i) {
     const auto& [inside, outside, link] = exits_[i];
-    if (up_[link.index()] == 0 || !(inside == from_ || relays(inside))) continue;
+    if (up_[link.index()] == 0 || !(inside == from_ || place(inside).relays)) continue;
+    const Place& there = place(outside);
     std::uint32_t rest = kFar;
-    if (!server(outside).valid()) {
-      rest = 1 + fabric_distance(outside);
-    } else if (server(outside) == server(to_) && (outside == to_ || relays(outside))) {
+    if (there.server == kNone) {
+      rest = 1 + fabric_distance(there.local);
+    } else if (there.server == b && (outside == to_ || there.relays)) {
       rest = 1 + inner_distance(outside, to_);
     }
-    if (rest < kFar) ways_out_.push_back({inside, rest});
+    // Only ways out that lie on a shortest path from the source matter.
+    const std::uint32_t whole = rest + inner_distance(from_, inside);
+    if (whole > best || whole >= kFar) continue;
+    if (whole < best) ways_out_.clear();
+    best = whole;
+    ways_out_.push_back({inside, rest});
   }
 }
 
@@ -176,7 +205,8 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
                 "a route joins two different GPUs");
   from_ = from;
   to_ = to;
-  find_goals();
+  aims_.clear();
+  for (const Goal& goal : goals_of(to)) aims_.push_back({field(goal.at), goal.rest});
   find_exits();
   return distance(from) < kFar;
 }
@@ -184,36 +214,42 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
 std::span<const LinkId> ShortestPaths::next(NodeId at) {
   next_.clear();
   const std::uint32_t left = distance(at);
-  for (const LinkId link : topology_.out(at)) {
-    const NodeId to = topology_.links()[link.index()].to;
-    if (up_[link.index()] == 0 || !(to == to_ || relays(to))) continue;
-    if (distance(to) + 1 == left) next_.push_back(link);
+  for (const Step& step : steps(at)) {
+    std::uint32_t rest = kFar;
+    if (step.to_switch != kNone) {
+      rest = fabric_distance(step.to_switch);
+    } else if (step.to == to_.value() || places_[step.to].relays) {
+      rest = distance(NodeId{step.to});
+    }
+    if (rest + 1 == left && up_[step.link.index()] != 0) next_.push_back(step.link);
   }
   CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a way on");
   return next_;
 }
 
 bool ShortestPaths::loses_paths(const std::vector<Hops>& field, const Link& link) const {
-  const std::uint32_t before = field[local_[link.from.index()]];
-  if (field[local_[link.to.index()]] + 1U != before) return false;
-  const auto out = topology_.out(link.from);
-  return std::none_of(out.begin(), out.end(), [&](LinkId other) {
-    const NodeId to = topology_.links()[other.index()].to;
-    return up_[other.index()] != 0 && !server(to).valid() && field[local_[to.index()]] + 1U == before;
+  const std::uint32_t before = field[place(link.from).local];
+  if (field[place(link.to).local] + 1U != before) return false;
+  const auto out = steps(link.from);
+  return std::none_of(out.begin(), out.end(), [&](const Step& step) {
+    return up_[step.link.index()] != 0 && step.to_switch != kNone && field[step.to_switch] + 1U == before;
   });
 }
 
 void ShortestPaths::set_link_up(LinkId link, bool up) {
   if ((up_[link.index()] != 0) == up) return;
   up_[link.index()] = up ? 1 : 0;
+  ++version_;
   const Link& changed = topology_.links()[link.index()];
-  const ServerId a = server(changed.from);
-  const ServerId b = server(changed.to);
-  if (a == b && a.valid()) return measure_server(a.index());
-  if (a.valid() || b.valid()) return;  // crossings are looked at when a pair is asked for
+  const Place& from = place(changed.from);
+  const Place& to = place(changed.to);
+  if (from.server != kNone || to.server != kNone) {
+    if (from.server == to.server) measure_server(from.server);
+    return;  // crossings between servers and fabric are looked at when a pair is asked for
+  }
   for (std::vector<Hops>& hops : fields_) {
     if (hops.empty()) continue;
-    const bool gains = up && hops[local_[changed.to.index()]] + 1U < hops[local_[changed.from.index()]];
+    const bool gains = up && hops[to.local] + 1U < hops[from.local];
     if (gains || (!up && loses_paths(hops, changed))) hops = {};
   }
 }

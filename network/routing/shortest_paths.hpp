@@ -32,40 +32,67 @@ class ShortestPaths {
   using Hops = std::uint16_t;
   static constexpr std::uint32_t kFar = 0x7fff;  // two of them still fit in 16 bits; longer ways count as none
 
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  /// What the searches need of a node.
+  struct Place {
+    std::uint32_t server;  // none: a switch
+    std::uint32_t local;   // number in the server, or among the switches
+    bool relays;
+  };
+  /// What they need of a link out of a node.
+  struct Step {
+    std::uint32_t to;
+    std::uint32_t to_switch;  // its number among the switches, if it is one
+    LinkId link;
+  };
   /// A link between a server and the fabric or another server.
   struct Crossing {
     NodeId inside;
     NodeId outside;
     LinkId link;
   };
+  /// A switch where the server of the destination is entered.
   struct Goal {
-    const Hops* field;   // by switch: distance to the switch where the server of the destination is entered
+    std::uint32_t at;    // among the switches
     std::uint32_t rest;  // from there to the destination
   };
+  /// A node that leads out of the server of the source.
   struct Exit {
     NodeId node;
-    std::uint32_t rest;  // from the node out of its server and on to the destination
+    std::uint32_t rest;  // from there to the destination
+  };
+  struct Goals {
+    std::uint64_t version = 0;  // of the links when they were found; 0: never
+    std::vector<Goal> goals;
   };
 
   void sort_nodes();
   void sort_links();
+  void sort_steps();
   void measure_server(std::size_t server);
-  const Hops* field(NodeId attachment);
+  const Hops* field(std::uint32_t goal);
   [[nodiscard]] bool loses_paths(const std::vector<Hops>& field, const Link& link) const;
-  void find_goals();
+  const std::vector<Goal>& goals_of(NodeId gpu);
   void find_exits();
 
   [[nodiscard]] std::uint32_t inner_distance(NodeId from, NodeId to) const;  // same server
-  [[nodiscard]] std::uint32_t fabric_distance(NodeId at) const;
+  [[nodiscard]] std::uint32_t fabric_distance(std::uint32_t at) const;
   [[nodiscard]] std::uint32_t distance(NodeId at) const;
-  [[nodiscard]] ServerId server(NodeId node) const { return topology_.nodes()[node.index()].server; }
-  [[nodiscard]] bool relays(NodeId node) const { return topology_.nodes()[node.index()].relays; }
+  [[nodiscard]] const Place& place(NodeId node) const { return places_[node.index()]; }
+  [[nodiscard]] std::span<const Step> steps(NodeId node) const {
+    return std::span{steps_}.subspan(first_step_[node.index()],
+                                     first_step_[node.index() + 1] - first_step_[node.index()]);
+  }
 
   const Topology& topology_;
   std::vector<std::uint8_t> up_;  // by link
+  std::uint64_t version_ = 1;     // changes with every link that fails or comes back
 
-  std::vector<std::uint32_t> local_;     // by node: its number in its server, or among the switches
-  std::size_t switches_ = 0;             // nodes outside the servers
+  std::vector<Place> places_;            // by node
+  std::vector<Step> steps_;              // by node that they leave
+  std::vector<std::size_t> first_step_;  // by node
+  std::size_t switches_ = 0;
   std::vector<NodeId> server_nodes_;     // server by server
   std::vector<std::size_t> first_node_;  // by server
   std::vector<Hops> inner_;              // distances within the servers, square matrices one after the other
@@ -74,14 +101,20 @@ class ShortestPaths {
   std::vector<std::size_t> first_exit_;
   std::vector<Crossing> entries_;
   std::vector<std::size_t> first_entry_;
-  std::vector<LinkId> into_;  // links between switches, by the switch that they enter
+  std::vector<std::uint32_t> before_;  // the switch that each link of into_ leaves
+  std::vector<LinkId> into_;           // links between switches, by the switch that they enter
   std::vector<std::size_t> first_into_;
 
   std::vector<std::vector<Hops>> fields_;  // by switch; empty: not asked for yet
+  std::vector<Goals> goals_;               // by node
 
+  struct Aim {
+    const Hops* field;
+    std::uint32_t rest;
+  };
   NodeId from_;
   NodeId to_;
-  std::vector<Goal> goals_;
+  std::vector<Aim> aims_;
   std::vector<Exit> ways_out_;
   std::vector<LinkId> next_;
   std::vector<std::uint32_t> queue_;  // of the search over switches

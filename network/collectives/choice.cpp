@@ -1,0 +1,126 @@
+#include "network/collectives/choice.hpp"
+
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace contend {
+
+namespace {
+
+/// A pattern in which every rank sends one message: the slope and latency that all of them see.
+class Probe {
+ public:
+  Probe(std::span<const NodeId> order, const Topology& topology, const Router& router, std::uint64_t label)
+      : order_{order}, topology_{topology}, router_{router}, label_{label}, load_(topology.links().size(), 0) {}
+
+  void message(std::size_t from, std::size_t to) {
+    if (from == to) return;
+    router_.route(order_[from], order_[to], label_, route_);
+    latency_ = std::max(latency_, route_.latency);
+    for (const LinkShare& use : route_.links) {
+      double& load = load_[use.link.index()];
+      load += use.share;
+      beta_ = std::max(beta_, load / topology_.links()[use.link.index()].bandwidth.bytes_per_second());
+    }
+  }
+  [[nodiscard]] LinkCost cost(Time overhead) const { return {(latency_ + overhead).to_seconds(), beta_}; }
+
+ private:
+  std::span<const NodeId> order_;
+  const Topology& topology_;
+  const Router& router_;
+  std::uint64_t label_;
+  std::vector<double> load_;
+  Route route_;
+  Time latency_;
+  double beta_ = 0;
+};
+
+/// The chunks that suit the costs, at most one byte each.
+void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveShape& shape, double bytes, const LinkCost& cost) {
+  shape.chunks = 1;
+  if (algorithm.best_chunks == nullptr || shape.ranks < 2) return;
+  // Without alpha more chunks are always better; the bound keeps schedules finite.
+  constexpr double kMostChunks = 4096;
+  const double best = algorithm.best_chunks(shape, bytes, cost);
+  shape.chunks = static_cast<int>(std::clamp(std::round(best), 1.0, std::clamp(bytes, 1.0, kMostChunks)));
+}
+
+}  // namespace
+
+CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels, const Topology& topology,
+                            const Router& router, const StepOverhead& overhead, std::uint64_t label) {
+  CONTEND_CHECK(order.size() >= 2, "a collective has at least 2 ranks");
+  const std::size_t n = order.size();
+  const auto server_of = [&](std::size_t rank) { return topology.nodes()[order[rank].index()].server; };
+  bool one_server = true;
+  for (std::size_t rank = 1; rank < n; ++rank) one_server = one_server && server_of(rank) == server_of(0);
+
+  Probe ring{order, topology, router, label};
+  Probe both_ways{order, topology, router, label};
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    const std::size_t next = (rank + 1) % n;
+    ring.message(rank, next);
+    both_ways.message(rank, next);
+    both_ways.message(next, rank);
+  }
+  const Time flat_overhead = one_server ? overhead.inside : overhead.between;
+  CollectiveCosts costs;
+  costs.flat = ring.cost(flat_overhead);
+  costs.two_ports = n > 2 && both_ways.cost(flat_overhead).beta < 1.5 * costs.flat.beta;
+  if (levels.size() < 2) return costs;
+
+  CONTEND_CHECK(levels.size() == 2, "the levels of servers and of what is in them");
+  const auto inner = static_cast<std::size_t>(levels[0]);
+  Probe inside{order, topology, router, label};
+  Probe between{order, topology, router, label};
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    inside.message(rank, rank / inner * inner + (rank + 1) % inner);
+    between.message(rank, (rank + inner) % n);
+  }
+  costs.levels = {inside.cost(overhead.inside), between.cost(overhead.between)};
+  return costs;
+}
+
+std::span<const std::string_view> auto_candidates(CollectiveKind kind) {
+  static constexpr std::string_view kAllReduce[] = {"ring", "double-binary-tree"};
+  static constexpr std::string_view kRing[] = {"ring"};
+  static constexpr std::string_view kPairwise[] = {"pairwise"};
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return kAllReduce;
+    case CollectiveKind::all_to_all:
+      return kPairwise;
+    default:
+      return kRing;
+  }
+}
+
+CollectivePlan plan_collective(std::string_view name, CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
+                               const CollectiveCosts& costs, std::span<const std::string_view> candidates) {
+  const auto plan_with = [&](const CollectiveAlgorithm& algorithm) {
+    CollectivePlan plan{&algorithm, shape, 0};
+    set_chunks(algorithm, plan.shape, bytes.to_double(), costs.flat);
+    plan.seconds = collective_seconds(algorithm, kind, plan.shape, bytes, costs);
+    return plan;
+  };
+  if (name != kAutoCollective) return plan_with(find_collective_algorithm(name, kind));
+  CollectivePlan best;
+  std::string tried;
+  for (const std::string_view each : candidates.empty() ? auto_candidates(kind) : candidates) {
+    const CollectiveAlgorithm& algorithm = find_collective_algorithm(each, kind);
+    tried += (tried.empty() ? "" : ", ") + std::string{each};
+    if (!algorithm.refusal(kind, shape).empty()) continue;
+    const CollectivePlan plan = plan_with(algorithm);
+    if (best.algorithm == nullptr || plan.seconds < best.seconds) best = plan;
+  }
+  if (best.algorithm != nullptr) return best;
+  throw InputError{"no algorithm for " + std::string{name_of(kind)} + " among " + tried + " takes " +
+                   std::to_string(shape.ranks) + " ranks in these groups"};
+}
+
+}  // namespace contend

@@ -1,0 +1,185 @@
+// The planner of network/routing/plan.hpp: few splits, the loads of ideal packet spraying.
+
+#include "network/routing/plan.hpp"
+#include "network/routing/shortest_paths.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+constexpr std::size_t kMostPaths = 65'536;
+
+using Path = std::vector<LinkId>;
+
+/// All shortest paths of a pair, in order of the ids of their links. False if there are too many.
+bool list_paths(ShortestPaths& shortest, NodeId at, NodeId to, Path& path, std::vector<Path>& paths) {
+  if (at == to) {
+    paths.push_back(path);
+    return paths.size() <= kMostPaths;
+  }
+  const auto next = shortest.next(at);
+  for (const LinkId link : std::vector<LinkId>(next.begin(), next.end())) {
+    path.push_back(link);
+    const bool all = list_paths(shortest, shortest.topology().links()[link.index()].to, to, path, paths);
+    path.pop_back();
+    if (!all) return false;
+  }
+  return true;
+}
+
+/// A piece of a flow on one of the paths of its group.
+struct Piece {
+  std::size_t path;
+  double share;
+};
+
+/// Flows of a group and where they go.
+class Group {
+ public:
+  explicit Group(std::size_t paths) : paths_{paths} {}
+
+  void add(std::size_t flow, double bytes) { by_size_[bytes].push_back(flow); }
+
+  /// Calls `place(flow, pieces)` for every flow.
+  template <class Place>
+  void spread(const Place& place) const {
+    std::vector<std::pair<std::size_t, double>> left;  // flow and bytes
+    std::size_t sizes_left = 0;
+    for (const auto& [bytes, flows] : by_size_) {
+      const std::size_t whole = flows.size() / paths_ * paths_;
+      for (std::size_t i = 0; i < whole; ++i) place(flows[i], std::vector<Piece>{{i % paths_, 1}});
+      for (std::size_t i = whole; i < flows.size(); ++i) left.emplace_back(flows[i], bytes);
+      if (whole < flows.size()) ++sizes_left;
+    }
+    if (sizes_left == 1) {
+      cut_equally(left, place);
+    } else {
+      wrap_around(left, place);
+    }
+  }
+
+ private:
+  /// The flows have one size: n/g pieces each, r/g pieces a path.
+  template <class Place>
+  void cut_equally(const std::vector<std::pair<std::size_t, double>>& left, const Place& place) const {
+    const std::size_t pieces_each = paths_ / std::gcd(left.size(), paths_);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      std::vector<Piece> pieces;
+      for (std::size_t j = 0; j < pieces_each; ++j) {
+        pieces.push_back({(i * pieces_each + j) % paths_, 1.0 / static_cast<double>(pieces_each)});
+      }
+      place(left[i].first, pieces);
+    }
+  }
+
+  template <class Place>
+  void wrap_around(const std::vector<std::pair<std::size_t, double>>& left, const Place& place) const {
+    double total = 0;
+    for (const auto& [flow, bytes] : left) total += bytes;
+    const auto end_of = [&](std::size_t path) {
+      return total * static_cast<double>(path + 1) / static_cast<double>(paths_);
+    };
+    std::size_t path = 0;
+    double start = 0;
+    for (const auto& [flow, bytes] : left) {
+      const double end = start + bytes;
+      std::vector<Piece> pieces;
+      double cut = start;
+      // What rounding leaves beyond a cut is no piece of its own.
+      for (; path + 1 < paths_ && end_of(path) < end - bytes * kCrumb; ++path) {
+        if (end_of(path) - cut <= bytes * kCrumb) continue;
+        pieces.push_back({path, (end_of(path) - cut) / bytes});
+        cut = end_of(path);
+      }
+      pieces.push_back({path, (end - cut) / bytes});
+      // A flow that is tiny beside the others is cut in the right places only roughly, but must still be whole.
+      double sum = 0;
+      for (const Piece& piece : pieces) sum += piece.share;
+      for (Piece& piece : pieces) piece.share /= sum;
+      place(flow, pieces);
+      start = end;
+    }
+  }
+
+  static constexpr double kCrumb = 1e-12;
+  std::size_t paths_;
+  std::map<double, std::vector<std::size_t>> by_size_;  // flows in order
+};
+
+class Planner {
+ public:
+  Planner(const Topology& topology, std::span<const Demand> demands)
+      : topology_{topology}, demands_{demands}, shortest_{topology}, routes_(demands.size()), paths_(demands.size()) {}
+
+  std::vector<PlannedRoute> plan() {
+    std::map<std::vector<Path>, Group> groups;
+    std::map<std::pair<NodeId, NodeId>, std::uint64_t> labels;
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      const Demand& demand = demands_[i];
+      if (!find_paths(i)) continue;
+      routes_[i] = {demand.from, demand.to, labels[{demand.from, demand.to}]++, {}};
+      const std::vector<Path> middles = between_switches(paths_[i]);
+      groups.try_emplace(middles, middles.size()).first->second.add(i, demand.bytes);
+    }
+    if (!diagnostics_.empty()) throw InputError{std::move(diagnostics_)};
+    for (const auto& [middles, group] : groups) {
+      group.spread([&](std::size_t flow, const std::vector<Piece>& pieces) {
+        for (const auto& [path, share] : pieces) routes_[flow].paths.push_back({paths_[flow][path], share});
+      });
+    }
+    return std::move(routes_);
+  }
+
+ private:
+  bool find_paths(std::size_t i) {
+    const Demand& demand = demands_[i];
+    const auto complain = [&](std::string reason) {
+      Diagnostic diagnostic;
+      diagnostic.key = fmt::format("demands[{}]", i);
+      diagnostic.reason = std::move(reason);
+      diagnostics_.push_back(std::move(diagnostic));
+      return false;
+    };
+    if (!(demand.bytes > 0) || !std::isfinite(demand.bytes)) return complain(fmt::format("{} bytes", demand.bytes));
+    if (!shortest_.aim(demand.from, demand.to)) return complain("there is no path");
+    Path path;
+    if (!list_paths(shortest_, demand.from, demand.to, path, paths_[i])) return complain("too many shortest paths");
+    return true;
+  }
+
+  /// The paths without their links at servers: flows between the same leaves have them in common.
+  [[nodiscard]] std::vector<Path> between_switches(const std::vector<Path>& paths) const {
+    std::vector<Path> middles = paths;
+    for (Path& path : middles) {
+      std::erase_if(path, [&](LinkId link) {
+        const Link& it = topology_.links()[link.index()];
+        return topology_.nodes()[it.from.index()].server.valid() || topology_.nodes()[it.to.index()].server.valid();
+      });
+    }
+    return middles;
+  }
+
+  const Topology& topology_;
+  std::span<const Demand> demands_;
+  ShortestPaths shortest_;
+  std::vector<PlannedRoute> routes_;
+  std::vector<std::vector<Path>> paths_;  // by demand
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace
+
+std::vector<PlannedRoute> plan_splits(const Topology& topology, std::span<const Demand> demands) {
+  return Planner{topology, demands}.plan();
+}
+
+}  // namespace contend

@@ -1,0 +1,247 @@
+// Rank orders that respect the fabric and what others cost, and the automatic choice.
+
+#include "network/collectives/choice.hpp"
+#include "network/collectives/rank_order.hpp"
+#include "network/collectives/run.hpp"
+#include "network/topologies/spec.hpp"
+#include "sim/error.hpp"
+#include "sim/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+std::vector<NodeId> shuffled(std::span<const NodeId> gpus, std::size_t stride) {
+  // A stride without common factor with the size visits all.
+  std::vector<NodeId> order;
+  for (std::size_t i = 0; i < gpus.size(); ++i) order.push_back(gpus[i * stride % gpus.size()]);
+  return order;
+}
+
+std::vector<std::uint32_t> servers_of(const std::vector<NodeId>& order, const Topology& topology) {
+  std::vector<std::uint32_t> servers;
+  for (const NodeId gpu : order) {
+    const std::uint32_t server = topology.nodes()[gpu.index()].server.value();
+    if (servers.empty() || servers.back() != server) servers.push_back(server);
+  }
+  return servers;
+}
+
+Time ring_time(const std::vector<NodeId>& order, const Topology& topology, const Router& router, Bytes bytes) {
+  CollectiveShape shape;
+  shape.ranks = static_cast<int>(order.size());
+  const CollectiveAlgorithm& ring = find_collective_algorithm("ring", CollectiveKind::all_reduce);
+  return run_collective(expand_collective(ring, CollectiveKind::all_reduce, shape, bytes), order, topology, router).end;
+}
+
+}  // namespace
+
+TEST_CASE("GPUs of a server stand together, servers of a leaf, leaves of a pod") {
+  // Eight servers of two GPUs on four leaves in two pods, numbered so that neighbours in number are far apart: server s
+  // is on leaf s mod 4, leaf l in pod l mod 2.
+  GraphSpec graph;
+  const auto cable = [&](const std::string& a, const std::string& b) {
+    graph.links.push_back({a, b, ByteRate{1e9}, Time{}, true, 1});
+  };
+  graph.nodes.push_back({"core", NodeKind::fabric_switch, std::nullopt, false});
+  for (int pod = 0; pod < 2; ++pod) {
+    graph.nodes.push_back({"pod" + std::to_string(pod), NodeKind::fabric_switch, std::nullopt, false});
+    cable("pod" + std::to_string(pod), "core");
+  }
+  for (int leaf = 0; leaf < 4; ++leaf) {
+    graph.nodes.push_back({"leaf" + std::to_string(leaf), NodeKind::fabric_switch, std::nullopt, false});
+    cable("leaf" + std::to_string(leaf), "pod" + std::to_string(leaf % 2));
+  }
+  for (std::size_t server = 0; server < 8; ++server) {
+    const std::string here = "server" + std::to_string(server);
+    graph.nodes.push_back({here + "/nic", NodeKind::nic, server, false});
+    cable(here + "/nic", "leaf" + std::to_string(server % 4));
+    for (const char* gpu : {"/gpu0", "/gpu1"}) {
+      graph.nodes.push_back({here + gpu, NodeKind::gpu, server, false});
+      cable(here + gpu, here + "/nic");
+    }
+  }
+  const Topology topology = build_graph(graph);
+  const std::vector<NodeId> order = topological_order(shuffled(topology.gpus(), 5), topology);
+  CHECK(servers_of(order, topology) == std::vector<std::uint32_t>{0, 4, 2, 6, 1, 5, 3, 7});
+  CHECK(level_sizes(order, topology) == std::vector<int>{2, 8});
+}
+
+TEST_CASE("levels: unequal shares, torn servers and one GPU a server are one level") {
+  TopologySpec spec;
+  const Topology topology = build_topology(spec, 3, 4);
+  const std::span<const NodeId> gpus = topology.gpus();
+  const auto levels = [&](std::vector<std::size_t> chosen) {
+    std::vector<NodeId> order;
+    for (const std::size_t gpu : chosen) order.push_back(gpus[gpu]);
+    return level_sizes(order, topology);
+  };
+  CHECK(levels({0, 1, 4, 5, 8, 9}) == std::vector<int>{2, 3});
+  CHECK(levels({0, 1, 4}) == std::vector<int>{3});
+  CHECK(levels({0, 4, 1, 5}) == std::vector<int>{4});
+  CHECK(levels({0, 4, 8}) == std::vector<int>{3});
+  CHECK(levels({0, 1, 2, 3}) == std::vector<int>{4});
+}
+
+TEST_CASE("inside a hybrid cube mesh the ring runs over double NVLinks") {
+  TopologySpec spec;
+  spec.server.kind = "hybrid-cube-mesh";
+  const Topology topology = build_topology(spec, 1, 8);
+  const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
+  CHECK(order.front() == topology.gpus().front());
+  double narrowest = INFINITY;
+  for (std::size_t i = 0; i < 8; ++i) {
+    double width = 0;
+    for (const LinkId link : topology.out(order[i])) {
+      const Link& cable = topology.links()[link.index()];
+      if (cable.to == order[(i + 1) % 8]) width += cable.bandwidth.bytes_per_second();
+    }
+    narrowest = std::min(narrowest, width);
+  }
+  CHECK(narrowest == 50e9);
+  // In order of id some neighbours have no cable at all (0..3, then 3 to 4 over PCIe).
+  const auto router = make_shortest_path_router(topology);
+  const std::vector<NodeId> by_id{topology.gpus().begin(), topology.gpus().end()};
+  CHECK(ring_time(by_id, topology, *router, Bytes::mebibytes(64)) >
+        ring_time(order, topology, *router, Bytes::mebibytes(64)));
+}
+
+TEST_CASE("a bad order on two servers of 8 GPUs: the NICs carry eight messages instead of one") {
+  // Through the NIC a message alone takes 1 ns a byte, each of eight takes 8; NVLink never limits.
+  TopologySpec spec;
+  spec.server.kind = "nvswitch";
+  spec.server.nic_bandwidth = ByteRate{1e9};
+  const Topology topology = build_topology(spec, 2, 8);
+  const auto router = make_shortest_path_router(topology);
+  const std::vector<NodeId> good = topological_order(topology.gpus(), topology);
+  std::vector<NodeId> alternating;
+  for (std::size_t i = 0; i < 8; ++i) {
+    alternating.push_back(topology.gpus()[i]);
+    alternating.push_back(topology.gpus()[8 + i]);
+  }
+  CHECK(topological_order(alternating, topology) == good);
+  const Bytes bytes = Bytes::mebibytes(160);
+  const double ratio = ring_time(alternating, topology, *router, bytes).to_seconds() /
+                       ring_time(good, topology, *router, bytes).to_seconds();
+  CHECK(ratio == doctest::Approx(8).epsilon(0.001));
+}
+
+TEST_CASE("the topological order is never slower than a random one on an oversubscribed leaf-spine") {
+  TopologySpec spec;
+  spec.fabric.kind = "leaf-spine";
+  spec.fabric.servers_per_leaf = 4;
+  spec.fabric.spines = 1;
+  spec.fabric.oversubscription = 4;
+  const Topology topology = build_topology(spec, 16, 1);
+  const auto router = make_shortest_path_router(topology);
+  const Bytes bytes = Bytes::mebibytes(16);
+  const Time good = ring_time(topological_order(topology.gpus(), topology), topology, *router, bytes);
+  double worst = 1;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    RandomStream random{seed, "rank-order"};
+    std::vector<NodeId> order{topology.gpus().begin(), topology.gpus().end()};
+    random.shuffle(std::span{order});
+    const Time time = ring_time(order, topology, *router, bytes);
+    CHECK(time >= good);
+    worst = std::max(worst, time.to_seconds() / good.to_seconds());
+  }
+  CHECK(worst > 2);
+}
+
+TEST_CASE("probed costs: by hand on servers of 4 GPUs behind one NIC") {
+  TopologySpec spec;
+  spec.server.kind = "nvswitch";
+  spec.server.nic_bandwidth = ByteRate{10e9};
+  const Topology topology = build_topology(spec, 2, 4);
+  const auto router = make_shortest_path_router(topology);
+  const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
+  const std::vector<int> levels = level_sizes(order, topology);
+  const StepOverhead none{Time{}, Time{}};
+  const CollectiveCosts costs = probe_costs(order, levels, topology, *router, none);
+  CHECK(costs.flat.beta == doctest::Approx(1 / 10e9));  // one message on the NIC
+  REQUIRE(costs.levels.size() == 2);
+  CHECK(costs.levels[0].beta == doctest::Approx(1 / 450e9));  // NVLink
+  CHECK(costs.levels[1].beta == doctest::Approx(4 / 10e9));   // four on the NIC
+  CHECK(!costs.two_ports);
+  const CollectiveCosts with = probe_costs(order, levels, topology, *router);
+  CHECK(with.flat.alpha - costs.flat.alpha == doctest::Approx(14e-6));
+  CHECK(with.levels[0].alpha - costs.levels[0].alpha == doctest::Approx(3.4e-6));
+}
+
+TEST_CASE("probed costs: a physical ring has two ports") {
+  TopologySpec spec;
+  spec.fabric.kind = "ring";
+  spec.fabric.link_bandwidth = ByteRate{1e9};
+  const Topology topology = build_topology(spec, 6, 1);
+  const auto router = make_shortest_path_router(topology);
+  CHECK(probe_costs(topology.gpus(), {}, topology, *router).two_ports);
+}
+
+TEST_CASE("auto: trees for small messages, rings for large ones, by the closed forms") {
+  CollectiveCosts costs;
+  costs.flat = {14e-6, 1 / 12.5e9};
+  CollectiveShape shape;
+  shape.ranks = 64;
+  const auto chosen = [&](std::int64_t bytes) {
+    return plan_collective("auto", CollectiveKind::all_reduce, shape, Bytes{bytes}, costs).algorithm->name;
+  };
+  CHECK(chosen(1024) == "double-binary-tree");
+  CHECK(chosen(4'000'000'000) == "ring");
+  for (const std::int64_t bytes : {100L, 10'000L, 1'000'000L, 100'000'000L, 10'000'000'000L}) {
+    const CollectivePlan best = plan_collective("auto", CollectiveKind::all_reduce, shape, Bytes{bytes}, costs);
+    for (const std::string_view name : auto_candidates(CollectiveKind::all_reduce)) {
+      CHECK(best.seconds <= plan_collective(name, CollectiveKind::all_reduce, shape, Bytes{bytes}, costs).seconds);
+    }
+  }
+}
+
+TEST_CASE("auto: candidates can be named; one that refuses the shape is passed over") {
+  CollectiveCosts costs;
+  costs.flat = {1e-6, 1e-9};
+  CollectiveShape shape;
+  shape.ranks = 6;
+  const std::string_view both[] = {"halving-doubling", "bruck"};
+  CHECK(plan_collective("auto", CollectiveKind::all_gather, shape, Bytes{600}, costs, both).algorithm->name == "bruck");
+  const std::string_view first[] = {"halving-doubling"};
+  CHECK_THROWS_AS(
+      static_cast<void>(plan_collective("auto", CollectiveKind::all_gather, shape, Bytes{600}, costs, first)),
+      InputError);
+  CHECK_THROWS_AS(
+      static_cast<void>(plan_collective("halving-doubling", CollectiveKind::all_gather, shape, Bytes{600}, costs)),
+      InputError);
+  CHECK_THROWS_AS(static_cast<void>(plan_collective("otto", CollectiveKind::all_gather, shape, Bytes{600}, costs)),
+                  InputError);
+  for (const CollectiveKind kind :
+       {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
+        CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_to_all}) {
+    CHECK(plan_collective("auto", kind, shape, Bytes{600}, costs).seconds > 0);
+  }
+}
+
+TEST_CASE("chunks of pipelined algorithms: no other number is faster") {
+  CollectiveCosts costs;
+  costs.flat = {2e-6, 1e-9};
+  for (const auto& [name, kind] :
+       {std::pair{"ring", CollectiveKind::broadcast}, std::pair{"double-binary-tree", CollectiveKind::all_reduce}}) {
+    for (const int ranks : {3, 8, 50}) {
+      CollectiveShape shape;
+      shape.ranks = ranks;
+      const Bytes bytes{1'000'000};
+      const CollectivePlan plan = plan_collective(name, kind, shape, bytes, costs);
+      for (const int chunks : {1, 2, 3, 5, 10, 20, 50, 100, 500}) {
+        shape.chunks = chunks;
+        // The optimum is rounded to a whole number.
+        CHECK(plan.seconds <= collective_seconds(*plan.algorithm, kind, shape, bytes, costs) * 1.02);
+      }
+    }
+  }
+}
