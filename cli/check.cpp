@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
 #include "models/workload.hpp"
+#include "scenarios/network.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
 
@@ -16,16 +17,60 @@ constexpr std::string_view kExamples[] = {
 };
 constexpr Option kOptions[] = {kSetOption};
 
+using Complaints = std::vector<Diagnostic>;
+
+/// A job that could never run: the cluster has fewer GPUs than its gang.
+void check_size(const Scenario& scenario, const std::string& file, const std::string& key, std::string_view who,
+                std::int64_t gpus, Complaints& complaints) {
+  const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  if (gpus <= all) return;
+  Diagnostic diagnostic;
+  diagnostic.file = file;
+  diagnostic.key = key;
+  diagnostic.reason = fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all,
+                                  scenario.cluster.servers, scenario.cluster.gpus_per_server);
+  complaints.push_back(std::move(diagnostic));
+}
+
+void check_jobs(const Scenario& scenario, const std::string& file, Complaints& complaints) {
+  if (!scenario.workload.jobs) {
+    for (const auto& [gpus, jobs] : scenario.workload.generate.sizes)
+      check_size(scenario, file, "workload.generate.sizes", "a job", gpus, complaints);
+    return;
+  }
+  const std::vector<JobRequest> jobs = read_job_list(*scenario.workload.jobs);
+  static_cast<void>(build_workload(jobs));
+  for (const JobRequest& job : jobs)
+    check_size(scenario, *scenario.workload.jobs, "gpus", fmt::format("job \"{}\"", job.name), job.gpus, complaints);
+}
+
+void check_network(const Scenario& scenario) {
+  if (scenario.network.fidelity != Fidelity::flow) return;
+  const Topology topology = build_topology(scenario);
+  static_cast<void>(build_router(scenario, topology, scenario.seed));
+  static_cast<void>(link_changes(scenario, topology));
+}
+
+/// Complaints of `check`, those without a file under the name of the scenario's.
+template <class Check>
+void collect(const std::string& file, Complaints& complaints, Check check) {
+  try {
+    check();
+  } catch (const InputError& error) {
+    for (Diagnostic diagnostic : error.diagnostics()) {
+      if (diagnostic.file.empty()) diagnostic.file = file;
+      complaints.push_back(std::move(diagnostic));
+    }
+  }
+}
+
 int run(const Arguments& arguments) {
   const std::vector<Scenario> scenarios = load_scenarios(arguments).scenarios;
-  std::vector<Diagnostic> complaints;
-  for (const Scenario& scenario : scenarios) {
-    if (!scenario.workload.jobs) continue;
-    try {
-      static_cast<void>(build_workload(read_job_list(*scenario.workload.jobs)));
-    } catch (const InputError& error) {
-      complaints.insert(complaints.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
+  Complaints complaints;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const std::string& file = arguments.positionals()[i];
+    collect(file, complaints, [&] { check_jobs(scenarios[i], file, complaints); });
+    collect(file, complaints, [&] { check_network(scenarios[i]); });
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   for (const std::string& path : arguments.positionals()) fmt::print("{}: ok\n", path);
@@ -37,7 +82,7 @@ int run(const Arguments& arguments) {
 const Command& check_command() {
   static constexpr Command kCommand = {.name = "check",
                                        .arguments = "SCENARIO...",
-                                       .summary = "Read scenarios and their job lists without running them.",
+                                       .summary = "Read scenarios and the files that they name, without running them.",
                                        .examples = kExamples,
                                        .options = kOptions,
                                        .min_arguments = 1,

@@ -4,6 +4,7 @@
 #include "models/training_profile.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "scenarios/topology_codec.hpp"
 #include "traces/json_writer.hpp"
 #include "traces/result_columns.hpp"
 #include "validate/suites.hpp"
@@ -20,6 +21,8 @@ constexpr std::string_view kExamples[] = {
 constexpr Option kOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
 };
+
+constexpr std::size_t kScreenWidth = 100;
 
 /// A catalogue as names of columns and rows of text: all that a table or JSON needs.
 struct Catalogue {
@@ -46,6 +49,25 @@ Catalogue policies() {
   return list;
 }
 
+std::string parameters_text(const std::vector<TopologyParameterInfo>& parameters) {
+  std::string out;
+  for (const TopologyParameterInfo& parameter : parameters) {
+    const std::string usual =
+        parameter.default_value.empty() ? " (required)" : fmt::format("={}", parameter.default_value);
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", parameter.name, usual);
+  }
+  return out;
+}
+
+Catalogue topologies() {
+  Catalogue list{.columns = {"key", "kind", "parameters", "summary", "source"}, .rows = {}};
+  for (const auto& [key, infos] : {std::pair{"fabric", fabric_infos()}, std::pair{"server", server_infos()}})
+    for (const TopologyKindInfo& kind : infos)
+      list.rows.push_back({key, std::string{kind.name}, parameters_text(kind.parameters), std::string{kind.summary},
+                           std::string{kind.source}});
+  return list;
+}
+
 Catalogue models() {
   Catalogue list{.columns = {"model", "batch", "forward_ms", "backward_ms", "gradient_mib", "memory_mib", "source"},
                  .rows = {}};
@@ -60,8 +82,8 @@ Catalogue models() {
 Catalogue keys() {
   Catalogue list{.columns = {"key", "type", "range", "default", "meaning"}, .rows = {}};
   for (const ScenarioKey& key : scenario_keys())
-    list.rows.push_back(
-        {std::string{key.path}, key.type, key.range, key.print(default_scenario()), std::string{key.text}});
+    list.rows.push_back({std::string{key.path}, key.type, key.range, key.print(default_scenario()),
+                         std::string{key.text} + (key.needs.empty() ? "" : fmt::format("; needs {}", key.needs))});
   return list;
 }
 
@@ -83,8 +105,8 @@ struct Topic {
   std::string_view name;
   Catalogue (*make)();
 };
-constexpr Topic kTopics[] = {
-    {"policies", policies}, {"models", models}, {"keys", keys}, {"metrics", metric_list}, {"suites", suites}};
+constexpr Topic kTopics[] = {{"policies", policies}, {"topologies", topologies}, {"models", models},
+                             {"keys", keys},         {"metrics", metric_list},   {"suites", suites}};
 
 Catalogue catalogue(const std::string& name) {
   std::vector<std::string> names;
@@ -116,7 +138,7 @@ int run(const Arguments& arguments) {
   Table table{list.columns};
   for (std::size_t i = 0; i < list.columns.size(); ++i) table.align_left(i);
   for (const auto& row : list.rows) table.add(row);
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(kScreenWidth));
   return kExitOk;
 }
 
@@ -124,7 +146,7 @@ int run(const Arguments& arguments) {
 
 const Command& list_command() {
   static constexpr Command kCommand = {.name = "list",
-                                       .arguments = "policies|models|keys|metrics|suites",
+                                       .arguments = "policies|topologies|models|keys|metrics|suites",
                                        .summary = "Print what there is to choose from.",
                                        .examples = kExamples,
                                        .options = kOptions,

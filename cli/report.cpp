@@ -5,6 +5,7 @@
 #include "traces/result_columns.hpp"
 #include "traces/result_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -64,6 +65,35 @@ bool has_intervals(std::span<const std::vector<Replica>> results) {
 
 }  // namespace
 
+namespace {
+
+/// The busiest links of the fabric and who used them.
+std::string busiest_links(const RunResult& run) {
+  constexpr std::size_t kShown = 10;
+  constexpr std::size_t kUsers = 3;
+  std::vector<const FabricLinkResult*> links;
+  for (const FabricLinkResult& link : run.fabric.links) {
+    if (link.bytes > 0) links.push_back(&link);
+  }
+  std::stable_sort(links.begin(), links.end(),
+                   [](const auto* a, const auto* b) { return a->utilisation > b->utilisation; });
+  links.resize(std::min(links.size(), kShown));
+  if (links.empty()) return {};
+  Table table{{"busiest links", "utilisation [%]", "sent [GB]", "jobs", "most by"}};
+  for (const FabricLinkResult* link : links) {
+    std::string users;
+    for (std::size_t i = 0; i < std::min(link->users.size(), kUsers); ++i) {
+      users += fmt::format("{}{} {:.0f}%", i > 0 ? ", " : "", run.jobs[link->users[i].job.index()].name,
+                           100 * link->users[i].bytes / link->bytes);
+    }
+    table.add({link->name, fmt::format("{:.2f}", 100 * link->utilisation), fmt::format("{:.1f}", link->bytes * 1e-9),
+               fmt::format("{}", link->users.size()), users});
+  }
+  return "\n" + table.text();
+}
+
+}  // namespace
+
 std::string summary_text(const Scenario& scenario, const Replica& replica) {
   std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
   const Summary& summary = replica.summary;
@@ -75,7 +105,8 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
     out += fmt::format("  {:<24}{} {}\n", each.title, value, shown_unit(each));
   }
   const RunResult& run = replica.result;
-  return out + fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
+  out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
+  return out + busiest_links(run);
 }
 
 std::string comparison_text(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {

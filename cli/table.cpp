@@ -16,6 +16,32 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+constexpr std::size_t kGap = 2;
+
+std::size_t longest_word(const std::string& text) {
+  std::size_t longest = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    longest = std::max(longest, width(text.substr(start, end - start)));
+    start = end + 1;
+  }
+  return longest;
+}
+
+/// Lines of at most `limit`, broken at blanks; a word longer than that stands alone.
+std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
+  if (width(text) <= limit) return {text};
+  std::vector<std::string> lines{""};
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string word = text.substr(start, end - start);
+    if (!lines.back().empty() && width(lines.back()) + 1 + width(word) > limit) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+    start = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
@@ -23,21 +49,55 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text() const {
+std::vector<std::size_t> Table::widths(std::size_t limit) const {
   std::vector<std::size_t> widths(rows_.front().size());
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  std::vector<std::size_t> least = widths;  // of what can't be wrapped
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], width(row[i]));
+      least[i] = std::max(least[i], is_left(i) ? longest_word(row[i]) : width(row[i]));
+    }
+  }
+  std::size_t total = kGap * (widths.size() - 1);
+  for (const std::size_t each : widths) total += each;
+  // The widest column that can give way does.
+  while (limit > 0 && total > limit) {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) break;
+    --widths[widest];
+    --total;
+  }
+  return widths;
+}
+
+bool Table::is_left(std::size_t column) const {
+  return std::find(left_.begin(), left_.end(), column) != left_.end();
+}
+
+std::string Table::text(std::size_t limit) const {
+  const std::vector<std::size_t> widths = this->widths(limit);
   std::string out;
   for (const auto& row : rows_) {
-    std::string line;
+    std::vector<std::vector<std::string>> cells;
+    std::size_t lines = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - width(row[i]), ' ');
-      const bool left = std::find(left_.begin(), left_.end(), i) != left_.end();
-      if (i > 0) line += "  ";
-      line += left ? row[i] + padding : padding + row[i];
+      cells.push_back(is_left(i) ? wrap(row[i], widths[i]) : std::vector{row[i]});
+      lines = std::max(lines, cells.back().size());
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    for (std::size_t number = 0; number < lines; ++number) {
+      std::string line;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::string cell = number < cells[i].size() ? cells[i][number] : std::string{};
+        const std::string padding(widths[i] - width(cell), ' ');
+        if (i > 0) line += std::string(kGap, ' ');
+        line += is_left(i) ? cell + padding : padding + cell;
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + '\n';
+    }
     if (&row != &rows_.front()) continue;
     for (std::size_t i = 0; i < widths.size(); ++i) out += (i > 0 ? "  " : "") + std::string(widths[i], '-');
     out += '\n';

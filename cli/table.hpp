@@ -16,9 +16,13 @@ class Table {
   void add(std::vector<std::string> cells);
   /// For a table of words: column `index` goes to the left too.
   void align_left(std::size_t index) { left_.push_back(index); }
-  [[nodiscard]] std::string text() const;
+  /// Columns on the left are wrapped between words so that no line is wider than `limit`; 0: as wide as it gets.
+  [[nodiscard]] std::string text(std::size_t limit = 0) const;
 
  private:
+  [[nodiscard]] std::vector<std::size_t> widths(std::size_t limit) const;
+  [[nodiscard]] bool is_left(std::size_t column) const;
+
   std::vector<std::vector<std::string>> rows_;  ///< row 0 are the titles
   std::vector<std::size_t> left_{0};
 };

@@ -81,8 +81,9 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         factor_(topology_->links().size(), 1) {
     std::stable_sort(options_.events.begin(), options_.events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
-    if (options_.efficiency.penalty > 0 || !options_.efficiency.factors.empty()) {
-      for (std::size_t l = 0; l < factor_.size(); ++l) fluid_.set_efficiency(LinkId{l}, options_.efficiency, Time{});
+    for (std::size_t l = 0; l < factor_.size(); ++l) {
+      const LinkEfficiency efficiency = efficiency_of(topology_->links()[l]);
+      if (efficiency.penalty > 0 || !efficiency.factors.empty()) fluid_.set_efficiency(LinkId{l}, efficiency, Time{});
     }
     fluid_.observe(this);
   }
@@ -251,6 +252,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         way.kind == OpKind::message ? point_to_point(way.bytes) : options_.schedule(way.collective, way.bytes, nodes);
     CollectiveOptions collective;
     collective.label = way.job.value();
+    collective.overhead = options_.step_overhead;
     const WatchedRouter router{*router_};
     for (CoupledFlow& flow : coupled_flows(schedule, nodes, *topology_, router, collective)) {
       Way::Step step;
@@ -265,12 +267,20 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return way;
   }
 
+  [[nodiscard]] LinkEfficiency efficiency_of(const Link& link) const {
+    const Node& from = topology_->nodes()[link.from.index()];
+    const Node& to = topology_->nodes()[link.to.index()];
+    const bool of_nic = (from.kind == NodeKind::nic && to.server != from.server) ||
+                        (to.kind == NodeKind::nic && to.server != from.server);
+    return {options_.efficiency, of_nic ? options_.nic_penalty : 0};
+  }
+
   [[nodiscard]] double solo_rate(const CoupledFlow& flow) const {
     double rate = std::numeric_limits<double>::infinity();
     for (const LinkShare& use : flow.links) {
       rate = std::min(rate, topology_->links()[use.link.index()].bandwidth.bytes_per_second() * 1e-9 / use.share);
     }
-    return rate * options_.efficiency.at(1);
+    return options_.efficiency.empty() ? rate : rate * options_.efficiency.front();
   }
 
   /// Bytes sent so far, over all steps.

@@ -35,10 +35,12 @@ struct LinkEvent {
 };
 
 struct FlowNetworkOptions {
-  Time alpha;                     ///< start-up of a transfer
-  LinkEfficiency efficiency;      ///< of every link
-  Time link_interval;             ///< length of the samples of link utilisation; 0: none
-  std::vector<LinkEvent> events;  ///< in any order
+  Time alpha;                      ///< start-up of a transfer
+  Time step_overhead;              ///< of each step of a collective, beside the latency of its routes
+  std::vector<double> efficiency;  ///< of every link: LinkEfficiency::factors
+  double nic_penalty = 0;          ///< of the links between NICs and fabric: LinkEfficiency::penalty
+  Time link_interval;              ///< length of the samples of link utilisation; 0: none
+  std::vector<LinkEvent> events;   ///< in any order
   /// The schedule of a collective over these GPUs, in the order of ranks that the function may choose.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };

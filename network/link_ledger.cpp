@@ -60,6 +60,7 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
     link.bandwidth = topology_.links()[l].bandwidth.bytes_per_second();
     link.bytes = account.bytes;
     link.busy = account.busy + (account.moving > 0 ? now - account.since : Time{});
+    if (now > Time{}) link.utilisation = link.bytes / (link.bandwidth * now.to_seconds());
     link.users = account.users;
     std::stable_sort(link.users.begin(), link.users.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -15,7 +17,6 @@ using Kind = YamlNode::Kind;
 
 // What is printed must fit into a file that is read back.
 constexpr std::size_t kMaxTextBytes = 10'000;
-constexpr std::size_t kMaxItems = 1'000;
 
 /// A whole number within its limits, or a complaint.
 std::optional<std::int64_t> read_integer(const YamlNode& node, const Reading& reading, std::int64_t minimum,
@@ -146,6 +147,27 @@ Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum) {
 template Codec<int> integer_codec(std::int64_t, std::int64_t);
 template Codec<std::int64_t> integer_codec(std::int64_t, std::int64_t);
 template Codec<std::uint64_t> integer_codec(std::int64_t, std::int64_t);
+
+Codec<double> number_codec(double minimum, double maximum) {
+  Codec<double> codec;
+  codec.type = "number";
+  codec.range = fmt::format("{} to {}", minimum, maximum);
+  codec.schema = [=](JsonWriter& json) {
+    json.member("type", "number").member("minimum", minimum).member("maximum", maximum);
+  };
+  codec.read = [=](const YamlNode& node, const Reading& reading, double& value) {
+    double read = 0;
+    const char* const last = node.text.data() + node.text.size();
+    const auto [end, error] = std::from_chars(node.text.data(), last, read);
+    const bool plain = node.kind == Kind::scalar && !node.quoted && error == std::errc{} && end == last;
+    if (!plain || !std::isfinite(read)) return reading.expected("a number", node);
+    if (read < minimum) return reading.expected(fmt::format("a number >= {}", minimum), node);
+    if (read > maximum) return reading.expected(fmt::format("a number <= {}", maximum), node);
+    value = read;
+  };
+  codec.print = [](const double& value) { return fmt::format("{}", value); };
+  return codec;
+}
 
 template <class T>
 Codec<T> quantity_codec(T minimum, T maximum) {

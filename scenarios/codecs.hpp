@@ -3,6 +3,7 @@
 // that a row of the key table is only: path, member, codec, text.
 
 #include "models/workload.hpp"
+#include "scenarios/layers.hpp"
 #include "scenarios/quantities.hpp"
 #include "scenarios/yaml_tree.hpp"
 #include "traces/json_writer.hpp"
@@ -24,6 +25,7 @@ struct Reading {
   const SourceText& source;
   const std::string& key;  ///< dotted path
   std::vector<Diagnostic>& complaints;
+  const FileReader* files = nullptr;  ///< for values that may stand in a file of their own
 
   /// `expected an integer >= 1, got "eight"`, at the place of `found`.
   void expected(std::string_view what, const YamlNode& found, std::string hint = {}) const;
@@ -51,6 +53,8 @@ struct Codec {
 /// Decimal only: 010 is ten.
 template <class Int>
 [[nodiscard]] Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum);
+/// Both limits inclusive.
+[[nodiscard]] Codec<double> number_codec(double minimum, double maximum);
 /// Both limits inclusive.
 template <class T>
 [[nodiscard]] Codec<T> quantity_codec(T minimum, T maximum);
@@ -123,6 +127,36 @@ template <class T>
   };
   codec.print = [inner, unset](const std::optional<T>& value) {
     return value ? inner.print(*value) : std::string{unset};
+  };
+  return codec;
+}
+
+/// Lists are no longer than this: what is printed must fit into a file that is read back.
+inline constexpr std::size_t kMaxItems = 1'000;
+
+/// A list of values, which may be empty; `word` names the values.
+template <class T>
+[[nodiscard]] Codec<std::vector<T>> list_codec(Codec<T> item, std::string_view word) {
+  Codec<std::vector<T>> codec;
+  codec.type = fmt::format("list of {}", word);
+  codec.range = item.range;
+  codec.schema = [item](JsonWriter& json) {
+    json.member("type", "array").key("items").begin_object();
+    item.schema(json);
+    json.end_object();
+  };
+  codec.read = [item, word](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
+    if (node.kind != YamlNode::Kind::sequence) return reading.expected(fmt::format("a list of {}", word), node);
+    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} {}", kMaxItems, word), node);
+    const std::size_t complaints = reading.complaints.size();
+    std::vector<T> values(node.items.size());
+    for (std::size_t i = 0; i < values.size(); ++i) item.read(node.items[i], reading, values[i]);
+    if (reading.complaints.size() == complaints) value = std::move(values);
+  };
+  codec.print = [item](const std::vector<T>& value) {
+    std::vector<std::string> items;
+    for (const T& each : value) items.push_back(item.print(each));
+    return fmt::format("[{}]", join(items));
   };
   return codec;
 }

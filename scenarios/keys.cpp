@@ -1,6 +1,8 @@
 #include "scenarios/keys.hpp"
 
+#include "network/collectives/choice.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "scenarios/topology_codec.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -61,6 +63,24 @@ ScenarioKey row(std::string_view path, Member member, const Codec<T>& codec, std
 
 ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey key) {
   key.displaces = std::move(others);
+  return key;
+}
+
+bool is_flow(const Scenario& scenario) {
+  return scenario.network.fidelity == Fidelity::flow;
+}
+
+/// A key that only the fidelity `flow` knows.
+ScenarioKey flow_only(ScenarioKey key) {
+  key.needs = "network.fidelity: flow";
+  key.applies = is_flow;
+  return key;
+}
+
+/// A key that the fidelity `flow` does not know.
+ScenarioKey no_flow(ScenarioKey key) {
+  key.needs = "network.fidelity: analytic or contention";
+  key.applies = [](const Scenario& scenario) { return !is_flow(scenario); };
   return key;
 }
 
@@ -140,32 +160,85 @@ std::vector<ScenarioKey> cluster_keys() {
   };
 }
 
+Codec<std::string> collective_codec() {
+  std::vector<std::pair<std::string, std::string>> names{{std::string{kAutoCollective}, std::string{kAutoCollective}}};
+  for (const CollectiveAlgorithm& each : collective_algorithms()) {
+    names.emplace_back(std::string{each.name}, std::string{each.name});
+  }
+  return choice_codec<std::string>(std::move(names));
+}
+
 std::vector<ScenarioKey> network_keys() {
   const Codec<TimePerByte> slope = quantity_codec(TimePerByte{0}, TimePerByte{1e6});
   return {
       row(
           "network.fidelity", [](auto& s) -> auto& { return s.network.fidelity; },
-          choice_codec<Fidelity>({{"analytic", Fidelity::analytic}, {"contention", Fidelity::contention}}),
-          "whether transfers that share an interface slow each other down"),
+          choice_codec<Fidelity>(
+              {{"analytic", Fidelity::analytic}, {"contention", Fidelity::contention}, {"flow", Fidelity::flow}}),
+          "analytic: transfers don't meet; contention: they slow each other down at interfaces; flow: they share every "
+          "link of a topology"),
       displacing({"network.beta", "network.eta"},
                  row(
                      "network.nic", [](auto& s) -> auto& { return s.network.nic; },
                      optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-                     "line rate of a server's interface; auto: 1/beta, or 10Gbps if beta is auto too")),
+                     "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too")),
       row(
           "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
           "start-up time of a transfer"),
-      displacing({"network.nic"}, row(
-                                      "network.beta", [](auto& s) -> auto& { return s.network.beta; },
-                                      optional_codec(slope, "auto"), "time per byte of a transfer alone; auto: 1/nic")),
-      row(
+      no_flow(displacing({"network.nic"},
+                         row(
+                             "network.beta", [](auto& s) -> auto& { return s.network.beta; },
+                             optional_codec(slope, "auto"), "time per byte of a transfer alone; auto: 1/nic"))),
+      no_flow(row(
           "network.eta", [](auto& s) -> auto& { return s.network.eta; }, optional_codec(slope, "auto"),
           "further time per byte for each other transfer on the interface; auto: 0.2745 x beta, the ratio "
-          "0.235/0.856 of the 10 GbE fit in the authors' simulator of arXiv 2002.10105"),
-      row(
+          "0.235/0.856 of the 10 GbE fit in the authors' simulator of arXiv 2002.10105")),
+      no_flow(row(
           "network.tick", [](auto& s) -> auto& { return s.network.tick; }, quantity_codec(Time{}, kHour),
-          "transfers end at the next multiple of this; 0s: at their exact end"),
+          "transfers end at the next multiple of this; 0s: at their exact end")),
   };
+}
+
+std::vector<ScenarioKey> flow_keys() {
+  std::vector<ScenarioKey> keys{
+      row(
+          "network.fabric", [](auto& s) -> auto& { return s.network.topology.fabric; }, fabric_codec(),
+          "switches and the links between them"),
+      row(
+          "network.server", [](auto& s) -> auto& { return s.network.topology.server; }, server_codec(),
+          "how the GPUs of a server reach each other and its interfaces"),
+      row(
+          "network.routing", [](auto& s) -> auto& { return s.network.routing; },
+          choice_codec<Routing>(
+              {{"shortest-path", Routing::shortest_path}, {"ecmp", Routing::ecmp}, {"spraying", Routing::spraying}}),
+          "one shortest path for each pair, one by the hash of each flow, or an even split over all"),
+      row(
+          "network.routes", [](auto& s) -> auto& { return s.network.routes; }, optional_codec(path_codec(), ""),
+          "planned routes (YAML), relative to the file that names it; other flows go as routing says"),
+      row(
+          "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
+          "algorithm of collectives, for the kinds that it has; auto: the fastest by its closed form, as NCCL chooses"),
+      row(
+          "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
+          quantity_codec(Time{}, kHour),
+          "of each step of a collective beside the latency of the links; NCCL 2 reckons with 3.4us within and 14us "
+          "between servers (src/graph/tuning.cc)"),
+      row(
+          "network.contention_penalty", [](auto& s) -> auto& { return s.network.contention_penalty; },
+          number_codec(0, 1'000), "eta / beta: further time per byte for each other flow on an interface"),
+      row(
+          "network.efficiency", [](auto& s) -> auto& { return s.network.efficiency; },
+          list_codec(number_codec(1e-6, 1), "factors"),
+          "part of its bandwidth that a link has with 1, 2, ... flows, the last for more; empty: all of it"),
+      row(
+          "network.events", [](auto& s) -> auto& { return s.network.events; }, optional_codec(path_codec(), ""),
+          "changes of links over time (CSV), relative to the file that names it"),
+      row(
+          "network.link_interval", [](auto& s) -> auto& { return s.network.link_interval; },
+          quantity_codec(Time{}, kDay), "between samples of the utilisation of every link; 0s: none"),
+  };
+  for (ScenarioKey& key : keys) key = flow_only(std::move(key));
+  return keys;
 }
 
 std::vector<ScenarioKey> policy_keys() {
@@ -234,7 +307,8 @@ std::vector<ScenarioKey> engine_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make : {run_keys, cluster_keys, network_keys, policy_keys, workload_keys, engine_keys}) {
+    for (const auto& make :
+         {run_keys, cluster_keys, network_keys, flow_keys, policy_keys, workload_keys, engine_keys}) {
       for (ScenarioKey& key : make()) all.push_back(std::move(key));
     }
     return all;
@@ -257,6 +331,10 @@ const Scenario& default_scenario() {
 bool is_set(const ScenarioKey& key, const Scenario& scenario) {
   const std::string text = key.print(scenario);
   return !text.empty() && text != key.unset;
+}
+
+bool applies(const ScenarioKey& key, const Scenario& scenario) {
+  return !key.applies || key.applies(scenario);
 }
 
 bool displaces(const ScenarioKey& key, const ScenarioKey& other) {

@@ -29,6 +29,8 @@ struct ScenarioKey {
   /// Keys, or groups of keys, that are reset when a layer (a file, an override) sets this key to anything but `unset`,
   /// because they say the same thing otherwise. Two keys that displace each other can't be set in one layer.
   std::vector<std::string_view> displaces;
+  /// What `applies` asks for, in words such as `network.fidelity: flow`; empty: nothing.
+  std::string_view needs;
   KeyRole role = KeyRole::value;
 
   std::function<void(JsonWriter&)> schema;  ///< writes the members of its JSON Schema
@@ -36,6 +38,9 @@ struct ScenarioKey {
   std::function<void(const YamlNode&, const Reading&, Scenario&)> read;
   /// Back to "no value" or to the default.
   std::function<void(Scenario&)> reset;
+  /// Whether the key means anything in this scenario; empty: always. A scenario that sets one that doesn't is refused,
+  /// unless it stopped meaning anything in a later layer than the one that sets it: then it is reset.
+  std::function<bool(const Scenario&)> applies;
   /// The value in YAML on one line; empty if there is none and no word for that.
   std::function<std::string(const Scenario&)> print;
 };
@@ -48,6 +53,8 @@ struct ScenarioKey {
 
 /// Whether the key has a value in this scenario (an optional may have none).
 [[nodiscard]] bool is_set(const ScenarioKey& key, const Scenario& scenario);
+/// Whether the key means anything in this scenario.
+[[nodiscard]] bool applies(const ScenarioKey& key, const Scenario& scenario);
 [[nodiscard]] bool displaces(const ScenarioKey& key, const ScenarioKey& other);
 
 }  // namespace contend

@@ -3,8 +3,6 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -20,27 +18,6 @@ std::vector<PolicyInfo> without_factories(std::span<const PolicyRow<Port>> rows)
   std::vector<PolicyInfo> result;
   for (const auto& row : rows) result.push_back({row.name, row.summary, row.source, row.parameters});
   return result;
-}
-
-Codec<double> number_codec(double minimum, double maximum) {
-  Codec<double> codec;
-  codec.type = "number";
-  codec.range = fmt::format("{} to {}", minimum, maximum);
-  codec.schema = [=](JsonWriter& json) {
-    json.member("type", "number").member("minimum", minimum).member("maximum", maximum);
-  };
-  codec.read = [=](const YamlNode& node, const Reading& reading, double& value) {
-    double read = 0;
-    const char* const last = node.text.data() + node.text.size();
-    const auto [end, error] = std::from_chars(node.text.data(), last, read);
-    const bool plain = node.kind == Kind::scalar && !node.quoted && error == std::errc{} && end == last;
-    if (!plain || !std::isfinite(read)) return reading.expected("a number", node);
-    if (read < minimum) return reading.expected(fmt::format("a number >= {}", minimum), node);
-    if (read > maximum) return reading.expected(fmt::format("a number <= {}", maximum), node);
-    value = read;
-  };
-  codec.print = [](const double& value) { return fmt::format("{}", value); };
-  return codec;
 }
 
 Codec<bool> codec_of(const ParameterInfo&, bool) {

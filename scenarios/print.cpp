@@ -20,16 +20,18 @@ bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
 }  // namespace
 
 std::string to_yaml(const Scenario& scenario, const std::string& folder) {
-  if (!folder.empty() && scenario.workload.jobs) {
+  if (!folder.empty()) {
     Scenario moved = scenario;
-    moved.workload.jobs = std::filesystem::proximate(*scenario.workload.jobs, folder).string();
+    for (auto* path : {&moved.network.routes, &moved.network.events, &moved.workload.jobs}) {
+      if (*path) *path = std::filesystem::proximate(**path, folder).string();
+    }
     return to_yaml(moved);
   }
   std::string out;
   std::string open;  // the group that the previous key stands in, such as `workload.generate.`
   for (const ScenarioKey& key : scenario_keys()) {
     const std::string value = key.print(scenario);
-    if (value.empty() || is_displaced(key, scenario)) continue;
+    if (value.empty() || !applies(key, scenario) || is_displaced(key, scenario)) continue;
     std::string prefix;
     std::string_view rest = key.path;
     for (std::size_t point; (point = rest.find('.')) != std::string_view::npos; rest.remove_prefix(point + 1)) {

@@ -8,7 +8,7 @@
 namespace contend {
 
 /// The scenario with every default filled in. It reads back as the same scenario, which prints as the same text.
-/// The path of a job list is written relative to `folder` (where the text is going to be saved), or as it is if
+/// Paths, as of a job list, are written relative to `folder` (where the text is going to be saved), or as they are if
 /// `folder` is empty: relative to the working directory.
 [[nodiscard]] std::string to_yaml(const Scenario& scenario, const std::string& folder = {});
 

@@ -137,7 +137,7 @@ std::optional<double> real_value(std::string_view number, const Unit& unit) {
   return std::isfinite(value) ? std::optional{value} : std::nullopt;
 }
 
-/// The candidates of print_quantity(): the shortest wins, then one without a point, then the one offered first.
+/// Candidates of print_quantity(): the shortest wins, then one without a point, then the one offered first.
 class Shortest {
  public:
   void offer(std::string number, const Unit& unit) {
@@ -157,6 +157,14 @@ class Shortest {
 
 std::string print_whole(std::int64_t value, const Units& units) {
   constexpr int kMaxDecimals = 9;
+  constexpr std::int64_t kLargestHandy = 1'000;
+  // A handy whole number in the largest unit that has one: 30min, not 0.5h.
+  const Unit* best = nullptr;
+  for (const Unit& unit : units) {
+    const bool handy = value % unit.numerator == 0 && value / unit.numerator < kLargestHandy;
+    if (handy && (best == nullptr || unit.numerator > best->numerator)) best = &unit;
+  }
+  if (best != nullptr) return std::to_string(value / best->numerator) + best->name;
   Shortest shortest;
   for (const Unit& unit : units) {
     std::string number = std::to_string(value / unit.numerator);

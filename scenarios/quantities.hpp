@@ -5,7 +5,8 @@
 //
 // Times and bytes are converted by exact decimal arithmetic; what is left below a nanosecond or a byte rounds up. Rates
 // and times per byte are the double nearest to the written value as long as the digits fit into 53 bits.
-// print_quantity() gives the shortest text that parses to the same value, in whichever unit that is.
+// print_quantity() gives a text that parses to the same value: a whole number below 1000 of the largest unit that
+// allows it, for times and bytes; else the shortest text, in whichever unit that is.
 
 #include "sim/units.hpp"
 

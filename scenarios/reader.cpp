@@ -1,6 +1,7 @@
 #include "scenarios/reader.hpp"
 
 #include "scenarios/keys.hpp"
+#include "scenarios/network.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,7 @@ using Kind = YamlNode::Kind;
 
 /// A known key and the value that a layer gives it.
 struct Assignment {
+  const SourceText* source;
   const ScenarioKey* key;
   Place place;
   const YamlNode* value;
@@ -50,31 +52,45 @@ std::string hint_for(const std::string& name, const std::string& prefix) {
 /// Reads one layer after the other into one scenario.
 class LayerReader {
  public:
-  explicit LayerReader(std::vector<Diagnostic>& complaints) : complaints_{complaints} {}
+  LayerReader(const FileReader& files, std::vector<Diagnostic>& complaints) : files_{files}, complaints_{complaints} {}
 
   void apply(const ScenarioLayer& layer) {
+    if (!layer.source->is_override()) file_ = layer.source.get();
     std::vector<Assignment> assignments;
     collect(*layer.source, layer.root, {}, assignments);
     refuse_conflicts(*layer.source, assignments);
     for (const Assignment& assignment : assignments) {
       if (assignment.sets()) displace_by(*assignment.key);
     }
+    const Scenario before = scenario_;
     for (const Assignment& assignment : assignments) {
       const std::string path{assignment.key->path};
-      const Reading reading{*layer.source, path, complaints_};
+      const Reading reading{*layer.source, path, complaints_, &files_};
       if (assignment.key->role == KeyRole::include && layer.source->is_override()) {
         reading.complain(assignment.place, "not possible as an override");
         continue;
       }
       assignment.key->read(*assignment.value, reading, scenario_);
     }
+    drop_pointless(before);
+    for (const Assignment& assignment : assignments) {
+      if (assignment.sets()) given_.push_back(assignment);
+    }
   }
 
-  Scenario take() {
+  /// What only shows once all layers are read.
+  void finish() {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
-    return std::move(scenario_);
+    refuse_pointless();
+    if (!complaints_.empty() || network.fidelity != Fidelity::flow) return;
+    for (const Diagnostic& complaint : topology_complaints(scenario_)) {
+      const auto [source, place] = find(complaint.key);
+      complaints_.push_back(source.complaint(place, complaint.key, complaint.reason, complaint.hint));
+    }
   }
+
+  Scenario take() { return std::move(scenario_); }
 
  private:
   void collect(const SourceText& source, const YamlNode& map, const std::string& prefix,
@@ -87,7 +103,7 @@ class LayerReader {
       // A key with a point in it is not two nested keys, so it may match only where no point is part of its own name.
       const bool plain = entry.key.find('.') == std::string::npos;
       if (plain && key != keys.end()) {
-        assignments.push_back({&*key, entry.place, &entry.value});
+        assignments.push_back({&source, &*key, entry.place, &entry.value});
       } else if (plain &&
                  std::any_of(keys.begin(), keys.end(), [&](const auto& k) { return k.path.starts_with(group); })) {
         if (entry.value.kind == Kind::map) {
@@ -126,8 +142,48 @@ class LayerReader {
     }
   }
 
+  /// Resets keys of earlier layers that this layer has made meaningless.
+  void drop_pointless(const Scenario& before) {
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (!applies(key, before) || applies(key, scenario_)) continue;
+      key.reset(scenario_);
+      std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
+    }
+  }
+
+  void refuse_pointless() {
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (applies(key, scenario_)) continue;
+      const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
+      if (given == given_.rend()) continue;
+      const std::string path{key.path};
+      Reading{*given->source, path, complaints_}.complain(given->place, fmt::format("needs `{}`", key.needs));
+    }
+  }
+
+  /// Where `path`, a key or a part of its value, was given last; the nearest there is, if only a whole was given.
+  [[nodiscard]] std::pair<const SourceText&, Place> find(const std::string& path) const {
+    const Assignment* nearest = nullptr;
+    std::size_t longest = 0;
+    Place place;
+    for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
+      const std::string_view key = given->key->path;
+      if (path != key && !(path.starts_with(key) && path[key.size()] == '.')) continue;
+      const auto [depth, node] = follow(*given->value, std::string_view{path}.substr(key.size()));
+      if (nearest != nullptr && depth <= longest) continue;
+      nearest = &*given;
+      longest = depth;
+      place = node->place;
+    }
+    return nearest == nullptr ? std::pair<const SourceText&, Place>{*file_, {}}
+                              : std::pair<const SourceText&, Place>{*nearest->source, place};
+  }
+
+  const FileReader& files_;
   std::vector<Diagnostic>& complaints_;
   Scenario scenario_ = default_scenario();
+  std::vector<Assignment> given_;     ///< of layers so far; each node belongs to its layer
+  const SourceText* file_ = nullptr;  ///< the last one
 };
 
 /// In the order of the files, and of the places in each.
@@ -151,8 +207,9 @@ Scenario parse_scenario(std::string_view text, const std::string& name, const Lo
   for (const std::string& assignment : options.overrides) {
     if (auto layer = override_layer(assignment, complaints)) layers.push_back(std::move(*layer));
   }
-  LayerReader reader{complaints};
+  LayerReader reader{read, complaints};
   for (const ScenarioLayer& layer : layers) reader.apply(layer);
+  reader.finish();
   if (!complaints.empty()) {
     sort_by_place(complaints);
     throw InputError{std::move(complaints)};

@@ -3,6 +3,7 @@
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/print.hpp"
+#include "scenarios/topology_codec.hpp"
 
 namespace contend {
 namespace {
@@ -20,6 +21,7 @@ std::string table_of_keys() {
       const std::vector<std::string> others{key.displaces.begin(), key.displaces.end()};
       text += fmt::format("; displaces `{}` of earlier layers", join(others, "`, `"));
     }
+    if (!key.needs.empty()) text += fmt::format("; needs `{}`", key.needs);
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, key.type, code(usual), key.range, text);
   }
   return out;
@@ -38,6 +40,21 @@ std::string table_of_policies(const PolicyKind& kind) {
   }
   if (parameters.empty()) return out + "\n";
   return out + "\n| policy | parameter | type | default | range | meaning |\n|---|---|---|---|---|---|\n" + parameters +
+         "\n";
+}
+
+std::string table_of_kinds(std::string_view key, const std::vector<TopologyKindInfo>& kinds) {
+  std::string out = fmt::format("### {}\n\n| kind | meaning | source |\n|---|---|---|\n", key);
+  std::string parameters;
+  for (const TopologyKindInfo& kind : kinds) {
+    out += fmt::format("| `{}` | {} | {} |\n", kind.name, kind.summary, kind.source);
+    for (const TopologyParameterInfo& each : kind.parameters) {
+      const std::string usual = each.default_value.empty() ? "required" : code(each.default_value);
+      parameters += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", kind.name, each.name, each.type, usual,
+                                each.range, each.text);
+    }
+  }
+  return out + "\n| kind | parameter | type | default | range | meaning |\n|---|---|---|---|---|---|\n" + parameters +
          "\n";
 }
 
@@ -62,6 +79,11 @@ std::string keys_markdown() {
   out += table_of_keys();
   out += "\n## Policies\n\nA policy is a name or a map of the name and its parameters: `{policy: lwf, kappa: 1}`.\n\n";
   for (const PolicyKind& kind : policy_kinds()) out += table_of_policies(kind);
+  out +=
+      "## Topologies\n\nA fabric or server is a kind or a map of the kind and its parameters: `{kind: leaf-spine, "
+      "spines: 4, servers_per_leaf: 8}`. [How to describe yours](../howto/topology.md).\n\n";
+  out += table_of_kinds("network.fabric", fabric_infos());
+  out += table_of_kinds("network.server", server_infos());
   out += "## Training profiles\n\n" + table_of_profiles();
   out += "\n## Units\n\n| quantity | example | units |\n|---|---|---|\n";
   const auto units = [&](const QuantityInfo& info) {

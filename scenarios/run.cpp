@@ -2,7 +2,9 @@
 
 #include "models/workload.hpp"
 #include "network/alpha_beta.hpp"
+#include "scenarios/flow.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 #include "traces/job_list.hpp"
 
 #include <utility>
@@ -20,6 +22,20 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
   cost.tick = network.tick;
   return cost;
+}
+
+std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const AlphaBeta& cost, std::uint64_t seed,
+                                           std::size_t jobs) {
+  const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
+  switch (scenario.network.fidelity) {
+    case Fidelity::analytic:
+      return make_analytic_network(cost, servers, jobs);
+    case Fidelity::contention:
+      return make_contention_network(cost, servers, jobs);
+    case Fidelity::flow:
+      return make_flow_network(scenario, seed, jobs);
+  }
+  check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }
 
 template <class Port>
@@ -45,10 +61,8 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   const AlphaBeta cost = network_cost(scenario.network);
   const PolicyContext context{seed, cost.beta, cost.eta};
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
-  const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   const std::size_t jobs = workload.jobs.size();
-  auto network = scenario.network.fidelity == Fidelity::analytic ? make_analytic_network(cost, servers, jobs)
-                                                                 : make_contention_network(cost, servers, jobs);
+  auto network = make_network(scenario, cost, seed, jobs);
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),

@@ -2,12 +2,14 @@
 // A scenario: plain validated data, every default filled in, no behaviour.
 
 #include "models/workload.hpp"
+#include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -20,7 +22,10 @@ struct PolicyChoice {
   Parameters parameters;  ///< complete: every parameter of the policy has a value
 };
 
-enum class Fidelity : std::uint8_t { analytic, contention };
+enum class Fidelity : std::uint8_t { analytic, contention, flow };
+
+/// How a flow finds its way through a topology (network/routing.hpp).
+enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
 
 struct Scenario {
   std::string name;
@@ -36,11 +41,22 @@ struct Scenario {
 
   struct Network {
     Fidelity fidelity = Fidelity::contention;
-    std::optional<ByteRate> nic;      ///< line rate; beta = 1 / nic if beta is not given
-    Time alpha;                       ///< start-up of a transfer
+    std::optional<ByteRate> nic;  ///< line rate of each interface; beta = 1 / nic if beta is not given
+    Time alpha;                   ///< start-up of a transfer
+    // analytic and contention only
     std::optional<TimePerByte> beta;  ///< time per byte of a transfer that is alone
     std::optional<TimePerByte> eta;   ///< further time per byte for each other transfer on the interface
     Time tick;                        ///< transfers end at the next multiple of this; 0: at their exact end
+    // flow only
+    TopologySpec topology;  ///< but for server.nic_bandwidth, which is `nic`: see topology_spec()
+    Routing routing = Routing::ecmp;
+    std::optional<std::string> routes;       ///< path of planned routes; flows that it doesn't name follow `routing`
+    std::string collectives = "ring";        ///< algorithm of network/collectives, or `auto`
+    Time step_overhead;                      ///< of each step of a collective
+    double contention_penalty = 0;           ///< eta / beta on the links of interfaces, as in Fidelity::contention
+    std::vector<double> efficiency;          ///< of a link with 1, 2, ... flows, the last for more; empty: always 1
+    std::optional<std::string> events;       ///< path of changes of links over time
+    Time link_interval = Time::seconds(60);  ///< between samples of the utilisation of links; 0: none
   } network;
 
   PolicyChoice scheduling, placement, communication;

@@ -2,6 +2,7 @@
 // already lost what is needed here.
 #include "scenarios/yaml_tree.hpp"
 
+#include <algorithm>
 #include <istream>
 #include <map>
 #include <streambuf>
@@ -220,6 +221,18 @@ std::string bad_character(std::string_view text, Place& place) {
   return {};
 }
 
+const YamlNode* item_of(const YamlNode& list, std::string_view index) {
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    if (std::to_string(i) == index) return &list.items[i];
+  }
+  return nullptr;
+}
+
+const YamlNode* value_of(const YamlNode& map, std::string_view key) {
+  const auto entry = std::find_if(map.entries.begin(), map.entries.end(), [&](const auto& e) { return e.key == key; });
+  return entry == map.entries.end() ? nullptr : &entry->value;
+}
+
 }  // namespace
 
 std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& source, int first_column,
@@ -252,6 +265,19 @@ std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& sour
   } catch (const YAML::Exception& error) {
     complaints.push_back(source.complaint(builder.place(error.mark), {}, "not YAML: " + error.msg));
     return std::nullopt;
+  }
+}
+
+std::pair<std::size_t, const YamlNode*> follow(const YamlNode& root, std::string_view path) {
+  const YamlNode* node = &root;
+  for (std::size_t depth = 0;; ++depth) {
+    if (path.empty()) return {depth, node};
+    const bool index = path.front() == '[';
+    const std::string_view part = path.substr(1, path.find_first_of(index ? "]" : ".[", 1) - 1);
+    const YamlNode* next = index ? item_of(*node, part) : value_of(*node, part);
+    if (next == nullptr) return {depth, node};
+    node = next;
+    path.remove_prefix(std::min(path.size(), part.size() + (index ? 2 : 1)));
   }
 }
 

@@ -66,6 +66,9 @@ struct YamlNode::Entry {
 /// What a complaint says was found: `"eight"`, `a list`, `a map`, `nothing`.
 [[nodiscard]] std::string found_text(const YamlNode& node);
 
+/// Follows a path such as `.graph.links[4].from` from `root` as far as it goes: how many parts, and where that ends.
+[[nodiscard]] std::pair<std::size_t, const YamlNode*> follow(const YamlNode& root, std::string_view path);
+
 /// The single document in `text`, which is `source` from column `first_column` of its first line on. An empty text is a
 /// null node; nothing if the text is no YAML. Complaints are added to `complaints`.
 std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& source, int first_column,

@@ -63,6 +63,7 @@ struct FabricLinkResult {
   std::string name;         ///< e.g. `leaf0->spine1`
   double bandwidth = 0;     ///< bytes per second
   double bytes = 0;         ///< carried
+  double utilisation = 0;   ///< bytes over what it could have carried from the start of the run to its end, 0..1
   Time busy;                ///< time with at least one flow that moves
   std::vector<User> users;  ///< the largest first, then by id
 };

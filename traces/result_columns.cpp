@@ -76,6 +76,31 @@ constexpr Column<LinkResult> kLinkColumns[] = {
      [](const LinkResult& l) { return Cell{l.bytes.count()}; }},
 };
 
+constexpr Column<FabricLinkResult> kFabricColumns[] = {
+    {"link", "text", "one direction of a link: from->to", [](const FabricLinkResult& l) { return Cell{l.name}; }},
+    {"bandwidth_Bps", "number", "bytes per second", [](const FabricLinkResult& l) { return Cell{l.bandwidth}; }},
+    {"bytes", "number", "bytes carried", [](const FabricLinkResult& l) { return Cell{l.bytes}; }},
+    {"utilisation", "number", "bytes over what it could have carried in the whole run, 0..1",
+     [](const FabricLinkResult& l) { return Cell{l.utilisation}; }},
+    {"busy_s", "seconds", "time with at least one flow", [](const FabricLinkResult& l) { return Cell{l.busy}; }},
+    {"jobs", "integer", "jobs that used it",
+     [](const FabricLinkResult& l) { return Cell{static_cast<std::int64_t>(l.users.size())}; }},
+};
+
+constexpr Column<LinkUse> kLinkUseColumns[] = {
+    {"link", "text", "one direction of a link: from->to", [](const LinkUse& u) { return Cell{u.link}; }},
+    {"job_id", "text", "name of the job in the job list", [](const LinkUse& u) { return Cell{u.job}; }},
+    {"bytes", "number", "bytes of the job that it carried", [](const LinkUse& u) { return Cell{u.bytes}; }},
+};
+
+constexpr Column<LinkUtilisation> kLinkUtilisationColumns[] = {
+    {"link", "text", "one direction of a link: from->to", [](const LinkUtilisation& u) { return Cell{u.link}; }},
+    {"start_s", "seconds", "begin of the interval, whose length is `network.link_interval`",
+     [](const LinkUtilisation& u) { return Cell{u.start}; }},
+    {"utilisation", "number", "bytes over what it could have carried in the interval, 0..1",
+     [](const LinkUtilisation& u) { return Cell{u.utilisation}; }},
+};
+
 double count(std::size_t jobs) {
   return static_cast<double>(whole(jobs));
 }
@@ -124,6 +149,15 @@ std::span<const Column<GpuResult>> gpu_columns() {
 std::span<const Column<LinkResult>> link_columns() {
   return kLinkColumns;
 }
+std::span<const Column<FabricLinkResult>> fabric_columns() {
+  return kFabricColumns;
+}
+std::span<const Column<LinkUse>> link_use_columns() {
+  return kLinkUseColumns;
+}
+std::span<const Column<LinkUtilisation>> link_utilisation_columns() {
+  return kLinkUtilisationColumns;
+}
 std::span<const Metric> metrics() {
   return kMetrics;
 }
@@ -143,6 +177,11 @@ std::string columns_markdown() {
   append_table(out, "jobs.csv", "a job, in the order of the job list", job_columns());
   append_table(out, "gpus.csv", "a GPU", gpu_columns());
   append_table(out, "links.csv", "a network interface of a server", link_columns());
+  out += "\nThe next three are written at `network.fidelity: flow`.\n";
+  append_table(out, "fabric.csv", "a direction of a link of the topology", fabric_columns());
+  append_table(out, "fabric_jobs.csv", "a link and a job that used it, the largest first", link_use_columns());
+  append_table(out, "fabric_utilisation.csv", "a link and an interval in which it carried something",
+               link_utilisation_columns());
   out +=
       "\n## summary.json\n\nThe figures of each replica under `replicas`; under `mean`, for several replicas, their "
       "mean "

@@ -13,12 +13,12 @@
 namespace contend {
 
 /// A value of a column; std::monostate is a missing one, such as the finish of a job that did not finish.
-using Cell = std::variant<std::monostate, std::string, std::int64_t, Time>;
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double, Time>;
 
 template <class Row>
 struct Column {
   std::string_view name;
-  std::string_view type;  ///< `text`, `integer` or `seconds` (a decimal number, exact to the nanosecond)
+  std::string_view type;  ///< `text`, `integer`, `number` or `seconds` (a decimal number, exact to the nanosecond)
   std::string_view text;
   Cell (*value)(const Row&);
 };
@@ -26,6 +26,21 @@ struct Column {
 [[nodiscard]] std::span<const Column<JobResult>> job_columns();
 [[nodiscard]] std::span<const Column<GpuResult>> gpu_columns();
 [[nodiscard]] std::span<const Column<LinkResult>> link_columns();
+
+/// What one job sent over one link of the fabric.
+struct LinkUse {
+  std::string link, job;
+  double bytes = 0;
+};
+/// What one link of the fabric carried in one interval.
+struct LinkUtilisation {
+  std::string link;
+  Time start;
+  double utilisation = 0;
+};
+[[nodiscard]] std::span<const Column<FabricLinkResult>> fabric_columns();
+[[nodiscard]] std::span<const Column<LinkUse>> link_use_columns();
+[[nodiscard]] std::span<const Column<LinkUtilisation>> link_utilisation_columns();
 
 /// A figure of a run; NaN where it has no value.
 struct Metric {

@@ -1,7 +1,7 @@
 #pragma once
 // Writes what a scenario left behind as a folder of plain files: jobs.csv, gpus.csv, links.csv, summary.json,
-// scenario.yaml and manifest.json. Two runs of one scenario write the same bytes but for the manifest, which holds
-// whatever may differ.
+// scenario.yaml and manifest.json; and fabric*.csv where the network model knows single links. Two runs of one scenario
+// write the same bytes but for the manifest, which holds whatever may differ.
 
 #include "traces/json_writer.hpp"
 #include "traces/manifest.hpp"
@@ -24,6 +24,9 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
 [[nodiscard]] std::string jobs_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string gpus_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string links_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string fabric_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string fabric_jobs_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string fabric_utilisation_csv(std::span<const Replica> replicas);
 
 /// Appends the members `scenario`, `replicas` and, for several replicas, `mean` to an object that has begun.
 void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas);

@@ -130,9 +130,15 @@ const std::vector<TopologyKind<ServerSpec>>& server_kinds() {
   return kinds;
 }
 
-Topology build_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server) {
+namespace {
+
+struct Builders {
+  const FabricBuilder* fabric;
+  const ServerBuilder* server;
+};
+
+Builders checked_builders(const TopologySpec& spec, const Size& size) {
   Complaints complaints;
-  const Size size{servers, gpus_per_server, spec.server.nics};
   check_size(size, complaints);
   const FabricBuilder* fabric = find_kind(fabric_builders(), spec.fabric.kind, "fabric.kind", complaints);
   const ServerBuilder* server = find_kind(server_builders(), spec.server.kind, "server.kind", complaints);
@@ -141,16 +147,27 @@ Topology build_topology(const TopologySpec& spec, std::size_t servers, std::size
   // The rest reckons with the parameters, which must be in their ranges for that.
   if (complaints.empty()) {
     fabric->check(spec, size, complaints);
-    server->check(spec.server, gpus_per_server, complaints);
+    server->check(spec.server, size.gpus_per_server, complaints);
   }
   complaints.throw_if_any();
+  return {fabric, server};
+}
 
+}  // namespace
+
+void check_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server) {
+  static_cast<void>(checked_builders(spec, {servers, gpus_per_server, spec.server.nics}));
+}
+
+Topology build_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server) {
+  const Size size{servers, gpus_per_server, spec.server.nics};
+  const Builders builders = checked_builders(spec, size);
   Assembly assembly{spec, size};
   for (std::size_t i = 0; i < servers; ++i) {
-    assembly.nics.push_back(server->build(spec.server, gpus_per_server, i, assembly.topology));
+    assembly.nics.push_back(builders.server->build(spec.server, gpus_per_server, i, assembly.topology));
     CONTEND_CHECK(assembly.nics.back().size() == size.nics, "a server has as many NICs as its spec says");
   }
-  fabric->build(assembly);
+  builders.fabric->build(assembly);
   assembly.topology.finish();
   return std::move(assembly.topology);
 }

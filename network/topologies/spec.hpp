@@ -101,6 +101,9 @@ struct TopologyKind {
 [[nodiscard]] const std::vector<TopologyKind<FabricSpec>>& fabric_kinds();
 [[nodiscard]] const std::vector<TopologyKind<ServerSpec>>& server_kinds();
 
+/// What build_topology would throw before it builds anything: every bad parameter.
+void check_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server);
+
 /// Nodes: "server0/gpu1", "server0/nic0", and switches named by their tier. Throws InputError with every bad parameter
 /// (keys "fabric.ports", "server.nics", "servers", "gpus_per_server"), or those of Topology::finish.
 [[nodiscard]] Topology build_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server);

@@ -100,7 +100,7 @@ TEST_CASE("k-way contention on NICs is the same at fidelities contention and flo
                                   {kExchange100, {1, 4}, 13, 45},
                                   {"role w 2 | compute f w 25 | all-reduce g w 333 | f -> g | g => f", {2, 5}, 7, 200}};
   FlowNetworkOptions options = ring_options();
-  options.efficiency.penalty = 0.5;
+  options.nic_penalty = 0.5;
   const RunResult flow = run_flow(plain_fabric(spec("single-switch")), {2, 3}, jobs, options);
   Simulation simulation{{2, 3, Bytes{1 << 20}},
                         workload_of(jobs),

@@ -97,11 +97,17 @@ TEST_CASE("what is no quantity is refused with an example") {
 TEST_CASE("the shortest text is printed") {
   CHECK(print_quantity(Time::nanoseconds(0)) == "0s");
   CHECK(print_quantity(Time::seconds(1200)) == "20min");
+  CHECK(print_quantity(Time::seconds(1800)) == "30min");
+  CHECK(print_quantity(Time::seconds(60)) == "1min");
+  CHECK(print_quantity(Time::seconds(90)) == "90s");
   CHECK(print_quantity(Time::microseconds(100)) == "100us");
+  CHECK(print_quantity(Time::microseconds(35'400)) == "35.4ms");
   CHECK(print_quantity(Time::nanoseconds(1'500'000'000)) == "1.5s");
   CHECK(print_quantity(Time::nanoseconds(669'000)) == "669us");
   CHECK(print_quantity(Bytes{1} * (std::int64_t{32} << 30)) == "32GiB");
   CHECK(print_quantity(Bytes{1'500'000}) == "1.5MB");
+  CHECK(print_quantity(Bytes{1'000'000'000'000}) == "1TB");
+  CHECK(print_quantity(Bytes::mebibytes(512)) == "512MiB");
   CHECK(print_quantity(ByteRate{1.25e9}) == "10Gbps");
   CHECK(print_quantity(TimePerByte{856'000.0 / 1'048'576.0}) == "856us/MiB");
   CHECK(print_quantity(TimePerByte{0}) == "0ns/B");

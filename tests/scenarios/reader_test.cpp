@@ -106,7 +106,7 @@ TEST_CASE("units") {
 
 TEST_CASE("names") {
   CHECK(errors_of("network: {fidelity: analytics}\n") ==
-        "a.yaml:2:21: network.fidelity: expected one of analytic, contention, got \"analytics\"; did you mean "
+        "a.yaml:2:21: network.fidelity: expected one of analytic, contention, flow, got \"analytics\"; did you mean "
         "`analytic`?");
   CHECK(errors_of("workload: {generate: {models: [vgg16, resnet5O]}}\n")
             .starts_with("a.yaml:2:39: workload.generate.models: expected one of "));

@@ -138,3 +138,22 @@ TEST_CASE("every column is documented once, with a unit where there is one") {
   }
   for (const Metric& each : metrics()) CHECK((each.unit == "s") == each.name.ends_with("_s"));
 }
+
+TEST_CASE("what links of the fabric carried, and for whom") {
+  Replica replica;
+  replica.result.jobs.resize(2);
+  replica.result.jobs[0].name = "a";
+  replica.result.jobs[1].name = "b";
+  FabricLinkResult link;
+  link.name = "leaf0->spine0";
+  link.bandwidth = 100;
+  link.bytes = 30;
+  link.utilisation = 0.15;
+  link.busy = Time::milliseconds(400);
+  link.users = {{JobId{1U}, 20}, {JobId{0U}, 10}};
+  replica.result.fabric = {{link}, Time::seconds(1), {{0, Time::seconds(1), 0.2}}};
+  const std::vector<Replica> replicas{replica};
+  CHECK(fabric_csv(replicas) == "link,bandwidth_Bps,bytes,utilisation,busy_s,jobs\nleaf0->spine0,100,30,0.15,0.4,2\n");
+  CHECK(fabric_jobs_csv(replicas) == "link,job_id,bytes\nleaf0->spine0,b,20\nleaf0->spine0,a,10\n");
+  CHECK(fabric_utilisation_csv(replicas) == "link,start_s,utilisation\nleaf0->spine0,1,0.2\n");
+}

@@ -1,0 +1,111 @@
+#include "scenarios/network.hpp"
+
+#include "network/routing/plan.hpp"
+#include "scenarios/route_plan.hpp"
+#include "scenarios/topology_codec.hpp"
+#include "sim/check.hpp"
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Of all servers; a slip of the keyboard must not ask for all the memory.
+constexpr std::size_t kMaxDevices = 1'000'000;
+
+std::size_t servers(const Scenario& scenario) {
+  return static_cast<std::size_t>(scenario.cluster.servers);
+}
+std::size_t gpus_per_server(const Scenario& scenario) {
+  return static_cast<std::size_t>(scenario.cluster.gpus_per_server);
+}
+
+/// A key as network/topologies/ names it, as a key of scenarios.
+std::string scenario_key(const std::string& key) {
+  if (key == "servers" || key == "gpus_per_server") return "cluster." + key;
+  if (key == "server.nic_bandwidth") return "network.nic";
+  if (key.starts_with("fabric.") || key.starts_with("server.")) return "network." + key;
+  return key;
+}
+
+Diagnostic complaint(std::string key, std::string reason, std::string hint = {}) {
+  Diagnostic diagnostic;
+  diagnostic.key = std::move(key);
+  diagnostic.reason = std::move(reason);
+  diagnostic.hint = std::move(hint);
+  return diagnostic;
+}
+
+std::vector<Diagnostic> with_scenario_keys(std::vector<Diagnostic> complaints) {
+  for (Diagnostic& each : complaints) each.key = scenario_key(each.key);
+  return complaints;
+}
+
+}  // namespace
+
+TopologySpec topology_spec(const Scenario& scenario) {
+  CONTEND_CHECK(scenario.network.nic.has_value(), "the fidelity flow has a rate of interfaces");
+  TopologySpec spec = scenario.network.topology;
+  spec.server.nic_bandwidth = *scenario.network.nic;
+  return spec;
+}
+
+std::vector<Diagnostic> topology_complaints(const Scenario& scenario) {
+  const TopologySpec spec = topology_spec(scenario);
+  std::vector<Diagnostic> complaints;
+  for (const std::string& name : missing_parameters(spec.fabric)) {
+    complaints.push_back(complaint("network.fabric." + name, fmt::format("missing; {} needs it", spec.fabric.kind)));
+  }
+  const std::size_t devices = servers(scenario) * (gpus_per_server(scenario) + spec.server.nics);
+  if (devices > kMaxDevices) {
+    complaints.push_back(complaint("cluster.servers", fmt::format("{} GPUs and interfaces in all", devices),
+                                   fmt::format("a topology has at most {}", kMaxDevices)));
+  }
+  if (!complaints.empty()) return complaints;
+  try {
+    check_topology(spec, servers(scenario), gpus_per_server(scenario));
+  } catch (const InputError& error) {
+    return with_scenario_keys(error.diagnostics());
+  }
+  return {};
+}
+
+Topology build_topology(const Scenario& scenario) {
+  std::vector<Diagnostic> complaints = topology_complaints(scenario);
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  try {
+    return build_topology(topology_spec(scenario), servers(scenario), gpus_per_server(scenario));
+  } catch (const InputError& error) {
+    throw InputError{with_scenario_keys(error.diagnostics())};
+  }
+}
+
+std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology, std::uint64_t seed) {
+  const auto make_router = [&]() -> std::unique_ptr<Router> {
+    switch (scenario.network.routing) {
+      case Routing::shortest_path:
+        return make_shortest_path_router(topology);
+      case Routing::ecmp:
+        return make_ecmp_router(topology, seed);
+      case Routing::spraying:
+        return make_spraying_router(topology);
+    }
+    check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
+  };
+  if (!scenario.network.routes) return make_router();
+  const std::string& file = *scenario.network.routes;
+  try {
+    return make_plan_router(topology, read_route_plan(file, topology), make_router());
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> complaints = error.diagnostics();
+    for (Diagnostic& each : complaints) each.file = file;
+    throw InputError{std::move(complaints)};
+  }
+}
+
+std::vector<LinkChange> link_changes(const Scenario& scenario, const Topology& topology) {
+  if (!scenario.network.events) return {};
+  return resolve_link_events(read_link_events(*scenario.network.events), topology, *scenario.network.events);
+}
+
+}  // namespace contend

@@ -1,0 +1,145 @@
+#include "traces/link_events.hpp"
+
+#include "sim/error.hpp"
+#include "traces/atomic_file.hpp"
+#include "traces/csv.hpp"
+#include "traces/decimal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::array<std::string_view, 3> kColumns = {"time_s", "link", "factor"};
+constexpr int kDecimals = 9;
+constexpr std::int64_t kUnit = 1'000'000'000;
+constexpr std::int64_t kLargestFactor = 1'000;
+// As for job lists: leaves room above the last event.
+constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string nearest = nearest_name(word, candidates);
+  return nearest.empty() ? nearest : fmt::format("did you mean \"{}\"?", nearest);
+}
+
+Diagnostic complaint(const std::string& file, int line, std::string column, std::string reason, std::string hint = {}) {
+  Diagnostic diagnostic;
+  diagnostic.file = file;
+  diagnostic.line = line;
+  diagnostic.key = std::move(column);
+  diagnostic.reason = std::move(reason);
+  diagnostic.hint = std::move(hint);
+  return diagnostic;
+}
+
+/// The position of each of kColumns, or complaints.
+std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string& file,
+                                        std::vector<Diagnostic>& complaints) {
+  const std::vector<std::string> known{kColumns.begin(), kColumns.end()};
+  const auto& header = table.header;
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (std::find(known.begin(), known.end(), header[i]) == known.end())
+      complaints.push_back(
+          complaint(file, 1, "", fmt::format("unknown column \"{}\"", header[i]), did_you_mean(header[i], known)));
+    else if (std::find(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(i), header[i]) !=
+             header.begin() + static_cast<std::ptrdiff_t>(i))
+      complaints.push_back(complaint(file, 1, "", fmt::format("column \"{}\" appears twice", header[i])));
+  }
+  std::array<std::size_t, 3> columns{};
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const auto column = std::find(header.begin(), header.end(), known[i]);
+    if (column == header.end()) complaints.push_back(complaint(file, 1, "", fmt::format("no column \"{}\"", known[i])));
+    columns[i] = static_cast<std::size_t>(column - header.begin());
+  }
+  return columns;
+}
+
+/// A number from 0 to `maximum` in units of 1e-9.
+std::int64_t read_scaled(const CsvRow& row, std::size_t column, std::string_view name, std::int64_t maximum,
+                         const std::string& file, std::vector<Diagnostic>& complaints) {
+  const std::string& text = row.fields[column];
+  const ScaledDecimal number = parse_scaled(text, kDecimals);
+  const std::string key{name};
+  if (number.error == DecimalError::not_a_number)
+    complaints.push_back(complaint(file, row.line, key, fmt::format("expected a number >= 0, got \"{}\"", text)));
+  else if (number.error == DecimalError::none && number.value < 0)
+    complaints.push_back(complaint(file, row.line, key, fmt::format("expected a number >= 0, got {}", text)));
+  else if (number.error == DecimalError::overflow || number.value > maximum)
+    complaints.push_back(
+        complaint(file, row.line, key, fmt::format("expected a number from 0 to {}, got {}", maximum / kUnit, text)));
+  return number.value;
+}
+
+using Links = std::vector<LinkId>;
+
+/// All names that events may use.
+std::map<std::string, Links, std::less<>> names_of(const Topology& topology) {
+  std::map<std::string, Links, std::less<>> names;
+  for (std::size_t i = 0; i < topology.links().size(); ++i) {
+    const LinkId link{i};
+    names[topology.link_name(link)] = {link};
+    for (const NodeId end : {topology.links()[i].from, topology.links()[i].to})
+      names[topology.nodes()[end.index()].name].push_back(link);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::string& file) {
+  const CsvTable table = parse_csv(text, file);
+  std::vector<Diagnostic> complaints;
+  const auto [time, link, factor] = find_columns(table, file, complaints);
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  std::vector<LinkEventRow> events;
+  for (const CsvRow& row : table.rows) {
+    LinkEventRow event;
+    event.line = row.line;
+    event.time = Time::nanoseconds(read_scaled(row, time, kColumns[0], kLatest.ns(), file, complaints));
+    event.name = row.fields[link];
+    if (event.name.empty())
+      complaints.push_back(complaint(file, row.line, "link", "expected a link or node, got nothing"));
+    event.factor =
+        static_cast<double>(read_scaled(row, factor, kColumns[2], kLargestFactor * kUnit, file, complaints)) /
+        static_cast<double>(kUnit);
+    events.push_back(std::move(event));
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return events;
+}
+
+std::vector<LinkEventRow> read_link_events(const std::string& path) {
+  return parse_link_events(read_file(path), path);
+}
+
+std::vector<LinkChange> resolve_link_events(const std::vector<LinkEventRow>& events, const Topology& topology,
+                                            const std::string& file) {
+  const auto names = names_of(topology);
+  std::vector<LinkChange> changes;
+  std::vector<Diagnostic> complaints;
+  for (const LinkEventRow& event : events) {
+    const auto named = names.find(event.name);
+    if (named == names.end()) {
+      std::vector<std::string> candidates;
+      const bool is_link = event.name.find("->") != std::string::npos;
+      for (const auto& [name, links] : names)
+        if ((name.find("->") != std::string::npos) == is_link) candidates.push_back(name);
+      complaints.push_back(complaint(
+          file, event.line, "link", fmt::format("the topology has no {} \"{}\"", is_link ? "link" : "node", event.name),
+          did_you_mean(event.name, candidates)));
+      continue;
+    }
+    for (const LinkId link : named->second) changes.push_back({event.time, link, event.factor});
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const LinkChange& a, const LinkChange& b) { return a.time < b.time; });
+  return changes;
+}
+
+}  // namespace contend
