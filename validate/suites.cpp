@@ -1,6 +1,7 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf.hpp"
+#include "validate/network.hpp"
 
 namespace contend {
 
@@ -11,6 +12,8 @@ constexpr SuiteRow kSuites[] = {
      validate_ada_srsf},
     {"ada-srsf-full", "gains of LWF-1 and Ada-SRSF at full scale over 30 seeds beside the published ones (minutes)",
      true, validate_ada_srsf_full},
+    {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
+     validate_network},
 };
 
 }  // namespace
