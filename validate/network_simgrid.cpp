@@ -59,12 +59,13 @@ def simulate(capacities, flows):
             comm.wait()
     Actor.create("driver", hosts[0], drive)
     begin = time.process_time()
-    engine.run()
+    engine.run_until(until)
     print("%.6f" % (time.process_time() - begin))
     for comm in comms:
         print("%.17g" % comm.finish_time)
     sys.stdout.flush()
 
+until = float(sys.argv[2])
 lines = iter(open(sys.argv[1]))
 for _ in range(int(next(lines))):
     link_count, flow_count = map(int, next(lines).split())
@@ -177,12 +178,13 @@ std::string simgrid_missing() {
   return interpreter().empty() ? "no Python here has the module simgrid (Debian: apt-get install python3-simgrid)" : "";
 }
 
-std::vector<SimGridAnswer> ask_simgrid(std::span<const FlowCase> cases) {
+std::vector<SimGridAnswer> ask_simgrid(std::span<const FlowCase> cases, Time until) {
   const TemporaryFolder folder;
   std::ofstream{folder / "oracle.py"} << kScript;
   write_cases(cases, folder / "cases.txt");
-  const std::vector<double> numbers = numbers_from(
-      fmt::format("'{}' '{}' '{}' 2>'{}'", interpreter(), folder / "oracle.py", folder / "cases.txt", folder / "log"));
+  const std::vector<double> numbers =
+      numbers_from(fmt::format("'{}' '{}' '{}' {} 2>'{}'", interpreter(), folder / "oracle.py", folder / "cases.txt",
+                               until == Time::never() ? -1 : until.to_seconds(), folder / "log"));
   std::vector<SimGridAnswer> answers;
   auto next = numbers.begin();
   for (const FlowCase& each : cases) {

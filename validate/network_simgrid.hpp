@@ -40,8 +40,9 @@ struct SimGridAnswer {
 /// Why SimGrid can't be asked here; empty if it can. The interpreter is CONTEND_SIMGRID_PYTHON if that is set, else the
 /// first of python3 and /usr/bin/python3 that knows the module.
 [[nodiscard]] std::string simgrid_missing();
-/// One answer for each case. Throws std::runtime_error if the process fails.
-[[nodiscard]] std::vector<SimGridAnswer> ask_simgrid(std::span<const FlowCase> cases);
+/// One answer for each case, simulated to the end or until the instant; flows that have not ended by then end at -1.
+/// Throws std::runtime_error if the process fails.
+[[nodiscard]] std::vector<SimGridAnswer> ask_simgrid(std::span<const FlowCase> cases, Time until = Time::never());
 
 /// The largest |ours / theirs - 1| over the flows, of the time from start to end.
 [[nodiscard]] double largest_deviation(const FlowCase& flow_case, std::span<const double> ours,
