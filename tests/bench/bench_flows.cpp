@@ -30,6 +30,7 @@ constexpr double kNic = 12.5e9;
 constexpr std::int64_t kSmallest = 1'000'000;
 constexpr std::int64_t kLargest = 100'000'000;
 constexpr double kHalf = 0.5;
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 constexpr double kSameNs = 20;  // we round every end up to a nanosecond, and others follow from it
 
 /// `load`: what a host sends on average as a share of its NIC, by a Poisson process; 0: all flows start at once.
@@ -79,8 +80,8 @@ struct Outcome {
   [[nodiscard]] double us_per_event() const { return cpu_s / static_cast<double>(events) * 1e6; }
 };
 
-/// To the end, or until `events` flows have started or ended.
-Outcome run(const FlowCase& traffic, bool resolve_all, std::size_t events = std::numeric_limits<std::size_t>::max()) {
+/// To the end, or until `events` flows have started or ended; in full from the event `full_from` on, if not always.
+Outcome run(const FlowCase& traffic, bool resolve_all, std::size_t events = kAll, std::size_t full_from = kAll) {
   Outcome outcome;
   outcome.ends.assign(traffic.flows.size(), -1);
   std::vector<std::size_t> who;  // by id
@@ -92,6 +93,7 @@ Outcome run(const FlowCase& traffic, bool resolve_all, std::size_t events = std:
   std::size_t next = 0;
   std::size_t instants = 0;
   while (outcome.events < events && (next < traffic.flows.size() || network.active() > 0)) {
+    if (outcome.events >= full_from) network.resolve_all(true);
     const Time end = network.next_end();
     if (next < traffic.flows.size() && traffic.flows[next].start < end) {
       for (const Time now = traffic.flows[next].start; next < traffic.flows.size(); ++next, ++outcome.events) {
@@ -120,7 +122,7 @@ Outcome run(const FlowCase& traffic, bool resolve_all, std::size_t events = std:
 }
 
 /// The better of two: other programs on the machine only add time.
-Outcome timed(const FlowCase& traffic, bool resolve_all, std::size_t events = std::numeric_limits<std::size_t>::max()) {
+Outcome timed(const FlowCase& traffic, bool resolve_all, std::size_t events = kAll) {
   Outcome first = run(traffic, resolve_all, events);
   Outcome second = run(traffic, resolve_all, events);
   return second.cpu_s < first.cpu_s ? second : first;
@@ -148,6 +150,16 @@ bool same_ends(const std::vector<double>& ours, const std::vector<double>& their
   }
   fmt::print("{:>18.1f}{}\n", largest, largest <= kSameNs ? "" : "  DIFFER");
   return largest <= kSameNs;
+}
+
+/// `count` events in full after `warm` incremental ones, so that as many flows are alive as in the long run.
+Outcome full_after(const FlowCase& traffic, std::size_t warm, std::size_t count) {
+  const Outcome before = run(traffic, false, warm);
+  Outcome outcome = run(traffic, false, warm + count, warm);
+  outcome.cpu_s -= before.cpu_s;
+  outcome.events -= before.events;
+  outcome.work = {};  // of the incremental part
+  return outcome;
 }
 
 /// Ours, in full and SimGrid over the same traffic to the same instant.
@@ -188,11 +200,12 @@ int main(int argc, char** argv) {
   const FlowCase traffic = random_traffic(16, 100'000 / scale, kHalf);
   print_head(fmt::format("{} flows by a Poisson process, half load, 1024 hosts (k = 16)", traffic.flows.size()));
   print_row("ours", timed(traffic, false));
+  print_row("ours, everything, of 2000 events", full_after(traffic, traffic.flows.size() / 2, 2'000 / scale));
   fmt::print("  peak memory {:.0f} MiB\n", peak_mebibytes());
 
   const FlowCase part = first_flows(traffic, 3'000 / scale);
   print_head(fmt::format("the first {} of them", part.flows.size()));
-  bool same = compare(part, std::numeric_limits<std::size_t>::max(), missing.empty());
+  bool same = compare(part, kAll, missing.empty());
 
   const FlowCase burst = random_traffic(16, 10'000 / scale, 0);
   print_head(fmt::format("{} flows at once", burst.flows.size()));
