@@ -13,6 +13,9 @@ namespace {
 // Levels closer than this are the same level: sums in another order differ by rounding, and that must not travel on.
 constexpr double kSame = 1e-12;
 
+// A link that is emptier than this is not full, whatever the rounding of its sums.
+constexpr double kClear = 1e-9;
+
 bool differ(double a, double b) {
   if (a == b) return false;
   if (std::isinf(a) || std::isinf(b)) return true;
@@ -66,7 +69,8 @@ std::vector<double> max_min_rates(std::span<const double> capacities, std::span<
   return rates;
 }
 
-FairShare::FairShare(std::span<const double> capacities) : links_(capacities.size()), efficiency_(capacities.size()) {
+FairShare::FairShare(std::span<const double> capacities)
+    : links_(capacities.size()), entries_(capacities.size()), efficiency_(capacities.size()) {
   for (std::size_t l = 0; l < capacities.size(); ++l) {
     CONTEND_CHECK(capacities[l] >= 0 && std::isfinite(capacities[l]), "a capacity is negative or not finite");
     links_[l].capacity = capacities[l];
@@ -90,54 +94,69 @@ FlowId FairShare::add(std::span<const LinkShare> links, double weight, double ca
   flow.links.assign(links.begin(), links.end());
   flow.at.clear();
   for (std::size_t i = 0; i < links.size(); ++i) {
-    LinkState& link = links_[links[i].link.index()];
+    const std::uint32_t l = links[i].link.value();
     CONTEND_DCHECK(links[i].share > 0, "a share is not positive");
-    flow.at.push_back(static_cast<std::uint32_t>(link.entries.size()));
-    link.entries.push_back({id, static_cast<std::uint32_t>(i), links[i].share * weight});
-    touch(links[i].link.value());
+    flow.at.push_back(static_cast<std::uint32_t>(entries_[l].size()));
+    const double per_level = links[i].share * weight;
+    entries_[l].push_back({id, static_cast<std::uint32_t>(i), per_level});
+    LinkState& link = links_[l];
+    link.open_per_level += per_level;
+    ++link.open;
+    ++link.loose;
+    link.scanned = false;
+    touch(l);
   }
+  ++loose_flows_;
   new_.push_back(id);
   return FlowId{id};
 }
 
 void FairShare::remove(FlowId id) {
   Flow& flow = flows_[id.index()];
-  CONTEND_CHECK(levels_[id.index()].alive, "removed a flow that is not there");
+  Level& gone = levels_[id.index()];
+  CONTEND_CHECK(gone.alive, "removed a flow that is not there");
   for (std::size_t i = 0; i < flow.links.size(); ++i) {
     const std::uint32_t l = flow.links[i].link.value();
     LinkState& link = links_[l];
     // A link that is not saturated limits nobody, and less so with one flow fewer.
     if (link.level != kUnlimited || link.has_efficiency) touch(l);
+    std::vector<Entry>& entries = entries_[l];
     const std::uint32_t hole = flow.at[i];
-    const Entry last = link.entries.back();
-    link.entries[hole] = last;
-    link.entries.pop_back();
+    drop(link, entries[hole].per_level, gone, l);
+    const Entry last = entries.back();
+    entries[hole] = last;
+    entries.pop_back();
     if (last.flow != id.value()) flows_[last.flow].at[last.which] = hole;
+    if (link.open == entries.size()) link.held_load = 0;
   }
-  levels_[id.index()].alive = false;
+  if (gone.bottleneck == kLoose) --loose_flows_;
+  gone.alive = false;
   free_.push_back(id.value());
 }
 
 void FairShare::set_capacity(LinkId link, double capacity) {
   CONTEND_CHECK(capacity >= 0 && std::isfinite(capacity), "a capacity is negative or not finite");
   links_[link.index()].capacity = capacity;
+  links_[link.index()].scanned = false;
   touch(link.value());
 }
 
 void FairShare::set_efficiency(LinkId link, LinkEfficiency efficiency) {
   efficiency_[link.index()] = std::make_unique<LinkEfficiency>(std::move(efficiency));
   links_[link.index()].has_efficiency = true;
+  links_[link.index()].scanned = false;
   touch(link.value());
 }
 
 double FairShare::capacity(LinkId link) const {
   const LinkState& state = links_[link.index()];
-  return state.has_efficiency ? state.capacity * efficiency_[link.index()]->at(state.entries.size()) : state.capacity;
+  return state.has_efficiency ? state.capacity * efficiency_[link.index()]->at(entries_[link.index()].size())
+                              : state.capacity;
 }
 
 double FairShare::load(LinkId link) const {
   double sum = 0;
-  for (const Entry& entry : links_[link.index()].entries) sum += entry.per_level * levels_[entry.flow].level;
+  for (const Entry& entry : entries_[link.index()]) sum += entry.per_level * levels_[entry.flow].level;
   return sum;
 }
 
@@ -152,57 +171,102 @@ void FairShare::touch(std::uint32_t link) {
   dirty_.push_back(link);
 }
 
-void FairShare::touch_links_of(std::uint32_t flow, std::uint32_t except) {
-  for (const LinkShare& use : flows_[flow].links) {
-    if (use.link.value() != except) touch(use.link.value());
+// Takes the flow out of the sums of its link l.
+void FairShare::drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l) {
+  const bool loose = flow.bottleneck == kLoose;
+  if (loose || flow.bottleneck == l) {
+    link.open_per_level = --link.open == 0 ? 0 : link.open_per_level - per_level;
+    link.loose -= loose ? 1U : 0U;
+  } else {
+    link.held_load -= per_level * flow.level;
   }
+  link.scanned = false;
+  if (link.updates < kStale) ++link.updates;
+}
+
+// The flow goes over to this bottleneck and level, and all its links but one have to be looked at.
+void FairShare::move(std::uint32_t id, std::uint32_t bottleneck, double level, std::uint32_t except) {
+  Level& flow = levels_[id];
+  const bool loose = bottleneck == kLoose;
+  for (const LinkShare& use : flows_[id].links) {
+    const std::uint32_t l = use.link.value();
+    LinkState& link = links_[l];
+    const double per_level = use.share * flows_[id].weight;
+    drop(link, per_level, flow, l);
+    if (loose || bottleneck == l) {
+      link.open_per_level += per_level;
+      ++link.open;
+      link.loose += loose ? 1U : 0U;
+    } else {
+      link.held_load += per_level * level;
+      link.top = std::max(link.top, level);
+    }
+    if (l != except) touch(l);
+  }
+  loose_flows_ += (loose ? 1U : 0U);
+  loose_flows_ -= (flow.bottleneck == kLoose ? 1U : 0U);
+  flow.bottleneck = bottleneck;
+  flow.level = level;
 }
 
 // The level of a flow is open again: all its links have to be asked.
 void FairShare::loosen(std::uint32_t id, std::uint32_t except) {
-  Level& flow = levels_[id];
-  flow.bottleneck = kLoose;
-  touch_links_of(id, except);
+  const Level& flow = levels_[id];
+  move(id, kLoose, flow.level, except);
   if (flow.cap_level != kUnlimited) place(static_cast<std::uint32_t>(links_.size()) + id, flow.cap_level);
 }
 
-bool FairShare::set_level(std::uint32_t id, double level) {
+void FairShare::note_change(std::uint32_t id) {
   Level& flow = levels_[id];
-  if (!differ(flow.level, level)) return false;
-  flow.level = level;
-  if (!flow.changed) {
-    flow.changed = true;
-    changed_.push_back(FlowId{id});
-  }
-  return true;
+  if (flow.changed) return;
+  flow.changed = true;
+  changed_.push_back(FlowId{id});
 }
 
 void FairShare::settle(std::uint32_t id, double level, std::uint32_t bottleneck) {
-  Level& flow = levels_[id];
+  const Level& flow = levels_[id];
   ++work_.flows;
-  const bool was_loose = flow.bottleneck == kLoose;
-  flow.bottleneck = bottleneck;
-  const bool moved = set_level(id, level);
-  if (moved || was_loose) touch_links_of(id, bottleneck);
+  if (differ(flow.level, level)) {
+    note_change(id);
+  } else {
+    if (flow.bottleneck == bottleneck) return;
+    level = flow.level;
+  }
+  move(id, bottleneck, level, bottleneck);
 }
 
 // The level at which the link is full: the root of sum over its flows of per_level x min(ceiling, level) = capacity.
-// A flow that another link limits has its level as ceiling; one that this link limits, or that nothing limits yet, its
-// cap. The sum is concave in the level, so Newton's steps come from below and end after at most as many as there are
-// different ceilings; mostly two or three.
-double FairShare::level_of(std::uint32_t l, bool& has_loose) {
-  const LinkState& link = links_[l];
-  const double full = capacity(LinkId{l});
-  has_loose = false;
+// A flow that is held elsewhere has its level as ceiling, an open one its cap. The sum is concave in the level, so
+// Newton's steps come from below and end after at most as many as there are different ceilings; mostly two or three.
+// Makes the sums of the link anew.
+double FairShare::scan(std::uint32_t l) {
+  LinkState& link = links_[l];
+  ++work_.scans;
   double open = 0;  // load of the flows with ceilings above `level`, for one unit of level
+  link.held_load = link.open_per_level = link.top = 0;
+  link.open = link.loose = link.updates = 0;
   ceilings_.clear();
-  for (const Entry& entry : link.entries) {
+  for (const Entry& entry : entries_[l]) {
     const Level& flow = levels_[entry.flow];
     const bool loose = flow.bottleneck == kLoose;
-    has_loose = has_loose || loose;
-    ceilings_.emplace_back(loose || flow.bottleneck == l ? flow.cap_level : flow.level, entry.per_level);
+    const bool is_open = loose || flow.bottleneck == l;
+    ceilings_.emplace_back(is_open ? flow.cap_level : flow.level, entry.per_level);
     open += entry.per_level;
+    if (is_open) {
+      link.open_per_level += entry.per_level;
+      ++link.open;
+      link.loose += loose ? 1U : 0U;
+    } else {
+      link.held_load += entry.per_level * flow.level;
+      link.top = std::max(link.top, flow.level);
+    }
   }
+  link.scanned = true;
+  return link.exact = full_level(capacity(LinkId{l}), open);
+}
+
+// The root over the ceilings_, whose loads for one unit of level sum up to `open`.
+double FairShare::full_level(double full, double open) const {
   double level = 0;
   for (double below = 0; open > 0;) {  // load of the flows with ceilings up to `level`
     const double next = std::max(0.0, (full - below) / open);
@@ -217,6 +281,19 @@ double FairShare::level_of(std::uint32_t l, bool& has_loose) {
   return kUnlimited;
 }
 
+// A bound from below of the level at which the link is full, from its sums: held flows count in full, open ones as if
+// they had no caps. If no flow is loose it is that level itself: then those held have smaller levels, and the caps of
+// those that the link limits lie above its level; where sums can't tell, the flows are gone through.
+double FairShare::estimate(std::uint32_t l) {
+  LinkState& link = links_[l];
+  if (link.scanned) return link.exact;
+  if (link.updates >= kStale) return scan(l);
+  const double full = capacity(LinkId{l});
+  if (link.open == 0) return link.held_load <= full * (1 - kClear) ? kUnlimited : scan(l);
+  const double level = std::max(0.0, (full - link.held_load) / link.open_per_level);
+  return link.loose == 0 && link.top > level ? scan(l) : level;
+}
+
 void FairShare::place(std::uint32_t item, double key) {
   heap_.push_back({key, item});
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
@@ -229,33 +306,63 @@ FairShare::Place FairShare::take_next() {
   return next;
 }
 
+// Nothing is to be done on a link that limits who it limited, at the same level.
+bool FairShare::rests(const LinkState& link, double level) const {
+  return link.loose == 0 && !differ(level, link.level);
+}
+
 // A link whose level falls has its turn at the new level, one whose level rises at the old one: from there on the flows
-// that it limits may move.
+// that it limits may move. A turn that comes too early is put off when it comes.
 void FairShare::place_dirty_links() {
   for (const std::uint32_t l : dirty_) {
     LinkState& link = links_[l];
     link.dirty = false;
-    bool has_loose = false;
-    const double level = level_of(l, has_loose);
     ++work_.links;
-    if (!has_loose && !differ(level, link.level)) {
+    const double level = estimate(l);
+    const double key = rests(link, level) ? kUnlimited : std::min(level, link.level);
+    if (key == kUnlimited) {
+      waiting_links_ -= link.waiting ? 1U : 0U;
       link.waiting = false;
-      continue;
+    } else if (!link.waiting || key < link.key) {
+      wait(l, key);
     }
-    link.next_level = level;
-    const double key = std::min(level, link.level);
-    if (link.waiting && link.key == key) continue;
-    link.waiting = key != kUnlimited;
-    link.key = key;
-    if (link.waiting) place(l, key);
   }
   dirty_.clear();
+}
+
+void FairShare::wait(std::uint32_t l, double key) {
+  LinkState& link = links_[l];
+  waiting_links_ += link.waiting ? 0U : 1U;
+  link.waiting = true;
+  link.key = key;
+  place(l, key);
+}
+
+// The sweep has come to the key of the link. The sums only say when to look; what happens is decided by its flows.
+void FairShare::take_turn(std::uint32_t l) {
+  LinkState& link = links_[l];
+  link.waiting = false;
+  --waiting_links_;
+  for (const bool exactly : {false, true}) {
+    const double level = exactly && !link.scanned ? scan(l) : estimate(l);
+    if (rests(link, level)) return;
+    const double key = std::min(level, link.level);
+    if (key > link.key) {
+      if (key != kUnlimited) wait(l, key);
+      return;
+    }
+  }
+  if (link.exact > link.level && differ(link.exact, link.level)) {
+    raise(l);
+  } else {
+    fix(l, link.exact);
+  }
 }
 
 // The link will be full later than it was, or not at all.
 void FairShare::raise(std::uint32_t l) {
   links_[l].level = kUnlimited;
-  for (const Entry& entry : links_[l].entries) {
+  for (const Entry& entry : entries_[l]) {
     if (levels_[entry.flow].bottleneck == l) loosen(entry.flow, l);
   }
   touch(l);
@@ -264,7 +371,7 @@ void FairShare::raise(std::uint32_t l) {
 // The link is full at this level: it limits all flows that would go beyond it.
 void FairShare::fix(std::uint32_t l, double level) {
   links_[l].level = level;
-  for (const Entry& entry : links_[l].entries) {
+  for (const Entry& entry : entries_[l]) {
     const Level& flow = levels_[entry.flow];
     const bool here = flow.bottleneck == l || flow.bottleneck == kLoose;
     if (here && flow.cap_level <= level) {
@@ -291,23 +398,18 @@ std::span<const FlowId> FairShare::solve() {
   }
   new_.clear();
   place_dirty_links();
-  while (!heap_.empty()) {
+  while (waiting_links_ > 0 || loose_flows_ > 0) {
+    CONTEND_DCHECK(!heap_.empty(), "a loose flow has neither a cap nor a link");
     const Place next = take_next();
     if (next.item >= links_.size()) {
       const std::uint32_t flow = next.item - static_cast<std::uint32_t>(links_.size());
       if (levels_[flow].bottleneck == kLoose) settle(flow, levels_[flow].cap_level, kCapped);
-    } else {
-      LinkState& link = links_[next.item];
-      if (!link.waiting || link.key != next.key) continue;
-      link.waiting = false;
-      if (link.next_level > link.level && differ(link.next_level, link.level)) {
-        raise(next.item);
-      } else {
-        fix(next.item, link.next_level);
-      }
+    } else if (links_[next.item].waiting && links_[next.item].key == next.key) {
+      take_turn(next.item);
     }
     place_dirty_links();
   }
+  heap_.clear();
   return changed_;
 }
 
@@ -320,9 +422,11 @@ std::span<const FlowId> FairShare::solve_all() {
   std::vector<double> open(links_.size(), 0);
   for (std::uint32_t l = 0; l < links_.size(); ++l) {
     links_[l].level = kUnlimited;
-    if (links_[l].entries.empty()) continue;
+    links_[l].updates = kStale;
+    links_[l].scanned = false;
+    if (entries_[l].empty()) continue;
     room[l] = capacity(LinkId{l});
-    for (const Entry& entry : links_[l].entries) open[l] += entry.per_level;
+    for (const Entry& entry : entries_[l]) open[l] += entry.per_level;
     place(l, room[l] / open[l]);
   }
   for (std::uint32_t id = 0; id < levels_.size(); ++id) {
@@ -332,7 +436,10 @@ std::span<const FlowId> FairShare::solve_all() {
       place(static_cast<std::uint32_t>(links_.size()) + id, levels_[id].cap_level);
   }
   const auto stop = [&](std::uint32_t id, double level, std::uint32_t bottleneck) {
-    set_level(id, level);
+    if (differ(levels_[id].level, level)) {
+      levels_[id].level = level;
+      note_change(id);
+    }
     levels_[id].bottleneck = bottleneck;
     for (const LinkShare& use : flows_[id].links) {
       const double per_level = use.share * flows_[id].weight;
@@ -340,6 +447,7 @@ std::span<const FlowId> FairShare::solve_all() {
       open[use.link.index()] -= per_level;
     }
   };
+  loose_flows_ = 0;
   double water = 0;
   while (!heap_.empty()) {
     const Place next = take_next();
@@ -349,7 +457,7 @@ std::span<const FlowId> FairShare::solve_all() {
       continue;
     }
     const std::uint32_t l = next.item;
-    if (std::none_of(links_[l].entries.begin(), links_[l].entries.end(),
+    if (std::none_of(entries_[l].begin(), entries_[l].end(),
                      [this](const Entry& entry) { return levels_[entry.flow].bottleneck == kLoose; })) {
       continue;
     }
@@ -360,7 +468,7 @@ std::span<const FlowId> FairShare::solve_all() {
       continue;
     }
     water = links_[l].level = level;
-    for (const Entry& entry : links_[l].entries) {
+    for (const Entry& entry : entries_[l]) {
       if (levels_[entry.flow].bottleneck == kLoose) stop(entry.flow, level, l);
     }
   }

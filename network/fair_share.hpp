@@ -71,17 +71,16 @@ class FairShare {
   [[nodiscard]] std::span<const LinkShare> links(FlowId flow) const { return flows_[flow.index()].links; }
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   /// Flows that cross the link.
-  [[nodiscard]] std::size_t flows_on(LinkId link) const { return links_[link.index()].entries.size(); }
-  [[nodiscard]] FlowId flow_on(LinkId link, std::size_t i) const {
-    return FlowId{links_[link.index()].entries[i].flow};
-  }
+  [[nodiscard]] std::size_t flows_on(LinkId link) const { return entries_[link.index()].size(); }
+  [[nodiscard]] FlowId flow_on(LinkId link, std::size_t i) const { return FlowId{entries_[link.index()][i].flow}; }
   /// With the efficiency at the present number of flows.
   [[nodiscard]] double capacity(LinkId link) const;
   [[nodiscard]] double load(LinkId link) const;
 
   struct Work {
     std::uint64_t solves = 0;
-    std::uint64_t links = 0;  ///< levels of links computed
+    std::uint64_t links = 0;  ///< links whose level may have changed
+    std::uint64_t scans = 0;  ///< of them, those whose flows were gone through
     std::uint64_t flows = 0;  ///< levels of flows set
   };
   [[nodiscard]] const Work& work() const { return work_; }
@@ -89,6 +88,7 @@ class FairShare {
  private:
   static constexpr std::uint32_t kLoose = UINT32_MAX;       // the level is not known yet in this sweep
   static constexpr std::uint32_t kCapped = UINT32_MAX - 1;  // limited by its cap
+  static constexpr std::uint16_t kStale = 4096;             // after so many updates sums are made anew
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   // What the levels of links are computed from, packed: it is read far more often than all the rest.
@@ -111,13 +111,20 @@ class FairShare {
   };
   struct LinkState {
     double capacity = 0;
-    double level = kUnlimited;       // of the flows that it limits; unlimited if it is not saturated
-    double next_level = kUnlimited;  // as last computed in this sweep
-    double key = kUnlimited;         // its place in the sweep
-    bool waiting = false;            // has a place in the sweep
+    double level = kUnlimited;  // of the flows that it limits; unlimited if it is not saturated
+    double key = kUnlimited;    // its place in the sweep: no level of it below that is of interest
+    double exact = kUnlimited;  // what `scan` found, while `scanned`
+    // Sums over its flows. Open are those that it limits or nothing limits yet, the others are held elsewhere.
+    double held_load = 0;
+    double open_per_level = 0;
+    double top = 0;  // no held flow has a larger level
+    std::uint32_t open = 0;
+    std::uint32_t loose = 0;         // of the open ones
+    std::uint16_t updates = kStale;  // of the sums since `scan` made them
+    bool scanned = false;
+    bool waiting = false;  // has a place in the sweep
     bool dirty = false;
     bool has_efficiency = false;
-    std::vector<Entry> entries;
   };
   struct Place {
     double key;
@@ -126,19 +133,26 @@ class FairShare {
   };
 
   void touch(std::uint32_t link);
-  void touch_links_of(std::uint32_t flow, std::uint32_t except);
+  static void drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l);
+  void move(std::uint32_t flow, std::uint32_t bottleneck, double level, std::uint32_t except);
   void loosen(std::uint32_t flow, std::uint32_t except);
   void settle(std::uint32_t flow, double level, std::uint32_t bottleneck);
   void place_dirty_links();
   void place(std::uint32_t item, double key);
-  [[nodiscard]] double level_of(std::uint32_t link, bool& has_loose);
+  [[nodiscard]] double full_level(double full, double open) const;
+  double scan(std::uint32_t link);
+  double estimate(std::uint32_t link);
+  [[nodiscard]] bool rests(const LinkState& link, double level) const;
+  void wait(std::uint32_t link, double key);
+  void take_turn(std::uint32_t link);
   void raise(std::uint32_t link);
   void fix(std::uint32_t link, double level);
   void begin_solve();
   Place take_next();
-  bool set_level(std::uint32_t flow, double level);
+  void note_change(std::uint32_t flow);
 
   std::vector<LinkState> links_;
+  std::vector<std::vector<Entry>> entries_;                  // by link
   std::vector<std::unique_ptr<LinkEfficiency>> efficiency_;  // by link, few have one
   std::vector<Level> levels_;                                // by flow
   std::vector<Flow> flows_;
@@ -148,6 +162,8 @@ class FairShare {
   std::vector<Place> heap_;
   std::vector<FlowId> changed_;
   std::vector<std::pair<double, double>> ceilings_;  // scratch of level_of: ceiling, load for one unit of level
+  std::size_t loose_flows_ = 0;
+  std::size_t waiting_links_ = 0;
   Work work_;
 };
 

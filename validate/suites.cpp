@@ -1,6 +1,7 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf.hpp"
+#include "validate/network.hpp"
 #include "validate/overlap.hpp"
 
 namespace contend {
@@ -14,6 +15,8 @@ constexpr SuiteRow kSuites[] = {
      true, validate_ada_srsf_full},
     {"overlap", "fusion policies on K80, V100 and RTX 2080 Ti clusters beside published iterations (seconds)", false,
      validate_overlap},
+    {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
+     validate_network},
 };
 
 }  // namespace
