@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,26 +20,47 @@ std::size_t width(const std::string& text) {
 
 constexpr std::size_t kGap = 2;
 
-std::size_t longest_word(const std::string& text) {
-  std::size_t longest = 0;
+/// A part of a text that is not broken, and whether a blank stands before it.
+struct Piece {
+  std::string text;
+  bool after_blank = false;
+};
+
+/// Words; a long one may also be broken after a hyphen or a slash.
+std::vector<Piece> pieces(const std::string& text) {
+  constexpr std::size_t kLongWord = 16;
+  std::vector<Piece> all;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find(' ', start), text.size());
-    longest = std::max(longest, width(text.substr(start, end - start)));
+    Piece piece{"", start > 0};
+    for (std::size_t i = start; i < end; ++i) {
+      piece.text += text[i];
+      if (end - start <= kLongWord || i + 1 == end || (text[i] != '-' && text[i] != '/')) continue;
+      all.push_back(std::exchange(piece, Piece{}));
+    }
+    all.push_back(piece);
     start = end + 1;
   }
+  return all;
+}
+
+std::size_t longest_piece(const std::string& text) {
+  std::size_t longest = 0;
+  for (const Piece& piece : pieces(text)) longest = std::max(longest, width(piece.text));
   return longest;
 }
 
-/// Lines of at most `limit`, broken at blanks; a word longer than that stands alone.
+/// Lines of at most `limit`; a piece longer than that stands alone.
 std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
   if (width(text) <= limit) return {text};
   std::vector<std::string> lines{""};
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, end - start);
-    if (!lines.back().empty() && width(lines.back()) + 1 + width(word) > limit) lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-    start = end + 1;
+  for (const Piece& piece : pieces(text)) {
+    const bool blank = piece.after_blank && !lines.back().empty();
+    if (!lines.back().empty() && width(lines.back()) + (blank ? 1 : 0) + width(piece.text) > limit) {
+      lines.push_back(piece.text);
+    } else {
+      lines.back() += (blank ? " " : "") + piece.text;
+    }
   }
   return lines;
 }
@@ -56,7 +78,7 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], width(row[i]));
-      least[i] = std::max(least[i], is_left(i) ? longest_word(row[i]) : width(row[i]));
+      least[i] = std::max(least[i], is_left(i) ? longest_piece(row[i]) : width(row[i]));
     }
   }
   std::size_t total = kGap * (widths.size() - 1);
