@@ -61,6 +61,13 @@ for file in "${headers[@]}"; do
   [[ $(grep -m1 . "$file") == '#pragma once' ]] || breach "$file:1" "a header opens with #pragma once"
 done
 
+# Two types of one name in one namespace, in headers that no file includes together, are one to the linker.
+while read -r name; do
+  while IFS=: read -r file line _; do
+    breach "$file:$line" "$name is defined in another header too"
+  done < <(grep -nHE "^(class|struct) $name( final)?( :|[[:space:]]*\{)" -- "${headers[@]}")
+done < <(sed -nE 's/^(class|struct) ([A-Za-z0-9]+)( final)?( :.*|[[:space:]]*\{.*)$/\2/p' -- "${headers[@]}" | sort | uniq -d)
+
 mapfile -t files < <(pick '\.(cpp|hpp|cu|py|sh|cmake)$|(^|/)CMakeLists\.txt$')
 if ((${#files[@]} > 0)); then
   while read -r lines file; do

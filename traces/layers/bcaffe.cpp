@@ -28,7 +28,7 @@ std::string_view trim(std::string_view text) {
 
 class LogReader {
  public:
-  explicit LogReader(Complaints& complaints) : complaints_{complaints} {}
+  explicit LogReader(FileComplaints& complaints) : complaints_{complaints} {}
 
   /// The rows of the last dump.
   std::vector<Row> read(std::string_view text) {
@@ -91,7 +91,7 @@ class LogReader {
     rows_.push_back(row);
   }
 
-  Complaints& complaints_;
+  FileComplaints& complaints_;
   int line_ = 0;
   int dumps_ = 0;
   std::vector<Row> rows_;
@@ -104,7 +104,7 @@ struct Pair {
   Row bias;
 };
 
-std::vector<Pair> read_pairs(std::string_view text, Complaints& complaints) {
+std::vector<Pair> read_pairs(std::string_view text, FileComplaints& complaints) {
   const std::vector<Row> rows = LogReader{complaints}.read(text);
   if (rows.size() % 2 != 0)
     complaints.add({rows.back().line, 0}, "", "expected a row for the bias behind that for the weight");
@@ -140,7 +140,7 @@ void add_layer(TimedModel& model, std::int64_t weight, std::int64_t bias, Time b
 }
 
 /// The names behind `bp_us_`; complains about columns of another kind.
-std::vector<std::string> measurements(const CsvTable& table, Complaints& complaints) {
+std::vector<std::string> measurements(const CsvTable& table, FileComplaints& complaints) {
   std::vector<std::string> names;
   for (const std::string& column : table.header)
     if (column.starts_with("bp_us_")) names.push_back(column.substr(6));
@@ -151,7 +151,7 @@ std::vector<std::string> measurements(const CsvTable& table, Complaints& complai
 }  // namespace
 
 std::vector<LayerMeasurement> parse_bcaffe_measurements(std::string_view text, const std::string& file) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   std::vector<LayerMeasurement> layers;
   for (const Pair& pair : read_pairs(text, complaints)) {
     LayerMeasurement layer;
@@ -165,7 +165,7 @@ std::vector<LayerMeasurement> parse_bcaffe_measurements(std::string_view text, c
 }
 
 TimedModel parse_bcaffe_log(std::string_view text, const std::string& file, const LayerReadOptions& options) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   check_options(options, {.forward_ratio = true, .batch = true}, "bcaffe-log", complaints);
   TimedModel model = empty_model(file, options);
   for (const Pair& pair : read_pairs(text, complaints))
@@ -176,7 +176,7 @@ TimedModel parse_bcaffe_log(std::string_view text, const std::string& file, cons
 }
 
 TimedModel parse_bcaffe_csv(std::string_view text, const std::string& file, const LayerReadOptions& options) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   check_options(options, {.select = true, .forward_ratio = true, .batch = true}, "bcaffe-csv", complaints);
   const CsvTable table = parse_csv(text, file);
   std::vector<std::string> known{"layer_idx_forward", "params_weight", "params_bias"};

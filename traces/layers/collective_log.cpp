@@ -16,7 +16,7 @@ namespace {
 constexpr int kMicroseconds = 3;
 constexpr std::string_view kBlank = " \t\r";
 
-Time read_latency(std::string_view text, TextPlace place, Complaints& complaints) {
+Time read_latency(std::string_view text, TextPlace place, FileComplaints& complaints) {
   const std::int64_t before = complaints.count();
   const Time time = read_layer_time(text, kMicroseconds, place, "latency", complaints);
   if (complaints.count() == before && time == Time{}) complaints.add(place, "latency", "expected a time > 0, got 0");
@@ -33,7 +33,7 @@ std::string_view next_word(std::string_view& line, TextPlace& place) {
   return word;
 }
 
-CollectiveSample read_osu_row(std::string_view line, TextPlace place, Complaints& complaints) {
+CollectiveSample read_osu_row(std::string_view line, TextPlace place, FileComplaints& complaints) {
   CollectiveSample sample;
   std::string_view size = next_word(line, place);
   TextPlace at = place;
@@ -52,7 +52,7 @@ CollectiveSample read_osu_row(std::string_view line, TextPlace place, Complaints
   return sample;
 }
 
-std::vector<CollectiveSample> parse_osu(std::string_view text, Complaints& complaints) {
+std::vector<CollectiveSample> parse_osu(std::string_view text, FileComplaints& complaints) {
   std::vector<CollectiveSample> samples;
   for (int line_number = 1; !text.empty(); ++line_number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -67,7 +67,7 @@ std::vector<CollectiveSample> parse_osu(std::string_view text, Complaints& compl
   return samples;
 }
 
-std::vector<CollectiveSample> parse_table(std::string_view text, const std::string& file, Complaints& complaints) {
+std::vector<CollectiveSample> parse_table(std::string_view text, const std::string& file, FileComplaints& complaints) {
   const CsvTable table = parse_csv(text, file);
   const std::vector<std::string> names{"node_num", "job_num", "msg_size", "avg_latency"};
   const CsvColumns columns{table, names, names, complaints};
@@ -87,7 +87,7 @@ std::vector<CollectiveSample> parse_table(std::string_view text, const std::stri
 }  // namespace
 
 std::vector<CollectiveSample> parse_collective_log(std::string_view text, const std::string& file) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   const std::string_view header = text.substr(0, text.find('\n'));
   std::vector<CollectiveSample> samples = header.find("msg_size") != std::string_view::npos
                                               ? parse_table(text, file, complaints)

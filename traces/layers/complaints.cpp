@@ -14,7 +14,7 @@ constexpr Time kLongestLayer = Time::seconds(3600);
 
 }  // namespace
 
-void Complaints::add(TextPlace place, std::string key, std::string reason, std::string hint) {
+void FileComplaints::add(TextPlace place, std::string key, std::string reason, std::string hint) {
   if (kept_.size() >= kKept) {
     ++more_;
     return;
@@ -29,7 +29,7 @@ void Complaints::add(TextPlace place, std::string key, std::string reason, std::
   kept_.push_back(std::move(diagnostic));
 }
 
-void Complaints::throw_if_any() {
+void FileComplaints::throw_if_any() {
   if (kept_.empty()) return;
   if (more_ > 0) {
     Diagnostic rest;
@@ -40,7 +40,7 @@ void Complaints::throw_if_any() {
   throw InputError{std::move(kept_)};
 }
 
-void Complaints::fail(TextPlace place, std::string key, std::string reason, std::string hint) {
+void FileComplaints::fail(TextPlace place, std::string key, std::string reason, std::string hint) {
   Diagnostic last;
   last.file = file_;
   last.line = place.line;
@@ -58,7 +58,7 @@ std::string suggest(const std::string& word, const std::vector<std::string>& can
 }
 
 Time read_layer_time(std::string_view text, int decimals, TextPlace place, const std::string& key,
-                     Complaints& complaints) {
+                     FileComplaints& complaints) {
   const ScaledDecimal number = parse_scaled(text, decimals);
   if (number.error == DecimalError::not_a_number)
     complaints.add(place, key, fmt::format("expected a time >= 0, got \"{}\"", text));
@@ -72,7 +72,7 @@ Time read_layer_time(std::string_view text, int decimals, TextPlace place, const
 }
 
 std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum, TextPlace place,
-                        const std::string& key, Complaints& complaints) {
+                        const std::string& key, FileComplaints& complaints) {
   const ScaledDecimal number = parse_integer(text);
   if (number.error == DecimalError::not_a_number)
     complaints.add(place, key, fmt::format("expected a whole number, got \"{}\"", text));

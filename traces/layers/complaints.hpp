@@ -20,9 +20,9 @@ struct TextPlace {
 
 /// The complaints about one file. The first 50 are kept in full, the others are counted: a file that is wrong a million
 /// times is not explained a million times.
-class Complaints {
+class FileComplaints {
  public:
-  explicit Complaints(std::string file) : file_{std::move(file)} {}
+  explicit FileComplaints(std::string file) : file_{std::move(file)} {}
 
   void add(TextPlace place, std::string key, std::string reason, std::string hint = {});
   [[nodiscard]] bool empty() const { return kept_.empty(); }
@@ -45,11 +45,11 @@ class Complaints {
 /// A time from decimal text in units of 10^-decimals ns (us: 3, ms: 6, s: 9), 0 to one hour. Rounded to the nanosecond.
 /// What is no such time is complained about and read as 0.
 [[nodiscard]] Time read_layer_time(std::string_view text, int decimals, TextPlace place, const std::string& key,
-                                   Complaints& complaints);
+                                   FileComplaints& complaints);
 
 /// A whole number from `minimum` to `maximum`; what is none is complained about and read as `minimum`.
 [[nodiscard]] std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum,
-                                      TextPlace place, const std::string& key, Complaints& complaints);
+                                      TextPlace place, const std::string& key, FileComplaints& complaints);
 
 /// The largest tensor and the longest table that a reader accepts: with them no sum of bytes or times overflows.
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;

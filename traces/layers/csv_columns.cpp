@@ -47,7 +47,7 @@ std::optional<ParameterTensor> parse_size(std::string_view text) {
 }  // namespace
 
 CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& known,
-                       const std::vector<std::string>& required, Complaints& complaints)
+                       const std::vector<std::string>& required, FileComplaints& complaints)
     : table_{table}, complaints_{complaints} {
   const TextPlace header{1, 0};
   for (std::size_t i = 0; i < table.header.size(); ++i) {

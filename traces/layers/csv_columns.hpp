@@ -18,7 +18,7 @@ class CsvColumns {
  public:
   /// Complains about columns that are not `known` or appear twice, and about `required` ones that are missing.
   CsvColumns(const CsvTable& table, const std::vector<std::string>& known, const std::vector<std::string>& required,
-             Complaints& complaints);
+             FileComplaints& complaints);
 
   /// Complains if there is neither a column `parameters` nor `tensors`.
   void need_parameters() const;
@@ -41,7 +41,7 @@ class CsvColumns {
 
  private:
   const CsvTable& table_;
-  Complaints& complaints_;
+  FileComplaints& complaints_;
   std::map<std::string, std::size_t> index_;
   std::map<std::string, int> line_of_;
 };

@@ -15,7 +15,7 @@ constexpr int kSeconds = 9;
 
 /// The member of that name if it is an object; fails otherwise.
 const JsonValue& object_in(const JsonValue& parent, const std::string& name, const std::string& key,
-                           Complaints& complaints) {
+                           FileComplaints& complaints) {
   const JsonValue* found = parent.find(name);
   if (found == nullptr) complaints.fail(parent.place, key, fmt::format("no \"{}\"", name), suggest(name, parent.names));
   if (!found->is(Kind::object))
@@ -24,7 +24,7 @@ const JsonValue& object_in(const JsonValue& parent, const std::string& name, con
   return *found;
 }
 
-Time seconds(const JsonValue& value, const std::string& key, Complaints& complaints) {
+Time seconds(const JsonValue& value, const std::string& key, FileComplaints& complaints) {
   if (value.is(Kind::number)) return read_layer_time(value.text, kSeconds, value.place, key, complaints);
   complaints.add(value.place, key, fmt::format("expected a number, got {}", kind_name(value.kind)));
   return Time{};
@@ -35,7 +35,7 @@ struct Chosen {
   std::string model;
 };
 
-Chosen choose_model(const JsonValue& document, const std::string& select, Complaints& complaints) {
+Chosen choose_model(const JsonValue& document, const std::string& select, FileComplaints& complaints) {
   std::vector<std::string> available;
   std::vector<Chosen> all;
   for (std::size_t g = 0; g < document.items.size(); ++g) {
@@ -48,7 +48,7 @@ Chosen choose_model(const JsonValue& document, const std::string& select, Compla
   return all[choose(select, available, complaints)];
 }
 
-std::vector<LayerMeasurement> read_layers(const JsonValue& model, const std::string& key, Complaints& complaints) {
+std::vector<LayerMeasurement> read_layers(const JsonValue& model, const std::string& key, FileComplaints& complaints) {
   const JsonValue& backward = object_in(model, "bp", key, complaints);
   const JsonValue* communication = model.find("comm") == nullptr ? nullptr : &object_in(model, "comm", key, complaints);
   std::map<std::string_view, const JsonValue*> communication_of;
@@ -81,7 +81,7 @@ struct Trace {
   std::vector<LayerMeasurement> layers;
 };
 
-Trace read_trace(ByteSource& source, const std::string& select, Complaints& complaints) {
+Trace read_trace(ByteSource& source, const std::string& select, FileComplaints& complaints) {
   const JsonValue document = read_json(source, complaints.file());
   if (!document.is(Kind::object))
     complaints.fail(document.place, "", fmt::format("expected an object of GPUs, got {}", kind_name(document.kind)));
@@ -97,12 +97,12 @@ Trace read_trace(ByteSource& source, const std::string& select, Complaints& comp
 
 std::vector<LayerMeasurement> parse_dreamddp_measurements(ByteSource& source, const std::string& file,
                                                           const std::string& select) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   return read_trace(source, select, complaints).layers;
 }
 
 TimedModel parse_dreamddp(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   check_options(options, {.select = true, .forward_ratio = true, .batch = true, .sizes = true}, "dreamddp", complaints);
   Trace trace = read_trace(source, options.select, complaints);
   if (options.sizes == nullptr)

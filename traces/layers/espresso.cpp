@@ -15,7 +15,7 @@ constexpr int kMicroseconds = 3;
 
 /// The array of that name, or an empty one and a complaint.
 const std::vector<JsonValue>& array_of(const JsonValue& model, const std::string& name, const std::string& key,
-                                       Complaints& complaints) {
+                                       FileComplaints& complaints) {
   static const std::vector<JsonValue> none;
   const JsonValue* array = model.find(name);
   if (array == nullptr)
@@ -28,7 +28,7 @@ const std::vector<JsonValue>& array_of(const JsonValue& model, const std::string
   return none;
 }
 
-TimedLayer read_tensor(const JsonValue& tensor, const std::string& key, Complaints& complaints) {
+TimedLayer read_tensor(const JsonValue& tensor, const std::string& key, FileComplaints& complaints) {
   TimedLayer layer;
   if (!tensor.is(Kind::array) || tensor.items.size() != 2 || !tensor.items[0].is(Kind::string) ||
       !tensor.items[1].is(Kind::number)) {
@@ -47,7 +47,7 @@ TimedLayer read_tensor(const JsonValue& tensor, const std::string& key, Complain
 }  // namespace
 
 TimedModel parse_espresso(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   check_options(options, {.select = true, .forward_ratio = true, .batch = true}, "espresso", complaints);
   const JsonValue document = read_json(source, file);
   if (!document.is(Kind::object))

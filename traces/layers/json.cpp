@@ -51,7 +51,7 @@ class Cursor {
       in_string_ = c == '"';
     }
     if (++length_ > kLongestToken && !between_) {
-      Complaints{file_}.fail(token_, "", fmt::format("a value longer than {} MiB", kLongestToken >> 20));
+      FileComplaints{file_}.fail(token_, "", fmt::format("a value longer than {} MiB", kLongestToken >> 20));
     }
     if (c == '\n') {
       ++here_.line;
@@ -136,7 +136,7 @@ class Builder {
   bool key(std::string& name) {
     JsonValue& object = open_.back();
     if (!in_stream() && !names_.back().insert(name).second)
-      Complaints{cursor_.file()}.fail(cursor_.token(), "", fmt::format("\"{}\" appears twice in one object", name));
+      FileComplaints{cursor_.file()}.fail(cursor_.token(), "", fmt::format("\"{}\" appears twice in one object", name));
     object.names.push_back(std::move(name));
     return true;
   }
@@ -151,8 +151,8 @@ class Builder {
       reason.erase(0, std::min(reason.find(": ", column), reason.size() - 2) + 2);
     const bool not_finite = token.ends_with('N') || token.ends_with('I');
     const bool ended = reason.find("end of input") != std::string::npos;
-    Complaints{cursor_.file()}.fail(ended ? cursor_.here() : cursor_.token(), "", "no valid JSON: " + reason,
-                                    not_finite ? "JSON knows no NaN and no infinity" : "");
+    FileComplaints{cursor_.file()}.fail(ended ? cursor_.here() : cursor_.token(), "", "no valid JSON: " + reason,
+                                        not_finite ? "JSON knows no NaN and no infinity" : "");
   }
 
   JsonValue take() { return std::move(root_); }
@@ -169,7 +169,7 @@ class Builder {
   bool open(Kind kind) {
     if (stream_) check_shape(kind);
     if (open_.size() == kDeepest)
-      Complaints{cursor_.file()}.fail(cursor_.token(), "", fmt::format("nested deeper than {} levels", kDeepest));
+      FileComplaints{cursor_.file()}.fail(cursor_.token(), "", fmt::format("nested deeper than {} levels", kDeepest));
     open_.push_back(scalar(kind, {}));
     names_.emplace_back();
     return true;
@@ -200,10 +200,10 @@ class Builder {
   /// A document of another shape would be gathered whole in memory before anybody complained.
   void check_shape(Kind kind) const {
     if (open_.empty() && kind != Kind::object)
-      Complaints{cursor_.file()}.fail(cursor_.token(), "",
-                                      fmt::format("expected an object with an array \"{}\"", stream_->array));
+      FileComplaints{cursor_.file()}.fail(cursor_.token(), "",
+                                          fmt::format("expected an object with an array \"{}\"", stream_->array));
     if (open_.size() == 1 && kind != Kind::array && open_.front().names.back() == stream_->array)
-      Complaints{cursor_.file()}.fail(cursor_.token(), std::string{stream_->array}, "expected an array");
+      FileComplaints{cursor_.file()}.fail(cursor_.token(), std::string{stream_->array}, "expected an array");
   }
 
   Cursor& cursor_;
@@ -257,7 +257,7 @@ JsonValue stream_json(ByteSource& source, const std::string& file, std::string_v
                       const std::function<void(const JsonValue&)>& element) {
   JsonValue document = parse(source, file, Builder::Stream{array, element});
   if (const JsonValue* found = document.find(array); found == nullptr || !found->is(Kind::array))
-    Complaints{file}.fail(document.place, std::string{array}, fmt::format("expected an array \"{}\"", array));
+    FileComplaints{file}.fail(document.place, std::string{array}, fmt::format("expected an array \"{}\"", array));
   return document;
 }
 

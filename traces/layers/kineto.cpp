@@ -75,7 +75,7 @@ struct LayerSum {
 
 class Attribution {
  public:
-  Attribution(KinetoEvents events, Complaints& complaints) : events_{std::move(events)}, complaints_{complaints} {
+  Attribution(KinetoEvents events, FileComplaints& complaints) : events_{std::move(events)}, complaints_{complaints} {
     require_recordings();
     keep_one_kind_of_layer();
     sort_by_thread();
@@ -307,7 +307,7 @@ class Attribution {
   }
 
   KinetoEvents events_;
-  Complaints& complaints_;
+  FileComplaints& complaints_;
   std::map<std::size_t, std::vector<Range>> ranges_;  ///< by thread
   std::vector<std::pair<std::int64_t, std::int64_t>> step_ranges_;
   std::int64_t steps_ = 0;
@@ -322,7 +322,7 @@ class Attribution {
 }  // namespace
 
 KinetoProfile parse_kineto(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   KinetoEvents events = read_kineto_events(source, file);
   const bool shaped = !events.gradients.empty();
   if (shaped && events.unshaped_gradients > 0)

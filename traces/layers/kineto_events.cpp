@@ -37,7 +37,7 @@ std::string device_name(const JsonValue& document, std::int64_t id) {
 /// called Operator, Runtime and Kernel.
 class Collector {
  public:
-  explicit Collector(Complaints& complaints) : complaints_{complaints} {}
+  explicit Collector(FileComplaints& complaints) : complaints_{complaints} {}
 
   void add(const JsonValue& event) {
     ++index_;
@@ -213,7 +213,7 @@ class Collector {
   [[nodiscard]] std::string key() const { return fmt::format("traceEvents[{}]", index_ - 1); }
   void complain(const JsonValue& value, std::string reason) { complaints_.add(value.place, key(), std::move(reason)); }
 
-  Complaints& complaints_;
+  FileComplaints& complaints_;
   std::int64_t index_ = 0;
   std::int64_t total_ = 0;  ///< of the kernels, so that no sum of some of them overflows
   KinetoEvents events_;
@@ -226,7 +226,7 @@ class Collector {
 }  // namespace
 
 KinetoEvents read_kineto_events(ByteSource& source, const std::string& file) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   Collector collector{complaints};
   const JsonValue rest =
       stream_json(source, file, "traceEvents", [&](const JsonValue& event) { collector.add(event); });

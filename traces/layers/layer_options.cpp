@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxParameters = std::int64_t{1} << 59;  // their bytes s
 }  // namespace
 
 void check_options(const LayerReadOptions& options, const LayerReadNeeds& needs, std::string_view format,
-                   Complaints& complaints) {
+                   FileComplaints& complaints) {
   const auto unused = [&](bool given, bool needed, const char* option, const char* why) {
     if (given && !needed) complaints.add({}, option, fmt::format("a file in format {} {}", format, why));
   };
@@ -42,7 +42,7 @@ std::string forward_note(const LayerReadOptions& options) {
   return fmt::format(", forward = {} backward", options.forward_ratio.value_or(kForwardRatio));
 }
 
-std::size_t choose(const std::string& wanted, const std::vector<std::string>& available, Complaints& complaints) {
+std::size_t choose(const std::string& wanted, const std::vector<std::string>& available, FileComplaints& complaints) {
   if (available.empty()) complaints.fail({}, "", "the file holds no model");
   if (wanted.empty() && available.size() == 1) return 0;
   const auto found = std::find(available.begin(), available.end(), wanted);
@@ -55,7 +55,7 @@ std::size_t choose(const std::string& wanted, const std::vector<std::string>& av
   complaints.fail({}, "select", fmt::format("no \"{}\" in the file; it holds {}", wanted, list), std::move(hint));
 }
 
-void take_sizes(TimedModel& model, const LayerTable& sizes, Complaints& complaints) {
+void take_sizes(TimedModel& model, const LayerTable& sizes, FileComplaints& complaints) {
   std::map<std::string, TimedLayer*> layers;
   std::vector<std::string> names;
   for (TimedLayer& layer : model.layers) {
@@ -76,13 +76,13 @@ void take_sizes(TimedModel& model, const LayerTable& sizes, Complaints& complain
 
 void validate_read(const TimedModel& model, const std::string& file) {
   if (static_cast<std::int64_t>(model.layers.size()) > kMaxLayers)
-    Complaints{file}.fail({}, "", fmt::format("{} layers; expected at most {}", model.layers.size(), kMaxLayers));
+    FileComplaints{file}.fail({}, "", fmt::format("{} layers; expected at most {}", model.layers.size(), kMaxLayers));
   std::int64_t parameters = 0;
   for (const TimedLayer& layer : model.layers)
     for (const ParameterTensor& tensor : layer.tensors) {
       parameters += std::min(tensor.elements, kMaxElements);
       if (parameters > kMaxParameters)
-        Complaints{file}.fail({}, "", fmt::format("more than {} parameters", kMaxParameters));
+        FileComplaints{file}.fail({}, "", fmt::format("more than {} parameters", kMaxParameters));
     }
   try {
     validate(model);

@@ -39,7 +39,7 @@ struct LayerReadNeeds {
 
 /// Throws InputError for each option that is out of range or that `format` has no use for.
 void check_options(const LayerReadOptions& options, const LayerReadNeeds& needs, std::string_view format,
-                   Complaints& complaints);
+                   FileComplaints& complaints);
 
 /// `ratio` times a backward time, rounded to the nanosecond.
 [[nodiscard]] Time forward_from(Time backward, const LayerReadOptions& options);
@@ -48,11 +48,11 @@ void check_options(const LayerReadOptions& options, const LayerReadNeeds& needs,
 
 /// The one entry that `wanted` names, or the only one if it is empty. Throws InputError with all there are.
 [[nodiscard]] std::size_t choose(const std::string& wanted, const std::vector<std::string>& available,
-                                 Complaints& complaints);
+                                 FileComplaints& complaints);
 
 /// Gives the layers the tensors of the equally named layers of `sizes`. Complains about layers of the table with
 /// parameters that the model does not have; a layer that only the model has (a ReLU) gets none.
-void take_sizes(TimedModel& model, const LayerTable& sizes, Complaints& complaints);
+void take_sizes(TimedModel& model, const LayerTable& sizes, FileComplaints& complaints);
 
 /// models/layers.hpp validate(), with the name of the file before each complaint; and the limits of complaints.hpp.
 void validate_read(const TimedModel& model, const std::string& file);

@@ -43,7 +43,7 @@ TimedModel kineto(ByteSource& source, const std::string& file, const LayerReadOp
 }
 
 TimedModel no_times(ByteSource& /*source*/, const std::string& file, const LayerReadOptions& /*options*/) {
-  Complaints{file}.fail({}, "", "a layer table has no times", "give it to a cost model, with a device and a batch");
+  FileComplaints{file}.fail({}, "", "a layer table has no times", "give it to a cost model, with a device and a batch");
 }
 
 constexpr std::array<LayerFormat, 8> kFormats = {
@@ -86,7 +86,7 @@ const LayerFormat& format_of(std::string_view head, const std::string& file, con
     if (format.name == wanted) return format;
     names.emplace_back(format.name);
   }
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   if (!wanted.empty())
     complaints.fail({}, "format", fmt::format("unknown format \"{}\"", wanted), suggest(wanted, names));
   complaints.fail({}, "", head.empty() ? "the file is empty" : "this is none of the formats of layer times",

@@ -32,7 +32,7 @@ struct Node {
 
 class GraphReader {
  public:
-  explicit GraphReader(Complaints& complaints) : complaints_{complaints} {}
+  explicit GraphReader(FileComplaints& complaints) : complaints_{complaints} {}
 
   std::vector<Node> read(std::string_view text) {
     while (!text.empty()) {
@@ -160,7 +160,7 @@ class GraphReader {
     return found;
   }
 
-  Complaints& complaints_;
+  FileComplaints& complaints_;
   int line_ = 0;
   std::vector<Node> nodes_;
   std::map<std::string, std::size_t> index_;
@@ -169,7 +169,7 @@ class GraphReader {
 
 /// Fails with a node of a cycle and its successors up to where it closes. Every node left over has a predecessor that
 /// is left over, so walking backwards from one must come round.
-[[noreturn]] void report_cycle(const std::vector<Node>& nodes, Complaints& complaints) {
+[[noreturn]] void report_cycle(const std::vector<Node>& nodes, FileComplaints& complaints) {
   std::vector<std::size_t> before(nodes.size(), nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].predecessors > 0)
@@ -187,7 +187,7 @@ class GraphReader {
 }
 
 /// Kahn's algorithm; the smallest number first, and the first in the file where numbers are equal.
-std::vector<std::size_t> topological_order(std::vector<Node>& nodes, Complaints& complaints) {
+std::vector<std::size_t> topological_order(std::vector<Node>& nodes, FileComplaints& complaints) {
   using Entry = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -207,7 +207,7 @@ std::vector<std::size_t> topological_order(std::vector<Node>& nodes, Complaints&
 }  // namespace
 
 TimedModel parse_pipedream(std::string_view text, const std::string& file, const LayerReadOptions& options) {
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   check_options(options, {.batch = true}, "pipedream", complaints);
   std::vector<Node> nodes = GraphReader{complaints}.read(text);
   TimedModel model;

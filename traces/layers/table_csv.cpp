@@ -34,7 +34,7 @@ constexpr std::array<Amount, 6> kAmounts = {Amount{"forward_flops", &Layer::forw
 constexpr std::int64_t kMaxAmount = 100'000'000'000'000;
 constexpr std::size_t kMaxTableLayers = 40'000;
 
-LayerKind read_kind(const CsvColumns& columns, const CsvRow& row, Complaints& complaints) {
+LayerKind read_kind(const CsvColumns& columns, const CsvRow& row, FileComplaints& complaints) {
   std::vector<std::string> names;
   for (const LayerKind kind : kKinds) {
     if (columns.field(row, "kind") == to_string(kind)) return kind;
@@ -45,7 +45,7 @@ LayerKind read_kind(const CsvColumns& columns, const CsvRow& row, Complaints& co
   return LayerKind::elementwise;
 }
 
-Layer read_layer(CsvColumns& columns, const CsvRow& row, Complaints& complaints) {
+Layer read_layer(CsvColumns& columns, const CsvRow& row, FileComplaints& complaints) {
   Layer layer;
   layer.name = columns.layer_name(row);
   layer.kind = read_kind(columns, row, complaints);
@@ -60,7 +60,7 @@ Layer read_layer(CsvColumns& columns, const CsvRow& row, Complaints& complaints)
 
 LayerTable parse_table_csv(std::string_view text, const std::string& file) {
   const CsvTable csv = parse_csv(text, file);
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   std::vector<std::string> required{"layer", "kind"};
   std::vector<std::string> known{"layer", "kind", "parameters", "tensors", "kernels", "model", "source", "sample"};
   for (const Amount& amount : kAmounts) {

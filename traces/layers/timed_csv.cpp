@@ -23,7 +23,7 @@ std::vector<std::string> known_columns() {
 
 /// A whole number that holds for the whole table, or `fallback` if the column isn't there.
 int constant_whole(const CsvColumns& columns, const std::string& column, std::int64_t maximum, int fallback,
-                   Complaints& complaints) {
+                   FileComplaints& complaints) {
   if (!columns.has(column)) return fallback;
   return static_cast<int>(read_whole(columns.constant(column), 1, maximum, {2, 0}, column, complaints));
 }
@@ -39,7 +39,7 @@ std::string microseconds(Time time) {
 
 TimedModel parse_timed_csv(std::string_view text, const std::string& file, const LayerReadOptions& options) {
   const CsvTable table = parse_csv(text, file);
-  Complaints complaints{file};
+  FileComplaints complaints{file};
   CsvColumns columns{table, known_columns(), {"layer"}, complaints};
   const std::string forward = columns.time_column("forward");
   const std::string backward = columns.time_column("backward");
