@@ -1,12 +1,14 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/table.hpp"
+#include "models/catalogue/catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/topology_codec.hpp"
 #include "traces/json_writer.hpp"
+#include "traces/layers/layer_reader.hpp"
 #include "traces/result_columns.hpp"
 #include "validate/suites.hpp"
 
@@ -80,6 +82,22 @@ Catalogue collectives() {
   return list;
 }
 
+Catalogue formats() {
+  Catalogue list{.columns = {"format", "summary", "holds", "written by"}, .rows = {}};
+  for (const LayerFormat& each : layer_formats())
+    list.rows.push_back(
+        {std::string{each.name}, std::string{each.summary}, std::string{each.holds}, std::string{each.producer}});
+  return list;
+}
+
+Catalogue networks() {
+  Catalogue list{.columns = {"network", "parameters", "layers", "gflops_forward", "source"}, .rows = {}};
+  for (const ModelSummary& each : model_summaries())
+    list.rows.push_back({std::string{each.name}, fmt::format("{}", each.parameters), fmt::format("{}", each.layers),
+                         fmt::format("{:.2f}", each.forward_gflops), std::string{each.source}});
+  return list;
+}
+
 Catalogue models() {
   Catalogue list{.columns = {"model", "batch", "forward_ms", "backward_ms", "gradient_mib", "memory_mib", "source"},
                  .rows = {}};
@@ -117,13 +135,9 @@ struct Topic {
   std::string_view name;
   Catalogue (*make)();
 };
-constexpr Topic kTopics[] = {{"policies", policies},
-                             {"topologies", topologies},
-                             {"collectives", collectives},
-                             {"models", models},
-                             {"keys", keys},
-                             {"metrics", metric_list},
-                             {"suites", suites}};
+constexpr Topic kTopics[] = {{"policies", policies}, {"topologies", topologies}, {"collectives", collectives},
+                             {"models", models},     {"networks", networks},     {"layer-formats", formats},
+                             {"keys", keys},         {"metrics", metric_list},   {"suites", suites}};
 
 Catalogue catalogue(const std::string& name) {
   std::vector<std::string> names;
@@ -162,14 +176,15 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 const Command& list_command() {
-  static constexpr Command kCommand = {.name = "list",
-                                       .arguments = "policies|topologies|collectives|models|keys|metrics|suites",
-                                       .summary = "Print what there is to choose from.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = 1,
-                                       .run = run};
+  static constexpr Command kCommand = {
+      .name = "list",
+      .arguments = "policies|topologies|collectives|models|networks|layer-formats|keys|metrics|suites",
+      .summary = "Print what there is to choose from.",
+      .examples = kExamples,
+      .options = kOptions,
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .run = run};
   return kCommand;
 }
 

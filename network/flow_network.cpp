@@ -44,8 +44,9 @@ std::vector<double> capacities_of(const Topology& topology) {
 struct Way {
   struct Step {
     CoupledFlow flow;
-    double solo_rate = 0;  ///< bytes a nanosecond, if nobody else were there and no link slower than it was built
-    double before = 0;     ///< bytes of the steps before
+    double solo_rate = 0;  ///< bytes a nanosecond, if nobody else were there
+    std::uint64_t solo_age = 0;
+    double before = 0;  ///< bytes of the steps before
     FlowHistory history;
   };
   JobId job;
@@ -221,8 +222,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return transfers_[id.index()].at >= transfers_[id.index()].way->steps.size();
   }
 
-  /// The way of the request at the present age of the fabric. The first one for a request was found before any link
-  /// failed and knows the time alone; older ones stay for their histories.
+  /// The way of the request at the present age of the fabric. The time alone stays that of the first one, since a job
+  /// counts on it; older ones stay for their histories.
   Way& way_of(const TransferRequest& request) const {
     auto& ways = ways_[request.job.index()];
     const Way* older = nullptr;
@@ -259,8 +260,10 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       step.flow = std::move(flow);
       step.before = way.total;
       step.solo_rate = solo_rate(step.flow);
+      step.solo_age = capacities_changed_;
       way.total += step.flow.bytes;
-      way.solo += step.flow.fixed + Time::ceil_nanoseconds(step.flow.bytes / step.solo_rate);
+      if (step.solo_rate > 0) way.solo += Time::ceil_nanoseconds(step.flow.bytes / step.solo_rate);
+      way.solo += step.flow.fixed;
       way.steps.push_back(std::move(step));
     }
     way.open = !router.lost();
@@ -278,7 +281,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   [[nodiscard]] double solo_rate(const CoupledFlow& flow) const {
     double rate = std::numeric_limits<double>::infinity();
     for (const LinkShare& use : flow.links) {
-      rate = std::min(rate, topology_->links()[use.link.index()].bandwidth.bytes_per_second() * 1e-9 / use.share);
+      const double built = topology_->links()[use.link.index()].bandwidth.bytes_per_second();
+      rate = std::min(rate, built * factor_[use.link.index()] * 1e-9 / use.share);
     }
     return options_.efficiency.empty() ? rate : rate * options_.efficiency.front();
   }
@@ -352,6 +356,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         other_routes = true;
       }
       factor = event.factor;
+      ledger_.set_factor(event.link, factor, event.time);
+      ++capacities_changed_;
       const double bandwidth = topology_->links()[event.link.index()].bandwidth.bytes_per_second();
       fluid_.set_capacity(event.link, bandwidth * factor, now_);
     }
@@ -388,7 +394,12 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   void rate_changed(FlowId flow, Time now, double rate) override {
     constexpr double kRounding = 1e-9;
     Transfer& transfer = transfers_[transfer_of_[flow.index()].index()];
-    set_slow(transfer, rate < step_of(transfer).solo_rate * (1 - kRounding), now);
+    Way::Step& step = step_of(transfer);
+    if (step.solo_age != capacities_changed_) {
+      step.solo_rate = solo_rate(step.flow);
+      step.solo_age = capacities_changed_;
+    }
+    set_slow(transfer, rate < step.solo_rate * (1 - kRounding), now);
   }
 
   std::unique_ptr<const Topology> topology_;
@@ -408,6 +419,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   std::vector<double> factor_;                                   // of the bandwidth, by link
   std::size_t active_ = 0;
   std::size_t next_event_ = 0;
+  std::uint64_t capacities_changed_ = 0;
   std::uint64_t age_ = 0;  // of the fabric: how often links have failed or come back
 };
 

@@ -34,6 +34,24 @@ void LinkLedger::leave(std::span<const LinkShare> links, Time now) {
   }
 }
 
+void LinkLedger::set_factor(LinkId link, double factor, Time when) {
+  links_[link.index()].factors.emplace_back(when, factor);
+}
+
+double LinkLedger::full_time(const LinkAccount& link, Time from, Time to) {
+  double seconds = 0;
+  double factor = 1;
+  for (const auto& [when, next] : link.factors) {
+    if (when >= to) break;
+    if (when > from) {
+      seconds += factor * (when - from).to_seconds();
+      from = when;
+    }
+    factor = next;
+  }
+  return seconds + factor * (to - from).to_seconds();
+}
+
 void LinkLedger::add(JobId job, std::span<const LinkShare> links, const FlowHistory& history) {
   if (history.bytes() <= 0) return;
   for (const LinkShare& use : links) {
@@ -60,7 +78,11 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
     link.bandwidth = topology_.links()[l].bandwidth.bytes_per_second();
     link.bytes = account.bytes;
     link.busy = account.busy + (account.moving > 0 ? now - account.since : Time{});
-    if (now > Time{}) link.utilisation = link.bytes / (link.bandwidth * now.to_seconds());
+    const auto utilisation = [&](double bytes, Time from, Time to) {
+      const double full = full_time(account, from, to);
+      return full > 0 ? bytes / (link.bandwidth * full) : 0;
+    };
+    link.utilisation = utilisation(link.bytes, Time{}, now);
     link.users = account.users;
     std::stable_sort(link.users.begin(), link.users.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
@@ -72,8 +94,8 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
       double bytes = 0;
       for (; i < intervals.size() && intervals[i].first == index; ++i) bytes += intervals[i].second;
       const Time start = index * interval_;
-      const Time length = std::min(now, start + interval_) - start;
-      if (length > Time{}) report.samples.push_back({l, start, bytes / (link.bandwidth * length.to_seconds())});
+      const Time end = std::min(now, start + interval_);
+      if (end > start) report.samples.push_back({l, start, utilisation(bytes, start, end)});
     }
     report.links.push_back(std::move(link));
   }

@@ -33,6 +33,8 @@ class LinkLedger {
   /// A flow over these links begins, or ends, to move.
   void enter(std::span<const LinkShare> links, Time now);
   void leave(std::span<const LinkShare> links, Time now);
+  /// From `when`, which never decreases for a link, it has `factor` times the bandwidth that it was built with.
+  void set_factor(LinkId link, double factor, Time when);
   /// The history of a flow of the job, once, when it is complete.
   void add(JobId job, std::span<const LinkShare> links, const FlowHistory& history);
   /// Adds what the ledger knows to the empty report.
@@ -43,9 +45,13 @@ class LinkLedger {
     int moving = 0;
     Time since, busy;
     double bytes = 0;
+    std::vector<std::pair<Time, double>> factors;            // from when, how much; before the first: 1
     std::vector<FabricLinkResult::User> users;               // by job
     std::vector<std::pair<std::int64_t, double>> intervals;  // in any order
   };
+  /// The time between the two instants, weighted with the factor of the link.
+  [[nodiscard]] static double full_time(const LinkAccount& link, Time from, Time to);
+
   const Topology& topology_;
   Time interval_;
   std::vector<LinkAccount> links_;

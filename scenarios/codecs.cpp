@@ -169,7 +169,7 @@ Codec<double> number_codec(double minimum, double maximum) {
   return codec;
 }
 
-Codec<std::string> name_codec(std::vector<std::string> names) {
+Codec<std::string> name_codec(const std::vector<std::string>& names) {
   Codec<std::string> codec;
   codec.type = "name";
   codec.range = join(names, " or ");

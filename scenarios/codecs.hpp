@@ -59,7 +59,7 @@ template <class Int>
 template <class T>
 [[nodiscard]] Codec<T> quantity_codec(T minimum, T maximum);
 /// One of these names.
-[[nodiscard]] Codec<std::string> name_codec(std::vector<std::string> names);
+[[nodiscard]] Codec<std::string> name_codec(const std::vector<std::string>& names);
 /// A list of names of training profiles.
 [[nodiscard]] Codec<std::vector<std::string>> models_codec();
 /// A map of GPUs to jobs.

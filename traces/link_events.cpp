@@ -89,6 +89,17 @@ std::map<std::string, Links, std::less<>> names_of(const Topology& topology) {
   return names;
 }
 
+/// The links between the server of that name and what is outside; empty if there is no such server.
+std::vector<LinkId> links_of_server(const std::string& name, const Topology& topology) {
+  const auto inside = [&](NodeId node) { return topology.nodes()[node.index()].name.starts_with(name + "/"); };
+  std::vector<LinkId> links;
+  for (std::size_t l = 0; l < topology.links().size(); ++l) {
+    const Link& link = topology.links()[l];
+    if (inside(link.from) != inside(link.to)) links.emplace_back(l);
+  }
+  return links;
+}
+
 }  // namespace
 
 std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::string& file) {
@@ -124,6 +135,10 @@ std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& even
   std::vector<Diagnostic> complaints;
   for (const LinkEventRow& event : events) {
     const auto named = names.find(event.name);
+    const std::vector<LinkId> of_server =
+        named == names.end() ? links_of_server(event.name, topology) : std::vector<LinkId>{};
+    for (const LinkId link : of_server) changes.push_back({event.time, link, event.factor});
+    if (!of_server.empty()) continue;
     if (named == names.end()) {
       std::vector<std::string> candidates;
       const bool is_link = event.name.find("->") != std::string::npos;

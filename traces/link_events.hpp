@@ -3,7 +3,7 @@
 // change, columns found by name in any order:
 //   time_s   from the start of the run, in seconds; decimals may reach to the nanosecond
 //   link     a link such as `leaf0->spine1` (the second of parallel ones is `leaf0->spine1#2`), or a node, which stands
-//            for all links into it and out of it; `contend show --topology` writes the names
+//            for all links into it and out of it; `server3` stands for those between the server and the fabric
 //   factor   its bandwidth from then on, as a part of what the topology gives it: 0 is down, 1 as built
 
 #include "network/flow_network.hpp"

@@ -196,14 +196,14 @@ TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
   options.link_interval = Time::nanoseconds(50);
   const RunResult run = run_flow(one_switch, {2, 1}, {{kExchange100, {0, 1}}}, options);
   CHECK(run.jobs[0].finish.ns() == 120);
-  CHECK(run.jobs[0].contended.ns() == 20);
-  // 0-50: 30 + 5 of 50 bytes; 50-100: 5 + 40; 100-120: 20 of 20.
+  CHECK(run.jobs[0].contended.ns() == 0);  // nobody else was there
+  // 0-50: 30 + 5 of 40 + 5 bytes; 50-100: 5 + 40 of 5 + 40; 100-120: 20 of 20.
   std::vector<double> utilisation;
   for (const LinkSample& sample : run.fabric.samples) {
     if (sample.link == nic.index()) utilisation.push_back(sample.utilisation);
   }
   REQUIRE(utilisation.size() == 3);
-  CHECK(utilisation[0] == doctest::Approx(0.7));
-  CHECK(utilisation[1] == doctest::Approx(0.9));
+  CHECK(utilisation[0] == doctest::Approx(35.0 / 45));
+  CHECK(utilisation[1] == doctest::Approx(1.0));
   CHECK(utilisation[2] == doctest::Approx(1.0));
 }

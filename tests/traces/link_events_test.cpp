@@ -45,6 +45,14 @@ TEST_CASE("events are read exactly, whatever the order of columns") {
   CHECK(parse_link_events("time_s,link,factor\n", "e.csv").empty());
 }
 
+TEST_CASE("a server stands for its links to the fabric, both ways") {
+  const Topology topology = two_leaves();
+  const auto changes = resolve_link_events({{Time::seconds(1), "server3", 0, 2}}, topology, "e.csv");
+  REQUIRE(changes.size() == 2);
+  CHECK(topology.link_name(changes[0].link) == "server3/nic0->leaf1");
+  CHECK(topology.link_name(changes[1].link) == "leaf1->server3/nic0");
+}
+
 TEST_CASE("every bad row is reported") {
   const auto read = [](const char* text) {
     return complaints_of([=] { static_cast<void>(parse_link_events(text, "e.csv")); });

@@ -90,7 +90,7 @@ const LayerFormat& format_of(std::string_view head, const std::string& file, con
   if (!wanted.empty())
     complaints.fail({}, "format", fmt::format("unknown format \"{}\"", wanted), suggest(wanted, names));
   complaints.fail({}, "", head.empty() ? "the file is empty" : "this is none of the formats of layer times",
-                  "`contend list layer-formats` shows them; name one if you are sure");
+                  "`contend list layer-formats` shows what can be read");
 }
 
 TimedModel read_from(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
