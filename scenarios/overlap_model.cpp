@@ -1,6 +1,7 @@
 // overlap_model(): the layer times of a study.
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
+#include "scenarios/overlap_complaint.hpp"
 #include "scenarios/overlap_run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -18,14 +19,6 @@ namespace {
 
 constexpr int kUsualBatch = 32;
 
-[[noreturn]] void complain(const std::string& key, std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.key = "overlap." + key;
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  throw InputError{{std::move(diagnostic)}};
-}
-
 std::optional<LayerTable> catalogue_table(const OverlapStudy& study) {
   if (!study.model) return std::nullopt;
   const CatalogueEntry* entry = find_model(*study.model);
@@ -35,8 +28,9 @@ std::optional<LayerTable> catalogue_table(const OverlapStudy& study) {
 
 TimedModel from_file(const OverlapStudy& study) {
   if (study.device != OverlapStudy{}.device || study.type != OverlapStudy{}.type)
-    complain(study.device != OverlapStudy{}.device ? "device" : "dtype", "has no effect: the file has the times");
-  if (study.sequence && !study.model) complain("sequence", "has no effect without overlap.model");
+    complain_of_overlap(study.device != OverlapStudy{}.device ? "device" : "dtype",
+                        "has no effect: the file has the times");
+  if (study.sequence && !study.model) complain_of_overlap("sequence", "has no effect without overlap.model");
   LayerReadOptions options;
   options.select = study.select;
   options.batch = study.batch;
@@ -46,7 +40,7 @@ TimedModel from_file(const OverlapStudy& study) {
 }
 
 TimedModel from_roofline(const OverlapStudy& study) {
-  if (!study.select.empty()) complain("select", "has no effect without a file", "give overlap.layers");
+  if (!study.select.empty()) complain_of_overlap("select", "has no effect without a file", "give overlap.layers");
   const Device* device = find_device(study.device);
   CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
@@ -70,7 +64,7 @@ void scale(TimedModel& model, Time iteration) {
 }  // namespace
 
 TimedModel overlap_model(const OverlapStudy& study) {
-  if (!study.given()) complain("model", "there is none", "give overlap.model or overlap.layers");
+  if (!study.given()) complain_of_overlap("model", "there is none", "give overlap.model or overlap.layers");
   TimedModel model = study.layers ? from_file(study) : from_roofline(study);
   if (study.single_worker) scale(model, *study.single_worker);
   validate(model);

@@ -2,6 +2,7 @@
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/measure.hpp"
+#include "scenarios/overlap_complaint.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/run.hpp"
 #include "sim/check.hpp"
@@ -17,14 +18,6 @@ namespace contend {
 namespace {
 
 constexpr int kSimulatedRanks = 2;
-
-[[noreturn]] void complain(const std::string& key, std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.key = "overlap." + key;
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  throw InputError{{std::move(diagnostic)}};
-}
 
 std::unique_ptr<FusionPolicy> make_fusion(const PolicyChoice& choice, std::uint64_t seed, const AlphaBeta& network) {
   for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
@@ -97,18 +90,20 @@ ExchangeCost overlap_cost(const Scenario& scenario, int workers) {
   const AlphaBeta network = network_cost(scenario.network);
   const ChannelCost link{network.alpha, network.beta, study.gamma};
   const bool server = study.exchange == ExchangeKind::parameter_server;
-  if (network.tick > Time{}) complain("model", "an iteration is studied in exact time", "leave network.tick at 0s");
+  if (network.tick > Time{})
+    complain_of_overlap("model", "an iteration is studied in exact time", "leave network.tick at 0s");
   if (!server && (study.servers || study.colocated))
-    complain(study.servers ? "servers" : "colocated", "there are none", "overlap.exchange: parameter-server");
+    complain_of_overlap(study.servers ? "servers" : "colocated", "there are none",
+                        "overlap.exchange: parameter-server");
   if (server && study.formula != ExchangeFormula::ring)
-    complain("formula", "is about all-reduces; a parameter server has none");
+    complain_of_overlap("formula", "is about all-reduces; a parameter server has none");
   if (study.formula == ExchangeFormula::measured && study.gamma > TimePerByte{})
-    complain("gamma", "is part of a measured all-reduce already");
+    complain_of_overlap("gamma", "is part of a measured all-reduce already");
   ExchangeCost cost;
   if (server) {
     const int servers = study.servers.value_or(workers);
     if (study.colocated && servers > workers)
-      complain("servers", fmt::format("{} don't fit on the machines of {} workers", servers, workers));
+      complain_of_overlap("servers", fmt::format("{} don't fit on the machines of {} workers", servers, workers));
     cost = ExchangeCost::parameter_server(workers, servers, study.colocated, link);
   } else if (study.formula == ExchangeFormula::measured) {
     cost = ExchangeCost::measured({network.alpha, network.beta});
