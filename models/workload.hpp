@@ -7,19 +7,29 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace contend {
 
-/// One line of a job list.
+/// One line of a job list: JobSpec (sim/job.hpp) with names instead of numbers.
 struct JobRequest {
   std::string name;
   Time submit;
-  std::string model;  ///< a name of training_profiles()
+  std::string model;  ///< a name of training_profiles(); any text, or none, with a duration
   int gpus = 1;
   std::int64_t iterations = 1;
+  std::optional<Time> duration{};
+  std::vector<Time> attempts{};
+  std::optional<Time> limit{};
+  JobOutcome outcome = JobOutcome::completed;
+  int gpu_share = 0;
+  int milli_cpus = 0;
+  Bytes host_memory{};
+  int priority = 0;
+  std::string vc, user, gpu_type;  ///< empty: none, not known, any
 };
 
 /// A random job mix: for each size its number of jobs; model, iterations and submit time uniform in their ranges.

@@ -20,6 +20,18 @@ const char* to_string(JobState state) {
   return "?";
 }
 
+const char* to_string(JobOutcome outcome) {
+  switch (outcome) {
+    case JobOutcome::completed:
+      return "completed";
+    case JobOutcome::failed:
+      return "failed";
+    case JobOutcome::cancelled:
+      return "cancelled";
+  }
+  return "?";
+}
+
 bool is_legal_step(JobState from, JobState to) {
   switch (from) {
     case JobState::submitted:
