@@ -29,7 +29,7 @@ struct JobRequest {
   int milli_cpus = 0;
   Bytes host_memory{};
   int priority = 0;
-  std::string vc, user, gpu_type;  ///< empty: none, not known, any
+  std::string vc{}, user{}, gpu_type{};  ///< empty: none, not known, any
 };
 
 /// A random job mix: for each size its number of jobs; model, iterations and submit time uniform in their ranges.
