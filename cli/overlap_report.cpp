@@ -20,16 +20,22 @@ struct OverlapColumn {
 };
 constexpr OverlapColumn kColumns[] = {
     {"iteration_s", "iteration [ms]", [](const OverlapRow& row) { return row.iteration_s; }, 1e3},
+    {"compression_s", "compression [ms]", [](const OverlapRow& row) { return row.compression_s; }, 1e3},
     {"exposed_communication_s", "exposed [ms]", [](const OverlapRow& row) { return row.exposed_s; }, 1e3},
     {"throughput_per_s", "samples/s", [](const OverlapRow& row) { return row.throughput; }, 1},
     {"scaling_efficiency", "efficiency [%]", [](const OverlapRow& row) { return row.efficiency; }, 100},
     {"messages", "messages", [](const OverlapRow& row) { return static_cast<double>(row.messages); }, 1},
+    {"sent_bytes", "sent [MiB]", [](const OverlapRow& row) { return row.sent_bytes; }, 1.0 / 1048576},
     {"bound_s", "bound [ms]", [](const OverlapRow& row) { return row.bound_s; }, 1e3},
     {"above_bound", "above bound [%]", [](const OverlapRow& row) { return row.above_bound(); }, 100},
 };
 
+std::string title(const OverlapRow& row) {
+  return row.compression == "none" ? row.policy : row.compression + " with " + row.policy;
+}
+
 std::string table_of(std::span<const OverlapRow> rows) {
-  std::vector<std::string> titles{"policy"};
+  std::vector<std::string> titles{"compression", "fusion"};
   std::vector<std::vector<std::string>> columns;
   std::vector<const OverlapRow*> shown;
   for (const OverlapRow& row : rows) {
@@ -47,15 +53,16 @@ std::string table_of(std::span<const OverlapRow> rows) {
     columns.push_back(format_column(values));
   }
   Table table{titles};
+  table.align_left(1);
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    std::vector<std::string> cells{shown[i]->policy + (shown[i]->stale ? " (stale)" : "")};
+    std::vector<std::string> cells{shown[i]->compression, shown[i]->policy + (shown[i]->stale ? " (stale)" : "")};
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
   std::string text = table.text();
   for (const OverlapRow& row : rows) {
-    if (!row.refused.empty()) text += fmt::format("{}: not here: {}\n", row.policy, row.refused);
-    if (row.refused.empty() && !row.settled) text += fmt::format("{}: never settled; a mean\n", row.policy);
+    if (!row.refused.empty()) text += fmt::format("{}: not here: {}\n", title(row), row.refused);
+    if (row.refused.empty() && !row.settled) text += fmt::format("{}: never settled; a mean\n", title(row));
   }
   return text;
 }
@@ -97,7 +104,8 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     json.begin_object().member("name", scenarios[i].name).key("rows").begin_array();
     for (const OverlapRow& row : rows[i]) {
-      json.begin_object().member("workers", row.workers).member("policy", row.policy);
+      json.begin_object().member("workers", row.workers);
+      json.member("compression", row.compression).member("policy", row.policy);
       if (!row.refused.empty()) {
         json.member("refused", row.refused).end_object();
         continue;
@@ -112,12 +120,14 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
 }
 
 std::string overlap_csv(std::span<const OverlapRow> rows) {
-  std::string out = "workers,policy";
+  std::string out = "workers,compression,policy";
   for (const OverlapColumn& column : kColumns) out += fmt::format(",{}", column.name);
   out += ",stale,settled\n";
   for (const OverlapRow& row : rows) {
     if (!row.refused.empty()) continue;
     out += fmt::format("{},", row.workers);
+    append_csv_field(out, row.compression);
+    out += ',';
     append_csv_field(out, row.policy);
     for (const OverlapColumn& column : kColumns) out += fmt::format(",{:.12g}", column.value(row));
     out += fmt::format(",{:d},{:d}\n", row.stale, row.settled);

@@ -33,4 +33,20 @@ std::unique_ptr<FusionPolicy> make_p3(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_last_batch(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_search(const Parameters&, const PolicyContext&);
 
+std::unique_ptr<GradientCodec> make_fp16(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_top_k(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_gtop_k(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_gaussian_k(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_ms_top_k(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_dgc(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_random_k(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_qsgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_terngrad(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_sign_sgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_ef_sign_sgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_byte_grad(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_one_bit_adam(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_power_sgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_acp_sgd(const Parameters&, const PolicyContext&);
+
 }  // namespace contend

@@ -2,6 +2,7 @@
 // The explicit tables of policies: name, summary, parameters, paper and factory. The scenario reader, the JSON Schema,
 // `contend list` and the reference docs are generated from them. A new policy is one .cpp and one line here.
 
+#include "models/overlap/codec.hpp"
 #include "policies/fusion/fusion_policy.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
@@ -65,5 +66,7 @@ struct PolicyRow {
 [[nodiscard]] std::span<const PolicyRow<PlacementPolicy>> placement_policies();
 [[nodiscard]] std::span<const PolicyRow<CommunicationPolicy>> communication_policies();
 [[nodiscard]] std::span<const PolicyRow<FusionPolicy>> fusion_policies();
+/// The first, `none`, makes a nullptr.
+[[nodiscard]] std::span<const PolicyRow<GradientCodec>> compression_policies();
 
 }  // namespace contend

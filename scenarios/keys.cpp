@@ -302,6 +302,7 @@ const Scenario& default_scenario() {
     scenario.placement = default_policy(policy_kind("placement"), "lwf");
     scenario.communication = default_policy(policy_kind("communication"), "srsf");
     scenario.overlap.fusion = default_fusion();
+    scenario.overlap.compression = {default_policy(policy_kind("compression"), "none")};
     return scenario;
   }();
   return defaults;

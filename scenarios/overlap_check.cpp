@@ -1,5 +1,6 @@
 #include "scenarios/overlap_check.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@ class OverlapChecker {
     check_model();
     check_network();
     check_exchange();
+    check_compression();
     return std::move(complaints_);
   }
 
@@ -25,7 +27,8 @@ class OverlapChecker {
   void check_model() {
     const OverlapStudy usual;
     if (study_.layers) {
-      if (study_.device != usual.device) complain("overlap.device", "has no effect: the file has the times");
+      if (study_.device != usual.device && !compresses())
+        complain("overlap.device", "has no effect: the file has the times");
       if (study_.type != usual.type) complain("overlap.dtype", "has no effect: the file has the times");
       if (study_.sequence && !study_.model) complain("overlap.sequence", "has no effect without overlap.model");
     } else if (!study_.select.empty()) {
@@ -56,6 +59,20 @@ class OverlapChecker {
       if (!study_.colocated || study_.servers.value_or(workers) <= workers) continue;
       complain("overlap.servers", fmt::format("{} don't fit on the machines of {} workers", *study_.servers, workers));
     }
+  }
+
+  /// Then the device decides what the kernels of compression cost.
+  [[nodiscard]] bool compresses() const {
+    return std::any_of(study_.compression.begin(), study_.compression.end(),
+                       [](const PolicyChoice& choice) { return choice.name != "none"; });
+  }
+
+  void check_compression() {
+    if (compresses() && study_.exchange == ExchangeKind::parameter_server)
+      complain("overlap.compression", "has its own collectives, which a parameter server doesn't do",
+               "overlap.exchange: all-reduce");
+    if (!compresses() && study_.kernel_factor != OverlapStudy{}.kernel_factor)
+      complain("overlap.kernel_factor", "has no effect without overlap.compression");
   }
 
   void complain(std::string key, std::string reason, std::string hint = {}) {

@@ -129,6 +129,14 @@ std::vector<ScenarioKey> exchange_rows() {
                                    "policies"),
           "fusion policies to compare"),
       row(
+          "overlap.compression", [](auto& s) -> auto& { return s.overlap.compression; },
+          list_codec<PolicyChoice>(policy_codec(policy_kind("compression")),
+                                   default_policy(policy_kind("compression"), "none"), "policies"),
+          "compression methods to compare, each under every fusion policy"),
+      row(
+          "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
+          "time of the kernels of compression over what the roofline of overlap.device says"),
+      row(
           "overlap.executor", [](auto& s) -> auto& { return s.overlap.fast; },
           choice_codec<bool>({{"engine", false}, {"fast", true}}),
           "fast: the executor that planners use, equal to the engine to the nanosecond"),

@@ -19,16 +19,19 @@ namespace {
 
 constexpr int kSimulatedRanks = 2;
 
-std::unique_ptr<FusionPolicy> make_fusion(const PolicyChoice& choice, std::uint64_t seed, const AlphaBeta& network) {
-  for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
-    if (row.name == choice.name) return row.make(choice.parameters, {seed, network.beta, network.eta});
+template <class Port>
+std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const Scenario& scenario,
+                           const PolicyChoice& choice) {
+  const AlphaBeta network = network_cost(scenario.network);
+  for (const PolicyRow<Port>& row : table) {
+    if (row.name == choice.name) return row.make(choice.parameters, {scenario.seed, network.beta, network.eta});
   }
   check_failed(__FILE__, __LINE__, "a scenario names policies of the table", choice.name);
 }
 
 /// The name, with the parameters that are not the usual ones.
-std::string title(const PolicyChoice& choice) {
-  const auto usual = default_policy(policy_kind("fusion"), choice.name).parameters.values();
+std::string title(std::string_view kind, const PolicyChoice& choice) {
+  const auto usual = default_policy(policy_kind(kind), choice.name).parameters.values();
   std::string text = choice.name;
   const auto& values = choice.parameters.values();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -36,6 +39,14 @@ std::string title(const PolicyChoice& choice) {
       text += fmt::format(" {}={}", values[i].first, print_parameter(values[i].second));
   }
   return text;
+}
+
+void use_codec(const Scenario& scenario, const GradientCodec* codec, OverlapProblem& problem) {
+  problem.codec = codec;
+  if (codec == nullptr) return;
+  const Device* device = find_device(scenario.overlap.device);
+  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
+  problem.kernels.emplace(*device, RooflineOptions{}, scenario.overlap.kernel_factor);
 }
 
 /// A worker alone exchanges nothing.
@@ -57,29 +68,46 @@ SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, con
   return fast;
 }
 
-OverlapRow measure(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
-                   const PolicyChoice& choice) {
+/// Adds one phase, `share` of all iterations, to the means of a row.
+void add_phase(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy, double share,
+               OverlapRow& row) {
+  const IterationGraph graph = plan(policy, problem);
+  const SteadyState state = execute(scenario, problem, graph);
+  row.iteration_s += share * state.iteration_ns * 1e-9;
+  const Time kernels = graph.compute_per_rank(RoleId{0U}) - problem.compute();
+  row.compression_s += share * kernels.to_seconds();
+  row.messages = std::max(row.messages, message_count(graph));
+  for (const Op& op : graph.ops()) {
+    if (op.kind == OpKind::collective) row.sent_bytes += share * op.bytes.to_double();
+  }
+  row.settled = row.settled && state.recurs;
+}
+
+OverlapRow measure(const Scenario& scenario, const TimedModel& model, OverlapProblem problem,
+                   const PolicyChoice& compression, const PolicyChoice& fusion) {
   OverlapRow row;
   row.workers = problem.workers;
-  row.policy = title(choice);
-  const auto policy = make_fusion(choice, scenario.seed, network_cost(scenario.network));
+  row.compression = title("compression", compression);
+  row.policy = title("fusion", fusion);
+  const auto codec = make(compression_policies(), scenario, compression);
+  const auto policy = make(fusion_policies(), scenario, fusion);
   row.stale = policy->staleness() > 0;
-  row.bound_s = iteration_bound(problem, policy->staleness()).value().to_seconds();
-  IterationGraph graph;
+  row.bound_s = (codec ? problem.compute() : iteration_bound(problem, policy->staleness()).value()).to_seconds();
+  use_codec(scenario, codec.get(), problem);
+  const std::vector<double> phases = codec && problem.workers > 1 ? codec->phases() : std::vector<double>{1.0};
   try {
-    graph = plan(*policy, problem);
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      problem.phase = static_cast<int>(i);
+      if (phases[i] > 0) add_phase(scenario, problem, *policy, phases[i], row);
+    }
   } catch (const InputError& error) {
     row.refused = error.diagnostics().front().reason;
     return row;
   }
-  const SteadyState state = execute(scenario, problem, graph);
   const double compute_s = problem.compute().to_seconds();
-  row.iteration_s = state.iteration_ns * 1e-9;
-  row.exposed_s = std::max(0.0, row.iteration_s - compute_s);
+  row.exposed_s = std::max(0.0, row.iteration_s - compute_s - row.compression_s);
   row.throughput = static_cast<double>(model.batch) * problem.workers / row.iteration_s;
   row.efficiency = compute_s / row.iteration_s;
-  row.messages = message_count(graph);
-  row.settled = state.recurs;
   return row;
 }
 
@@ -97,7 +125,8 @@ ExchangeCost overlap_cost(const Scenario& scenario, int workers) {
     const int servers = study.servers.value_or(workers);
     cost = ExchangeCost::parameter_server(workers, servers, study.colocated, link);
   } else if (study.formula == ExchangeFormula::measured) {
-    cost = ExchangeCost::measured({network.alpha, network.beta});
+    const LinearCost all_reduce{network.alpha, network.beta};
+    cost = workers > 1 ? ExchangeCost::measured(all_reduce, workers) : ExchangeCost::measured(all_reduce);
   } else {
     cost = study.formula == ExchangeFormula::ring ? ExchangeCost::ring(workers, link)
                                                   : ExchangeCost::halving_doubling(workers, link);
@@ -117,16 +146,21 @@ std::vector<OverlapRow> run_overlap(const Scenario& scenario) {
   std::vector<OverlapRow> rows;
   for (const int workers : scenario.overlap.workers) {
     const OverlapProblem problem = overlap_problem(scenario, model, workers);
-    for (const PolicyChoice& choice : scenario.overlap.fusion)
-      rows.push_back(measure(scenario, model, problem, choice));
+    for (const PolicyChoice& compression : scenario.overlap.compression) {
+      for (const PolicyChoice& fusion : scenario.overlap.fusion)
+        rows.push_back(measure(scenario, model, problem, compression, fusion));
+    }
   }
   return rows;
 }
 
 OverlapTimeline overlap_timeline(const Scenario& scenario) {
   const TimedModel model = overlap_model(scenario.overlap);
-  const OverlapProblem problem = overlap_problem(scenario, model, scenario.overlap.workers.front());
-  const auto policy = make_fusion(scenario.overlap.fusion.front(), scenario.seed, network_cost(scenario.network));
+  OverlapProblem problem = overlap_problem(scenario, model, scenario.overlap.workers.front());
+  const auto codec = make(compression_policies(), scenario, scenario.overlap.compression.front());
+  use_codec(scenario, codec.get(), problem);
+  if (codec) problem.phase = static_cast<int>(codec->phases().size()) - 1;
+  const auto policy = make(fusion_policies(), scenario, scenario.overlap.fusion.front());
   OverlapTimeline timeline;
   timeline.graph = plan(*policy, problem);
   const SteadyState settled = steady_state(timeline.graph, problem.cost);

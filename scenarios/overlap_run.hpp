@@ -20,13 +20,16 @@ namespace contend {
 
 struct OverlapRow {
   int workers = 1;
-  std::string policy;  ///< name and parameters that are not the usual ones
-  double iteration_s = 0;
-  double exposed_s = 0;      ///< iteration without computing: communication that nothing hides
+  std::string compression;   ///< method, and its parameters that are not the usual ones
+  std::string policy;        ///< of fusion, likewise
+  double iteration_s = 0;    ///< mean over the phases of the compression method
+  double compression_s = 0;  ///< kernels of compression
+  double exposed_s = 0;      ///< iteration without computing and those kernels: communication that nothing hides
   double throughput = 0;     ///< samples per second of all workers
   double efficiency = 0;     ///< throughput over workers x that of one worker alone, 0..1
   std::size_t messages = 0;  ///< collectives an iteration
-  double bound_s = 0;        ///< IterationBound for the staleness of the policy
+  double sent_bytes = 0;     ///< by a worker into collectives, as the sizes of their tensors
+  double bound_s = 0;        ///< IterationBound for the staleness of the policy; with compression: computing
   bool stale = false;        ///< it trains with gradients that are a step old
   bool settled = true;       ///< the state recurred; else the time is a mean over many iterations
   std::string refused;       ///< why the policy can't work here; then there are no figures
@@ -35,7 +38,7 @@ struct OverlapRow {
   [[nodiscard]] double above_bound() const { return iteration_s / bound_s - 1; }
 };
 
-/// By workers, then policies, in the order of the study.
+/// By workers, then compression, then fusion policies, in the order of the study.
 [[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario);
 
 /// One settled iteration of one policy for a timeline: what begins between the ends of two backward passes.
@@ -44,7 +47,7 @@ struct OverlapTimeline {
   std::vector<Span> spans;  ///< in order of their ends; time 0 is the end of the backward pass before
   Time iteration;
 };
-/// Of the first number of workers and the first policy. Throws InputError.
+/// Of the first number of workers and the first policies; of several phases the last. Throws InputError.
 [[nodiscard]] OverlapTimeline overlap_timeline(const Scenario& scenario);
 
 }  // namespace contend

@@ -117,7 +117,8 @@ const std::vector<PolicyKind>& policy_kinds() {
       {"scheduling", "policies.scheduling", without_factories(scheduling_policies())},
       {"placement", "policies.placement", without_factories(placement_policies())},
       {"communication", "policies.communication", without_factories(communication_policies())},
-      {"fusion", "overlap.fusion", without_factories(fusion_policies())}};
+      {"fusion", "overlap.fusion", without_factories(fusion_policies())},
+      {"compression", "overlap.compression", without_factories(compression_policies())}};
   return kinds;
 }
 

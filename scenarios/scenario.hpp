@@ -52,6 +52,8 @@ struct OverlapStudy {
   std::optional<double> two_at_once;  ///< time per byte of each of two transfers, in units of that of one alone
   bool fast = false;                  ///< the fast executor instead of the engine
   std::vector<PolicyChoice> fusion;
+  std::vector<PolicyChoice> compression;  ///< each is studied under each fusion policy
+  double kernel_factor = 1;               ///< time of the kernels of compression over that of a roofline
 
   [[nodiscard]] bool given() const { return model || layers; }
 };

@@ -31,7 +31,37 @@ Halves in_steps(int steps, int workers, const ChannelCost& link) {
   return {{link.alpha * steps, TimePerByte{send + add}}, {link.alpha * steps, TimePerByte{send}}};
 }
 
+/// A binomial tree, in which the whole tensor goes down or up ceil(log2(n)) steps.
+LinearCost down_tree(int workers, const ChannelCost& link) {
+  const int steps = ceil_log2(workers);
+  return {link.alpha * steps, TimePerByte{link.beta.ns_per_byte() * steps}};
+}
+
+LinearCost up_tree(int workers, const ChannelCost& link) {
+  return down_tree(workers, {link.alpha, TimePerByte{link.beta.ns_per_byte() + link.gamma.ns_per_byte()}, {}});
+}
+
+LinearCost pairwise(int workers, const ChannelCost& link) {
+  return {link.alpha * (workers - 1), TimePerByte{link.beta.ns_per_byte() * (workers - 1) / workers}};
+}
+
 }  // namespace
+
+void ExchangeCost::add_others(int workers, const ChannelCost& link) {
+  costs_[at(CollectiveKind::all_to_all)] = pairwise(workers, link);
+  costs_[at(CollectiveKind::reduce)] = up_tree(workers, link);
+  costs_[at(CollectiveKind::broadcast)] = down_tree(workers, link);
+}
+
+ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce, int workers) {
+  CONTEND_CHECK(workers >= 2, "somebody to exchange with");
+  ExchangeCost cost = measured(all_reduce);
+  const double steps = 2.0 * (workers - 1);
+  cost.add_others(workers, {Time::ceil_nanoseconds(static_cast<double>(all_reduce.alpha.ns()) / steps),
+                            TimePerByte{all_reduce.beta.ns_per_byte() * workers / steps},
+                            {}});
+  return cost;
+}
 
 ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce) {
   ExchangeCost cost;
@@ -58,6 +88,7 @@ ExchangeCost ExchangeCost::ring(int workers, const ChannelCost& link) {
   cost.costs_[at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
   cost.costs_[at(CollectiveKind::all_gather)] = halves.all_gather;
   cost.costs_[at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  cost.add_others(workers, link);
   return cost;
 }
 
@@ -68,6 +99,7 @@ ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link
   cost.costs_[at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
   cost.costs_[at(CollectiveKind::all_gather)] = halves.all_gather;
   cost.costs_[at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  cost.add_others(workers, link);
   return cost;
 }
 

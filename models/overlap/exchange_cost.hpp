@@ -34,12 +34,19 @@ enum class ExchangeKind : std::uint8_t {
 
 class ExchangeCost {
  public:
+  // In all of them m is the size of the full tensor on one rank, also of an all-gather (all that a rank has in the end)
+  // and an all-to-all (all that it has in the beginning).
+
   /// A measured all-reduce t = alpha + beta m; its reduce-scatter and all-gather are half of it each.
   static ExchangeCost measured(const LinearCost& all_reduce);
+  /// The same for `workers` >= 2, and the other collectives as of the link that a ring with these costs has.
+  static ExchangeCost measured(const LinearCost& all_reduce, int workers);
   /// Ring (Patarasuk and Yuan, JPDC 2009): all-reduce 2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma; its two halves
-  /// n-1 steps each, the reduce-scatter with all of gamma.
+  /// n-1 steps each, the reduce-scatter with all of gamma. All-to-all in n-1 steps of a block each (pairwise exchange),
+  /// reduce and broadcast down a binomial tree of log2(n) steps, rounded up (Thakur et al., IJHPCA 2005).
   static ExchangeCost ring(int workers, const ChannelCost& link);
-  /// Recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring with log2(n) steps a half, rounded up.
+  /// Recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring with log2(n) steps a half, rounded up;
+  /// the other collectives as above.
   static ExchangeCost halving_doubling(int workers, const ChannelCost& link);
   /// Every message is spread evenly over the servers, which send back the sum. A server of its own machine receives
   /// n/s of the message and worker and server links are full duplex: push and pull don't disturb each other. Colocated
@@ -67,6 +74,8 @@ class ExchangeCost {
   [[nodiscard]] double best_slowdown() const { return penalty < 0 ? 1 + penalty : 1.0; }
 
  private:
+  void add_others(int workers, const ChannelCost& link);
+
   std::array<LinearCost, 6> costs_{};
   ExchangeKind kind_ = ExchangeKind::all_reduce;
   bool duplex_ = false;

@@ -1,6 +1,7 @@
 #include "models/overlap/iteration.hpp"
 
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 #include <algorithm>
 
@@ -34,15 +35,45 @@ OpId IterationBuilder::collective(const std::string& name, CollectiveKind kind, 
   return op;
 }
 
-IterationBuilder::Exchange IterationBuilder::exchange(const std::string& name, Bytes bytes, std::int32_t priority) {
+IterationBuilder::Exchange IterationBuilder::dense(const std::string& name, Bytes bytes, std::int32_t priority) {
   if (problem_.cost.kind() == ExchangeKind::all_reduce) {
     const OpId op = collective("all-reduce " + name, CollectiveKind::all_reduce, bytes, priority);
-    return {op, op};
+    return {op, op, op};
   }
   const OpId push = collective("push " + name, CollectiveKind::reduce, bytes, priority);
   const OpId pull = collective("pull " + name, CollectiveKind::broadcast, bytes, priority);
   graph.add_dependency(push, pull);
-  return {push, pull};
+  return {push, push, pull};
+}
+
+IterationBuilder::Exchange IterationBuilder::compressed(const std::string& name, const GradientGroup& group,
+                                                        std::int32_t priority) {
+  Exchange made;
+  for (const ExchangeStage& stage : problem_.codec->stages(problem_, group)) {
+    const std::string title = stage.name + " " + name;
+    const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority)
+                                     : graph.add_compute(title, worker_, stage.duration);
+    if (!made.begin.valid()) made.begin = op;
+    if (made.end.valid()) graph.add_dependency(made.end, op);
+    // The stream takes kernels in the order in which the backward pass launches them.
+    if (stage.collective && !made.send.valid()) {
+      made.send = op;
+      if (made.end.valid() && layer(group) > 0) graph.add_dependency(made.end, backward(layer(group) - 1));
+    }
+    made.end = op;
+  }
+  CONTEND_CHECK(made.send.valid(), "an exchange has a collective");
+  return made;
+}
+
+IterationBuilder::Exchange IterationBuilder::exchange(const std::string& name, const GradientGroup& group,
+                                                      std::int32_t priority) {
+  return problem_.codec != nullptr ? compressed(name, group, priority) : dense(name, size(group), priority);
+}
+
+IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Bytes bytes, std::int32_t priority) {
+  if (problem_.codec != nullptr) throw InputError{"cuts gradients into pieces, which can't be compressed one by one"};
+  return dense(name, bytes, priority);
 }
 
 std::size_t message_count(const IterationGraph& graph) {

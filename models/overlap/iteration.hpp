@@ -13,12 +13,6 @@
 
 namespace contend {
 
-/// Gradients [first, last] of a problem, in the order in which they become ready, sent as one message.
-struct GradientGroup {
-  std::size_t first = 0;
-  std::size_t last = 0;
-};
-
 class IterationBuilder {
  public:
   explicit IterationBuilder(const OverlapProblem& problem);
@@ -32,16 +26,24 @@ class IterationBuilder {
   /// How messages queue up in front of the network.
   void use_channel(int messages, Bytes window);
   struct Exchange {
-    OpId begin, end;  ///< first and last operation
+    OpId begin;  ///< first operation
+    OpId send;   ///< first collective
+    OpId end;    ///< last operation
   };
-  /// All-reduces `bytes`, or pushes and pulls them.
-  Exchange exchange(const std::string& name, Bytes bytes, std::int32_t priority = 0);
+  /// Sends a group: an all-reduce, a push and a pull, or the stages of the codec. The caller says what `begin` (or
+  /// only `send`) waits for, and what waits for `end`.
+  Exchange exchange(const std::string& name, const GradientGroup& group, std::int32_t priority = 0);
+  /// A piece of a gradient, dense. Throws InputError if gradients are compressed.
+  Exchange piece(const std::string& name, Bytes bytes, std::int32_t priority);
   /// One collective in the channel.
   OpId collective(const std::string& name, CollectiveKind kind, Bytes bytes, std::int32_t priority = 0);
 
   IterationGraph graph;
 
  private:
+  Exchange dense(const std::string& name, Bytes bytes, std::int32_t priority);
+  Exchange compressed(const std::string& name, const GradientGroup& group, std::int32_t priority);
+
   const OverlapProblem& problem_;
   std::size_t layers_;
   std::vector<Bytes> sum_;  // of the sizes of the gradients before

@@ -22,6 +22,12 @@ Bytes OverlapProblem::gradient() const {
   return sum;
 }
 
+Bytes OverlapProblem::size(const GradientGroup& group) const {
+  Bytes sum;
+  for (std::size_t i = group.first; i <= group.last; ++i) sum += gradients[i].size;
+  return sum;
+}
+
 std::vector<Time> OverlapProblem::ready() const {
   std::vector<Time> of_layer(layers.size());
   Time now;
@@ -54,11 +60,13 @@ OverlapProblem overlap_problem(const TimedModel& model, int workers, const Excha
     const auto& tensors = model.layers[i].tensors;
     const auto size = [&](std::int64_t elements) { return Bytes{elements * model.gradient_element_bytes}; };
     if (granularity == Granularity::layer && !tensors.empty()) {
-      problem.gradients.push_back({layer_of[i], model.gradient(i)});
+      const bool single = tensors.size() == 1;
+      problem.gradients.push_back({layer_of[i], model.gradient(i), single ? tensors.front().rows() : 0,
+                                   single ? tensors.front().columns() : 0});
       continue;
     }
     for (std::size_t t = tensors.size(); t-- > 0;)
-      problem.gradients.push_back({layer_of[i], size(tensors[t].elements)});
+      problem.gradients.push_back({layer_of[i], size(tensors[t].elements), tensors[t].rows(), tensors[t].columns()});
   }
   return problem;
 }

@@ -3,9 +3,13 @@
 // are ready, and what it costs to exchange them. Data-parallel workers that all do the same.
 
 #include "models/layers.hpp"
+#include "models/overlap/codec.hpp"
 #include "models/overlap/exchange_cost.hpp"
+#include "models/overlap/kernel_costs.hpp"
 #include "sim/units.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,17 +26,26 @@ struct OverlapProblem {
   struct Gradient {
     std::size_t layer = 0;  ///< index into `layers`; ready when the backward task of that layer ends
     Bytes size;             ///< > 0
+    std::int64_t rows = 0;  ///< of the tensor as a matrix (ParameterTensor); 0 where a gradient is several tensors
+    std::int64_t columns = 0;
   };
   std::vector<Layer> layers;        ///< in forward order
   std::vector<Gradient> gradients;  ///< in the order in which they become ready: last layer first
   int workers = 1;                  ///< >= 1
   int gradient_element_bytes = 4;
   ExchangeCost cost;
+  const GradientCodec* codec = nullptr;  ///< how gradients are compressed; nullptr: not at all
+  int phase = 0;                         ///< index into GradientCodec::phases()
+  std::optional<KernelCosts> kernels;    ///< has a value where there is a codec
 
   [[nodiscard]] Time forward() const;
   [[nodiscard]] Time backward() const;
   [[nodiscard]] Time compute() const { return forward() + backward(); }
   [[nodiscard]] Bytes gradient() const;
+  [[nodiscard]] Bytes size(const GradientGroup& group) const;
+  [[nodiscard]] std::int64_t elements(const GradientGroup& group) const {
+    return size(group).count() / gradient_element_bytes;
+  }
   /// When each gradient is ready, counted from the start of the backward pass.
   [[nodiscard]] std::vector<Time> ready() const;
 };

@@ -14,7 +14,8 @@ class SimultaneousCommunication final : public FusionPolicy {
  public:
   explicit SimultaneousCommunication(std::int64_t streams) : streams_{static_cast<int>(streams)} {}
   [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
-    return barrier_graph(problem, asc_merge(problem, serial_cost(problem.cost)), streams_);
+    const auto [alike, cost] = planned(problem);
+    return barrier_graph(problem, asc_merge(alike, cost), streams_);
   }
 
  private:

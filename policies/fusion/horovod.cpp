@@ -43,9 +43,9 @@ class Horovod final : public FusionPolicy {
                         filled + problem.gradients[i + 1].size > buffer_;
       if (!ends) continue;
       const GradientGroup group{first, i};
-      const auto sent = builder.exchange(fmt::format("buffer #{}", first), builder.size(group));
+      const auto sent = builder.exchange(fmt::format("buffer #{}", first), group);
       builder.graph.add_dependency(builder.backward(builder.layer(group)), sent.begin);
-      builder.graph.add_dependency(ticks[static_cast<std::size_t>(tick_of(i) - 1)], sent.begin);
+      builder.graph.add_dependency(ticks[static_cast<std::size_t>(tick_of(i) - 1)], sent.send);
       builder.graph.add_dependency(sent.end, builder.forward(0), 1);
       first = i + 1;
       filled = Bytes{};

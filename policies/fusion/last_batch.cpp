@@ -14,7 +14,7 @@ class LastBatch final : public FusionPolicy {
   [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
     IterationBuilder builder{problem};
     builder.use_channel(1, Bytes{1});
-    const auto sent = builder.exchange("all of the last batch", problem.gradient());
+    const auto sent = builder.exchange("all of the last batch", {0, problem.gradients.size() - 1});
     builder.graph.add_dependency(builder.backward(0), sent.begin, 1);
     builder.graph.add_dependency(sent.end, builder.forward(0), 1);
     return std::move(builder.graph);

@@ -1,6 +1,8 @@
 #include "policies/fusion/merge.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <string>
@@ -87,6 +89,30 @@ SerialCost serial_cost(const ExchangeCost& cost) {
   return {static_cast<double>(std::max(push.alpha, pull.alpha).ns()), std::max(push.beta, pull.beta).ns_per_byte()};
 }
 
+PlannedProblem planned(const OverlapProblem& problem) {
+  PlannedProblem result{problem, serial_cost(problem.cost)};
+  if (problem.codec == nullptr) return result;
+  result.problem.codec = nullptr;
+  result.cost.alpha_ns = 0;
+  for (std::size_t i = 0; i < problem.gradients.size(); ++i) {
+    double alpha_ns = 0, bytes_ns = 0;
+    bool sent = false;
+    for (const ExchangeStage& stage : problem.codec->stages(problem, {i, i})) {
+      if (stage.collective) {
+        const LinearCost& cost = problem.cost.of(*stage.collective);
+        alpha_ns += static_cast<double>(cost.alpha.ns());
+        bytes_ns += stage.bytes.to_double() * cost.beta.ns_per_byte();
+      }
+      sent = sent || stage.collective;
+      if (!sent) result.problem.layers[problem.gradients[i].layer].backward += stage.duration;
+    }
+    result.cost.alpha_ns = std::max(result.cost.alpha_ns, alpha_ns);
+    const double bytes = result.cost.beta_ns > 0 ? bytes_ns / result.cost.beta_ns : 0;
+    result.problem.gradients[i].size = Bytes{std::max<std::int64_t>(1, std::llround(bytes))};
+  }
+  return result;
+}
+
 double serial_end_ns(const OverlapProblem& problem, const SerialCost& cost, const MergePlan& plan) {
   const Series series{problem};
   double end = 0;
@@ -137,7 +163,7 @@ IterationGraph barrier_graph(const OverlapProblem& problem, const MergePlan& pla
   IterationBuilder builder{problem};
   builder.use_channel(messages, Bytes{1});
   for (const GradientGroup& group : plan) {
-    const auto sent = builder.exchange(group_name(builder, problem, group), builder.size(group));
+    const auto sent = builder.exchange(group_name(builder, problem, group), group);
     builder.graph.add_dependency(builder.backward(builder.layer(group)), sent.begin);
     builder.graph.add_dependency(sent.end, builder.forward(0), 1);
   }
@@ -149,8 +175,7 @@ IterationGraph crossing_graph(const OverlapProblem& problem, const MergePlan& pl
   builder.use_channel(1, Bytes{1});
   for (const GradientGroup& group : plan) {
     const std::size_t layer = builder.layer(group);
-    const auto sent =
-        builder.exchange(group_name(builder, problem, group), builder.size(group), static_cast<std::int32_t>(layer));
+    const auto sent = builder.exchange(group_name(builder, problem, group), group, static_cast<std::int32_t>(layer));
     builder.graph.add_dependency(builder.backward(layer), sent.begin);
     builder.graph.add_dependency(sent.end, builder.forward(layer), 1);
   }

@@ -25,6 +25,15 @@ struct SerialCost {
 };
 /// Start-up and time per byte of one exchange as a whole: an all-reduce, or push and pull.
 [[nodiscard]] SerialCost serial_cost(const ExchangeCost& cost);
+/// What the planners below work on: the problem itself, or where gradients are compressed a dense one that is alike.
+/// Its gradients have the size whose exchange takes as long as their compressed collectives, its layers include the
+/// kernels that come before those, each gradient compressed on its own. What merging saves in kernels and rounds is
+/// not seen; the graph that is built from a plan has it right.
+struct PlannedProblem {
+  OverlapProblem problem;
+  SerialCost cost;
+};
+[[nodiscard]] PlannedProblem planned(const OverlapProblem& problem);
 /// When the last message ends, in ns from the start of the backward pass, under those assumptions.
 [[nodiscard]] double serial_end_ns(const OverlapProblem& problem, const SerialCost& cost, const MergePlan& plan);
 

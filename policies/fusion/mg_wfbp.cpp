@@ -12,8 +12,8 @@ class MergedGradient final : public FusionPolicy {
  public:
   explicit MergedGradient(bool optimal) : optimal_{optimal} {}
   [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
-    const SerialCost cost = serial_cost(problem.cost);
-    return barrier_graph(problem, optimal_ ? optimal_merge(problem, cost) : published_merge(problem, cost));
+    const auto [alike, cost] = planned(problem);
+    return barrier_graph(problem, optimal_ ? optimal_merge(alike, cost) : published_merge(alike, cost));
   }
 
  private:

@@ -25,8 +25,8 @@ IterationGraph partitioned_graph(const OverlapProblem& problem, std::int64_t pie
     for (int part = 1; left > Bytes{}; ++part) {
       const Bytes size = std::min(left, most);
       left -= size;
-      const auto sent = builder.exchange(fmt::format("#{}.{} {}", i, part, problem.layers[gradient.layer].name), size,
-                                         static_cast<std::int32_t>(gradient.layer));
+      const auto sent = builder.piece(fmt::format("#{}.{} {}", i, part, problem.layers[gradient.layer].name), size,
+                                      static_cast<std::int32_t>(gradient.layer));
       builder.graph.add_dependency(builder.backward(gradient.layer), sent.begin);
       builder.graph.add_dependency(sent.end, builder.forward(gradient.layer), 1);
     }

@@ -19,6 +19,7 @@ class SearchedPlan final : public FusionPolicy {
   SearchedPlan(std::int64_t evaluations, const PolicyContext& context) : evaluations_{evaluations}, context_{context} {}
 
   [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+    if (problem.codec != nullptr) throw InputError{"searches among plans of dense gradients only"};
     std::vector<IterationGraph> candidates;
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
       if (row.make == make_search) continue;

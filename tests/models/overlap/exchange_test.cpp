@@ -36,6 +36,14 @@ TEST_CASE("closed forms by hand: 4 workers, alpha 10, beta 2, gamma 1 ns a byte,
   CHECK_FALSE(together.duplex());
   // Two on machines of four workers: a machine without server sends it all; a server receives 3/2 of it.
   CHECK(ExchangeCost::parameter_server(4, 2, true, link).of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1210));
+  // Pairwise: 3 blocks of 100 bytes; trees of log2(4) steps with the whole tensor: 2 x (10 + 400 x 2), up with gamma.
+  CHECK(ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == ns(630));
+  CHECK(ring.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1620));
+  CHECK(ring.of(CollectiveKind::reduce).of(Bytes{400}) == ns(2420));
+  // A ring of 4 that all-reduces in 60 ns and 3 ns a byte has a link of 10 and 2.
+  const ExchangeCost as_ring = ExchangeCost::measured({ns(60), TimePerByte{3}}, 4);
+  CHECK(as_ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == ns(630));
+  CHECK(as_ring.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1620));
   const ExchangeCost measured = ExchangeCost::measured({ns(11), TimePerByte{3}});
   CHECK(measured.of(CollectiveKind::all_reduce).of(Bytes{10}) == ns(41));
   CHECK((measured.of(CollectiveKind::reduce_scatter).alpha + measured.of(CollectiveKind::all_gather).alpha) == ns(11));

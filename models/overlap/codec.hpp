@@ -1,0 +1,51 @@
+#pragma once
+// How a group of gradients travels when it is compressed: kernels on the GPU before, between and after collectives.
+
+#include "models/overlap/kernel_costs.hpp"
+#include "sim/graph.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+struct OverlapProblem;
+
+/// Gradients [first, last] of a problem, in the order in which they become ready, sent as one message.
+struct GradientGroup {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// One step of an exchange: a kernel on the stream of the GPU, or a collective.
+struct ExchangeStage {
+  std::string name;  ///< such as `top-k` or `all-gather`
+  Time duration;     ///< of a kernel, > 0
+  std::optional<CollectiveKind> collective;
+  Bytes bytes;  ///< of a collective: the size of the full tensor on one rank, as Op::bytes
+
+  static ExchangeStage kernel(std::string name, Time duration) { return {std::move(name), duration, {}, {}}; }
+  static ExchangeStage send(std::string name, CollectiveKind kind, Bytes bytes) {
+    return {std::move(name), {}, kind, bytes};
+  }
+};
+
+/// A compression method sees a group of gradients and says what has to be done to have their (lossy) mean on every
+/// worker. Pure: equal groups give equal stages. Convergence is not its business.
+class GradientCodec {
+ public:
+  virtual ~GradientCodec() = default;
+  /// At least one collective; kernels before the first are executed between the backward task that completes the group
+  /// and the next one, because they are launched into the same stream. `problem.kernels` has a value. Throws InputError
+  /// if the method can't work on this problem.
+  [[nodiscard]] virtual std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                          const GradientGroup& group) const = 0;
+  /// Kinds of iterations that differ in what they send, as shares of all iterations; they add up to 1.
+  /// OverlapProblem::phase says which one is meant.
+  [[nodiscard]] virtual std::vector<double> phases() const { return {1.0}; }
+};
+
+}  // namespace contend

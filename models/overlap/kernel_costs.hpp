@@ -1,0 +1,40 @@
+#pragma once
+// What kernels cost that are no layer of the network: those of gradient compression.
+
+#include "models/cost_model.hpp"
+#include "models/devices.hpp"
+#include "sim/units.hpp"
+
+namespace contend {
+
+/// What a kernel, or a few that follow each other, moves and computes.
+struct KernelWork {
+  double bytes = 0;  ///< read and written in the memory of the GPU
+  double flops = 0;  ///< in fp32; a multiply-add counts as 2
+  int launches = 1;  ///< kernels, >= 1
+
+  KernelWork& operator+=(const KernelWork& other) {
+    bytes += other.bytes;
+    flops += other.flops;
+    launches += other.launches;
+    return *this;
+  }
+};
+
+/// The roofline of models/cost_model.hpp for such work: max(flops / (peak x efficiency), bytes / (bandwidth x
+/// memory_efficiency)) + launches x launch_overhead, never zero. It assumes kernels that are limited by memory and
+/// touch each value as rarely as the method allows; the kernels of a framework may be several times slower, which a
+/// factor says (docs/models/compression.md).
+class KernelCosts {
+ public:
+  /// Throws InputError for an unsound device or a factor that is not > 0.
+  KernelCosts(const Device& device, const RooflineOptions& options, double factor = 1);
+  [[nodiscard]] Time of(const KernelWork& work) const;
+
+ private:
+  Device device_;
+  RooflineOptions options_;
+  double factor_;
+};
+
+}  // namespace contend

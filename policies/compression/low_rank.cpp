@@ -1,0 +1,118 @@
+// Low-rank compression: a matrix M of n x m is sent as P (n x r) and Q (m x r), P Q^T the projection of M; vectors are
+// sent as they are. Power-SGD (Vogels et al., NeurIPS 2019) all-reduces P, orthogonalises it and then all-reduces Q;
+// ACP-SGD (Zhang et al., ICDCS 2023) one of the two in turn, on every other iteration.
+
+#include "models/overlap/codec.hpp"
+#include "models/overlap/problem.hpp"
+#include "policies/compression/kernels.hpp"
+#include "policies/factories.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace contend {
+
+namespace {
+
+class LowRank : public GradientCodec {
+ public:
+  explicit LowRank(const Parameters& parameters) : rank_{parameters.get<std::int64_t>("rank")} {}
+
+ protected:
+  /// The factors of all matrices of a group, and what it takes to make them.
+  struct Factors {
+    std::int64_t p = 0, q = 0, vectors = 0;  ///< elements
+    bool any = false;                        ///< there is a matrix
+    KernelWork residual{0, 0, 0};            ///< added before
+    KernelWork make_p{0, 0, 0}, make_q{0, 0, 0};
+    KernelWork orthogonal_p{0, 0, 0}, orthogonal_q{0, 0, 0};
+    KernelWork restore{0, 0, 0};  ///< P Q^T, and what is left of M
+  };
+
+  [[nodiscard]] Factors factors(const OverlapProblem& problem, const GradientGroup& group) const {
+    check(problem);
+    Factors sum;
+    for (std::size_t i = group.first; i <= group.last; ++i) {
+      const std::int64_t n = problem.gradients[i].rows, m = problem.gradients[i].columns;
+      if (n <= 1 || m <= 1) {
+        sum.vectors += std::max(n, m);
+        continue;
+      }
+      const std::int64_t r = std::min({rank_, n, m});
+      sum.any = true;
+      sum.p += n * r;
+      sum.q += m * r;
+      sum.residual += kernels::add_residual(n * m);
+      sum.make_p += kernels::product(n, r, m);
+      sum.make_q += kernels::product(m, r, n);
+      sum.orthogonal_p += kernels::orthogonalise(n, r);
+      sum.orthogonal_q += kernels::orthogonalise(m, r);
+      sum.restore += kernels::product(n, m, r);
+      sum.restore += kernels::add_residual(n * m);
+    }
+    return sum;
+  }
+
+  [[nodiscard]] static ExchangeStage reduce(const OverlapProblem& problem, const char* what, std::int64_t elements) {
+    return ExchangeStage::send(what, CollectiveKind::all_reduce, Bytes{elements * problem.gradient_element_bytes});
+  }
+
+ private:
+  static void check(const OverlapProblem& problem) {
+    const auto& all = problem.gradients;
+    if (std::any_of(all.begin(), all.end(), [](const auto& each) { return each.rows == 0; }))
+      throw InputError{"works on single tensors: overlap.granularity must be tensor"};
+    if (std::none_of(all.begin(), all.end(), [](const auto& each) { return each.columns > 1; }))
+      throw InputError{"needs the shapes of the tensors, which this file of layer times doesn't have"};
+  }
+
+  std::int64_t rank_;
+};
+
+class PowerSgd final : public LowRank {
+ public:
+  using LowRank::LowRank;
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const Factors f = factors(problem, group);
+    if (!f.any) return {reduce(problem, "all-reduce", f.vectors)};
+    const KernelCosts& costs = *problem.kernels;
+    KernelWork before = f.residual, between = f.orthogonal_p;
+    before += f.make_p;
+    between += f.make_q;
+    return {ExchangeStage::kernel("make P", costs.of(before)), reduce(problem, "all-reduce P", f.p + f.vectors),
+            ExchangeStage::kernel("make Q", costs.of(between)), reduce(problem, "all-reduce Q", f.q),
+            ExchangeStage::kernel("restore", costs.of(f.restore))};
+  }
+};
+
+class AcpSgd final : public LowRank {
+ public:
+  using LowRank::LowRank;
+  [[nodiscard]] std::vector<double> phases() const override { return {0.5, 0.5}; }
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const Factors f = factors(problem, group);
+    if (!f.any) return {reduce(problem, "all-reduce", f.vectors)};
+    const bool p = problem.phase == 0;
+    KernelWork before = f.residual;
+    before += p ? f.orthogonal_q : f.orthogonal_p;
+    before += p ? f.make_p : f.make_q;
+    return {ExchangeStage::kernel(p ? "make P" : "make Q", problem.kernels->of(before)),
+            reduce(problem, p ? "all-reduce P" : "all-reduce Q", (p ? f.p : f.q) + f.vectors),
+            ExchangeStage::kernel("restore", problem.kernels->of(f.restore))};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GradientCodec> make_power_sgd(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<PowerSgd>(parameters);
+}
+
+std::unique_ptr<GradientCodec> make_acp_sgd(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<AcpSgd>(parameters);
+}
+
+}  // namespace contend

@@ -1,0 +1,74 @@
+#include "policies/registry.hpp"
+
+#include "policies/factories.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+namespace {
+
+constexpr ParameterInfo density(double usual) {
+  return {"density", usual, 1e-6, 1, "share of the values that is sent"};
+}
+constexpr ParameterInfo rank(std::int64_t usual) {
+  return {"rank", usual, 1, 4096, "of the factors, at most that of the matrix"};
+}
+
+constexpr ParameterInfo kTopK[] = {
+    density(0.001),
+    {"gamma_ps", 0.0, 0, 1e6,
+     "selection takes gamma x d log2(d), in picoseconds; 0: radix select by the roofline of the device"}};
+
+constexpr ParameterInfo kRandomK[] = {density(0.01)};
+constexpr ParameterInfo kGaussianK[] = {
+    density(0.001), {"refinements", std::int64_t{3}, 0, 100, "counts by which the threshold is corrected"}};
+constexpr ParameterInfo kMsTopK[] = {
+    density(0.001), {"samples", std::int64_t{30}, 1, 1000, "thresholds that are tried, a count each; assumption"}};
+constexpr ParameterInfo kDgc[] = {density(0.001),
+                                  {"sample", 0.01, 1e-6, 1, "share of the values that the threshold is taken from"}};
+constexpr ParameterInfo kQsgd[] = {{"bits", std::int64_t{8}, 2, 16, "of a value, sign included"},
+                                   {"bucket", std::int64_t{512}, 1, 1e12, "values that share a norm of 4 bytes"}};
+constexpr ParameterInfo kOneBitAdam[] = {{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"}};
+constexpr ParameterInfo kLowRank[] = {rank(4)};
+
+std::unique_ptr<GradientCodec> make_none(const Parameters&, const PolicyContext&) {
+  return nullptr;
+}
+
+constexpr PolicyRow<GradientCodec> kCompression[] = {
+    {"none", "gradients as they are", "textbook", {}, make_none},
+    {"fp16", "cast to half precision and all-reduced", "Micikevicius et al., ICLR 2018", {}, make_fp16},
+    {"top-k", "the largest values, exactly; all-gathered with their indices", "Aji, Heafield, EMNLP 2017", kTopK,
+     make_top_k},
+    {"gtop-k", "the largest values of the sum, merged up a tree", "Shi et al., ICDCS 2019", kTopK, make_gtop_k},
+    {"gaussian-k", "values above a threshold from a normal fit", "Shi et al., arXiv 1911.08772", kGaussianK,
+     make_gaussian_k},
+    {"ms-top-k", "values above the best of many sampled thresholds", "Shi et al., MLSys 2021", kMsTopK, make_ms_top_k},
+    {"dgc", "values above a threshold from a sample, with momentum correction", "Lin et al., ICLR 2018", kDgc,
+     make_dgc},
+    {"random-k", "the same random values on every worker, all-reduced without indices", "Stich et al., NeurIPS 2018",
+     kRandomK, make_random_k},
+    {"qsgd", "random rounding to a few levels; all-gathered", "Alistarh et al., NeurIPS 2017", kQsgd, make_qsgd},
+    {"terngrad", "-1, 0 or 1 and a scale; all-gathered", "Wen et al., NeurIPS 2017", {}, make_terngrad},
+    {"sign-sgd", "signs, all-gathered, and a majority vote", "Bernstein et al., ICLR 2019", {}, make_sign_sgd},
+    {"ef-sign-sgd",
+     "signs and a scale, all-gathered, with error feedback",
+     "Karimireddy et al., ICML 2019",
+     {},
+     make_ef_sign_sgd},
+    {"byte-grad", "8 bits in an all-to-all and an all-gather", "Gan et al., VLDB 2022 (BAGUA)", {}, make_byte_grad},
+    {"onebit-adam", "after a warm-up signs in an all-to-all and an all-gather", "Tang et al., ICML 2021", kOneBitAdam,
+     make_one_bit_adam},
+    {"power-sgd", "two factors of low rank, all-reduced one after the other", "Vogels et al., NeurIPS 2019", kLowRank,
+     make_power_sgd},
+    {"acp-sgd", "one of two factors of low rank in turn", "Zhang et al., ICDCS 2023", kLowRank, make_acp_sgd},
+};
+
+}  // namespace
+
+std::span<const PolicyRow<GradientCodec>> compression_policies() {
+  return kCompression;
+}
+
+}  // namespace contend

@@ -1,0 +1,35 @@
+#pragma once
+// Methods that send only some values of a gradient, with their indices, and keep the rest for the next step (error
+// feedback, Stich et al., NeurIPS 2018). What differs is how values are selected.
+
+#include "models/overlap/codec.hpp"
+#include "models/overlap/problem.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+/// Values that a density in (0, 1] selects of d: at least one.
+[[nodiscard]] std::int64_t selected(std::int64_t d, double density);
+
+class SparseCodec : public GradientCodec {
+ public:
+  explicit SparseCodec(double density) : density_{density} {}
+  /// Select; all-gather of (value, index) pairs; add up those of all workers.
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override;
+
+ protected:
+  /// Time to find and write out k of d values, the residual already added.
+  [[nodiscard]] virtual Time select(const KernelCosts& kernels, std::int64_t d, std::int64_t k) const = 0;
+  /// Adding the residual, and selecting.
+  [[nodiscard]] ExchangeStage compress(const OverlapProblem& problem, std::int64_t d, std::int64_t k) const;
+  /// Bytes of k pairs.
+  [[nodiscard]] static Bytes pairs(const OverlapProblem& problem, std::int64_t k);
+  [[nodiscard]] double density() const { return density_; }
+
+ private:
+  double density_;
+};
+
+}  // namespace contend

@@ -1,0 +1,83 @@
+// Sparsification by an estimated threshold, without sorting. GaussianK (Shi et al., arXiv 1911.08772) takes it from the
+// mean and deviation of a normal fit and refines it; MSTopK (Shi et al., MLSys 2021) searches it between the mean and
+// the largest magnitude; DGC (Lin et al., ICLR 2018) takes it from a sample, on gradients with momentum correction.
+
+#include "policies/compression/kernels.hpp"
+#include "policies/compression/sparse.hpp"
+#include "policies/factories.hpp"
+
+namespace contend {
+
+namespace {
+
+KernelWork times(const KernelWork& work, std::int64_t n) {
+  return {work.bytes * static_cast<double>(n), work.flops * static_cast<double>(n),
+          work.launches * static_cast<int>(n)};
+}
+
+class GaussianK final : public SparseCodec {
+ public:
+  explicit GaussianK(const Parameters& parameters)
+      : SparseCodec{parameters.get<double>("density")}, refinements_{parameters.get<std::int64_t>("refinements")} {}
+
+ protected:
+  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
+    KernelWork work = times(kernels::reduction(d), 2 + refinements_);  // mean, deviation, a count each time
+    work += kernels::compact(d, k);
+    return costs.of(work);
+  }
+
+ private:
+  std::int64_t refinements_;
+};
+
+class MultiSampledTopK final : public SparseCodec {
+ public:
+  explicit MultiSampledTopK(const Parameters& parameters)
+      : SparseCodec{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
+
+ protected:
+  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
+    KernelWork work = times(kernels::reduction(d), 2 + samples_);  // mean, largest, a count for each threshold
+    work += kernels::compact(d, k);
+    return costs.of(work);
+  }
+
+ private:
+  std::int64_t samples_;
+};
+
+class DeepGradientCompression final : public SparseCodec {
+ public:
+  explicit DeepGradientCompression(const Parameters& parameters)
+      : SparseCodec{parameters.get<double>("density")}, sample_{parameters.get<double>("sample")} {}
+
+ protected:
+  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
+    const std::int64_t drawn = selected(d, sample_);
+    KernelWork work = kernels::add_residual(d);  // the second buffer: velocity beside accumulated gradient
+    work += {kernels::kSector * static_cast<double>(drawn), 0, 1};
+    work += kernels::radix_select(drawn, selected(drawn, density()));
+    work += kernels::compact(d, k);
+    return costs.of(work);
+  }
+
+ private:
+  double sample_;
+};
+
+}  // namespace
+
+std::unique_ptr<GradientCodec> make_gaussian_k(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<GaussianK>(parameters);
+}
+
+std::unique_ptr<GradientCodec> make_ms_top_k(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<MultiSampledTopK>(parameters);
+}
+
+std::unique_ptr<GradientCodec> make_dgc(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<DeepGradientCompression>(parameters);
+}
+
+}  // namespace contend

@@ -1,0 +1,62 @@
+// Top-k sparsification, exact (Aji and Heafield, EMNLP 2017): the k largest values by magnitude, all-gathered. gTop-k
+// (Shi et al., ICDCS 2019) keeps the k largest of the sum: pairs of workers merge their selections up a binomial tree,
+// the result is broadcast.
+
+#include "policies/compression/kernels.hpp"
+#include "policies/compression/sparse.hpp"
+#include "policies/factories.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace contend {
+
+namespace {
+
+class TopK : public SparseCodec {
+ public:
+  explicit TopK(const Parameters& parameters)
+      : SparseCodec{parameters.get<double>("density")}, gamma_ps_{parameters.get<double>("gamma_ps")} {}
+
+ protected:
+  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
+    if (gamma_ps_ <= 0) return costs.of(kernels::radix_select(d, k));
+    const auto n = static_cast<double>(d);
+    return Time::ceil_nanoseconds(std::max(1.0, gamma_ps_ * 1e-3 * n * std::log2(n)));
+  }
+
+ private:
+  double gamma_ps_;
+};
+
+class GlobalTopK final : public TopK {
+ public:
+  using TopK::TopK;
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const std::int64_t d = problem.elements(group);
+    const std::int64_t k = selected(d, density());
+    const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(problem.workers - 1)));
+    // In each round two selections become one: their 2k pairs are sorted into place, and the k largest kept.
+    KernelWork merge = kernels::radix_select(2 * k, k);
+    merge += kernels::scatter_add(k, k);
+    std::vector<ExchangeStage> made{compress(problem, d, k),
+                                    ExchangeStage::send("merge up", CollectiveKind::reduce, pairs(problem, k))};
+    if (rounds > 0) made.push_back(ExchangeStage::kernel("merge", problem.kernels->of(merge) * rounds));
+    made.push_back(ExchangeStage::send("broadcast", CollectiveKind::broadcast, pairs(problem, k)));
+    made.push_back(ExchangeStage::kernel("unpack", problem.kernels->of(kernels::scatter_add(d, k))));
+    return made;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GradientCodec> make_top_k(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<TopK>(parameters);
+}
+
+std::unique_ptr<GradientCodec> make_gtop_k(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<GlobalTopK>(parameters);
+}
+
+}  // namespace contend
