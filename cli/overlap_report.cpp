@@ -16,16 +16,17 @@ struct OverlapColumn {
   std::string_view name;   ///< in files, with the unit
   std::string_view title;  ///< for people
   double (*value)(const OverlapRow&);
-  double shown;  ///< factor for people
+  double shown;                 ///< factor for people
+  bool of_compression = false;  ///< shown to people only where something is compressed
 };
 constexpr OverlapColumn kColumns[] = {
     {"iteration_s", "iteration [ms]", [](const OverlapRow& row) { return row.iteration_s; }, 1e3},
-    {"compression_s", "compression [ms]", [](const OverlapRow& row) { return row.compression_s; }, 1e3},
+    {"compression_s", "compression [ms]", [](const OverlapRow& row) { return row.compression_s; }, 1e3, true},
     {"exposed_communication_s", "exposed [ms]", [](const OverlapRow& row) { return row.exposed_s; }, 1e3},
     {"throughput_per_s", "samples/s", [](const OverlapRow& row) { return row.throughput; }, 1},
     {"scaling_efficiency", "efficiency [%]", [](const OverlapRow& row) { return row.efficiency; }, 100},
     {"messages", "messages", [](const OverlapRow& row) { return static_cast<double>(row.messages); }, 1},
-    {"sent_bytes", "sent [MiB]", [](const OverlapRow& row) { return row.sent_bytes; }, 1.0 / 1048576},
+    {"sent_bytes", "sent [MiB]", [](const OverlapRow& row) { return row.sent_bytes; }, 1.0 / 1048576, true},
     {"bound_s", "bound [ms]", [](const OverlapRow& row) { return row.bound_s; }, 1e3},
     {"above_bound", "above bound [%]", [](const OverlapRow& row) { return row.above_bound(); }, 100},
 };
@@ -35,13 +36,17 @@ std::string title(const OverlapRow& row) {
 }
 
 std::string table_of(std::span<const OverlapRow> rows) {
-  std::vector<std::string> titles{"compression", "fusion"};
+  const bool compressed =
+      std::any_of(rows.begin(), rows.end(), [](const OverlapRow& row) { return row.compression != "none"; });
+  std::vector<std::string> titles{compressed ? "compression" : "policy"};
+  if (compressed) titles.emplace_back("fusion");
   std::vector<std::vector<std::string>> columns;
   std::vector<const OverlapRow*> shown;
   for (const OverlapRow& row : rows) {
     if (row.refused.empty()) shown.push_back(&row);
   }
   for (const OverlapColumn& column : kColumns) {
+    if (column.of_compression && !compressed) continue;
     titles.emplace_back(column.title);
     if (column.name == "messages") {
       auto& cells = columns.emplace_back();
@@ -53,9 +58,11 @@ std::string table_of(std::span<const OverlapRow> rows) {
     columns.push_back(format_column(values));
   }
   Table table{titles};
-  table.align_left(1);
+  if (compressed) table.align_left(1);
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    std::vector<std::string> cells{shown[i]->compression, shown[i]->policy + (shown[i]->stale ? " (stale)" : "")};
+    std::vector<std::string> cells;
+    if (compressed) cells.push_back(shown[i]->compression);
+    cells.push_back(shown[i]->policy + (shown[i]->stale ? " (stale)" : ""));
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
