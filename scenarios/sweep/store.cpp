@@ -303,6 +303,17 @@ void SweepStore::insert_jobs(std::int64_t run, std::span<const JobResult> jobs) 
   }
 }
 
+void SweepStore::remove(std::span<const std::int64_t> runs) {
+  SqlTransaction transaction{database_};
+  std::vector<std::string> tables{"runs", "executions"};
+  if (info_.per_job) tables.emplace_back("jobs");
+  for (const std::string& table : tables) {
+    SqlStatement row{database_, fmt::format("DELETE FROM {} WHERE run = ?", table)};
+    for (const std::int64_t run : runs) row.bind(1, run).run();
+  }
+  transaction.commit();
+}
+
 void SweepStore::set_fact(const std::string& name, const std::string& value) {
   SqlStatement{database_, insert_statement("sweep", {"name", "value"})}.bind(1, name).bind(2, value).run();
 }

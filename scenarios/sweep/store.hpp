@@ -126,6 +126,8 @@ class SweepStore {
   std::int64_t add_manifest(const StoreManifest& manifest);
   /// Replaces what there is of that run. `jobs` are stored if the store is `per_job`.
   void record(const StoreRun& run, std::span<const JobResult> jobs = {});
+  /// Forgets these runs, with their jobs.
+  void remove(std::span<const std::int64_t> runs);
   /// A fact of one's own, such as the state of a search; read by fact().
   void set_fact(const std::string& name, const std::string& value);
   [[nodiscard]] std::optional<std::string> fact(const std::string& name);
@@ -141,7 +143,7 @@ class SweepStore {
   SqlDatabase database_;
   StoreInfo info_;
   std::optional<SqlStatement> run_, execution_, job_;  ///< prepared when first used
-  friend class StoreMerger;
+  friend class StoreCopier;
 };
 
 /// What merge_stores() found.

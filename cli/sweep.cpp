@@ -1,0 +1,254 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/running.hpp"
+#include "cli/sweep_load.hpp"
+#include "cli/sweep_progress.hpp"
+#include "cli/table.hpp"
+#include "cli/version.hpp"
+#include "scenarios/sweep/baseline.hpp"
+#include "scenarios/sweep/resume.hpp"
+#include "scenarios/sweep/runner.hpp"
+#include "sim/error.hpp"
+#include "traces/json_writer.hpp"
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kExamples[] = {
+    "contend sweep scenarios/sweeps/network-need.yaml -o need.sqlite",
+    "contend sweep scenario.yaml --set policies.placement.kappa=1,2,4 --repeat 5 --list",
+};
+
+constexpr Option kOptions[] = {
+    {.name = "output", .letter = 'o', .value = "STORE", .text = "file to write (SQLite); default NAME.sqlite"},
+    kSweepSetOption,
+    kSweepRepeatOption,
+    {.name = "list", .letter = '\0', .value = "", .text = "print the points, each checked, and run nothing"},
+    {.name = "resume", .letter = '\0', .value = "", .text = "go on with a store: run only what it doesn't have"},
+    {.name = "shard",
+     .letter = '\0',
+     .value = "I/N",
+     .text = "only every N-th run, from I (0 to N - 1) on; then merge"},
+    {.name = "per-job", .letter = '\0', .value = "", .text = "also store a row for every job of every run"},
+    kQuietOption,
+    kProgressOption,
+    kThreadsOption,
+};
+
+constexpr std::size_t kMaxShown = 20;
+
+std::string build() {
+  return StoreManifest{
+      .manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = {}}
+      .build();
+}
+
+/// How many points of how many runs, in words.
+std::string extent(const SweepPlan& plan) {
+  const std::size_t points = plan.points().size();
+  return fmt::format("{} point{} x {} seed{} = {} run{}", points, points == 1 ? "" : "s", plan.info().repeat,
+                     plan.info().repeat == 1 ? "" : "s", plan.info().runs, plan.info().runs == 1 ? "" : "s");
+}
+
+int list_points(const SweepPlan& plan) {
+  const StoreInfo& info = plan.info();
+  std::vector<std::string> titles{"point", "hash"};
+  for (const StoreParameter& each : info.parameters) titles.push_back(each.key);
+  const bool compares = !plan.points().empty() && plan.points().front().baseline.has_value();
+  if (compares) titles.emplace_back("baseline");
+  Table table{titles};
+  for (const StorePoint& point : plan.points()) {
+    std::vector<std::string> cells{fmt::format("{}", point.point), point.hash};
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) cells.push_back(value_text(point, i).value_or("-"));
+    if (compares) cells.push_back(fmt::format("{}", *point.baseline));
+    table.add(std::move(cells));
+  }
+  fmt::print("{}{}\n", table.text(), extent(plan));
+  return kExitOk;
+}
+
+/// Who ran what, when and where: all that may differ between two stores of one sweep.
+StoreManifest manifest_of(const Arguments& arguments, const LoadedSweep& sweep, unsigned threads) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> begin{};
+  std::strftime(begin.data(), begin.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  JsonWriter json;
+  json.begin_object().member("program", "contend").member("version", version()).member("git_hash", git_hash());
+  json.key("command_line").begin_array();
+  for (const std::string& word : arguments.command_line()) json.value(word);
+  json.end_array().key("inputs").begin_array();
+  for (const InputFile& input : sweep.inputs)
+    json.begin_object().member("path", input.path).member("sha256", input.sha256).end_object();
+  json.end_array().member("threads", static_cast<std::int64_t>(threads));
+  json.member("begin", std::string_view{begin.data()}).member("host", std::string_view{host.data()}).end_object();
+  return {.manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = json.take()};
+}
+
+struct Work {
+  SweepStore store;
+  std::vector<std::int64_t> runs;  ///< to do
+};
+
+[[noreturn]] void refuse_existing(const std::string& path) {
+  SweepStore store = SweepStore::open(path);
+  throw InputError{
+      fmt::format("{}: there is a store already, with {} of {} runs: --resume goes on with it, -o writes "
+                  "another one",
+                  path, store.runs().size(), store.info().runs)};
+}
+
+/// The store, new or resumed; says what is skipped.
+Work prepare(const Arguments& arguments, const SweepPlan& plan, const std::string& path, const Shard& shard) {
+  StoreInfo info = plan.info();
+  info.per_job = arguments.has("per-job");
+  std::vector<std::int64_t> runs;
+  if (!std::filesystem::exists(path)) {
+    for (std::int64_t run = 0; run < info.runs; ++run)
+      if (shard.has(run)) runs.push_back(run);
+    return {SweepStore::create(path, info, plan.points()), std::move(runs)};
+  }
+  if (!arguments.has("resume")) refuse_existing(path);
+  ResumedSweep resumed = resume_sweep(path, plan, info, build());
+  std::int64_t skipped = 0;
+  for (std::int64_t run = 0; run < info.runs; ++run) {
+    if (!shard.has(run)) continue;
+    if (resumed.done[static_cast<std::size_t>(run)])
+      ++skipped;
+    else
+      runs.push_back(run);
+  }
+  fmt::print(stderr, "contend: {}: {} runs are there and skipped, {} to do", path, skipped, runs.size());
+  if (resumed.failed > 0) fmt::print(stderr, "; {} had failed and are tried again", resumed.failed);
+  if (resumed.outdated > 0) fmt::print(stderr, "; {} were by another version and are run again", resumed.outdated);
+  if (resumed.added != 0) fmt::print(stderr, "; the sweep has {} runs more than before", resumed.added);
+  fmt::print(stderr, "\n");
+  return {std::move(resumed.store), std::move(runs)};
+}
+
+/// What there is to say about the runs of this invocation.
+struct Tally {
+  std::int64_t done = 0, refused = 0, unfinished = 0;
+  std::vector<StoreRun> failed;
+
+  void add(const StoreRun& run, std::size_t jobs, std::size_t finished) {
+    if (run.status == RunStatus::failed) failed.push_back(run);
+    if (run.status == RunStatus::refused) ++refused;
+    if (run.status != RunStatus::done) return;
+    ++done;
+    if (jobs < run.metrics.size() && run.metrics[finished] < run.metrics[jobs]) ++unfinished;
+  }
+};
+
+std::size_t metric_index(const StoreInfo& info, std::string_view name) {
+  std::size_t index = 0;
+  while (index < info.metrics.size() && info.metrics[index].name != name) ++index;
+  return index;
+}
+
+void report_failures(const SweepPlan& plan, const Tally& tally) {
+  if (tally.unfinished > 0)
+    fmt::print(stderr, "contend: in {} runs not all jobs finished (column `finished`)\n", tally.unfinished);
+  if (tally.failed.empty()) return;
+  fmt::print(stderr, "contend: {} runs failed:\n", tally.failed.size());
+  for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {
+    const StoreRun& run = tally.failed[i];
+    const auto& settings = plan.points()[static_cast<std::size_t>(run.point)].settings;
+    std::string text;
+    for (const std::string& each : settings) text += " " + each;
+    fmt::print(stderr, "  run {}, point {},{} seed {}: {}\n", run.run, run.point, text, run.seed, run.error);
+  }
+  if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
+}
+
+/// The command with which to go on.
+std::string resume_command(const Arguments& arguments) {
+  std::string command;
+  for (const std::string& word : arguments.command_line()) {
+    const bool plain = word.find_first_of(" '\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
+    command += (command.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+  }
+  return arguments.has("resume") ? command : command + " --resume";
+}
+
+int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
+  const SweepPlan& plan = sweep.plan;
+  const Shard shard = shard_of(arguments);
+  const std::string usual = shard.count == 1
+                                ? fmt::format("{}.sqlite", plan.info().name)
+                                : fmt::format("{}-{}-of-{}.sqlite", plan.info().name, shard.index, shard.count);
+  const std::string path = arguments.value("output").value_or(usual);
+  Work work = prepare(arguments, plan, path, shard);
+  const std::int64_t manifest = work.store.add_manifest(manifest_of(arguments, sweep, threads));
+  catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  Tally tally;
+  {
+    SweepProgress line{mode, static_cast<std::int64_t>(work.runs.size())};
+    const std::size_t jobs = metric_index(plan.info(), "jobs"), finished = metric_index(plan.info(), "finished");
+    run_sweep(plan, work.runs, manifest, work.store,
+              {.threads = threads,
+               .recorded =
+                   [&](const StoreRun& run) {
+                     tally.add(run, jobs, finished);
+                     line.recorded(run.status == RunStatus::failed);
+                   },
+               .interrupted = interrupted});
+  }
+  work.store.finish();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
+  if (!arguments.has("quiet")) {
+    fmt::print("{}: {}; {} runs in {}", path, extent(plan), ended, duration_text(seconds));
+    if (tally.refused > 0) fmt::print(", {} refused (column `error`)", tally.refused);
+    fmt::print("\n");
+  }
+  report_failures(plan, tally);
+  if (interrupted() && ended < static_cast<std::int64_t>(work.runs.size())) {
+    fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
+    return kExitInterrupted;
+  }
+  return tally.failed.empty() ? kExitOk : kExitUnfinished;
+}
+
+int run(const Arguments& arguments) {
+  const ProgressMode mode = progress_mode(arguments);
+  const unsigned threads = thread_count(arguments);
+  if (arguments.has("list")) {
+    for (const std::string_view option : {"output", "resume", "shard", "per-job", "progress", "quiet"})
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --list", option)};
+  }
+  static_cast<void>(shard_of(arguments));
+  const LoadedSweep sweep = load_sweep(arguments, threads);
+  for (const std::string& note : sweep.plan.notes()) fmt::print(stderr, "contend: note: {}\n", note);
+  return arguments.has("list") ? list_points(sweep.plan) : run_points(arguments, sweep, mode, threads);
+}
+
+}  // namespace
+
+const Command& sweep_command() {
+  static constexpr Command kCommand = {.name = "sweep",
+                                       .arguments = "SCENARIO",
+                                       .summary = "Simulate a scenario at many points and store every run.",
+                                       .examples = kExamples,
+                                       .options = kOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = 1,
+                                       .run = run};
+  return kCommand;
+}
+
+}  // namespace contend
