@@ -4,6 +4,7 @@
 #include "cli/running.hpp"
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
+#include "cli/sweep_slurm.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "scenarios/sweep/baseline.hpp"
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <initializer_list>
 #include <utility>
 
 #include <fmt/core.h>
@@ -27,6 +29,7 @@ namespace {
 constexpr std::string_view kExamples[] = {
     "contend sweep scenarios/sweeps/network-need.yaml -o need.sqlite",
     "contend sweep scenario.yaml --set policies.placement.kappa=1,2,4 --repeat 5 --list",
+    "contend sweep scenario.yaml --slurm work --chunk 50 --partition short --time 30:00",
 };
 
 constexpr Option kOptions[] = {
@@ -43,6 +46,14 @@ constexpr Option kOptions[] = {
     kQuietOption,
     kProgressOption,
     kThreadsOption,
+    kSlurmOptions[0],
+    kSlurmOptions[1],
+    kSlurmOptions[2],
+    kSlurmOptions[3],
+    kSlurmOptions[4],
+    kSlurmOptions[5],
+    kSlurmOptions[6],
+    kSlurmOptions[7],
 };
 
 constexpr std::size_t kMaxShown = 20;
@@ -224,24 +235,43 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   return tally.failed.empty() ? kExitOk : kExitUnfinished;
 }
 
+/// Options that mean nothing beside what is asked for.
+void refuse_pointless(const Arguments& arguments) {
+  const auto refuse = [&](std::initializer_list<const char*> options, const char* beside) {
+    for (const char* option : options)
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --{}", option, beside)};
+  };
+  if (arguments.has("list"))
+    refuse({"output", "resume", "shard", "per-job", "progress", "quiet", "slurm", "status", "resubmit"}, "list");
+  if (arguments.has("slurm")) refuse({"resume", "shard", "progress", "quiet", "status", "resubmit"}, "slurm");
+  for (const char* look : {"status", "resubmit"}) {
+    if (!arguments.has(look)) continue;
+    for (const Option& option : kOptions)
+      if (option.name != look && arguments.has(option.name))
+        throw UsageError{fmt::format("--{} has no meaning with --{}", option.name, look)};
+  }
+  for (const char* option : {"chunk", "partition", "time", "mem", "dry-run"})
+    if (arguments.has(option) && !arguments.has("slurm")) throw UsageError{fmt::format("--{} needs --slurm", option)};
+}
+
 int run(const Arguments& arguments) {
+  refuse_pointless(arguments);
+  if (arguments.has("status") || arguments.has("resubmit")) return look_at_sweep(arguments);
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
-  if (arguments.has("list")) {
-    for (const std::string_view option : {"output", "resume", "shard", "per-job", "progress", "quiet"})
-      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --list", option)};
-  }
   static_cast<void>(shard_of(arguments));
   const LoadedSweep sweep = load_sweep(arguments, threads);
   for (const std::string& note : sweep.plan.notes()) fmt::print(stderr, "contend: note: {}\n", note);
-  return arguments.has("list") ? list_points(sweep.plan) : run_points(arguments, sweep, mode, threads);
+  if (arguments.has("list")) return list_points(sweep.plan);
+  if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
+  return run_points(arguments, sweep, mode, threads);
 }
 
 }  // namespace
 
 const Command& sweep_command() {
   static constexpr Command kCommand = {.name = "sweep",
-                                       .arguments = "SCENARIO",
+                                       .arguments = "SCENARIO|FOLDER",
                                        .summary = "Simulate a scenario at many points and store every run.",
                                        .examples = kExamples,
                                        .options = kOptions,
