@@ -24,7 +24,7 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 write_configuration() {
   local cores memory
   cores=$(nproc)
-  memory=$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) / 1024 * 3 / 4))
+  memory=$(awk '/^MemTotal/ {print int($2 * 3 / 4 / 1024)}' /proc/meminfo)
   cat >"$dir/slurm.conf" <<CONF
 ClusterName=testbed
 SlurmctldHost=$host(127.0.0.1)

@@ -32,7 +32,7 @@ SlurmSweep sweep_of(std::int64_t runs, std::int64_t shards) {
   sweep.shards = shards;
   sweep.output = "/out/it's.sqlite";
   sweep.program = "/bin/contend";
-  sweep.work_folder = "/home/me";
+  sweep.work_folder = "/where/it/began";
   sweep.words = {"s.yaml", "--set", "a=1,2"};
   sweep.threads = 3;
   sweep.partition = "short";
