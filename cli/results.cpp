@@ -99,6 +99,8 @@ std::string table_text(const ResultsTable& results) {
     for (const ResultsGroup& group : results.groups) cells.push_back(ratio_cell(group.ratios[i]));
   }
   Table table{titles};
+  for (std::size_t i = 0; i < results.parameters.size(); ++i)
+    if (results.parameters[i].type == StoreParameter::Type::text) table.align_left(i);
   for (std::size_t i = 0; i < results.groups.size(); ++i) {
     const ResultsGroup& group = results.groups[i];
     std::vector<std::string> cells;

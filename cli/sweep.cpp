@@ -64,13 +64,6 @@ std::string build() {
       .build();
 }
 
-/// How many points of how many runs, in words.
-std::string extent(const SweepPlan& plan) {
-  const std::size_t points = plan.points().size();
-  return fmt::format("{} point{} x {} seed{} = {} run{}", points, points == 1 ? "" : "s", plan.info().repeat,
-                     plan.info().repeat == 1 ? "" : "s", plan.info().runs, plan.info().runs == 1 ? "" : "s");
-}
-
 int list_points(const SweepPlan& plan) {
   const StoreInfo& info = plan.info();
   std::vector<std::string> titles{"point", "hash"};
@@ -78,13 +71,15 @@ int list_points(const SweepPlan& plan) {
   const bool compares = !plan.points().empty() && plan.points().front().baseline.has_value();
   if (compares) titles.emplace_back("baseline");
   Table table{titles};
+  for (std::size_t i = 0; i < info.parameters.size(); ++i)
+    if (info.parameters[i].type == StoreParameter::Type::text) table.align_left(i + 2);
   for (const StorePoint& point : plan.points()) {
     std::vector<std::string> cells{fmt::format("{}", point.point), point.hash};
     for (std::size_t i = 0; i < info.parameters.size(); ++i) cells.push_back(value_text(point, i).value_or("-"));
     if (compares) cells.push_back(fmt::format("{}", *point.baseline));
     table.add(std::move(cells));
   }
-  fmt::print("{}{}\n", table.text(), extent(plan));
+  fmt::print("{}{}\n", table.text(), extent_text(plan));
   return kExitOk;
 }
 
@@ -223,7 +218,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
   if (!arguments.has("quiet")) {
-    fmt::print("{}: {}; {} runs in {}", path, extent(plan), ended, duration_text(seconds));
+    fmt::print("{}: {}; {} runs in {}", path, extent_text(plan), ended, duration_text(seconds));
     if (tally.refused > 0) fmt::print(", {} refused (column `error`)", tally.refused);
     fmt::print("\n");
   }

@@ -78,6 +78,20 @@ LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
   return {SweepPlan{std::move(variants), threads}, std::move(inputs)};
 }
 
+std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides) {
+  const FileText content = read_text_file(path);
+  if (!content.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + content.reason)}};
+  ScenarioVariants variants{*content.text, path, {.overrides = overrides}, read_text_file};
+  if (!variants.base().sweep.given()) return std::nullopt;
+  return SweepPlan{std::move(variants), 1};
+}
+
+std::string extent_text(const SweepPlan& plan) {
+  const std::size_t points = plan.points().size();
+  return fmt::format("{} point{} x {} seed{} = {} run{}", points, points == 1 ? "" : "s", plan.info().repeat,
+                     plan.info().repeat == 1 ? "" : "s", plan.info().runs, plan.info().runs == 1 ? "" : "s");
+}
+
 Shard shard_of(const Arguments& arguments) {
   const std::optional<std::string> text = arguments.value("shard");
   if (!text) return {};

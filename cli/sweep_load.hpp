@@ -6,6 +6,7 @@
 #include "traces/manifest.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct LoadedSweep {
 
 /// Reads the scenario, adds what --set and --repeat say, and reads every point. Throws InputError.
 [[nodiscard]] LoadedSweep load_sweep(const Arguments& arguments, unsigned threads);
+
+/// The plan of a file that describes a sweep; nothing for one that doesn't. Throws InputError.
+[[nodiscard]] std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides);
+
+/// How many points of how many runs, in words.
+[[nodiscard]] std::string extent_text(const SweepPlan& plan);
 
 /// One of `count` equal parts of the runs: every count-th, from `index` on.
 struct Shard {

@@ -5,6 +5,7 @@
 #include "scenarios/sweep/baseline.hpp"
 #include "scenarios/sweep/columns.hpp"
 #include "scenarios/sweep/effective.hpp"
+#include "scenarios/sweep/magnitude.hpp"
 #include "scenarios/sweep/parallel.hpp"
 #include "scenarios/sweep/spec_keys.hpp"
 #include "traces/sha256.hpp"
@@ -86,19 +87,6 @@ std::string printed_setting(std::string_view path, const Scenario& scenario) {
 
 }  // namespace
 
-/// The points that come of one raw point, or what is wrong with it.
-struct SweepPlan::Draft {
-  struct Variant {
-    Source source;
-    std::string hash;
-    std::vector<std::string> settings;               ///< for --set
-    std::vector<std::optional<std::string>> values;  ///< of the keys of raw_, then of workers and fusion
-  };
-  std::vector<Diagnostic> complaints;
-  bool is_overlap = false;
-  std::vector<Variant> variants;
-};
-
 SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{std::move(variants)} {
   const SweepSpec spec = std::exchange(variants_.base().sweep, SweepSpec{});
   raw_ = sweep_points(spec);
@@ -158,7 +146,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
       const std::size_t policies = draft.is_overlap ? study.fusion.size() : 1;
       for (std::size_t i = 0; i < workers * policies; ++i) {
         const Source source{raw, i / policies, i % policies};
-        Draft::Variant& variant = draft.variants.emplace_back(Draft::Variant{source, {}, {}, {}});
+        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}});
         Scenario one = scenario;
         if (draft.is_overlap) keep_one(one.overlap, source.workers, source.fusion);
         for (const std::string& key : keys) variant.values.push_back(effective_value(one, key, raw_.keys));
@@ -197,10 +185,26 @@ void SweepPlan::set_repeat(const SweepSpec& spec) {
   info_.repeat = info_.kind == "overlap" ? 1 : spec.repeat.value_or(variants_.base().repeat);
 }
 
+/// Values as they were written first, where that means the same: 2.5Gbps rather than 2500Mbps.
+void SweepPlan::keep_spelling(const std::string& key, const std::vector<Variant>& variants,
+                              std::vector<std::optional<std::string>>& values) const {
+  std::map<std::string, std::string> spelling;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    const auto [there, is_new] = spelling.emplace(*values[i], *values[i]);
+    for (const std::uint32_t number : raw_.points[variants[i].source.raw]) {
+      const SweepSetting& setting = raw_.settings[number];
+      if (is_new && setting.key == key && same_value(setting.value.text, *values[i]))
+        there->second = setting.value.text;
+    }
+    values[i] = there->second;
+  }
+}
+
 void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
-  std::vector<Draft::Variant> all;
+  std::vector<Variant> all;
   for (Draft& draft : drafts)
-    for (Draft::Variant& each : draft.variants) all.push_back(std::move(each));
+    for (Variant& each : draft.variants) all.push_back(std::move(each));
 
   std::vector<std::string> keys = raw_.keys;
   for (const std::string_view key : {kWorkers, kFusion}) keys.emplace_back(key);
@@ -208,8 +212,9 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
     const bool implied = i >= raw_.keys.size();
     if (implied && std::find(raw_.keys.begin(), raw_.keys.end(), keys[i]) != raw_.keys.end()) continue;
     std::vector<std::optional<std::string>> values;
-    for (const Draft::Variant& each : all) values.push_back(each.values[i]);
+    for (const Variant& each : all) values.push_back(each.values[i]);
     if (implied && std::set<std::optional<std::string>>{values.begin(), values.end()}.size() <= 1) continue;
+    keep_spelling(keys[i], all, values);
     const StoreParameter& parameter = info_.parameters.emplace_back(parameter_column(keys[i], values));
     points_.resize(all.size());
     for (std::size_t point = 0; point < all.size(); ++point) {

@@ -35,15 +35,28 @@ class SweepPlan {
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
 
  private:
-  struct Draft;
   /// Which of the raw points a point is, and which number of workers and policy of it if it studies an iteration.
   struct Source {
     std::size_t raw = 0, workers = 0, fusion = 0;
+  };
+  struct Variant {
+    Source source;
+    std::string hash;
+    std::vector<std::string> settings;               ///< for --set
+    std::vector<std::optional<std::string>> values;  ///< of the keys of raw_, then of workers and fusion
+  };
+  /// The points that come of one raw point, or what is wrong with it.
+  struct Draft {
+    std::vector<Diagnostic> complaints;
+    bool is_overlap = false;
+    std::vector<Variant> variants;
   };
   [[nodiscard]] Scenario raw_scenario(std::size_t raw) const;
   void make_layers();
   [[nodiscard]] std::vector<Draft> read_points(unsigned threads) const;
   void set_kind(const std::vector<Draft>& drafts);
+  void keep_spelling(const std::string& key, const std::vector<Variant>& variants,
+                     std::vector<std::optional<std::string>>& values) const;
   void set_points(std::vector<Draft>& drafts, const SweepSpec& spec);
   void set_repeat(const SweepSpec& spec);
   void set_hash();
