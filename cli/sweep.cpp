@@ -5,23 +5,18 @@
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
 #include "cli/sweep_slurm.hpp"
+#include "cli/sweep_store.hpp"
 #include "cli/table.hpp"
-#include "cli/version.hpp"
 #include "scenarios/sweep/baseline.hpp"
-#include "scenarios/sweep/resume.hpp"
 #include "scenarios/sweep/runner.hpp"
 #include "sim/error.hpp"
-#include "traces/json_writer.hpp"
 
-#include <array>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <initializer_list>
 #include <utility>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 namespace contend {
 namespace {
@@ -33,16 +28,16 @@ constexpr std::string_view kExamples[] = {
 };
 
 constexpr Option kOptions[] = {
-    {.name = "output", .letter = 'o', .value = "STORE", .text = "file to write (SQLite); default NAME.sqlite"},
+    kSweepStoreOption,
     kSweepSetOption,
     kSweepRepeatOption,
     {.name = "list", .letter = '\0', .value = "", .text = "print the points, each checked, and run nothing"},
-    {.name = "resume", .letter = '\0', .value = "", .text = "go on with a store: run only what it doesn't have"},
+    kSweepResumeOption,
     {.name = "shard",
      .letter = '\0',
      .value = "I/N",
      .text = "only every N-th run, from I (0 to N - 1) on; then merge"},
-    {.name = "per-job", .letter = '\0', .value = "", .text = "also store a row for every job of every run"},
+    kSweepPerJobOption,
     kQuietOption,
     kProgressOption,
     kThreadsOption,
@@ -57,12 +52,6 @@ constexpr Option kOptions[] = {
 };
 
 constexpr std::size_t kMaxShown = 20;
-
-std::string build() {
-  return StoreManifest{
-      .manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = {}}
-      .build();
-}
 
 int list_points(const SweepPlan& plan) {
   const StoreInfo& info = plan.info();
@@ -83,66 +72,25 @@ int list_points(const SweepPlan& plan) {
   return kExitOk;
 }
 
-/// Who ran what, when and where: all that may differ between two stores of one sweep.
-StoreManifest manifest_of(const Arguments& arguments, const LoadedSweep& sweep, unsigned threads) {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  std::array<char, 32> begin{};
-  std::strftime(begin.data(), begin.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  JsonWriter json;
-  json.begin_object().member("program", "contend").member("version", version()).member("git_hash", git_hash());
-  json.key("command_line").begin_array();
-  for (const std::string& word : arguments.command_line()) json.value(word);
-  json.end_array().key("inputs").begin_array();
-  for (const InputFile& input : sweep.inputs)
-    json.begin_object().member("path", input.path).member("sha256", input.sha256).end_object();
-  json.end_array().member("threads", static_cast<std::int64_t>(threads));
-  json.member("begin", std::string_view{begin.data()}).member("host", std::string_view{host.data()}).end_object();
-  return {.manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = json.take()};
-}
-
-struct Work {
-  SweepStore store;
-  std::vector<std::int64_t> runs;  ///< to do
-};
-
-[[noreturn]] void refuse_existing(const std::string& path) {
-  SweepStore store = SweepStore::open(path);
-  throw InputError{
-      fmt::format("{}: there is a store already, with {} of {} runs: --resume goes on with it, -o writes "
-                  "another one",
-                  path, store.runs().size(), store.info().runs)};
-}
-
-/// The store, new or resumed; says what is skipped.
-Work prepare(const Arguments& arguments, const SweepPlan& plan, const std::string& path, const Shard& shard) {
-  StoreInfo info = plan.info();
-  info.per_job = arguments.has("per-job");
+/// The runs of the shard that the store doesn't have; says what is skipped.
+std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& shard, bool resume) {
   std::vector<std::int64_t> runs;
-  if (!std::filesystem::exists(path)) {
-    for (std::int64_t run = 0; run < info.runs; ++run)
-      if (shard.has(run)) runs.push_back(run);
-    return {SweepStore::create(path, info, plan.points()), std::move(runs)};
-  }
-  if (!arguments.has("resume")) refuse_existing(path);
-  ResumedSweep resumed = resume_sweep(path, plan, info, build());
   std::int64_t skipped = 0;
-  for (std::int64_t run = 0; run < info.runs; ++run) {
+  for (std::int64_t run = 0; run < static_cast<std::int64_t>(resumed.done.size()); ++run) {
     if (!shard.has(run)) continue;
     if (resumed.done[static_cast<std::size_t>(run)])
       ++skipped;
     else
       runs.push_back(run);
   }
-  fmt::print(stderr, "contend: {}: {} runs are there and skipped, {} to do", path, skipped, runs.size());
+  if (!resume) return runs;
+  fmt::print(stderr, "contend: {}: {} runs are there and skipped, {} to do", resumed.store.path(), skipped,
+             runs.size());
   if (resumed.failed > 0) fmt::print(stderr, "; {} had failed and are tried again", resumed.failed);
   if (resumed.outdated > 0) fmt::print(stderr, "; {} were by another version and are run again", resumed.outdated);
   if (resumed.added != 0) fmt::print(stderr, "; the sweep has {} runs more than before", resumed.added);
   fmt::print(stderr, "\n");
-  return {std::move(resumed.store), std::move(runs)};
+  return runs;
 }
 
 /// What there is to say about the runs of this invocation.
@@ -180,16 +128,6 @@ void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
 }
 
-/// The command with which to go on.
-std::string resume_command(const Arguments& arguments) {
-  std::string command;
-  for (const std::string& word : arguments.command_line()) {
-    const bool plain = word.find_first_of(" '\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
-    command += (command.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
-  }
-  return arguments.has("resume") ? command : command + " --resume";
-}
-
 int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
   const SweepPlan& plan = sweep.plan;
   const Shard shard = shard_of(arguments);
@@ -197,15 +135,18 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
                                 ? fmt::format("{}.sqlite", plan.info().name)
                                 : fmt::format("{}-{}-of-{}.sqlite", plan.info().name, shard.index, shard.count);
   const std::string path = arguments.value("output").value_or(usual);
-  Work work = prepare(arguments, plan, path, shard);
-  const std::int64_t manifest = work.store.add_manifest(manifest_of(arguments, sweep, threads));
+  const bool resume = arguments.has("resume") && std::filesystem::exists(path);
+  ResumedSweep opened = open_store(arguments, plan, path);
+  SweepStore& store = opened.store;
+  const std::vector<std::int64_t> runs = runs_to_do(opened, shard, resume);
+  const std::int64_t manifest = store.add_manifest(manifest_of(arguments, sweep, threads));
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
   Tally tally;
   {
-    SweepProgress line{mode, static_cast<std::int64_t>(work.runs.size())};
+    SweepProgress line{mode, static_cast<std::int64_t>(runs.size())};
     const std::size_t jobs = metric_index(plan.info(), "jobs"), finished = metric_index(plan.info(), "finished");
-    run_sweep(plan, work.runs, manifest, work.store,
+    run_sweep(plan, runs, manifest, store,
               {.threads = threads,
                .recorded =
                    [&](const StoreRun& run) {
@@ -214,7 +155,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
                    },
                .interrupted = interrupted});
   }
-  work.store.finish();
+  store.finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
   if (!arguments.has("quiet")) {
@@ -223,7 +164,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
     fmt::print("\n");
   }
   report_failures(plan, tally);
-  if (interrupted() && ended < static_cast<std::int64_t>(work.runs.size())) {
+  if (interrupted() && ended < static_cast<std::int64_t>(runs.size())) {
     fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }

@@ -17,7 +17,8 @@
 namespace contend {
 namespace {
 
-constexpr double kExploration = 0.1;  // improvement that doesn't count, in deviations of the trials
+constexpr double kExploration =
+    0.01;  // improvement that does not count, in deviations (Brochu et al., arXiv 1012.2599)
 constexpr double kLeastNoise = 1e-6;
 
 std::string word_of(const SqlValue& value) {
