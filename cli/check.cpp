@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
+#include "cli/sweep_load.hpp"
 #include "models/workload.hpp"
 #include "scenarios/network.hpp"
 #include "sim/error.hpp"
@@ -64,16 +65,26 @@ void check_network(const Scenario& scenario, const std::string& file, Complaints
   collect(file, complaints, [&] { static_cast<void>(link_changes(scenario, topology)); });
 }
 
+/// What there is to say about a scenario without complaints.
+std::string check_file(const std::string& file, const Arguments& arguments, Complaints& complaints) {
+  const std::vector<std::string> overrides = arguments.values("set");
+  if (const std::optional<SweepPlan> sweep = sweep_of(file, overrides))
+    return fmt::format("{}: ok, {}\n", file, extent_text(*sweep));
+  std::vector<Arguments::Given> given;
+  for (const std::string& each : overrides) given.push_back({.name = "set", .value = each});
+  const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
+  collect(file, complaints, [&] { check_jobs(scenario, file, complaints); });
+  collect(file, complaints, [&] { check_network(scenario, file, complaints); });
+  return fmt::format("{}: ok\n", file);
+}
+
 int run(const Arguments& arguments) {
-  const std::vector<Scenario> scenarios = load_scenarios(arguments).scenarios;
   Complaints complaints;
-  for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    const std::string& file = arguments.positionals()[i];
-    collect(file, complaints, [&] { check_jobs(scenarios[i], file, complaints); });
-    collect(file, complaints, [&] { check_network(scenarios[i], file, complaints); });
-  }
+  std::string verdicts;
+  for (const std::string& file : arguments.positionals())
+    collect(file, complaints, [&] { verdicts += check_file(file, arguments, complaints); });
   if (!complaints.empty()) throw InputError{std::move(complaints)};
-  for (const std::string& path : arguments.positionals()) fmt::print("{}: ok\n", path);
+  fmt::print("{}", verdicts);
   return kExitOk;
 }
 

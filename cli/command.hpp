@@ -64,6 +64,10 @@ struct Command {
 
 // One function a verb, each in the file of its name.
 [[nodiscard]] const Command& run_command();
+[[nodiscard]] const Command& sweep_command();
+[[nodiscard]] const Command& tune_command();
+[[nodiscard]] const Command& merge_command();
+[[nodiscard]] const Command& results_command();
 [[nodiscard]] const Command& check_command();
 [[nodiscard]] const Command& show_command();
 [[nodiscard]] const Command& list_command();

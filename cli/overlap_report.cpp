@@ -1,6 +1,7 @@
 #include "cli/overlap_report.hpp"
 
 #include "cli/table.hpp"
+#include "scenarios/overlap_columns.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"
 #include "traces/json_writer.hpp"
@@ -11,25 +12,6 @@
 
 namespace contend {
 namespace {
-
-struct OverlapColumn {
-  std::string_view name;   ///< in files, with the unit
-  std::string_view title;  ///< for people
-  double (*value)(const OverlapRow&);
-  double shown;                 ///< factor for people
-  bool of_compression = false;  ///< shown to people only where something is compressed
-};
-constexpr OverlapColumn kColumns[] = {
-    {"iteration_s", "iteration [ms]", [](const OverlapRow& row) { return row.iteration_s; }, 1e3},
-    {"compression_s", "compression [ms]", [](const OverlapRow& row) { return row.compression_s; }, 1e3, true},
-    {"exposed_communication_s", "exposed [ms]", [](const OverlapRow& row) { return row.exposed_s; }, 1e3},
-    {"throughput_per_s", "samples/s", [](const OverlapRow& row) { return row.throughput; }, 1},
-    {"scaling_efficiency", "efficiency [%]", [](const OverlapRow& row) { return row.efficiency; }, 100},
-    {"messages", "messages", [](const OverlapRow& row) { return static_cast<double>(row.messages); }, 1},
-    {"sent_bytes", "sent [MiB]", [](const OverlapRow& row) { return row.sent_bytes; }, 1.0 / 1048576, true},
-    {"bound_s", "bound [ms]", [](const OverlapRow& row) { return row.bound_s; }, 1e3},
-    {"above_bound", "above bound [%]", [](const OverlapRow& row) { return row.above_bound(); }, 100},
-};
 
 std::string title(const OverlapRow& row) {
   return row.compression == "none" ? row.policy : row.compression + " with " + row.policy;
@@ -45,7 +27,7 @@ std::string table_of(std::span<const OverlapRow> rows) {
   for (const OverlapRow& row : rows) {
     if (row.refused.empty()) shown.push_back(&row);
   }
-  for (const OverlapColumn& column : kColumns) {
+  for (const OverlapColumn& column : overlap_columns()) {
     if (column.of_compression && !compressed) continue;
     titles.emplace_back(column.title);
     if (column.name == "messages") {
@@ -117,7 +99,7 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
         json.member("refused", row.refused).end_object();
         continue;
       }
-      for (const OverlapColumn& column : kColumns) json.member(column.name, column.value(row));
+      for (const OverlapColumn& column : overlap_columns()) json.member(column.name, column.value(row));
       json.member("stale", row.stale).member("settled", row.settled).end_object();
     }
     json.end_array().end_object();
@@ -128,7 +110,7 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
 
 std::string overlap_csv(std::span<const OverlapRow> rows) {
   std::string out = "workers,compression,policy";
-  for (const OverlapColumn& column : kColumns) out += fmt::format(",{}", column.name);
+  for (const OverlapColumn& column : overlap_columns()) out += fmt::format(",{}", column.name);
   out += ",stale,settled\n";
   for (const OverlapRow& row : rows) {
     if (!row.refused.empty()) continue;
@@ -136,7 +118,7 @@ std::string overlap_csv(std::span<const OverlapRow> rows) {
     append_csv_field(out, row.compression);
     out += ',';
     append_csv_field(out, row.policy);
-    for (const OverlapColumn& column : kColumns) out += fmt::format(",{:.12g}", column.value(row));
+    for (const OverlapColumn& column : overlap_columns()) out += fmt::format(",{:.12g}", column.value(row));
     out += fmt::format(",{:d},{:d}\n", row.stale, row.settled);
   }
   return out;

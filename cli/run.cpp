@@ -5,6 +5,7 @@
 #include "cli/overlap.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/running.hpp"
 #include "cli/version.hpp"
 #include "scenarios/batch.hpp"
 #include "scenarios/print.hpp"
@@ -12,12 +13,10 @@
 #include "traces/chrome_trace.hpp"
 #include "traces/result_writer.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <thread>
 
 #include <fmt/core.h>
 
@@ -38,23 +37,10 @@ constexpr Option kOptions[] = {
     {.name = "no-leap", .letter = '\0', .value = "", .text = "execute every event, also of states that recur"},
     {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
-    {.name = "quiet", .letter = 'q', .value = "", .text = "print errors only"},
-    {.name = "progress", .letter = '\0', .value = "MODE", .text = "auto (on a terminal), always or never"},
-    {.name = "jobs", .letter = 'j', .value = "N", .text = "threads; the results do not depend on it (all cores)"},
+    kQuietOption,
+    kProgressOption,
+    kThreadsOption,
 };
-
-ProgressMode progress_mode(const Arguments& arguments) {
-  const std::string word = arguments.value("progress").value_or(arguments.has("quiet") ? "never" : "auto");
-  if (word == "auto") return ProgressMode::automatic;
-  if (word == "always") return ProgressMode::always;
-  if (word == "never") return ProgressMode::never;
-  throw UsageError{fmt::format("--progress: expected auto, always or never, got \"{}\"", word)};
-}
-
-unsigned thread_count(const Arguments& arguments) {
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
-}
 
 /// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to.
 std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios) {
@@ -83,6 +69,13 @@ void write_folder(const std::string& folder, const Scenario& scenario, std::span
                  .inputs = inputs,
                  .interrupted = interrupted()},
                 to_yaml(scenario, folder), replicas);
+}
+
+/// `sweep:` describes many runs, of which these scenarios are none.
+void refuse_sweeps(std::span<const Scenario> scenarios) {
+  for (const Scenario& scenario : scenarios)
+    if (scenario.sweep.given())
+      throw InputError{fmt::format("the scenario \"{}\" describes a sweep: run it by `contend sweep`", scenario.name)};
 }
 
 /// One line for each scenario whose jobs did not all finish.
@@ -138,6 +131,7 @@ int run(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   auto [scenarios, inputs] = load_scenarios(arguments);
+  refuse_sweeps(scenarios);
   if (is_overlap_study(scenarios)) return run_overlap_studies(arguments, scenarios);
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs) inputs[i].push_back(hash_input(*jobs));

@@ -4,6 +4,7 @@
 #include "scenarios/key_rows.hpp"
 #include "scenarios/overlap_keys.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "scenarios/sweep/spec_keys.hpp"
 #include "scenarios/topology_codec.hpp"
 
 #include <algorithm>
@@ -285,8 +286,8 @@ std::vector<ScenarioKey> engine_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make :
-         {run_keys, cluster_keys, network_keys, flow_keys, policy_keys, workload_keys, overlap_keys, engine_keys}) {
+    for (const auto& make : {run_keys, cluster_keys, network_keys, flow_keys, policy_keys, workload_keys, overlap_keys,
+                             engine_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

@@ -142,7 +142,10 @@ OverlapProblem overlap_problem(const Scenario& scenario, const TimedModel& model
 }
 
 std::vector<OverlapRow> run_overlap(const Scenario& scenario) {
-  const TimedModel model = overlap_model(scenario.overlap);
+  return run_overlap(scenario, overlap_model(scenario.overlap));
+}
+
+std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model) {
   std::vector<OverlapRow> rows;
   for (const int workers : scenario.overlap.workers) {
     const OverlapProblem problem = overlap_problem(scenario, model, workers);

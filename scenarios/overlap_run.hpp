@@ -40,6 +40,8 @@ struct OverlapRow {
 
 /// By workers, then compression, then fusion policies, in the order of the study.
 [[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario);
+/// The same with the overlap_model() of the study, for those who have it already.
+[[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model);
 
 /// One settled iteration of one policy for a timeline: what begins between the ends of two backward passes.
 struct OverlapTimeline {

@@ -30,8 +30,9 @@ std::string to_yaml(const Scenario& scenario, const std::string& folder) {
   std::string out;
   std::string open;  // the group that the previous key stands in, such as `workload.generate.`
   for (const ScenarioKey& key : scenario_keys()) {
+    if (!applies(key, scenario)) continue;  // first: it costs nothing, and printing does
     const std::string value = key.print(scenario);
-    if (value.empty() || !applies(key, scenario) || is_displaced(key, scenario)) continue;
+    if (value.empty() || is_displaced(key, scenario)) continue;
     std::string prefix;
     std::string_view rest = key.path;
     for (std::size_t point; (point = rest.find('.')) != std::string_view::npos; rest.remove_prefix(point + 1)) {

@@ -148,6 +148,8 @@ class Shortest {
       best_ = std::move(number) + unit.name;
     }
   }
+  /// Whether a text of so many bytes can't win any more.
+  [[nodiscard]] bool beats(std::size_t length) const { return !best_.empty() && std::get<0>(rank_) < length; }
   [[nodiscard]] std::string take() { return std::move(best_); }
 
  private:
@@ -197,6 +199,8 @@ std::string print_real(double value, const Units& units) {
     if (!(scaled >= 1e-3 && scaled < 1e7)) continue;
     const int leading = static_cast<int>(std::floor(std::log10(scaled))) + 1;
     for (int decimals = 0; decimals <= kMaxDigits - leading; ++decimals) {
+      const int digits = std::max(1, leading) + (decimals > 0 ? decimals + 1 : 0);
+      if (shortest.beats(static_cast<std::size_t>(digits) + unit.name.size())) break;
       std::string number = fixed_text(scaled, decimals);
       if (real_value(number, unit) != value) continue;
       shortest.offer(std::move(number), unit);

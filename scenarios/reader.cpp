@@ -53,7 +53,7 @@ std::string hint_for(const std::string& name, const std::string& prefix) {
 /// Reads one layer after the other into one scenario.
 class LayerReader {
  public:
-  LayerReader(const FileReader& files, std::vector<Diagnostic>& complaints) : files_{files}, complaints_{complaints} {}
+  explicit LayerReader(const FileReader& files) : files_{&files} {}
 
   void apply(const ScenarioLayer& layer) {
     if (!layer.source->is_override()) file_ = layer.source.get();
@@ -66,7 +66,7 @@ class LayerReader {
     const Scenario before = scenario_;
     for (const Assignment& assignment : assignments) {
       const std::string path{assignment.key->path};
-      const Reading reading{*layer.source, path, complaints_, &files_};
+      const Reading reading{*layer.source, path, complaints_, files_};
       if (assignment.key->role == KeyRole::include && layer.source->is_override()) {
         reading.complain(assignment.place, "not possible as an override");
         continue;
@@ -79,17 +79,18 @@ class LayerReader {
     }
   }
 
-  /// What only shows once all layers are read.
-  void finish() {
+  /// What only shows once all layers are read; `readable`: all of them could be.
+  void finish(bool readable = true) {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
-    if (!complaints_.empty()) return;
+    if (!readable || !complaints_.empty()) return;
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
   }
 
-  Scenario take() { return std::move(scenario_); }
+  [[nodiscard]] const std::vector<Diagnostic>& complaints() const { return complaints_; }
+  [[nodiscard]] Scenario& scenario() { return scenario_; }
 
  private:
   void collect(const SourceText& source, const YamlNode& map, const std::string& prefix,
@@ -186,8 +187,8 @@ class LayerReader {
                               : std::pair<const SourceText&, Place>{*nearest->source, place};
   }
 
-  const FileReader& files_;
-  std::vector<Diagnostic>& complaints_;
+  const FileReader* files_;
+  std::vector<Diagnostic> complaints_;
   Scenario scenario_ = default_scenario();
   std::vector<Assignment> given_;     ///< of layers so far; each node belongs to its layer
   const SourceText* file_ = nullptr;  ///< the last one
@@ -205,23 +206,71 @@ void sort_by_place(std::vector<Diagnostic>& complaints) {
   });
 }
 
+/// The files and overrides of a scenario; applies them to `reader`.
+std::vector<ScenarioLayer> read_layers(std::string_view text, const std::string& name, const LoadOptions& options,
+                                       const FileReader& read, LayerReader& reader,
+                                       std::vector<Diagnostic>& complaints) {
+  std::vector<ScenarioLayer> layers = file_layers(name, std::string{text}, read, complaints);
+  for (const std::string& assignment : options.overrides) {
+    if (auto layer = override_layer(assignment, complaints)) layers.push_back(std::move(*layer));
+  }
+  for (const ScenarioLayer& layer : layers) reader.apply(layer);
+  return layers;
+}
+
+/// Throws them, if there are any, and those of the reader.
+void throw_complaints(std::vector<Diagnostic> complaints, const LayerReader& reader) {
+  complaints.insert(complaints.end(), reader.complaints().begin(), reader.complaints().end());
+  if (complaints.empty()) return;
+  sort_by_place(complaints);
+  throw InputError{std::move(complaints)};
+}
+
 }  // namespace
 
 Scenario parse_scenario(std::string_view text, const std::string& name, const LoadOptions& options,
                         const FileReader& read) {
   std::vector<Diagnostic> complaints;
-  std::vector<ScenarioLayer> layers = file_layers(name, std::string{text}, read, complaints);
-  for (const std::string& assignment : options.overrides) {
-    if (auto layer = override_layer(assignment, complaints)) layers.push_back(std::move(*layer));
-  }
-  LayerReader reader{read, complaints};
-  for (const ScenarioLayer& layer : layers) reader.apply(layer);
+  LayerReader reader{read};
+  const std::vector<ScenarioLayer> layers = read_layers(text, name, options, read, reader, complaints);
+  reader.finish(complaints.empty());
+  throw_complaints(std::move(complaints), reader);
+  return std::move(reader.scenario());
+}
+
+struct ScenarioVariants::State {
+  FileReader read;
+  LayerReader reader{read};
+  std::vector<ScenarioLayer> layers;  ///< which the reader points into
+};
+
+ScenarioVariants::ScenarioVariants(std::string_view text, const std::string& name, const LoadOptions& options,
+                                   FileReader read)
+    : state_{std::make_unique<State>()} {
+  std::vector<Diagnostic> complaints;
+  state_->read = std::move(read);
+  state_->layers = read_layers(text, name, options, state_->read, state_->reader, complaints);
+  throw_complaints(std::move(complaints), state_->reader);
+}
+
+ScenarioVariants::~ScenarioVariants() = default;
+ScenarioVariants::ScenarioVariants(ScenarioVariants&&) noexcept = default;
+ScenarioVariants& ScenarioVariants::operator=(ScenarioVariants&&) noexcept = default;
+
+const Scenario& ScenarioVariants::base() const {
+  return state_->reader.scenario();
+}
+
+Scenario& ScenarioVariants::base() {
+  return state_->reader.scenario();
+}
+
+Scenario ScenarioVariants::with(std::span<const ScenarioLayer* const> layers) const {
+  LayerReader reader = state_->reader;
+  for (const ScenarioLayer* layer : layers) reader.apply(*layer);
   reader.finish();
-  if (!complaints.empty()) {
-    sort_by_place(complaints);
-    throw InputError{std::move(complaints)};
-  }
-  return reader.take();
+  throw_complaints({}, reader);
+  return std::move(reader.scenario());
 }
 
 Scenario load_scenario(const std::string& path, const LoadOptions& options) {

@@ -9,6 +9,8 @@
 #include "scenarios/layers.hpp"
 #include "scenarios/scenario.hpp"
 
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +28,26 @@ struct LoadOptions {
 /// come from `read`; without it every include is an error. Throws InputError.
 [[nodiscard]] Scenario parse_scenario(std::string_view text, const std::string& name, const LoadOptions& options = {},
                                       const FileReader& read = {});
+
+/// A scenario that is read once and varied many times, by layers on top of it.
+class ScenarioVariants {
+ public:
+  /// Throws InputError for what is wrong in any case. What spans several keys is only checked in each variant: one of
+  /// its layers may mend it.
+  ScenarioVariants(std::string_view text, const std::string& name, const LoadOptions& options, FileReader read);
+  ~ScenarioVariants();
+  ScenarioVariants(ScenarioVariants&&) noexcept;
+  ScenarioVariants& operator=(ScenarioVariants&&) noexcept;
+
+  /// What the variants start from. It may not be valid alone.
+  [[nodiscard]] const Scenario& base() const;
+  [[nodiscard]] Scenario& base();
+  /// May be called by several threads. Throws InputError.
+  [[nodiscard]] Scenario with(std::span<const ScenarioLayer* const> layers) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace contend

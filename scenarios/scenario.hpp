@@ -6,6 +6,7 @@
 #include "models/workload.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
+#include "scenarios/sweep/spec.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -98,6 +99,7 @@ struct Scenario {
   } workload;
 
   OverlapStudy overlap;
+  SweepSpec sweep;  ///< for `contend sweep`; a single run has none
 
   struct Engine {
     bool leap = true;

@@ -76,7 +76,7 @@ if ((${#files[@]} > 0)); then
 fi
 
 # A heavy header costs seconds in every file that sees it.
-for heavy in yaml-cpp/ boost/program_options boost/graph/ Eigen/ nlohmann/; do
+for heavy in yaml-cpp/ boost/program_options boost/graph/ Eigen/ nlohmann/ sqlite3.h; do
   for room in "${rooms[@]}"; do
     mapfile -t files < <(pick "^$room/.*\.(cpp|hpp)$")
     if ((${#files[@]} == 0)); then continue; fi

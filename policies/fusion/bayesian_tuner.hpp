@@ -1,6 +1,6 @@
 #pragma once
-// Bayesian optimisation of one number: a Gaussian process over the trials made so far says where the expected
-// improvement is largest (Snoek et al., NIPS 2012; Rasmussen and Williams, 2006, equations 2.25 and 2.26).
+// Bayesian optimisation of one number: a Gaussian process over the trials made so far (models/gaussian_process.hpp)
+// says where the expected improvement is largest.
 
 #include <functional>
 

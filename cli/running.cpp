@@ -1,0 +1,23 @@
+#include "cli/running.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+ProgressMode progress_mode(const Arguments& arguments) {
+  const std::string word = arguments.value("progress").value_or(arguments.has("quiet") ? "never" : "auto");
+  if (word == "auto") return ProgressMode::automatic;
+  if (word == "always") return ProgressMode::always;
+  if (word == "never") return ProgressMode::never;
+  throw UsageError{fmt::format("--progress: expected auto, always or never, got \"{}\"", word)};
+}
+
+unsigned thread_count(const Arguments& arguments) {
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
+}
+
+}  // namespace contend

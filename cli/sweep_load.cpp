@@ -1,0 +1,110 @@
+#include "cli/sweep_load.hpp"
+
+#include "scenarios/sweep/spec_keys.hpp"
+#include "sim/error.hpp"
+#include "traces/sha256.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::uint64_t kMaxRepeat = 100'000;
+constexpr std::uint64_t kMaxShards = 1'000'000;
+
+std::string key_of(const std::string& assignment) {
+  return assignment.substr(0, assignment.find('='));
+}
+
+/// Sorts what --set says: one value is an override as everywhere, several are a dimension.
+struct SetOptions {
+  std::vector<std::string> overrides;
+  std::vector<SweepDimension> dimensions;
+};
+
+SetOptions set_options(const Arguments& arguments) {
+  SetOptions options;
+  for (const std::string& assignment : arguments.values("set")) {
+    // Of other keys, such as a description, any comma is part of the value.
+    if (sweepable_key(key_of(assignment)) == nullptr) {
+      options.overrides.push_back(assignment);
+      continue;
+    }
+    SweepDimension dimension = parse_dimension(assignment);
+    if (dimension.range || dimension.values.size() > 1)
+      options.dimensions.push_back(std::move(dimension));
+    else
+      options.overrides.push_back(assignment);
+  }
+  if (const auto repeat = arguments.whole_number("repeat", 1, kMaxRepeat))
+    options.overrides.push_back(fmt::format("sweep.repeat={}", *repeat));
+  return options;
+}
+
+/// The only value of a key that the scenario varies: it doesn't vary any more.
+void fix_dimensions(SweepSpec& spec, const std::vector<std::string>& overrides) {
+  for (const std::string& assignment : overrides) {
+    const std::string key = key_of(assignment);
+    if (varies(spec, key)) set_dimension(spec, parse_dimension(assignment));
+  }
+}
+
+}  // namespace
+
+LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
+  const std::string& path = arguments.positionals().front();
+  SetOptions options = set_options(arguments);
+  std::vector<InputFile> inputs;
+  bool loading = true;  // what points read later, from several threads, is not hashed here
+  const FileReader read = [&](const std::string& file) {
+    FileText content = read_text_file(file);
+    if (loading && content.text) inputs.push_back({.path = file, .sha256 = sha256_hex(*content.text)});
+    return content;
+  };
+  const FileText content = read(path);
+  if (!content.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + content.reason)}};
+  ScenarioVariants variants{*content.text, path, {.overrides = options.overrides}, read};
+  loading = false;
+  Scenario& base = variants.base();
+  if (base.name.empty()) base.name = std::filesystem::path{path}.stem().string();
+  fix_dimensions(base.sweep, options.overrides);
+  for (SweepDimension& each : options.dimensions) set_dimension(base.sweep, std::move(each));
+  return {SweepPlan{std::move(variants), threads}, std::move(inputs)};
+}
+
+std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides) {
+  const FileText content = read_text_file(path);
+  if (!content.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + content.reason)}};
+  ScenarioVariants variants{*content.text, path, {.overrides = overrides}, read_text_file};
+  if (!variants.base().sweep.given()) return std::nullopt;
+  return SweepPlan{std::move(variants), 1};
+}
+
+std::string extent_text(const SweepPlan& plan) {
+  const std::size_t points = plan.points().size();
+  return fmt::format("{} point{} x {} seed{} = {} run{}", points, points == 1 ? "" : "s", plan.info().repeat,
+                     plan.info().repeat == 1 ? "" : "s", plan.info().runs, plan.info().runs == 1 ? "" : "s");
+}
+
+Shard shard_of(const Arguments& arguments) {
+  const std::optional<std::string> text = arguments.value("shard");
+  if (!text) return {};
+  Shard shard;
+  const char* const end = text->data() + text->size();
+  const auto [slash, index_error] = std::from_chars(text->data(), end, shard.index);
+  const bool has_count = index_error == std::errc{} && slash != end && *slash == '/';
+  const auto [stop, count_error] = has_count ? std::from_chars(slash + 1, end, shard.count)
+                                             : std::from_chars_result{end, std::errc::invalid_argument};
+  if (count_error != std::errc{} || stop != end || shard.index < 0 || shard.count < 1 || shard.index >= shard.count ||
+      static_cast<std::uint64_t>(shard.count) > kMaxShards)
+    throw UsageError{fmt::format("--shard: expected i/n with i from 0 to n - 1, such as 0/4, got \"{}\"", *text)};
+  return shard;
+}
+
+}  // namespace contend

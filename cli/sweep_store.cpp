@@ -1,0 +1,85 @@
+#include "cli/sweep_store.hpp"
+
+#include "cli/version.hpp"
+#include "sim/error.hpp"
+#include "traces/json_writer.hpp"
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace contend {
+namespace {
+
+std::string build() {
+  return StoreManifest{
+      .manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = {}}
+      .build();
+}
+
+[[noreturn]] void refuse_existing(const std::string& path) {
+  SweepStore store = SweepStore::open(path);
+  throw InputError{
+      fmt::format("{}: there is a store already, with {} of {} runs: --resume goes on with it, -o writes "
+                  "another one",
+                  path, store.runs().size(), store.info().runs)};
+}
+
+}  // namespace
+
+ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path) {
+  StoreInfo info = plan.info();
+  info.per_job = arguments.has("per-job");
+  if (!std::filesystem::exists(path)) {
+    return {.store = SweepStore::create(path, info, plan.points()),
+            .done = std::vector<bool>(static_cast<std::size_t>(info.runs), false)};
+  }
+  if (!arguments.has("resume")) refuse_existing(path);
+  return resume_sweep(path, plan, info, build());
+}
+
+StoreManifest manifest_of(const Arguments& arguments, const LoadedSweep& sweep, unsigned threads) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> begin{};
+  std::strftime(begin.data(), begin.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  JsonWriter json;
+  json.begin_object().member("program", "contend").member("version", version()).member("git_hash", git_hash());
+  json.key("command_line").begin_array();
+  for (const std::string& word : arguments.command_line()) json.value(word);
+  json.end_array().key("inputs").begin_array();
+  for (const InputFile& input : sweep.inputs)
+    json.begin_object().member("path", input.path).member("sha256", input.sha256).end_object();
+  json.end_array().member("threads", static_cast<std::int64_t>(threads));
+  json.member("begin", std::string_view{begin.data()}).member("host", std::string_view{host.data()}).end_object();
+  return {.manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = json.take()};
+}
+
+std::string resume_command(const Arguments& arguments) {
+  std::string command;
+  for (const std::string& word : arguments.command_line()) {
+    const bool plain = word.find_first_of(" '\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
+    command += (command.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+  }
+  return arguments.has("resume") ? command : command + " --resume";
+}
+
+std::size_t metric_named(const StoreInfo& info, const std::string& option, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < info.metrics.size(); ++i) {
+    if (info.metrics[i].name == name) return i;
+    names.push_back(info.metrics[i].name);
+  }
+  throw UsageError{fmt::format("--{}: there is no metric {}{}", option, name, suggestion(name, names))};
+}
+
+}  // namespace contend

@@ -1,0 +1,170 @@
+#include "scenarios/sweep/sqlite.hpp"
+
+#include "traces/atomic_file.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace contend {
+namespace {
+
+constexpr int kBusyMilliseconds = 30'000;  // another process may be writing; it is never long at it
+
+}  // namespace
+
+void SqlDatabase::Close::operator()(sqlite3* handle) const {
+  sqlite3_close_v2(handle);
+}
+
+SqlDatabase::SqlDatabase(std::string path, Mode mode) : path_{std::move(path)} {
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path_, ignored);
+  if (mode == Mode::create && exists) throw_file_error(path_, "there is a file already", 0);
+  if (mode != Mode::create && !exists) throw_file_error(path_, "there is no such file", 0);
+  if (std::filesystem::is_directory(path_, ignored)) throw_file_error(path_, "is a folder, not a store", 0);
+  int flags = SQLITE_OPEN_NOMUTEX;
+  flags |= mode == Mode::read     ? SQLITE_OPEN_READONLY
+           : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                  : SQLITE_OPEN_READWRITE;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) fail("can't be opened");
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+}
+
+void SqlDatabase::fail(std::string_view what) const {
+  throw_file_error(path_, fmt::format("{}: {}", what, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory"), 0);
+}
+
+void SqlDatabase::execute(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail("can't be used");
+}
+
+void SqlStatement::Finalise::operator()(sqlite3_stmt* handle) const {
+  sqlite3_finalize(handle);
+}
+
+SqlStatement::SqlStatement(SqlDatabase& database, const std::string& sql)
+    : database_{database.handle()}, path_{database.path()} {
+  sqlite3_stmt* handle = nullptr;
+  const int code = sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &handle, nullptr);
+  handle_.reset(handle);
+  check(code);
+}
+
+void SqlStatement::check(int code) const {
+  if (code != SQLITE_OK) fail();
+}
+
+void SqlStatement::fail() const {
+  throw_file_error(path_, fmt::format("can't be used: {}", sqlite3_errmsg(database_)), 0);
+}
+
+SqlStatement& SqlStatement::bind(int index, std::monostate) {
+  check(sqlite3_bind_null(handle_.get(), index));
+  return *this;
+}
+
+SqlStatement& SqlStatement::bind(int index, std::int64_t value) {
+  check(sqlite3_bind_int64(handle_.get(), index, value));
+  return *this;
+}
+
+SqlStatement& SqlStatement::bind(int index, double value) {
+  check(std::isnan(value) ? sqlite3_bind_null(handle_.get(), index) : sqlite3_bind_double(handle_.get(), index, value));
+  return *this;
+}
+
+SqlStatement& SqlStatement::bind(int index, std::string_view value) {
+  check(sqlite3_bind_text64(handle_.get(), index, value.data() == nullptr ? "" : value.data(), value.size(),
+                            SQLITE_TRANSIENT, SQLITE_UTF8));
+  return *this;
+}
+
+SqlStatement& SqlStatement::bind(int index, const SqlValue& value) {
+  std::visit([&](const auto& each) { bind(index, each); }, value);
+  return *this;
+}
+
+bool SqlStatement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) {
+    // The reason must be read before the reset forgets it.
+    const std::string reason = sqlite3_errmsg(database_);
+    sqlite3_reset(handle_.get());
+    throw_file_error(path_, "can't be used: " + reason, 0);
+  }
+  check(sqlite3_reset(handle_.get()));
+  return false;
+}
+
+void SqlStatement::run() {
+  while (step()) continue;
+}
+
+int SqlStatement::columns() const {
+  return sqlite3_column_count(handle_.get());
+}
+
+std::string SqlStatement::name(int index) const {
+  return sqlite3_column_name(handle_.get(), index);
+}
+
+bool SqlStatement::is_null(int index) const {
+  return sqlite3_column_type(handle_.get(), index) == SQLITE_NULL;
+}
+
+std::int64_t SqlStatement::integer(int index) const {
+  return sqlite3_column_int64(handle_.get(), index);
+}
+
+double SqlStatement::number(int index) const {
+  return is_null(index) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(handle_.get(), index);
+}
+
+std::string SqlStatement::text(int index) const {
+  const auto* text = static_cast<const char*>(sqlite3_column_blob(handle_.get(), index));
+  const int size = sqlite3_column_bytes(handle_.get(), index);
+  return text == nullptr ? std::string{} : std::string{text, static_cast<std::size_t>(size)};
+}
+
+SqlValue SqlStatement::value(int index) const {
+  switch (sqlite3_column_type(handle_.get(), index)) {
+    case SQLITE_INTEGER:
+      return integer(index);
+    case SQLITE_FLOAT:
+      return number(index);
+    case SQLITE_NULL:
+      return std::monostate{};
+    default:
+      return text(index);
+  }
+}
+
+SqlTransaction::SqlTransaction(SqlDatabase& database) : database_{database} {
+  database_.execute("BEGIN IMMEDIATE");
+}
+
+SqlTransaction::~SqlTransaction() {
+  if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void SqlTransaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+std::string sql_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string{"\"\""} : std::string{c};
+  return quoted + "\"";
+}
+
+}  // namespace contend

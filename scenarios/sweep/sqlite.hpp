@@ -1,0 +1,93 @@
+#pragma once
+// The little of SQLite that a store needs: a database, and prepared statements whose values are typed. What SQLite
+// refuses (no such file, a full disk, not a database) is an InputError that names the file and its reason.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace contend {
+
+/// NULL, INTEGER, REAL or TEXT.
+using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+class SqlDatabase {
+ public:
+  enum class Mode : std::uint8_t { read, write, create };
+  /// `create` makes an empty database, and refuses a path at which there is something already.
+  SqlDatabase(std::string path, Mode mode);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
+  /// One or more statements without results.
+  void execute(const std::string& sql);
+  /// `ERROR: reason` about this file.
+  [[noreturn]] void fail(std::string_view what) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+class SqlStatement {
+ public:
+  SqlStatement(SqlDatabase& database, const std::string& sql);
+
+  /// Value `index` of the statement, from 1 on. A NaN is stored as NULL.
+  SqlStatement& bind(int index, std::monostate);
+  SqlStatement& bind(int index, std::int64_t value);
+  SqlStatement& bind(int index, double value);
+  SqlStatement& bind(int index, std::string_view value);
+  SqlStatement& bind(int index, const std::string& value) { return bind(index, std::string_view{value}); }
+  SqlStatement& bind(int index, const SqlValue& value);
+  /// To the next row; false after the last. Then the statement may be bound and run again.
+  bool step();
+  /// For a statement without results.
+  void run();
+
+  // Column `index` of the row, from 0 on.
+  [[nodiscard]] int columns() const;
+  [[nodiscard]] std::string name(int index) const;
+  [[nodiscard]] bool is_null(int index) const;
+  [[nodiscard]] std::int64_t integer(int index) const;
+  [[nodiscard]] double number(int index) const;  ///< NaN for NULL
+  [[nodiscard]] std::string text(int index) const;
+  [[nodiscard]] SqlValue value(int index) const;
+
+ private:
+  struct Finalise {
+    void operator()(sqlite3_stmt* handle) const;
+  };
+  void check(int code) const;
+  [[noreturn]] void fail() const;
+  sqlite3* database_;
+  std::string path_;
+  std::unique_ptr<sqlite3_stmt, Finalise> handle_;
+};
+
+/// All that is executed until commit() becomes valid together; without it nothing does.
+class SqlTransaction {
+ public:
+  explicit SqlTransaction(SqlDatabase& database);
+  ~SqlTransaction();
+  SqlTransaction(const SqlTransaction&) = delete;
+  SqlTransaction& operator=(const SqlTransaction&) = delete;
+  void commit();
+
+ private:
+  SqlDatabase& database_;
+  bool open_ = true;
+};
+
+/// `"name"`, with quotes within doubled.
+[[nodiscard]] std::string sql_name(std::string_view name);
+
+}  // namespace contend

@@ -1,0 +1,28 @@
+#pragma once
+// The tables of a store as SQL. What each column means: docs/reference/sweep-store.md.
+
+#include "scenarios/sweep/store.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend {
+
+inline constexpr std::int64_t kStoreApplication = 0x436E7464;  ///< "Cntd": PRAGMA application_id
+inline constexpr std::int64_t kStoreSchema = 1;                ///< PRAGMA user_version
+
+/// All statements that make an empty store.
+[[nodiscard]] std::string store_schema(const StoreInfo& info);
+/// Columns of `points` and `runs` before those of parameters and metrics.
+[[nodiscard]] const std::vector<std::string>& point_columns();
+[[nodiscard]] const std::vector<std::string>& run_columns();
+/// The columns of each parameter, one or two.
+[[nodiscard]] std::vector<std::string> parameter_columns(const StoreInfo& info);
+
+/// `INSERT OR REPLACE INTO table(columns) VALUES(?, ...)`
+[[nodiscard]] std::string insert_statement(std::string_view table, const std::vector<std::string>& columns);
+[[nodiscard]] std::string point_insert(const StoreInfo& info);
+[[nodiscard]] std::string run_insert(const StoreInfo& info);
+[[nodiscard]] std::string job_insert();
+
+}  // namespace contend

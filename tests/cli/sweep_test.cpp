@@ -1,0 +1,198 @@
+// `contend sweep`, `merge` and `results` as a user meets them; killed, resumed, split and merged.
+
+#include "scenarios/sweep/store.hpp"
+#include "tests/cli/program.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kScenario = R"(schema_version: 1
+name: small
+cluster: {servers: 4}
+workload: {generate: {sizes: {1: 3, 2: 2, 4: 2, 8: 1}, iterations: [100, 500], arrivals: 10s}}
+sweep:
+  grid:
+    network.nic: [1Gbps, 10Gbps]
+    policies.placement: [lwf, first-fit]
+  repeat: 3
+  baseline: {policies.placement: first-fit}
+)";
+
+Outcome rows(const Workplace& here, const std::string& store) {
+  return here.contend("results " + store + " --rows");
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Runs of a store, 0 if there is none yet.
+std::size_t recorded(const std::string& path) {
+  return std::filesystem::exists(path) ? SweepStore::open(path).runs().size() : 0;
+}
+
+/// Starts the program in the folder of the store and kills it as soon as it has recorded `more` runs. Whether it was
+/// killed before it ended by itself.
+bool kill_after(const std::string& store, const std::vector<std::string>& words, std::size_t more) {
+  const std::size_t before = recorded(store);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    for (const int stream : {0, 1, 2}) ::dup2(nowhere, stream);
+    std::vector<char*> arguments{std::getenv("CONTEND_PROGRAM")};
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::execv(arguments.front(), arguments.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  while (recorded(store) < before + more && ::waitpid(child, &status, WNOHANG) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  const Outcome list = here.contend("sweep small.yaml --list");
+  CHECK(list.code == 0);
+  CHECK(contains(list.out, "4 points x 3 seeds = 12 runs"));
+  CHECK_FALSE(std::filesystem::exists(here.path("small.sqlite")));
+
+  const Outcome sweep = here.contend("sweep small.yaml");
+  CHECK_MESSAGE(sweep.code == 0, sweep.err);
+  CHECK(contains(sweep.out, "small.sqlite: 4 points x 3 seeds = 12 runs; 12 runs in "));
+  const Outcome results = here.contend("results small.sqlite --group-by network.nic,policies.placement");
+  CHECK(results.code == 0);
+  CHECK(contains(results.out, "1.000 [1.000, 1.000]"));
+  CHECK(lines(results.out) == 2 + 4);
+
+  CHECK(here.contend("check small.yaml").out == "small.yaml: ok, 4 points x 3 seeds = 12 runs\n");
+  const Outcome run = here.contend("run small.yaml");
+  CHECK(run.code == 3);
+  CHECK(contains(run.err, "run it by `contend sweep`"));
+
+  // A file that is there is not overwritten; --resume finds nothing to do.
+  const Outcome again = here.contend("sweep small.yaml");
+  CHECK(again.code == 3);
+  CHECK(contains(again.err, "there is a store already, with 12 of 12 runs: --resume goes on with it"));
+  const Outcome resumed = here.contend("sweep small.yaml --resume");
+  CHECK(resumed.code == 0);
+  CHECK(contains(resumed.err, "12 runs are there and skipped, 0 to do"));
+}
+
+TEST_CASE("a sweep that is killed five times in a row ends with the same results" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  const std::string options = "sweep " + here.path("small.yaml") + " --repeat 150 --per-job";
+  CHECK(here.contend(options + " -o whole.sqlite").code == 0);
+  const std::string store = here.path("killed.sqlite");
+  for (int kill = 0; kill < 5; ++kill)
+    CHECK(kill_after(store, {"sweep", here.path("small.yaml"), "--repeat", "150", "--per-job", "--resume", "-o", store},
+                     20));
+  const std::size_t survived = recorded(store);
+  CHECK(survived >= 100);
+  CHECK(survived < 600);
+  const Outcome last = here.contend(options + " --resume -o killed.sqlite");
+  CHECK(last.code == 0);
+  CHECK(contains(last.err, fmt::format("{} runs are there and skipped, {} to do", survived, 600 - survived)));
+  const Outcome whole = rows(here, "whole.sqlite"), killed = rows(here, "killed.sqlite");
+  CHECK(lines(whole.out) == 601);
+  CHECK(killed.out == whole.out);
+  // Every run has all of its jobs.
+  SweepStore jobs = SweepStore::open(store);
+  SqlStatement incomplete{
+      jobs.database(),
+      "SELECT count(*) FROM runs WHERE run NOT IN (SELECT run FROM jobs GROUP BY run HAVING count(*) = 8)"};
+  REQUIRE(incomplete.step());
+  CHECK(incomplete.integer(0) == 0);
+  CHECK_FALSE(std::filesystem::exists(store + "-wal"));
+}
+
+TEST_CASE("shards merge to the same table" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  CHECK(here.contend("sweep small.yaml -q -j1").code == 0);
+  for (const std::string shard : {"0", "1", "2"})
+    CHECK(here.contend("sweep small.yaml -q --shard " + shard + "/3").code == 0);
+  const Outcome half = here.contend("merge small-0-of-3.sqlite small-2-of-3.sqlite -o half.sqlite");
+  CHECK(half.code == 4);
+  CHECK(contains(half.err, "4 runs are in none of the stores: 1 4 7 10\n"));
+  CHECK(here.contend("merge small-0-of-3.sqlite small-2-of-3.sqlite small-1-of-3.sqlite -o all.sqlite").code == 0);
+  CHECK(rows(here, "all.sqlite").out == rows(here, "small.sqlite").out);
+  CHECK(here.contend("merge small-0-of-3.sqlite -o all.sqlite").code == 3);
+  CHECK(here.contend("merge small-0-of-3.sqlite").code == 2);
+  for (const std::string shard : {"3/3", "1", "-1/3", "1/0", "1/3x"})
+    CHECK(here.contend("sweep small.yaml --shard " + shard).code == 2);
+}
+
+TEST_CASE("--set adds a dimension, replaces one, or fixes it" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  const auto points = [&](const std::string& options) {
+    const Outcome outcome = here.contend("sweep small.yaml --list --repeat 1 " + options);
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    const std::string last = outcome.out.substr(outcome.out.rfind('\n', outcome.out.size() - 2) + 1);
+    return last.substr(0, last.find(" point"));
+  };
+  CHECK(points("") == "4");
+  CHECK(points("--set network.alpha=1us,2us,3us") == "12");
+  CHECK(points("--set network.nic=1Gbps,2Gbps,3Gbps") == "6");
+  CHECK(points("--set network.nic=3Gbps") == "2");
+  CHECK(points("--set 'network.alpha={from: 1us, to: 1ms, points: 5, scale: log}'") == "20");
+  const Outcome wrong = here.contend("sweep small.yaml --list --set network.nic=1Gbps,ten");
+  CHECK(wrong.code == 3);
+  CHECK(contains(wrong.err, "network.nic: expected a rate such as 10Gbps, got \"ten\" (at the point network.nic=ten"));
+}
+
+TEST_CASE("a failing run ends nothing and shows in the exit code" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("jobs.yaml", "schema_version: 1\nsweep: {grid: {workload.jobs: [good.csv, none.csv]}}\n");
+  here.write("good.csv", "job_id,submit_s,gpus,iterations,model\na,0,1,10,resnet50\n");
+  const Outcome outcome = here.contend("sweep jobs.yaml");
+  CHECK(outcome.code == 4);
+  CHECK(contains(outcome.err, "contend: 1 runs failed:\n  run 1, point 1, workload.jobs="));
+  const Outcome results = here.contend("results jobs.sqlite --metric makespan_s");
+  CHECK(results.code == 0);
+  CHECK(contains(results.err, "1 runs failed and are left out"));
+}
+
+TEST_CASE("Ctrl-C keeps what has ended and says how to go on" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  const Outcome outcome = here.contend("sweep small.yaml --repeat 100000 -j1", "timeout --preserve-status -s INT 2");
+  CHECK(outcome.code == 130);
+  CHECK(contains(outcome.err, "sweep small.yaml --repeat 100000 -j1 --resume\n"));
+  CHECK(recorded(here.path("small.sqlite")) > 0);
+}
+
+TEST_CASE("results: names that are not there are told with the nearest" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  REQUIRE(here.contend("sweep small.yaml -q").code == 0);
+  CHECK(contains(here.contend("results small.sqlite --metric avg_jct").err, "did you mean `avg_jct_s`?"));
+  CHECK(contains(here.contend("results small.sqlite --group-by network.nik").err, "did you mean `network.nic`?"));
+  CHECK(here.contend("results small.sqlite --where network.nic=7Gbps").code == 3);
+  CHECK(here.contend("results small.sqlite --rows --metric avg_jct_s").code == 2);
+  CHECK(here.contend("results small.yaml").code == 3);
+  const Outcome csv = here.contend("results small.sqlite --where network.nic=1Gbps --metric avg_jct_s --csv -");
+  CHECK(
+      csv.out.starts_with("network_nic,network_nic_Bps,policies_placement,runs,avg_jct_s,avg_jct_s_ci95,"
+                          "avg_jct_s_ratio,avg_jct_s_ratio_low,avg_jct_s_ratio_high\n1Gbps,125000000,lwf,3,"));
+  CHECK(lines(csv.out) == 3);
+}

@@ -1,0 +1,63 @@
+// `contend tune` as a user meets it.
+
+#include "tests/cli/program.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kScenario = R"(schema_version: 1
+name: small
+cluster: {servers: 4}
+workload: {generate: {sizes: {1: 3, 2: 2, 4: 2, 8: 1}, iterations: [100, 500], arrivals: 10s}}
+sweep:
+  grid: {network.nic: [1Gbps, 10Gbps, 100Gbps], policies.placement: [lwf, first-fit]}
+  repeat: 2
+)";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store for the sweep" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  const Outcome few = here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 1");
+  CHECK(few.code == 0);
+  CHECK(has(few.out, "tried 3 of 6 points in 6 runs"));
+  CHECK(here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 2 -o other.sqlite").out == few.out);
+  const Outcome again = here.contend("tune small.yaml --minimise avg_jct_s --trials 3");
+  CHECK(again.code == 3);
+  CHECK(has(again.err, "--resume goes on with it"));
+  const Outcome all = here.contend("tune small.yaml --minimise avg_jct_s --trials 6 --resume");
+  CHECK(has(all.out, "tried 6 of 6 points in 12 runs"));
+  CHECK(has(here.contend("sweep small.yaml -o small.sqlite --resume").err, "12 runs are there and skipped, 0 to do"));
+  const Outcome halving = here.contend("tune small.yaml --maximise avg_jct_s --method halving -o h.sqlite --json");
+  CHECK(halving.code == 0);
+  CHECK(has(halving.out, "\"tried\": 6"));
+}
+
+TEST_CASE("tune refuses what means nothing" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const Outcome outcome = here.contend("tune small.yaml " + options);
+    INFO(options, ": ", outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(has(outcome.err, why));
+  };
+  refused("", "expected --minimise METRIC or --maximise METRIC");
+  refused("--minimise a --maximise b", "expected --minimise METRIC or --maximise METRIC");
+  refused("--minimise avg_jct", "did you mean \"avg_jct_s\"?");
+  refused("--minimise avg_jct_s --method brute", "expected bayes or halving");
+  refused("--minimise avg_jct_s --eta 2", "--eta has no meaning with --method bayes");
+  refused("--minimise avg_jct_s --method halving --eta 1", "expected a number above 1");
+  refused("--minimise avg_jct_s --method halving --repeat 1", "needs --repeat 2 or more");
+}

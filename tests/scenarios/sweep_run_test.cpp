@@ -1,0 +1,155 @@
+// Running, splitting, merging and resuming in one process; tests/cli/sweep_test.cpp does the same with kill -9.
+
+#include "scenarios/run.hpp"
+#include "scenarios/sweep/query.hpp"
+#include "scenarios/sweep/resume.hpp"
+#include "tests/scenarios/sweep_kit.hpp"
+#include "traces/atomic_file.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+const char* const kSweep =
+    "{grid: {network.nic: [1Gbps, 10Gbps], policies.placement: [lwf, first-fit, random]}, repeat: 3, "
+    "baseline: {policies.placement: first-fit}}";
+
+/// All canonical tables, as text.
+std::string dump(SweepStore& store) {
+  std::string text;
+  for (const std::string table : {"sweep", "parameters", "metrics", "points", "runs", "jobs"}) {
+    if (table == "jobs" && !store.info().per_job) continue;
+    SqlStatement row{store.database(), "SELECT * FROM " + table + " ORDER BY 1, 2"};
+    while (row.step()) {
+      for (int i = 0; i < row.columns(); ++i) text += row.text(i) + "|";
+      text += "\n";
+    }
+  }
+  return text + runs_csv(store, {});
+}
+
+ResumedSweep resume(const std::string& path, const SweepPlan& plan, const std::string& build = "1") {
+  return resume_sweep(path, plan, plan.info(), build);
+}
+
+}  // namespace
+
+TEST_CASE("the canonical tables are the same for any number of threads and any split") {
+  const SweepFolder folder;
+  const SweepPlan plan = plan_of(small_sweep(kSweep));
+  SweepStore one = run_into(folder.path("one"), plan, all_runs(plan), 1, true);
+  const std::string expected = dump(one);
+  SweepStore four = run_into(folder.path("four"), plan, all_runs(plan), 4, true);
+  CHECK(dump(four) == expected);
+  for (const std::size_t shards : {std::size_t{2}, std::size_t{5}}) {
+    std::vector<std::string> paths;
+    for (std::size_t shard = shards; shard-- > 0;) {
+      std::vector<std::int64_t> runs;
+      for (const std::int64_t run : all_runs(plan))
+        if (static_cast<std::size_t>(run) % shards == shard) runs.push_back(run);
+      paths.push_back(folder.path(fmt::format("{}-of-{}", shard, shards)));
+      static_cast<void>(run_into(paths.back(), plan, runs, 2, true));
+    }
+    const std::string merged = folder.path(fmt::format("merged-{}", shards));
+    CHECK(merge_stores(paths, merged).missing.empty());
+    SweepStore store = SweepStore::open(merged);
+    CHECK(dump(store) == expected);
+  }
+}
+
+TEST_CASE("a run of a sweep is the run of its scenario") {
+  const SweepFolder folder;
+  const SweepPlan plan = plan_of(small_sweep(kSweep));
+  SweepStore store = run_into(folder.path("s"), plan, all_runs(plan));
+  const StoreRun run = store.runs()[4];  // point 1, the second seed
+  CHECK(run.point == 1);
+  CHECK(run.seed == 2);
+  std::vector<std::string> settings = store.points()[1].settings;
+  const Scenario scenario = parsed(
+      "cluster: {servers: 4}\n"
+      "workload: {generate: {sizes: {1: 3, 2: 2, 4: 2, 8: 1}, iterations: [10, 50], arrivals: 10s}}",
+      settings);
+  const RunResult alone = run_scenario(scenario, 2);
+  CHECK(run.fingerprint == alone.fingerprint);
+  CHECK(run.digest == alone.digest);
+  CHECK(run.metrics[4] == summarise(alone).avg_jct_s);
+}
+
+TEST_CASE("a failing run is recorded with its error and ends nothing") {
+  const SweepFolder folder;
+  write_file(folder.path("good.csv"), "job_id,submit_s,gpus,iterations,model\na,0,1,10,resnet50\n");
+  const SweepPlan plan = plan_of(fmt::format("sweep: {{grid: {{workload.jobs: [{}, {}]}}, repeat: 2}}",
+                                             folder.path("bad.csv"), folder.path("good.csv")));
+  SweepStore store = run_into(folder.path("s"), plan, all_runs(plan), 2);
+  const std::vector<StoreRun> runs = store.runs();
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].status == RunStatus::failed);
+  CHECK(runs[1].error.find("bad.csv") != std::string::npos);
+  CHECK(std::isnan(runs[1].metrics[0]));
+  CHECK(runs[2].status == RunStatus::done);
+  // A resumed sweep tries them again.
+  const ResumedSweep resumed = resume(folder.path("s"), plan);
+  CHECK(resumed.done == std::vector<bool>{false, false, true, true});
+  CHECK(resumed.failed == 2);
+}
+
+TEST_CASE("a policy that can't work in a setting is refused, not failed") {
+  const SweepFolder folder;
+  const SweepPlan plan = plan_of(
+      "overlap: {model: resnet50, executor: fast, workers: [8], exchange: parameter-server, fusion: [wfbp, "
+      "dear]}\nsweep: {grid: "
+      "{network.nic: [10Gbps]}}");
+  SweepStore store = run_into(folder.path("s"), plan, all_runs(plan));
+  const std::vector<StoreRun> runs = store.runs();
+  CHECK(runs[0].status == RunStatus::done);
+  CHECK(runs[0].metrics[0] > 0);
+  CHECK(runs[1].status == RunStatus::refused);
+  CHECK_FALSE(runs[1].error.empty());
+}
+
+TEST_CASE("a resumed sweep has its runs where it has grown to, and runs only what is new") {
+  const SweepFolder folder;
+  const std::string path = folder.path("s");
+  const SweepPlan small = plan_of(small_sweep("{grid: {network.nic: [10Gbps]}, repeat: 2}"));
+  static_cast<void>(run_into(path, small, {0, 1}));
+  const SweepPlan large = plan_of(small_sweep("{grid: {network.nic: [1Gbps, 10Gbps]}, repeat: 3}"));
+  {
+    ResumedSweep resumed = resume(path, large);
+    CHECK(resumed.added == 4);
+    CHECK(resumed.done == std::vector<bool>{false, false, false, true, true, false});
+    run_sweep(large, std::vector<std::int64_t>{0, 1, 2, 5}, 1, resumed.store, {});
+  }
+  SweepStore grown = SweepStore::open(path);
+  SweepStore fresh = run_into(folder.path("fresh"), large, all_runs(large));
+  CHECK(dump(grown) == dump(fresh));
+
+  // Back to the small one: four runs would be lost.
+  CHECK_THROWS_AS(resume(path, small), InputError);
+  SweepStore untouched = SweepStore::open(path);
+  CHECK(untouched.runs().size() == 6);
+}
+
+TEST_CASE("runs by another version are run again") {
+  const SweepFolder folder;
+  const SweepPlan plan = plan_of(small_sweep("{repeat: 2}"));
+  static_cast<void>(run_into(folder.path("s"), plan, {0}));
+  const ResumedSweep resumed = resume(folder.path("s"), plan, "2");
+  CHECK(resumed.outdated == 1);
+  CHECK(resumed.done == std::vector<bool>{false, false});
+}
+
+TEST_CASE("an interrupted sweep records no half run") {
+  const SweepFolder folder;
+  const SweepPlan plan = plan_of(small_sweep("{repeat: 8}"));
+  SweepStore store = SweepStore::create(folder.path("s"), plan.info(), plan.points());
+  store.add_manifest({});
+  int recorded = 0;
+  run_sweep(
+      plan, all_runs(plan), 1, store,
+      {.threads = 1, .recorded = [&](const StoreRun&) { ++recorded; }, .interrupted = [&] { return recorded == 3; }});
+  CHECK(store.runs().size() == 3);
+}

@@ -1,0 +1,227 @@
+#include "scenarios/sweep/store.hpp"
+
+#include "sim/error.hpp"
+#include "tests/scenarios/sweep_folder.hpp"
+#include "traces/atomic_file.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+StoreInfo small_info() {
+  StoreInfo info;
+  info.name = "small";
+  info.kind = "jobs";
+  info.scenario = "schema_version: 1\n";
+  info.plan = "0123456789abcdef";
+  info.repeat = 2;
+  info.runs = 4;
+  info.parameters = {{.key = "network.nic",
+                      .column = "network_nic",
+                      .type = StoreParameter::Type::quantity,
+                      .number_column = "network_nic_Bps",
+                      .unit = "Bps"},
+                     {.key = "policies.placement.kappa",
+                      .column = "policies_placement_kappa",
+                      .type = StoreParameter::Type::integer,
+                      .number_column = {},
+                      .unit = {}}};
+  info.metrics = {{"finished", "finished", "jobs", "jobs that finished"}, {"avg_jct_s", "average JCT", "s", "mean"}};
+  return info;
+}
+
+std::vector<StorePoint> small_points() {
+  std::vector<StorePoint> points(2);
+  points[0] = {.point = 0,
+               .hash = "00000000000000aa",
+               .settings = {"network.nic=10Gbps", "policies.placement.kappa=2"},
+               .baseline = 0,
+               .values = {"10Gbps", std::int64_t{2}},
+               .numbers = {1.25e9, 2}};
+  points[1] = {.point = 1,
+               .hash = "00000000000000bb",
+               .settings = {"network.nic=auto"},
+               .baseline = std::nullopt,
+               .values = {"auto", std::monostate{}},
+               .numbers = {kNaN, kNaN}};
+  return points;
+}
+
+StoreRun done_run(std::int64_t run, double jct_s) {
+  StoreRun row;
+  row.run = run;
+  row.point = run / 2;
+  row.seed = 1 + static_cast<std::uint64_t>(run % 2);
+  row.fingerprint = 0xfedcba9876543210;  // more than a signed integer of SQLite holds
+  row.digest = 7;
+  row.events = 12;
+  row.metrics = {3, jct_s};
+  row.wall_s = 0.25;
+  row.manifest = 1;
+  return row;
+}
+
+std::string text_of(const InputError& error) {
+  return error.diagnostics().front().format();
+}
+
+}  // namespace
+
+TEST_CASE("a store gives back what was written into it") {
+  const SweepFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  {
+    SweepStore store = SweepStore::create(path, small_info(), small_points());
+    CHECK(store.add_manifest({.manifest = 0, .version = "0.1.0", .git_hash = "abc", .json = "{}"}) == 1);
+    store.record(done_run(1, 12.5));
+    StoreRun failed = done_run(0, kNaN);
+    failed.status = RunStatus::failed;
+    failed.error = "jobs.csv: can't be read";
+    store.record(failed);
+    store.record(done_run(2, 0.1));
+    store.set_fact("rung", "3");
+  }
+  SweepStore store = SweepStore::open(path);
+  CHECK(store.info().plan == "0123456789abcdef");
+  CHECK(store.info().parameters == small_info().parameters);
+  CHECK(store.info().metrics == small_info().metrics);
+  CHECK(store.fact("rung") == "3");
+  CHECK_FALSE(store.fact("rungs"));
+
+  const std::vector<StorePoint> points = store.points();
+  REQUIRE(points.size() == 2);
+  CHECK(points[0].settings == small_points()[0].settings);
+  CHECK(points[0].baseline == 0);
+  CHECK(points[0].values == small_points()[0].values);
+  CHECK(points[0].numbers == small_points()[0].numbers);
+  CHECK_FALSE(points[1].baseline);
+  CHECK(points[1].values == small_points()[1].values);
+  CHECK(std::isnan(points[1].numbers[0]));
+
+  const std::vector<StoreRun> runs = store.runs();
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].status == RunStatus::failed);
+  CHECK(runs[0].error == "jobs.csv: can't be read");
+  CHECK(std::isnan(runs[0].metrics[1]));
+  CHECK(runs[1].fingerprint == 0xfedcba9876543210);
+  CHECK(runs[1].metrics == std::vector<double>{3, 12.5});
+  CHECK(runs[1].wall_s == 0.25);
+  CHECK(runs[2].metrics[1] == 0.1);
+  CHECK(store.manifests().at(0).build() == "0.1.0 (abc)");
+
+  SqlStatement row{store.database(), "SELECT network_nic, network_nic_Bps, avg_jct_s FROM results WHERE run = 2"};
+  REQUIRE(row.step());
+  CHECK(row.text(0) == "auto");
+  CHECK(row.is_null(1));
+  CHECK(row.number(2) == 0.1);
+}
+
+TEST_CASE("a run that is recorded again replaces the first, with its jobs") {
+  const SweepFolder folder;
+  StoreInfo info = small_info();
+  info.per_job = true;
+  SweepStore store = SweepStore::create(folder.path("a.sqlite"), info, small_points());
+  JobResult job;
+  job.name = "first";
+  job.submit = Time::milliseconds(1500);
+  const std::vector<JobResult> two{job, job};
+  store.record(done_run(0, 1), two);
+  store.record(done_run(0, 2), std::span{two}.first(1));
+  CHECK(store.runs().size() == 1);
+  CHECK(store.runs()[0].metrics[1] == 2);
+  const auto rows = store.jobs(0);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0][0] == SqlValue{"first"});
+  CHECK(rows[0][9] == SqlValue{1.5});  // submit_s
+  CHECK(rows[0][11] == SqlValue{});    // finish_s: it did not
+}
+
+TEST_CASE("what is no store, or there already, is refused") {
+  const SweepFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  CHECK_THROWS_AS(SweepStore::open(path), InputError);
+  write_file(path, "name,value\n");
+  CHECK_THROWS_AS(SweepStore::open(path), InputError);
+  try {
+    static_cast<void>(SweepStore::create(path, small_info(), small_points()));
+    FAIL("a file was overwritten");
+  } catch (const InputError& error) {
+    CHECK(text_of(error) == path + ": there is a file already");
+  }
+  const std::string other = folder.path("other.sqlite");
+  {
+    SqlDatabase database{other, SqlDatabase::Mode::create};
+    database.execute("CREATE TABLE t(x)");
+  }
+  try {
+    static_cast<void>(SweepStore::open(other));
+    FAIL("a database of somebody else was opened");
+  } catch (const InputError& error) {
+    CHECK(text_of(error) == other + ": is no store of `contend sweep`");
+  }
+}
+
+TEST_CASE("merged stores hold the rows of all, in whatever order they come") {
+  const SweepFolder folder;
+  const std::vector<std::string> parts{folder.path("0"), folder.path("1")};
+  for (int part = 0; part < 2; ++part) {
+    SweepStore store = SweepStore::create(parts[static_cast<std::size_t>(part)], small_info(), small_points());
+    store.add_manifest({.manifest = 0, .version = "0.1.0", .git_hash = {}, .json = part == 0 ? "{0}" : "{1}"});
+    store.record(done_run(2 - part, 10 + part));
+    store.record(done_run(3, 30));  // both have this one
+  }
+  const MergeReport report = merge_stores(parts, folder.path("all"));
+  CHECK(report.runs == 3);
+  CHECK(report.missing == std::vector<std::int64_t>{0});
+  SweepStore all = SweepStore::open(folder.path("all"));
+  const std::vector<StoreRun> runs = all.runs();
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].metrics[1] == 11);
+  CHECK(runs[0].manifest == 2);
+  CHECK(runs[1].metrics[1] == 10);
+  CHECK(runs[1].manifest == 1);
+  CHECK(runs[2].run == 3);
+  CHECK(all.points()[0].settings == small_points()[0].settings);
+}
+
+TEST_CASE("stores that contradict each other are not merged, and leave no file behind") {
+  const SweepFolder folder;
+  const std::vector<std::string> parts{folder.path("0"), folder.path("1")};
+  StoreInfo info = small_info();
+  std::string version = "0.1.0", reason = "run 3 has other results than in a store before it";
+  double jct_s = 30;
+  SUBCASE("other results") {
+    jct_s = 31;
+  }
+  SUBCASE("another sweep") {
+    info.plan = "another";
+    reason = "is of another sweep than " + parts[0];
+  }
+  SUBCASE("another program") {
+    version = "0.2.0";
+    reason = "was made by contend 0.2.0, " + parts[0] + " by 0.1.0";
+  }
+  {
+    SweepStore first = SweepStore::create(parts[0], small_info(), small_points());
+    first.add_manifest({.manifest = 0, .version = "0.1.0", .git_hash = {}, .json = {}});
+    first.record(done_run(3, 30));
+    SweepStore second = SweepStore::create(parts[1], info, small_points());
+    second.add_manifest({.manifest = 0, .version = version, .git_hash = {}, .json = {}});
+    second.record(done_run(3, jct_s));
+  }
+  try {
+    static_cast<void>(merge_stores(parts, folder.path("all")));
+    FAIL("merged");
+  } catch (const InputError& error) {
+    CHECK(text_of(error) == parts[1] + ": " + reason);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.path("all")));
+}
