@@ -181,6 +181,20 @@ TEST_CASE("Ctrl-C keeps what has ended and says how to go on" * doctest::skip(!h
   CHECK(recorded(here.path("small.sqlite")) > 0);
 }
 
+TEST_CASE("the lines of Python in docs/howto/sweep.md work" *
+          doctest::skip(!has_program() || std::system("python3 -c 'import sqlite3' 2>/dev/null") != 0)) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  REQUIRE(here.contend("sweep small.yaml -q -o need.sqlite").code == 0);
+  const std::string page = read_file("docs/howto/sweep.md");
+  const std::size_t begin = page.find("import sqlite3\n");
+  REQUIRE(begin != std::string::npos);
+  here.write("lines.py", page.substr(begin, page.find("```", begin) - begin));
+  const std::string command = fmt::format("cd '{}' && python3 lines.py >printed.txt 2>&1", here.path(""));
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(here.read("printed.txt").starts_with("[('1Gbps', "));
+}
+
 TEST_CASE("results: names that are not there are told with the nearest" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("small.yaml", kScenario);
