@@ -9,6 +9,7 @@ namespace {
 
 class FirstFit final : public PlacementPolicy {
  public:
+  [[nodiscard]] bool refuses_alike() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);
