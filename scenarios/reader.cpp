@@ -84,7 +84,9 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
-    if (const std::string reason = vcs_complaint(scenario_); !reason.empty()) {
+    const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
+                                           [](const Diagnostic& d) { return d.key.starts_with("cluster.vcs"); });
+    if (const std::string reason = vcs_complaint(scenario_); vcs_are_read && !reason.empty()) {
       const auto [source, place] = find("cluster.vcs");
       complaints_.push_back(source.complaint(place, "cluster.vcs", reason, {}));
     }
