@@ -3,6 +3,7 @@
 #include "scenarios/keys.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/overlap_check.hpp"
+#include "scenarios/scheduling_keys.hpp"
 
 #include <algorithm>
 #include <map>
@@ -84,6 +85,9 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
+    const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
+                                           [](const Diagnostic& d) { return d.key.starts_with("cluster.vcs"); });
+    if (vcs_are_read) place(vcs_complaints(scenario_));
     if (!readable || !complaints_.empty()) return;
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));

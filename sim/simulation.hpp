@@ -5,21 +5,17 @@
 // transfers, arrivals, the scheduling pass, messages that may enter the network, and last the idle GPUs, each of which
 // takes the ready task of the job with the smallest key. Tasks are never interrupted.
 
+#include "sim/cluster.hpp"
 #include "sim/job.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
+#include "sim/rules.hpp"
 
 #include <functional>
 #include <memory>
 #include <string>
 
 namespace contend {
-
-struct ClusterSpec {
-  int servers = 1;          ///< >= 1
-  int gpus_per_server = 1;  ///< >= 1
-  Bytes gpu_memory;         ///< of each GPU
-};
 
 /// The parts that a study swaps. Names are for error messages.
 struct PolicySet {
@@ -37,9 +33,11 @@ struct Progress {
 };
 
 struct SimulationOptions {
-  bool leap = true;                              ///< skip whole periods exactly; false executes every event
-  Time until = Time::never();                    ///< stop at this instant; jobs still alive stay unfinished
+  bool leap = true;            ///< skip whole periods exactly; false executes every event
+  Time until = Time::never();  ///< stop at this instant; jobs still alive stay unfinished
+  SchedulingRules rules{};
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
+  DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts
 };
 

@@ -1,0 +1,193 @@
+#include "policies/scheduling/in_order.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace contend {
+
+bool Eviction::would_fit(const ClusterView& cluster, GpuId gpu, const JobView& job, const std::vector<JobId>& victims) {
+  on_gpu_.clear();
+  cluster.jobs_on(gpu, on_gpu_);
+  Bytes memory = cluster.free_memory(gpu);
+  int share = cluster.free_share(gpu);
+  bool is_left = false;
+  bool is_reserved = false;
+  for (const JobId id : on_gpu_) {
+    const JobView holder = cluster.job(id);
+    if (std::find(victims.begin(), victims.end(), id) != victims.end()) {
+      memory += holder.memory_per_gpu;
+      share += holder.gpu_share;
+    } else {
+      is_left = true;
+      is_reserved = is_reserved || holder.gpu_share > 0;
+    }
+  }
+  if (!is_left) return true;
+  if (job.gpu_share == 0) return !is_reserved && memory >= job.memory_per_gpu;
+  return is_reserved && share >= job.gpu_share;
+}
+
+bool Eviction::choose(const ClusterView& cluster, const JobView& job, const std::vector<Candidate>& candidates,
+                      std::vector<JobId>& victims) {
+  victims.clear();
+  const ServerRange servers = cluster.servers_for(job);
+  const std::size_t per_server = cluster.gpus() / cluster.servers();
+  int room = 0;
+  int quota = cluster.quota_left(job.vc);
+  const bool lacks_quota = quota < job.gpus;
+  fits_.assign(cluster.gpus(), 0);
+  for (std::size_t g = servers.first * per_server; g < servers.last * per_server; ++g) {
+    fits_[g] = cluster.fits(GpuId{g}, job) ? 1 : 0;
+    room += fits_[g];
+  }
+  for (const Candidate& candidate : candidates) {
+    if (room >= job.gpus && quota >= job.gpus) break;
+    const auto gpus = cluster.gpus_of(candidate.job);
+    const bool shares_quota = cluster.job(candidate.job).vc == job.vc;
+    if (!servers.contains(cluster.server_of(gpus.front())) || (lacks_quota && !shares_quota)) continue;
+    victims.push_back(candidate.job);
+    if (lacks_quota) quota += static_cast<int>(gpus.size());
+    for (const GpuId gpu : gpus) {
+      if (fits_[gpu.index()] != 0 || !would_fit(cluster, gpu, job, victims)) continue;
+      fits_[gpu.index()] = 1;
+      ++room;
+    }
+  }
+  if (room >= job.gpus && quota >= job.gpus) return true;
+  victims.clear();
+  return false;
+}
+
+void InOrder::queued(const JobView& job) {
+  std::erase(running_, job.id);
+  if (in_pass_) {
+    preempted_.push_back(job);
+  } else {
+    insert(job);
+  }
+}
+
+void InOrder::left(JobId job) {
+  std::erase(running_, job);
+}
+
+void InOrder::insert(const JobView& job) {
+  const Demand demand{
+      job.vc, job.gpus, job.gpu_share, job.milli_cpus, job.memory_per_gpu.count(), job.host_memory.count()};
+  const auto [entry, is_new] = lane_of_.try_emplace(demand, lanes_.size());
+  if (is_new) {
+    lanes_.emplace_back();
+    lanes_.back().demand = demand;
+  }
+  lanes_[entry->second].queue.insert({key(job), job.tie, job.id}, demand_of(job));
+}
+
+/// Nobody of the lane can start now.
+bool InOrder::is_hopeless(const ClusterView& cluster, const Lane& lane) const {
+  if (rules_.strict || rules_.preemptive || listens_) return false;
+  const Demand& demand = lane.demand;
+  return (demand.share == kWholeGpu && demand.gpus > cluster.free_gpus_of_vc(demand.vc)) ||
+         demand.gpus > cluster.quota_left(demand.vc);
+}
+
+void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
+  in_pass_ = true;
+  listens_ = actions.recording();
+  pushed_.clear();
+  // What a preemption frees or queues is for another round at the same instant. A job pushes others out only once in
+  // it, so that this comes to an end.
+  do {
+    preempted_.clear();
+    round(cluster, actions);
+    for (const JobView& job : preempted_) insert(job);
+  } while (!preempted_.empty());
+  in_pass_ = false;
+}
+
+void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
+  order_.clear();
+  const auto is_later = [this](std::size_t a, std::size_t b) { return lanes_[b].next < lanes_[a].next; };
+  for (std::size_t l = 0; l < lanes_.size(); ++l) {
+    Lane& lane = lanes_[l];
+    if (lane.queue.empty() || is_hopeless(cluster, lane)) continue;
+    const std::int32_t vc = lane.demand.vc;
+    lane.is_isolated = vc >= 0 && (cluster.quota_left(vc) != INT_MAX || cluster.owns_servers(vc));
+    lane.is_dropped = false;
+    lane.next = lane.queue.front();
+    order_.push_back(l);
+  }
+  std::make_heap(order_.begin(), order_.end(), is_later);
+  while (!order_.empty()) {
+    std::pop_heap(order_.begin(), order_.end(), is_later);
+    Lane& lane = lanes_[order_.back()];
+    if (lane.is_dropped || is_hopeless(cluster, lane)) {  // room only shrinks
+      order_.pop_back();
+      continue;
+    }
+    const bool started = try_to_start(cluster, actions, lane.next.job);
+    if (!started) on_refused(actions, lane);
+    const auto next = lane.is_dropped ? std::nullopt : lane.queue.next(lane.next, INT_MAX);
+    if (started) lane.queue.erase(lane.next.job);
+    if (next) {
+      lane.next = *next;
+      std::push_heap(order_.begin(), order_.end(), is_later);
+    } else {
+      order_.pop_back();
+    }
+  }
+}
+
+void InOrder::on_refused(SchedulingActions& actions, Lane& lane) {
+  if (rules_.strict) {
+    for (Lane& other : lanes_) {
+      const bool is_apart = other.is_isolated || lane.is_isolated;
+      if (is_apart && other.demand.vc != lane.demand.vc) continue;
+      other.is_dropped = true;
+      if (listens_) report_behind(actions, other, lane.next.job);
+    }
+  } else if (!rules_.preemptive && !listens_) {
+    lane.is_dropped = actions.refused_alike();
+  }
+}
+
+bool InOrder::try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job) {
+  if (!actions.start(job) && !(rules_.preemptive && make_room(cluster, actions, job) && actions.start(job))) {
+    if (listens_) actions.blocked(job, why_not(cluster, cluster.job(job)));
+    return false;
+  }
+  if (rules_.preemptive) running_.push_back(job);
+  return true;
+}
+
+bool InOrder::make_room(const ClusterView& cluster, SchedulingActions& actions, JobId id) {
+  if (std::count(pushed_.begin(), pushed_.end(), id) > 0) return false;
+  const JobView job = cluster.job(id);
+  const std::int64_t own = key(job);
+  candidates_.clear();
+  for (const JobId other : running_) {
+    const std::int64_t its = key(cluster.job(other));
+    if (its > own) candidates_.push_back({its, other});
+  }
+  std::sort(candidates_.begin(), candidates_.end(), std::greater<>{});
+  if (!eviction_.choose(cluster, job, candidates_, victims_)) return false;
+  pushed_.push_back(id);
+  for (const JobId victim : victims_) actions.preempt(victim, id);
+  return true;
+}
+
+Why InOrder::why_not(const ClusterView& cluster, const JobView& job) {
+  if (cluster.quota_left(job.vc) < job.gpus) return Why::quota;
+  return cluster.free_gpus_of_vc(job.vc) < demand_of(job) ? Why::no_gpus : Why::no_place;
+}
+
+void InOrder::report_behind(SchedulingActions& actions, const Lane& lane, JobId blocker) {
+  for (auto place = lane.queue.first(INT_MAX); place; place = lane.queue.next(*place, INT_MAX)) {
+    if (place->job != blocker) actions.blocked(place->job, Why::behind, blocker);
+  }
+}
+
+}  // namespace contend
