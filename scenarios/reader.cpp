@@ -1,6 +1,7 @@
 #include "scenarios/reader.hpp"
 
 #include "scenarios/keys.hpp"
+#include "scenarios/like_keys.hpp"
 #include "scenarios/network.hpp"
 
 #include <algorithm>
@@ -83,6 +84,10 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
+    if (const auto complaint = jobs_complaint(scenario_)) {
+      const auto [source, place] = find(complaint->key);
+      complaints_.push_back(source.complaint(place, complaint->key, complaint->reason, complaint->hint));
+    }
     if (scenario_.overlap.given() && network.fidelity == Fidelity::flow) {
       const auto [source, place] = find("network.fidelity");
       complaints_.push_back(source.complaint(place, "network.fidelity", "the study of an iteration has no topology",

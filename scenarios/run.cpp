@@ -1,6 +1,7 @@
 #include "scenarios/run.hpp"
 
 #include "models/workload.hpp"
+#include "models/workloads/synthetic.hpp"
 #include "network/alpha_beta.hpp"
 #include "scenarios/flow.hpp"
 #include "sim/check.hpp"
@@ -8,6 +9,7 @@
 #include "traces/job_list.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -36,6 +38,16 @@ std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const 
   check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
 }
 
+std::vector<JobRequest> jobs_of(const Scenario& scenario, std::uint64_t seed) {
+  if (scenario.workload.jobs) return read_job_list(*scenario.workload.jobs);
+  if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
+  SyntheticWorkload synthetic = scenario.workload.synthetic;
+  synthetic.like = find_fitted_workload(*scenario.workload.like);
+  CONTEND_CHECK(synthetic.like != nullptr, "a scenario names a fitted workload");
+  const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  return generate_like(synthetic, gpus, seed);
+}
+
 }  // namespace
 
 AlphaBeta network_cost(const Scenario::Network& network) {
@@ -50,10 +62,7 @@ AlphaBeta network_cost(const Scenario::Network& network) {
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  return run_workload(scenario,
-                      build_workload(scenario.workload.jobs ? read_job_list(*scenario.workload.jobs)
-                                                            : generate_jobs(scenario.workload.generate, seed)),
-                      seed, hooks);
+  return run_workload(scenario, build_workload(jobs_of(scenario, seed)), seed, hooks);
 }
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,

@@ -27,6 +27,16 @@ std::vector<std::string> fitted_workload_names() {
   return names;
 }
 
+int largest_size(const FittedWorkload& fit, std::optional<int> limit) {
+  int largest = 0;
+  for (const SizeClass& sizes : fit.classes) {
+    for (const SizeWeight& size : sizes.sizes) {
+      if (!limit || size.gpus <= *limit) largest = std::max(largest, size.gpus);
+    }
+  }
+  return largest;
+}
+
 double duration_quantile(const SizeClass& sizes, double p) {
   const auto& grid = kDurationProbabilities;
   const auto above = std::upper_bound(grid.begin() + 1, grid.end() - 1, p);

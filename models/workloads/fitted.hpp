@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ struct FittedWorkload {
 /// The one of that name, or nullptr.
 [[nodiscard]] const FittedWorkload* find_fitted_workload(std::string_view name);
 [[nodiscard]] std::vector<std::string> fitted_workload_names();
+
+/// The largest number of GPUs of its jobs that is within `limit`; 0 if there is none.
+[[nodiscard]] int largest_size(const FittedWorkload& fit, std::optional<int> limit);
 
 /// The duration in seconds below which a share `p` in [0, 1] of the jobs of the class lies. Between two quantiles a and
 /// b, at a share f of the way, a + (b - a) f / (f + (1 - f) sqrt(b / a)): a curve through the geometric mean in the
