@@ -3,7 +3,9 @@
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
 #include "network/alpha_beta.hpp"
+#include "network/server_groups.hpp"
 #include "scenarios/flow.hpp"
+#include "scenarios/network.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
@@ -70,7 +72,8 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.fidelity == Fidelity::flow;
   const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
-  const PolicyContext context{seed, cost.beta, eta};
+  PolicyContext context{seed, cost.beta, eta};
+  if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   const std::size_t jobs = workload.jobs.size();
   auto network = make_network(scenario, cost, seed, jobs);
