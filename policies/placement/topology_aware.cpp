@@ -60,6 +60,15 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& ch
   std::sort(chosen.begin(), chosen.end(), [](const Part& a, const Part& b) {
     return std::tuple{-a.room, a.id} < std::tuple{-b.room, b.id};
   });
+  const Part* last = nullptr;
+  for (const Part& part : parts) {
+    if (part.room < needed || is_chosen(part)) continue;
+    if (last == nullptr || std::tuple{part.load, part.room, part.id} < std::tuple{last->load, last->room, last->id}) {
+      last = &part;
+    }
+  }
+  CONTEND_CHECK(last != nullptr, "the parts have room together");
+  chosen.push_back(*last);
 }
 
 class TopologyAware final : public PlacementPolicy {
