@@ -53,8 +53,10 @@ ScenarioKey for_its_study(ScenarioKey key) {
   constexpr std::string_view kOfJobs[] = {"seed", "repeat", "cluster.", "policies.", "workload.", "engine."};
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); })) {
-    key.needs = "a study of jobs (no overlap.model or overlap.layers)";
-    key.applies = [](const Scenario& scenario) { return !scenario.overlap.given(); };
+    if (key.needs.empty()) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
+    key.applies = [also = key.applies](const Scenario& scenario) {
+      return !scenario.overlap.given() && (!also || also(scenario));
+    };
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
     key.needs = "overlap.model or overlap.layers";
     key.applies = [](const Scenario& scenario) { return scenario.overlap.given(); };

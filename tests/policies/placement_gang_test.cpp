@@ -85,7 +85,21 @@ struct Slow {
     if (rule == "best fit") return gangs(full, full);
     if (rule == "yarn") return gangs(first, first);
     if (rule == "worst-fit") return gangs(empty, empty);
+    if (rule == "first-fit") return first_fit();
     return spread();
+  }
+
+  std::string first_fit() {
+    const ServerRange range = cluster.servers_for(job);
+    int left = job.gpus;
+    for (std::uint32_t s = range.first; s < range.last && left > 0; ++s) {
+      const int count = std::min(left, room(s));
+      if (count == 0) continue;
+      taken[s] = count;
+      order.push_back(s);
+      left -= count;
+    }
+    return left == 0 ? text() : "-";
   }
 
   std::string spread() {
@@ -211,11 +225,9 @@ TEST_CASE("GPU shares are packed on the GPU with the least share left that is en
 }
 
 TEST_CASE("every rule chooses as its definition does on random clusters, within the servers of the job") {
-  const std::map<std::string, Choice> rules{{"consolidated", kConsolidated},
-                                            {"best fit", kBestFit},
-                                            {"yarn", kYarn},
-                                            {"worst-fit", kWorstFit},
-                                            {"spread", kSpread}};
+  const std::map<std::string, Choice> rules{{"consolidated", kConsolidated},  {"best fit", kBestFit},
+                                            {"first-fit", {"first-fit", {}}}, {"yarn", kYarn},
+                                            {"worst-fit", kWorstFit},         {"spread", kSpread}};
   int waits = 0, placements = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     RandomStream random{seed, "test.gangs"};
@@ -242,7 +254,7 @@ TEST_CASE("every rule chooses as its definition does on random clusters, within 
       }
       std::vector<GpuId> chosen;
       auto rule = rules.begin();
-      std::advance(rule, random.uniform_integer(0, 4));
+      std::advance(rule, random.uniform_integer(0, std::ssize(rules) - 1));
       placement(rule->second)->place(cluster, job, chosen);
       if (!chosen.empty()) cluster.hold(chosen, job);
       const auto victim = JobId{static_cast<std::uint32_t>(random.uniform_integer(0, step))};

@@ -29,6 +29,7 @@ RandomCluster on(const ClusterSpec& cluster, std::vector<JobSpec> jobs, Choice s
   run.scheduling = std::move(scheduling);
   run.placement = std::move(placement);
   run.communication = {"srsf", {}};
+  run.cost.beta = TimePerByte{1};  // timed jobs send nothing
   return run;
 }
 
