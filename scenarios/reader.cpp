@@ -1,6 +1,7 @@
 #include "scenarios/reader.hpp"
 
 #include "scenarios/keys.hpp"
+#include "scenarios/like_keys.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/overlap_check.hpp"
 #include "scenarios/scheduling_keys.hpp"
@@ -88,6 +89,7 @@ class LayerReader {
     const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
                                            [](const Diagnostic& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_));
+    if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     if (!readable || !complaints_.empty()) return;
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));

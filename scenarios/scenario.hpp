@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/workload.hpp"
+#include "models/workloads/synthetic.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/sweep/spec.hpp"
@@ -107,7 +108,9 @@ struct Scenario {
   SchedulingRules rules;  ///< beside the policy; without the penalty for scattering
 
   struct Work {
-    std::optional<std::string> jobs;  ///< path of a job list; if absent the mix is generated
+    std::optional<std::string> jobs;  ///< path of a job list; if neither it nor `like` is given, the mix is generated
+    std::optional<std::string> like;  ///< a name of fitted_workloads()
+    SyntheticWorkload synthetic;      ///< but for `like`
     GeneratedWorkload generate;
     std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
   } workload;
