@@ -39,10 +39,12 @@ void GreedyWalk::add_waiting(const Rank& rank, std::int32_t job_class, std::int6
   const auto [at, is_new] = entries_.try_emplace(rank.job, Entry{{rank, 0}, width, job_class, Entry::State::waiting});
   CONTEND_CHECK(is_new, "a job is in the walk once");
   wait(at->second);
+  wanted_ += width;
 }
 
 void GreedyWalk::remove(JobId job) {
   const Entry& gone = entry(job);
+  wanted_ -= gone.width;
   if (gone.state == Entry::State::running) {
     unrun(gone);
     used_ -= gone.width;

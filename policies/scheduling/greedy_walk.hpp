@@ -61,6 +61,8 @@ class GreedyWalk {
   void run_held(JobId held, WalkOrder& order);
 
   [[nodiscard]] std::int64_t free() const { return capacity_ - used_; }
+  /// There isn't room for all jobs.
+  [[nodiscard]] bool is_tight() const { return wanted_ > capacity_; }
   /// The place of a job among those that wait, or with the key of now among those that run.
   [[nodiscard]] Rank place(JobId job, Time now) const;
   /// The last running job before `place`; nullptr: of all.
@@ -92,6 +94,7 @@ class GreedyWalk {
 
   std::int64_t capacity_;
   std::int64_t used_ = 0;
+  std::int64_t wanted_ = 0;  // by all jobs, waiting and running
   std::map<JobId, Entry> entries_;
   std::map<std::int32_t, Class> classes_;  // without empty ones
   std::map<std::int64_t, RankTree> running_;  // by rate; within one the order never changes by itself

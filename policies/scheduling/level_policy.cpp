@@ -161,6 +161,7 @@ Time LevelPolicy::late_wakeup() const {
 }
 
 Time LevelPolicy::next_decision(const ClusterView& cluster) {
+  if (!was_tight() && !sees_every_event()) return Time::never();
   const auto first = [](const auto& due) { return due.empty() ? Time::never() : due.begin()->first; };
   const Time demotion = options_.rules.late_wakeup && options_.gpu_time ? late_wakeup() : first(demotions_);
   return std::max(std::min(demotion, first(promotions_)), cluster.now() + Time::nanoseconds(1));

@@ -20,6 +20,7 @@ struct TiresiasRules {
   bool late_wakeup = false;    ///< looks for the next demotion at now + (limit - executed seconds) / GPUs: too late
   bool whole_seconds = false;  ///< demotions only at whole seconds
   bool single_step = false;    ///< one level at an event
+  [[nodiscard]] bool any() const { return list_order || late_wakeup || whole_seconds || single_step; }
 };
 
 class LevelPolicy : public WalkPolicy {
@@ -51,6 +52,7 @@ class LevelPolicy : public WalkPolicy {
 
   Rank waiting_rank(WalkJob& job) final;
   MovingRank running_rank(WalkJob& job, const Rank& waiting) final;
+  [[nodiscard]] bool sees_every_event() const final { return options_.rules.any(); }
   void before_walks(const ClusterView& cluster) final;
   void after_walks(const ClusterView& cluster) final;
   void job_started(WalkJob& job) final;

@@ -115,13 +115,6 @@ void RankTree::erase(const Rank& rank) {
   --size_;
 }
 
-void RankTree::clear() {
-  nodes_.clear();
-  free_.clear();
-  root_ = kNone;
-  size_ = 0;
-}
-
 std::int64_t RankTree::sum_before(const Rank& rank) const {
   std::int64_t sum = 0;
   for (Index node = root_; node != kNone;) {
@@ -160,14 +153,22 @@ std::optional<Rank> RankTree::last_before(const Rank& rank) const {
   return best;
 }
 
-std::optional<Rank> RankTree::first_after(const Rank& rank) const {
-  std::optional<Rank> best;
+std::optional<Rank> RankTree::first_with_sum(std::int64_t sum) const {
+  std::optional<Rank> found;
   for (Index node = root_; node != kNone;) {
-    const bool is_after = nodes_[node].rank > rank;
-    if (is_after) best = nodes_[node].rank;
-    node = is_after ? nodes_[node].left : nodes_[node].right;
+    const Index left = nodes_[node].left;
+    const std::int64_t through = (left == kNone ? 0 : nodes_[left].sum) + nodes_[node].value;
+    if (through >= sum) found = nodes_[node].rank;
+    if (left != kNone && nodes_[left].sum >= sum) {
+      node = left;
+    } else if (through >= sum) {
+      break;
+    } else {
+      sum -= through;
+      node = nodes_[node].right;
+    }
   }
-  return best;
+  return found;
 }
 
 std::optional<Rank> RankTree::first_at_most(std::int64_t limit) const {

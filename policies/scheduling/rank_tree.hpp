@@ -26,7 +26,6 @@ class RankTree {
  public:
   void insert(const Rank& rank, std::int64_t value);
   void erase(const Rank& rank);  ///< which must be there
-  void clear();
 
   [[nodiscard]] bool empty() const { return root_ == kNone; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -36,7 +35,8 @@ class RankTree {
   [[nodiscard]] std::optional<Rank> first() const;
   [[nodiscard]] std::optional<Rank> last() const;
   [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
-  [[nodiscard]] std::optional<Rank> first_after(const Rank& rank) const;
+  /// The first rank up to which the values, which must not be negative, add up to at least `sum`.
+  [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
   /// The first rank whose value is at most `limit`.
   [[nodiscard]] std::optional<Rank> first_at_most(std::int64_t limit) const;
 

@@ -1,18 +1,9 @@
 #include "policies/scheduling/walk_policy.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <utility>
 
 namespace contend {
-
-namespace {
-
-std::int64_t width_of(const JobView& view) {
-  return static_cast<std::int64_t>(view.gpus) * (view.gpu_share == 0 ? kWholeGpu : view.gpu_share);
-}
-
-}  // namespace
 
 void WalkPolicy::queued(const JobView& view) {
   const auto [at, is_new] = jobs_.try_emplace(view.id);
@@ -24,7 +15,7 @@ void WalkPolicy::queued(const JobView& view) {
     arrived_.push_back(view.id);
     return;
   }
-  walks_[job.walk].jobs.add_waiting(waiting_rank(job), class_of(view), width_of(view));
+  walks_[job.walk].jobs.add_waiting(waiting_rank(job), shapes_.of(view), width_of(view));
   newcomers_.push_back(view.id);
 }
 
@@ -36,31 +27,13 @@ void WalkPolicy::left(JobId id) {
   jobs_.erase(at);
 }
 
-std::uint32_t WalkPolicy::walk_of(const ClusterView& cluster, const JobView& view) {
-  const ServerRange servers = cluster.servers_for(view);
-  const bool has_quota = cluster.quota_left(view.vc) != INT_MAX;
-  const auto next = static_cast<std::uint32_t>(walks_.size());
-  const auto [at, is_new] = walk_ids_.try_emplace({servers.first, servers.last, has_quota ? view.vc : -1}, next);
-  if (is_new) {
-    auto gpus = static_cast<std::int64_t>(servers.size() * (cluster.gpus() / cluster.servers()));
-    if (has_quota) gpus = std::min<std::int64_t>(gpus, cluster.vc_quota(view.vc));
-    walks_.push_back({GreedyWalk{gpus * kWholeGpu}, {}});
-  }
-  return at->second;
-}
-
-std::int32_t WalkPolicy::class_of(const JobView& view) {
-  const Shape shape{width_of(view), view.memory_per_gpu.count(), view.milli_cpus, view.host_memory.count(),
-                    view.gpu_type};
-  return classes_.try_emplace(shape, static_cast<std::int32_t>(classes_.size())).first->second;
-}
-
 void WalkPolicy::admit(const ClusterView& cluster) {
   for (const JobId id : std::exchange(arrived_, {})) {
     WalkJob& job = jobs_.at(id);
     job.is_new = true;
-    job.walk = walk_of(cluster, job.view);
-    walks_[job.walk].jobs.add_waiting(waiting_rank(job), class_of(job.view), width_of(job.view));
+    job.walk = pools_.of(cluster, job.view);
+    if (job.walk == walks_.size()) walks_.push_back({GreedyWalk{Pools::capacity(cluster, job.view)}, {}});
+    walks_[job.walk].jobs.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
     newcomers_.push_back(id);
   }
 }
@@ -70,10 +43,12 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   cluster_ = &cluster;
   newcomers_.clear();
   admit(cluster);
-  before_walks(cluster);
+  // Where all that waits fits, nobody gives way, and the order among those that run doesn't matter yet.
+  was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const Walk& walk) { return walk.jobs.is_tight(); });
+  if (was_tight_ || sees_every_event()) before_walks(cluster);
   for (Walk& walk : walks_) run(walk, actions);
   std::erase_if(newcomers_, [&](JobId id) { return jobs_.at(id).running; });
-  explain(actions);
+  if (actions.recording()) explain(actions);
   after_walks(cluster);
   for (const JobId id : newcomers_) jobs_.at(id).is_new = false;
   cluster_ = nullptr;
@@ -118,9 +93,9 @@ void WalkPolicy::try_stranded(Walk& walk, SchedulingActions& actions) {
   for (auto at = walk.stranded.begin(); at != walk.stranded.end();) {
     const JobId id = at->job;
     const JobView& view = jobs_.at(id).view;
-    const bool may_fit = width_of(view) <= walk.jobs.free() && !refused.contains(class_of(view));
+    const bool may_fit = width_of(view) <= walk.jobs.free() && !refused.contains(shapes_.of(view));
     if (!may_fit || !actions.start(id)) {
-      if (may_fit) refused.insert(class_of(view));
+      if (may_fit) refused.insert(shapes_.of(view));
       ++at;
       continue;
     }

@@ -2,13 +2,13 @@
 // What the preemptive policies have in common: at every pass the GPUs go to the first jobs of an order, as many as fit,
 // and running jobs that are not among them give way (GreedyWalk). A policy says what the order is.
 
+#include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/greedy_walk.hpp"
 #include "sim/ports.hpp"
 
 #include <cstdint>
 #include <map>
 #include <set>
-#include <tuple>
 #include <vector>
 
 namespace contend {
@@ -33,8 +33,7 @@ struct WalkJob {
   }
 };
 
-/// Jobs of one walk compete with each other: those that may use the same servers, or have one quota in common. A job
-/// that names no share of a GPU (gpu_share 0) counts with whole GPUs.
+/// The jobs of each pool (demand.hpp) have a walk of their own.
 ///
 /// Placement may refuse a job for which the walk has room. It and others of its shape are left out until the next pass.
 /// If running jobs gave way in that pass, it makes nobody give way again before it has run: it waits for GPUs that are
@@ -45,13 +44,15 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   void queued(const JobView& view) final;
   void left(JobId job) final;
   void pass(const ClusterView& cluster, SchedulingActions& actions) final;
+  [[nodiscard]] bool idle_passes() const final { return sees_every_event(); }
 
  protected:
   /// The place of a job that begins to wait: it arrived, or has just given way.
   [[nodiscard]] virtual Rank waiting_rank(WalkJob& job) = 0;
   /// The place of a job that starts now.
   [[nodiscard]] virtual MovingRank running_rank(WalkJob& job, const Rank& waiting) = 0;
-  /// Before and after the walks of a pass: to move jobs to other places.
+  /// Before and after the walks of a pass: to move jobs to other places. The first is left out of a pass in which there
+  /// is room for all, unless the policy wants to see every event.
   virtual void before_walks(const ClusterView& /*cluster*/) {}
   virtual void after_walks(const ClusterView& /*cluster*/) {}
   virtual void job_started(WalkJob& /*job*/) {}
@@ -60,6 +61,10 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   /// It ended, or an attempt did.
   virtual void job_ended(const WalkJob& /*job*/) {}
 
+  [[nodiscard]] virtual bool sees_every_event() const { return false; }
+
+  /// In the last pass there was not room for all jobs.
+  [[nodiscard]] bool was_tight() const { return was_tight_; }
   [[nodiscard]] Time now() const { return now_; }
   /// Counts the passes, from 1; during notifications: that of the next.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
@@ -75,11 +80,7 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
     GreedyWalk jobs;
     std::set<Rank> stranded;  ///< others gave way to them and yet they found no place
   };
-  using Shape = std::tuple<std::int64_t, std::int64_t, std::int32_t, std::int64_t, std::int32_t>;
-
   [[nodiscard]] MovingRank when_started(const Rank& waiting) override;
-  [[nodiscard]] std::uint32_t walk_of(const ClusterView& cluster, const JobView& view);
-  [[nodiscard]] std::int32_t class_of(const JobView& view);
   void admit(const ClusterView& cluster);
   void run(Walk& walk, SchedulingActions& actions);
   bool carry_out(Walk& walk, SchedulingActions& actions);
@@ -88,12 +89,13 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   void explain(SchedulingActions& actions);
 
   Time now_{};
+  bool was_tight_ = false;
   std::int64_t passes_ = 1;
   const ClusterView* cluster_ = nullptr;  // during a pass
   std::map<JobId, WalkJob> jobs_;
   std::vector<Walk> walks_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> walk_ids_;
-  std::map<Shape, std::int32_t> classes_;
+  Pools pools_;
+  Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;
   std::vector<GreedyWalk::Change> changes_;
 };
