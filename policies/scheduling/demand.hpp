@@ -18,8 +18,8 @@ namespace contend {
 class Shapes {
  public:
   [[nodiscard]] std::int32_t of(const JobView& job) {
-    const Shape shape{job.gpus, job.gpu_share, job.memory_per_gpu.count(), job.milli_cpus, job.host_memory.count(),
-                      job.gpu_type};
+    const Shape shape{job.gpus,       job.gpu_share,           job.memory_per_gpu.count(),
+                      job.milli_cpus, job.host_memory.count(), job.gpu_type};
     return numbers_.try_emplace(shape, static_cast<std::int32_t>(numbers_.size())).first->second;
   }
 

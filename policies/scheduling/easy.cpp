@@ -1,6 +1,6 @@
-// EASY backfilling (Lifka, JSSPP 1995; Feitelson and Weil, IPPS 1998): jobs start in order of submission; the first that
-// can't gets a reservation at the earliest time at which enough GPUs are free by the estimates, and a job behind it may
-// start at once if it ends before that time or takes only GPUs that the reservation leaves over.
+// EASY backfilling (Lifka, JSSPP 1995; Feitelson and Weil, IPPS 1998): jobs start in order of submission; the first
+// that can't gets a reservation at the earliest time at which enough GPUs are free by the estimates, and a job behind
+// it may start at once if it ends before that time or takes only GPUs that the reservation leaves over.
 
 #include "policies/factories.hpp"
 #include "policies/scheduling/backfill.hpp"
@@ -20,8 +20,8 @@ class Easy final : public BackfillPolicy {
  private:
   struct Pool {
     std::int64_t free = 0;
-    RankTree running;                      // by estimated end; value: width
-    RankTree waiting;                      // value: width
+    RankTree running;                         // by estimated end; value: width
+    RankTree waiting;                         // value: width
     std::map<std::int32_t, RankTree> shapes;  // those that wait, by shape; value: estimate
     std::map<std::int32_t, std::int64_t> width;
     std::set<std::int32_t> refused;  // in this pass

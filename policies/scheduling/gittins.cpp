@@ -19,7 +19,7 @@ class Gittins final : public LevelPolicy {
       : LevelPolicy{{true, 0, {}}}, quantum_{quantum}, next_fit_{static_cast<std::size_t>(warm_up)} {}
 
  private:
-  static constexpr std::int64_t kLevels = 10'000;             // the last one holds all beyond
+  static constexpr std::int64_t kLevels = 10'000;            // the last one holds all beyond
   static constexpr std::int64_t kNeverSeen = INT64_MAX / 2;  // key of levels that no job has ended in or beyond
 
   [[nodiscard]] Time limit(std::int64_t level) const override {

@@ -50,8 +50,8 @@ class GreedyWalk {
     bool starts = false;
     Rank waiting;  ///< of a job that starts: its place before
   };
-  /// Appends what has to change, in order of the walk, and takes it as done. Jobs that stop leave the walk: they have to
-  /// be added again.
+  /// Appends what has to change, in order of the walk, and takes it as done. Jobs that stop leave the walk: they have
+  /// to be added again.
   void settle(Time now, WalkOrder& order, std::vector<Change>& changes);
   /// A job that `settle` started could not start after all: it waits. Its class is passed over until `end_pass`.
   void refuse(const Change& failed);
@@ -96,7 +96,7 @@ class GreedyWalk {
   std::int64_t used_ = 0;
   std::int64_t wanted_ = 0;  // by all jobs, waiting and running
   std::map<JobId, Entry> entries_;
-  std::map<std::int32_t, Class> classes_;  // without empty ones
+  std::map<std::int32_t, Class> classes_;     // without empty ones
   std::map<std::int64_t, RankTree> running_;  // by rate; within one the order never changes by itself
   std::vector<std::int32_t> refused_;
 };

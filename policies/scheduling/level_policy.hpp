@@ -16,8 +16,8 @@ namespace contend {
 
 /// Rules of the released simulator of Tiresias (SymbioticLab/Tiresias, run_sim.py) that differ from the method.
 struct TiresiasRules {
-  bool list_order = false;     ///< levels are lists: running jobs, those that wait, newcomers, each as they stood before
-  bool late_wakeup = false;    ///< looks for the next demotion at now + (limit - executed seconds) / GPUs: too late
+  bool list_order = false;   ///< levels are lists: running jobs, those that wait, newcomers, each as they stood before
+  bool late_wakeup = false;  ///< looks for the next demotion at now + (limit - executed seconds) / GPUs: too late
   bool whole_seconds = false;  ///< demotions only at whole seconds
   bool single_step = false;    ///< one level at an event
   [[nodiscard]] bool any() const { return list_order || late_wakeup || whole_seconds || single_step; }

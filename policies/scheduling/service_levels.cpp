@@ -1,6 +1,6 @@
-// Least attained service first, in levels. `las`: levels of equal width, as fine as one likes. `dlas` and `dlas-gpu`: the
-// few queues of Tiresias (Gu et al., NSDI 2019, section 4.2, discretized 2D-LAS), by time on the GPUs or by GPU time.
-// Tiresias' PROMOTEKNOB is `promote`.
+// Least attained service first, in levels. `las`: levels of equal width, as fine as one likes. `dlas` and `dlas-gpu`:
+// the few queues of Tiresias (Gu et al., NSDI 2019, section 4.2, discretized 2D-LAS), by time on the GPUs or by GPU
+// time. Tiresias' PROMOTEKNOB is `promote`.
 
 #include "policies/factories.hpp"
 #include "policies/scheduling/level_policy.hpp"
@@ -55,8 +55,8 @@ std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool
   for (std::size_t i = 1; i < queues; ++i) {
     const double limit = parameters.get<double>(fmt::format("limit_{}_s", i));
     if (!limits.empty() && seconds(limit) <= limits.back()) {
-      throw InputError{fmt::format("scheduling policy `dlas`: limit_{}_s: expected more than that of the queue before",
-                                   i)};
+      throw InputError{
+          fmt::format("scheduling policy `dlas`: limit_{}_s: expected more than that of the queue before", i)};
     }
     limits.push_back(seconds(limit));
   }

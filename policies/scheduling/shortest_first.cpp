@@ -40,7 +40,8 @@ std::unique_ptr<SchedulingPolicy> make_srtf(const Parameters& parameters, const 
 }
 
 std::unique_ptr<SchedulingPolicy> make_srsf(const Parameters& parameters, const PolicyContext&) {
-  if (parameters.get<bool>("rewalk")) return make_remaining_first(Remaining::service, parameters.get<bool>("list_order"));
+  if (parameters.get<bool>("rewalk"))
+    return make_remaining_first(Remaining::service, parameters.get<bool>("list_order"));
   return std::make_unique<ShortestFirst>(Measure::service, true, parameters);
 }
 

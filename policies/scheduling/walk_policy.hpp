@@ -18,12 +18,12 @@ struct WalkJob {
   JobView view;            ///< as it was when the job last began to wait
   std::uint32_t walk = 0;  ///< which of the walks it is in
   bool running = false;
-  Time since{};            ///< of its present run
-  bool is_new = true;      ///< has come since the last pass
+  Time since{};        ///< of its present run
+  bool is_new = true;  ///< has come since the last pass
   // For the policies that rank jobs by what they have had (level_policy.hpp).
   std::int64_t level = 0;
-  Time forgotten{};        ///< GPU time that counts no longer
-  Time waited{};           ///< since its service was last forgotten, before its present wait
+  Time forgotten{};          ///< GPU time that counts no longer
+  Time waited{};             ///< since its service was last forgotten, before its present wait
   Time due = Time::never();  ///< when it is to change its level
   std::int64_t late = 0;     ///< its place in LevelPolicy::late_
 
