@@ -164,12 +164,13 @@ Time Admission::at_quantum(Time time) const {
 }
 
 void Admission::scheduling_pass() {
-  if (pass_is_due_ && state_.waiting > 0 && at_quantum(state_.clock) != state_.clock) {
+  const bool idles = state_.policies.scheduling->idle_passes();
+  if (pass_is_due_ && (state_.waiting > 0 || idles) && at_quantum(state_.clock) != state_.clock) {
     pass_is_due_ = false;
     schedule_pass(std::min(pass_at_, at_quantum(state_.clock)));
   }
   // A job without work ends in the pass that starts it; what it frees is for another pass at the same instant.
-  while (pass_is_due_ && state_.waiting > 0) {
+  while (pass_is_due_ && (state_.waiting > 0 || idles)) {
     pass_is_due_ = false;
     too_large_.clear();
     in_pass_ = true;
@@ -179,7 +180,7 @@ void Admission::scheduling_pass() {
     if (!pass_is_due_) ask_for_next_decision();
   }
   pass_is_due_ = false;
-  if (state_.waiting == 0) schedule_pass(Time::never());
+  if (state_.waiting == 0 && !idles) schedule_pass(Time::never());
 }
 
 void Admission::ask_for_next_decision() {
@@ -189,8 +190,11 @@ void Admission::ask_for_next_decision() {
     if (time <= state_.clock) throw InputError{fmt::format("{} policy `{}`: asked for a pass in the past", kind, name)};
     next = std::min(next, time);
   };
-  if (state_.waiting > 0) {
+  const bool waiting = state_.waiting > 0;
+  if (waiting || state_.policies.scheduling->idle_passes()) {
     ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
+  }
+  if (waiting) {
     ask(*state_.policies.placement, "placement", state_.policies.placement_name);
   }
   schedule_pass(at_quantum(next));
