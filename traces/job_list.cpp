@@ -83,7 +83,12 @@ class JobListReader {
       diagnostic.hint = std::move(hint);
       complaints.push_back(std::move(diagnostic));
     };
-    if (!rows_.next()) complain("the file is empty; expected a header line");
+    if (!rows_.next()) {
+      Diagnostic empty;
+      empty.file = report_.file();
+      empty.reason = "the file is empty; expected a header line";
+      throw InputError{std::vector{std::move(empty)}};
+    }
     const std::vector<std::string> known{kNames.begin(), kNames.end()};
     width_ = rows_.fields().size();
     for (std::size_t i = 0; i < width_; ++i) {
@@ -96,7 +101,7 @@ class JobListReader {
       else
         index_[column] = i;
     }
-    if (width_ > 0) check_columns(complain);
+    check_columns(complain);
     if (!complaints.empty()) throw InputError{std::move(complaints)};
   }
 

@@ -23,8 +23,7 @@ class Importer {
 
   void take(int line, JobRequest job) {
     if (!has_own_name(line, job)) return;
-    if (result_.jobs.empty() && latest_ == Time::nanoseconds(INT64_MIN)) latest_ = job.submit;
-    if (job.submit < latest_) report().note(line, "submitted before the row above it; jobs are sorted");
+    if (job.submit < latest_) report().note(line, "submitted before a row above it; jobs are sorted");
     latest_ = std::max(latest_, job.submit);
     if (!is_wanted(line, job) || !can_run(line, job) || !has_work(line, job)) return;
     sorted_ = sorted_ && (result_.jobs.empty() || result_.jobs.back().submit <= job.submit);
