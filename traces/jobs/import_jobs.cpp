@@ -116,7 +116,7 @@ ImportedJobs import_jobs(const std::string& format, ByteSource& source, const st
   ImportedJobs result{.jobs = {}, .report = RowReport{file, options.skip_bad_rows}, .format = &found, .origin = {}};
   Importer importer{result, options};
   found.read(peeked, result.report, [&](int line, JobRequest job) { importer.take(line, std::move(job)); });
-  result.report.throw_if_bad();
+  result.report.throw_if_bad("--skip-bad-rows leaves them out");
   importer.finish();
   return result;
 }
