@@ -284,7 +284,7 @@ class JobListReader {
 std::vector<JobRequest> read_list(ByteSource& source, const std::string& name, std::optional<int> cluster_gpus) {
   RowReport report{name, false};
   std::vector<JobRequest> jobs;
-  read_jobs(source, report, [&](int line, JobRequest job) {
+  read_jobs(source, report, [&](int line, JobRequest&& job) {
     if (cluster_gpus && job.gpus > *cluster_gpus)
       report.bad(line, "gpus", "more than the cluster has",
                  fmt::format("job {} needs {} GPUs, the cluster has {}", quote_for_message(job.name), job.gpus,

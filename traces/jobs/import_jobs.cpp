@@ -21,7 +21,7 @@ class Importer {
  public:
   Importer(ImportedJobs& result, const ImportOptions& options) : result_{result}, options_{options} {}
 
-  void take(int line, JobRequest job) {
+  void take(int line, JobRequest&& job) {
     if (!has_own_name(line, job)) return;
     if (job.submit < latest_) report().note(line, "submitted before a row above it; jobs are sorted");
     latest_ = std::max(latest_, job.submit);
@@ -115,7 +115,7 @@ ImportedJobs import_jobs(const std::string& format, ByteSource& source, const st
   const TraceFormat& found = format == "auto" ? recognise_trace(peeked.head(), file) : find_trace_format(format);
   ImportedJobs result{.jobs = {}, .report = RowReport{file, options.skip_bad_rows}, .format = &found, .origin = {}};
   Importer importer{result, options};
-  found.read(peeked, result.report, [&](int line, JobRequest job) { importer.take(line, std::move(job)); });
+  found.read(peeked, result.report, [&](int line, JobRequest&& job) { importer.take(line, std::move(job)); });
   result.report.throw_if_bad("--skip-bad-rows leaves them out");
   importer.finish();
   return result;
