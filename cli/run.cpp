@@ -3,8 +3,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/overlap.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/simulate.hpp"
 #include "cli/version.hpp"
 #include "scenarios/batch.hpp"
 #include "scenarios/print.hpp"
@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <thread>
 
 #include <fmt/core.h>
 
@@ -39,22 +38,9 @@ constexpr Option kOptions[] = {
     {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print errors only"},
-    {.name = "progress", .letter = '\0', .value = "MODE", .text = "auto (on a terminal), always or never"},
-    {.name = "jobs", .letter = 'j', .value = "N", .text = "threads; the results do not depend on it (all cores)"},
+    kProgressOption,
+    kThreadsOption,
 };
-
-ProgressMode progress_mode(const Arguments& arguments) {
-  const std::string word = arguments.value("progress").value_or(arguments.has("quiet") ? "never" : "auto");
-  if (word == "auto") return ProgressMode::automatic;
-  if (word == "always") return ProgressMode::always;
-  if (word == "never") return ProgressMode::never;
-  throw UsageError{fmt::format("--progress: expected auto, always or never, got \"{}\"", word)};
-}
-
-unsigned thread_count(const Arguments& arguments) {
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
-}
 
 /// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to.
 std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios) {
@@ -111,15 +97,6 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   const Scenario::Cluster& cluster = scenarios.front().cluster;
   return std::make_unique<ChromeTrace>(*file, static_cast<std::size_t>(cluster.servers),
                                        static_cast<std::size_t>(cluster.gpus_per_server));
-}
-
-std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
-                                           ChromeTrace* timeline) {
-  ProgressLine line{mode, batch_size(scenarios)};
-  return run_batch(scenarios, {.threads = threads,
-                               .observer = timeline,
-                               .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
-                               .interrupted = interrupted});
 }
 
 void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,

@@ -1,0 +1,35 @@
+#include "cli/simulate.hpp"
+
+#include "cli/interrupt.hpp"
+#include "scenarios/batch.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+ProgressMode progress_mode(const Arguments& arguments) {
+  const std::string word = arguments.value("progress").value_or(arguments.has("quiet") ? "never" : "auto");
+  if (word == "auto") return ProgressMode::automatic;
+  if (word == "always") return ProgressMode::always;
+  if (word == "never") return ProgressMode::never;
+  throw UsageError{fmt::format("--progress: expected auto, always or never, got \"{}\"", word)};
+}
+
+unsigned thread_count(const Arguments& arguments) {
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
+}
+
+std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
+                                           Observer* observer) {
+  ProgressLine line{mode, batch_size(scenarios)};
+  return run_batch(scenarios, {.threads = threads,
+                               .observer = observer,
+                               .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
+                               .interrupted = interrupted});
+}
+
+}  // namespace contend

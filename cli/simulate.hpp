@@ -1,0 +1,30 @@
+#pragma once
+// Runs of scenarios with a progress line, on several threads: what the verbs that simulate have in common.
+
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/ports.hpp"
+#include "traces/replica.hpp"
+
+#include <span>
+#include <vector>
+
+namespace contend {
+
+inline constexpr Option kProgressOption = {
+    .name = "progress", .letter = '\0', .value = "MODE", .text = "auto (on a terminal), always or never"};
+inline constexpr Option kThreadsOption = {
+    .name = "jobs", .letter = 'j', .value = "N", .text = "threads; the results do not depend on it (all cores)"};
+
+/// By the options `progress` and `quiet`. Throws UsageError.
+[[nodiscard]] ProgressMode progress_mode(const Arguments& arguments);
+/// By the option `jobs`. Throws UsageError.
+[[nodiscard]] unsigned thread_count(const Arguments& arguments);
+
+/// All replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is for a batch of a
+/// single run, or nullptr.
+[[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
+                                                         unsigned threads, Observer* observer = nullptr);
+
+}  // namespace contend
