@@ -7,6 +7,7 @@
 #include "cli/simulate.hpp"
 #include "cli/version.hpp"
 #include "scenarios/batch.hpp"
+#include "scenarios/expectations.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
 #include "traces/chrome_trace.hpp"
@@ -90,6 +91,23 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   return true;
 }
 
+/// Whether every scenario met what it expects of itself; says what was expected and what was found.
+bool report_expectations(const Arguments& arguments, std::span<const Scenario> scenarios,
+                         std::span<const std::vector<Replica>> results) {
+  bool met = true;
+  const bool text = !arguments.has("json") && !arguments.has("quiet");
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (scenarios[i].expect.empty()) continue;
+    const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
+    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, expectations_text(outcomes));
+    for (const ExpectationOutcome& each : outcomes)
+      if (!each.met && !text)
+        fmt::print(stderr, "contend: {}: expected {}: {}\n", scenarios[i].name, each.expectation, each.reason);
+    met = met && all_met(outcomes);
+  }
+  return met;
+}
+
 std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios) {
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
@@ -134,6 +152,7 @@ int run(const Arguments& arguments) {
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     if (report_unfinished(scenarios[i], results[i])) unfinished = true;
+  if (!report_expectations(arguments, scenarios, results)) return kExitFailed;
   return unfinished ? kExitUnfinished : kExitOk;
 }
 

@@ -111,7 +111,7 @@ Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text) {
 std::optional<double> parse_decimal(std::string_view text) {
   double value = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }

@@ -40,7 +40,7 @@ struct MetricLevel {
 /// A time with its unit; a share such as `95%` or 0.95; a whole number of jobs. Nothing is negative.
 [[nodiscard]] Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text);
 
-/// A decimal such as `12`, `-0.5`; nothing if it is none or has other signs around it.
+/// A decimal such as `12`, `-0.5`, `1e-05`; nothing if it is none or has other signs around it.
 [[nodiscard]] std::optional<double> parse_decimal(std::string_view text);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include "models/workload.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
+#include "scenarios/expectations.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -101,6 +102,8 @@ struct Scenario {
     bool leap = true;
     std::optional<Time> until;
   } engine;
+
+  std::vector<Expectation> expect;  ///< what its figures must be
 };
 
 }  // namespace contend
