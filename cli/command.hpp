@@ -65,6 +65,7 @@ struct Command {
 // One function a verb, each in the file of its name.
 [[nodiscard]] const Command& run_command();
 [[nodiscard]] const Command& compare_command();
+[[nodiscard]] const Command& explain_command();
 [[nodiscard]] const Command& check_command();
 [[nodiscard]] const Command& show_command();
 [[nodiscard]] const Command& list_command();

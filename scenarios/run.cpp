@@ -49,11 +49,13 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   return cost;
 }
 
+Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
+  return build_workload(scenario.workload.jobs ? read_job_list(*scenario.workload.jobs)
+                                               : generate_jobs(scenario.workload.generate, seed));
+}
+
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  return run_workload(scenario,
-                      build_workload(scenario.workload.jobs ? read_job_list(*scenario.workload.jobs)
-                                                            : generate_jobs(scenario.workload.generate, seed)),
-                      seed, hooks);
+  return run_workload(scenario, scenario_workload(scenario, seed), seed, hooks);
 }
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
@@ -71,6 +73,9 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
                      scenario.scheduling.name,
                      scenario.placement.name,
                      scenario.communication.name};
+  if (hooks.decisions != nullptr) {
+    policies.scheduling = observed(std::move(policies.scheduling), *hooks.decisions);
+  }
   SimulationOptions options;
   options.leap = scenario.engine.leap;
   options.until = scenario.engine.until.value_or(Time::never());

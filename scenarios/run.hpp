@@ -2,6 +2,7 @@
 // The one builder: turns a Scenario into a Simulation and runs it.
 
 #include "network/alpha_beta.hpp"
+#include "scenarios/decisions.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
@@ -16,10 +17,14 @@ namespace contend {
 struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
+  DecisionObserver* decisions = nullptr;         ///< hears all that the scheduling policy decides
 };
 
 /// Start-up, time per byte and penalty of a link, every one of them filled in.
 [[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
+
+/// The jobs of the replica with this seed. Throws InputError, e.g. for a job list that can't be read.
+[[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed);
 
 /// Runs one replica of the scenario with this seed. Throws InputError, e.g. for a job list that can't be read.
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks = {});

@@ -76,6 +76,10 @@ class JsonFile {
   JsonValue root_;
 };
 
+std::string path_in(const std::string& folder, const char* name) {
+  return (std::filesystem::path{folder} / name).string();
+}
+
 void read_manifest(const std::string& path, StoredResults& results) {
   JsonFile json{path};
   const JsonValue& root = json.root();
@@ -214,18 +218,22 @@ StoredReplica as_stored(const Replica& replica) {
   return stored;
 }
 
-StoredResults read_results(const std::string& folder) {
-  const auto path = [&](const char* name) { return (std::filesystem::path{folder} / name).string(); };
-  if (!std::filesystem::exists(path("manifest.json")))
-    throw InputError{
-        fmt::format("{}: no manifest.json: not an output folder of `contend run -o`, or one of a run that "
-                    "did not end",
-                    folder)};
+StoredResults read_result_manifest(const std::string& folder) {
+  const std::string path = path_in(folder, "manifest.json");
+  if (!std::filesystem::exists(path))
+    throw InputError{fmt::format(
+        "{}: no manifest.json: not an output folder of `contend run -o`, or one of a run that did not end", folder)};
   StoredResults results;
-  read_manifest(path("manifest.json"), results);
-  read_summary(path("summary.json"), results);
-  const CsvTable table = parse_csv(read_file(path("jobs.csv")), path("jobs.csv"));
-  JobRows{table, path("jobs.csv"), results}.read();
+  read_manifest(path, results);
+  return results;
+}
+
+StoredResults read_results(const std::string& folder) {
+  StoredResults results = read_result_manifest(folder);
+  read_summary(path_in(folder, "summary.json"), results);
+  const std::string jobs = path_in(folder, "jobs.csv");
+  const CsvTable table = parse_csv(read_file(jobs), jobs);
+  JobRows{table, jobs, results}.read();
   return results;
 }
 

@@ -44,7 +44,9 @@ struct StoredResults {
 /// What the folder would say of this run.
 [[nodiscard]] StoredReplica as_stored(const Replica& replica);
 
-/// Throws InputError with file and line.
+/// Throws InputError with file and line, as read_results().
+[[nodiscard]] StoredResults read_result_manifest(const std::string& folder);
+/// Also figures and jobs. Throws InputError with file and line.
 [[nodiscard]] StoredResults read_results(const std::string& folder);
 
 }  // namespace contend
