@@ -57,7 +57,7 @@ class Story {
       case Why::no_gpus:
         return fmt::format("fewer than {} are free", gpus_text(self().gpus));
       case Why::no_place:
-        return fmt::format("GPUs are free, but {} has no place for it", report_.placement);
+        return fmt::format("{} finds no place for it", report_.placement);
       case Why::quota:
         return "its quota is used up";
       case Why::behind:
