@@ -2,10 +2,11 @@
 // Why a job waited: from the decisions of the scheduler while it did. The intervals of a wait meet end to end, from the
 // moment in which the job queues to that in which it starts, so they add up to its waiting time exactly.
 
-#include "scenarios/decisions.hpp"
 #include "scenarios/run.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ids.hpp"
+#include "sim/job.hpp"
+#include "sim/scheduling.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -79,6 +81,7 @@ class WaitRecorder final : public DecisionObserver {
   void started(Time now, JobId job, std::span<const GpuId> gpus) override;
   void preempted(Time now, JobId job, JobId by) override;
   void ended(Time now, JobId job, bool is_done) override;
+  void rejected(Time, JobId, std::string_view) override {}  // such a job never waits
   void blocked(Time now, JobId job, Why why, JobId by) override;
 
   /// Once the run has ended, at `end`.

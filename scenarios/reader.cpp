@@ -2,6 +2,7 @@
 
 #include "scenarios/keys.hpp"
 #include "scenarios/network.hpp"
+#include "scenarios/scheduling_keys.hpp"
 
 #include <algorithm>
 #include <map>
@@ -83,6 +84,10 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
+    if (const std::string reason = vcs_complaint(scenario_); !reason.empty()) {
+      const auto [source, place] = find("cluster.vcs");
+      complaints_.push_back(source.complaint(place, "cluster.vcs", reason, {}));
+    }
     if (scenario_.overlap.given() && network.fidelity == Fidelity::flow) {
       const auto [source, place] = find("network.fidelity");
       complaints_.push_back(source.complaint(place, "network.fidelity", "the study of an iteration has no topology",

@@ -3,6 +3,7 @@
 #include "models/workload.hpp"
 #include "network/alpha_beta.hpp"
 #include "scenarios/flow.hpp"
+#include "scenarios/scheduling_keys.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
@@ -73,19 +74,15 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
                      scenario.scheduling.name,
                      scenario.placement.name,
                      scenario.communication.name};
-  if (hooks.decisions != nullptr) {
-    policies.scheduling = observed(std::move(policies.scheduling), *hooks.decisions);
-  }
   SimulationOptions options;
   options.leap = scenario.engine.leap;
   options.until = scenario.engine.until.value_or(Time::never());
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
-  Simulation simulation{{scenario.cluster.servers, scenario.cluster.gpus_per_server, scenario.cluster.gpu_memory},
-                        std::move(workload),
-                        std::move(policies),
-                        std::move(network),
-                        std::move(options)};
+  options.rules = scheduling_rules(scenario);
+  options.decisions = hooks.decisions;
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  Simulation simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
   return simulation.run();
 }
 

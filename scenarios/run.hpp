@@ -2,7 +2,6 @@
 // The one builder: turns a Scenario into a Simulation and runs it.
 
 #include "network/alpha_beta.hpp"
-#include "scenarios/decisions.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
@@ -17,7 +16,7 @@ namespace contend {
 struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
-  DecisionObserver* decisions = nullptr;         ///< hears all that the scheduling policy decides
+  DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
 };
 
 /// Start-up, time per byte and penalty of a link, every one of them filled in.

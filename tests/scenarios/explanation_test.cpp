@@ -55,6 +55,7 @@ class Recorders final : public DecisionObserver {
   void ended(Time now, JobId job, bool is_done) override {
     for (WaitRecorder& each : all_) each.ended(now, job, is_done);
   }
+  void rejected(Time, JobId, std::string_view) override {}
   void blocked(Time now, JobId job, Why why, JobId by) override {
     for (WaitRecorder& each : all_) each.blocked(now, job, why, by);
   }
@@ -211,6 +212,7 @@ void check_explanation(const Explanation& explanation, const JobResult& job, Tim
   }
   if (job.state == JobState::failed) return;
   const Time last = job.finish == Time::never() ? end : job.finish;
+  CHECK(explanation.waited() == job.waited);
   CHECK(explanation.waited() + held == last - job.submit);
   CHECK(explanation.attempts.size() >= static_cast<std::size_t>(job.preemptions));
   Time sum;
