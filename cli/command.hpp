@@ -68,6 +68,8 @@ struct Command {
 [[nodiscard]] const Command& tune_command();
 [[nodiscard]] const Command& merge_command();
 [[nodiscard]] const Command& results_command();
+[[nodiscard]] const Command& compare_command();
+[[nodiscard]] const Command& explain_command();
 [[nodiscard]] const Command& check_command();
 [[nodiscard]] const Command& show_command();
 [[nodiscard]] const Command& list_command();

@@ -42,10 +42,16 @@ Scenario load_one(const std::string& path, const LoadOptions& options, std::vect
 }  // namespace
 
 LoadedScenarios load_scenarios(const Arguments& arguments) {
-  const LoadOptions options{.overrides = overrides(arguments)};
+  return load_scenarios(arguments, arguments.positionals(), {});
+}
+
+LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
+                               const std::vector<std::string>& more) {
+  LoadOptions options{.overrides = overrides(arguments)};
+  options.overrides.insert(options.overrides.end(), more.begin(), more.end());
   LoadedScenarios loaded;
   std::vector<Diagnostic> complaints;
-  for (const std::string& path : arguments.positionals()) {
+  for (const std::string& path : paths) {
     try {
       loaded.scenarios.push_back(load_one(path, options, loaded.inputs.emplace_back()));
     } catch (const InputError& error) {

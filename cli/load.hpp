@@ -5,6 +5,7 @@
 #include "scenarios/scenario.hpp"
 #include "traces/manifest.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct LoadedScenarios {
 
 /// Loads every scenario with the overrides of `arguments`. Throws one InputError with the complaints of all files.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments);
+
+/// The same of `paths` instead of all positional arguments, with `more` overrides on top.
+[[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
+                                             const std::vector<std::string>& more);
 
 /// A folder name for the results: the scenario's name with what a path could trip over replaced.
 [[nodiscard]] std::string folder_name(const Scenario& scenario);

@@ -20,9 +20,9 @@ namespace contend {
 namespace {
 
 using CommandGetter = const Command& (*)();
-constexpr CommandGetter kCommands[] = {run_command,    sweep_command,  tune_command,    results_command,
-                                       merge_command,  check_command,  show_command,    list_command,
-                                       import_command, schema_command, validate_command};
+constexpr CommandGetter kCommands[] = {run_command,     compare_command, explain_command, sweep_command, tune_command,
+                                       results_command, merge_command,   check_command,   show_command,  list_command,
+                                       import_command,  schema_command,  validate_command};
 /// A job list with one wrong column would otherwise scroll everything else away.
 constexpr std::size_t kMaxDiagnostics = 20;
 
@@ -37,7 +37,8 @@ std::string program_help() {
   out += fmt::format("  {:<10} {}\n\n", "version", "Print the version.");
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
-      "Exit codes: 0 ok; 1 a validation failed; 2 usage; 3 invalid input; 4 jobs left unfinished;\n"
+      "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
+      "unfinished;\n"
       "70 internal error; 130 interrupted, with partial results written and marked.\n";
   return out;
 }

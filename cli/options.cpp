@@ -40,7 +40,8 @@ void check_repetitions(const Command& command, const std::vector<Arguments::Give
 
 void check_positionals(const Command& command, const std::vector<std::string>& positionals) {
   if (positionals.size() < command.min_arguments)
-    throw UsageError{fmt::format("contend {}: expected {}, got nothing", command.name, command.arguments)};
+    throw UsageError{fmt::format("contend {}: expected {}, got {}", command.name, command.arguments,
+                                 positionals.empty() ? "nothing" : fmt::format("only \"{}\"", positionals.back()))};
   if (positionals.size() > command.max_arguments)
     throw UsageError{
         fmt::format("contend {}: unexpected argument \"{}\"", command.name, positionals[command.max_arguments])};

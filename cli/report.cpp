@@ -140,6 +140,7 @@ std::string results_json(std::span<const Scenario> scenarios, std::span<const st
   for (std::size_t i = 0; i < rows.size(); ++i) {
     json.begin_object();
     write_summary_members(json, scenarios[i].name, results[i]);
+    if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
     if (i > 0 && rows[i].jct_ratio) {
       const RatioEstimate& ratio = *rows[i].jct_ratio;
       json.key("jct_ratio_to_first").begin_object().member("ratio", ratio.ratio);

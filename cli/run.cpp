@@ -3,11 +3,11 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/overlap.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/running.hpp"
 #include "cli/version.hpp"
 #include "scenarios/batch.hpp"
+#include "scenarios/expectations.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
 #include "traces/chrome_trace.hpp"
@@ -97,6 +97,23 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   return true;
 }
 
+/// Whether every scenario met what it expects of itself; says what was expected and what was found.
+bool report_expectations(const Arguments& arguments, std::span<const Scenario> scenarios,
+                         std::span<const std::vector<Replica>> results) {
+  bool met = true;
+  const bool text = !arguments.has("json") && !arguments.has("quiet");
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (scenarios[i].expect.empty()) continue;
+    const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
+    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, expectations_text(outcomes));
+    for (const ExpectationOutcome& each : outcomes)
+      if (!each.met && !text)
+        fmt::print(stderr, "contend: {}: expected {}: {}\n", scenarios[i].name, each.expectation, each.reason);
+    met = met && all_met(outcomes);
+  }
+  return met;
+}
+
 std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios) {
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
@@ -104,15 +121,6 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   const Scenario::Cluster& cluster = scenarios.front().cluster;
   return std::make_unique<ChromeTrace>(*file, static_cast<std::size_t>(cluster.servers),
                                        static_cast<std::size_t>(cluster.gpus_per_server));
-}
-
-std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
-                                           ChromeTrace* timeline) {
-  ProgressLine line{mode, batch_size(scenarios)};
-  return run_batch(scenarios, {.threads = threads,
-                               .observer = timeline,
-                               .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
-                               .interrupted = interrupted});
 }
 
 void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,
@@ -151,6 +159,7 @@ int run(const Arguments& arguments) {
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     if (report_unfinished(scenarios[i], results[i])) unfinished = true;
+  if (!report_expectations(arguments, scenarios, results)) return kExitFailed;
   return unfinished ? kExitUnfinished : kExitOk;
 }
 

@@ -1,5 +1,8 @@
 #include "cli/running.hpp"
 
+#include "cli/interrupt.hpp"
+#include "scenarios/batch.hpp"
+
 #include <algorithm>
 #include <thread>
 
@@ -18,6 +21,15 @@ ProgressMode progress_mode(const Arguments& arguments) {
 unsigned thread_count(const Arguments& arguments) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
+}
+
+std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
+                                           Observer* observer) {
+  ProgressLine line{mode, batch_size(scenarios)};
+  return run_batch(scenarios, {.threads = threads,
+                               .observer = observer,
+                               .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
+                               .interrupted = interrupted});
 }
 
 }  // namespace contend

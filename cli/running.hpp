@@ -1,8 +1,14 @@
 #pragma once
-// Options that the verbs that simulate have in common.
+// What the verbs that simulate have in common: options, and runs with a progress line.
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/ports.hpp"
+#include "traces/replica.hpp"
+
+#include <span>
+#include <vector>
 
 namespace contend {
 
@@ -12,7 +18,14 @@ inline constexpr Option kThreadsOption = {
     .name = "jobs", .letter = 'j', .value = "N", .text = "threads; the results do not depend on it (all cores)"};
 inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value = "", .text = "print errors only"};
 
+/// By the options `progress` and `quiet`. Throws UsageError.
 [[nodiscard]] ProgressMode progress_mode(const Arguments& arguments);
+/// By the option `jobs`. Throws UsageError.
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
+
+/// All replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is for a batch of a
+/// single run, or nullptr.
+[[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
+                                                         unsigned threads, Observer* observer = nullptr);
 
 }  // namespace contend

@@ -1,6 +1,7 @@
 #include "scenarios/keys.hpp"
 
 #include "network/collectives/choice.hpp"
+#include "scenarios/expectation_codec.hpp"
 #include "scenarios/key_rows.hpp"
 #include "scenarios/like_keys.hpp"
 #include "scenarios/overlap_keys.hpp"
@@ -53,7 +54,7 @@ ScenarioKey no_flow(ScenarioKey key) {
 /// A study of one iteration has no use for jobs and clusters, and a study of jobs none for `overlap`.
 ScenarioKey for_its_study(ScenarioKey key) {
   constexpr std::string_view kOfJobs[] = {"seed",        "repeat",    "cluster.", "policies.",
-                                          "scheduling.", "workload.", "engine."};
+                                          "scheduling.", "workload.", "engine.",  "expect"};
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); })) {
     if (key.needs.empty()) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
@@ -286,13 +287,19 @@ std::vector<ScenarioKey> engine_keys() {
   };
 }
 
+std::vector<ScenarioKey> expectation_keys() {
+  return {row(
+      "expect", [](auto& s) -> auto& { return s.expect; }, expectations_codec(),
+      "what figures of the run must be, over replicas their means; `run` exits with 1 if one is not")};
+}
+
 }  // namespace
 
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
     for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
-                             workload_keys, overlap_keys, engine_keys, sweep_keys}) {
+                             workload_keys, overlap_keys, engine_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

@@ -64,8 +64,12 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   return cost;
 }
 
+Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
+  return build_workload(jobs_of(scenario, seed));
+}
+
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  return run_workload(scenario, build_workload(jobs_of(scenario, seed)), seed, hooks);
+  return run_workload(scenario, scenario_workload(scenario, seed), seed, hooks);
 }
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,

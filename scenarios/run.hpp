@@ -22,6 +22,9 @@ struct RunHooks {
 /// Start-up, time per byte and penalty of a link, every one of them filled in.
 [[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
 
+/// The jobs of the replica with this seed. Throws InputError, e.g. for a job list that can't be read.
+[[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed);
+
 /// Runs one replica of the scenario with this seed. Throws InputError, e.g. for a job list that can't be read.
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks = {});
 

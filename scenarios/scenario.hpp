@@ -7,6 +7,7 @@
 #include "models/workloads/synthetic.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
+#include "scenarios/expectations.hpp"
 #include "scenarios/sweep/spec.hpp"
 #include "sim/rules.hpp"
 #include "sim/units.hpp"
@@ -122,6 +123,8 @@ struct Scenario {
     bool leap = true;
     std::optional<Time> until;
   } engine;
+
+  std::vector<Expectation> expect;  ///< what its figures must be
 };
 
 }  // namespace contend

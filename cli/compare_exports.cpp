@@ -1,0 +1,123 @@
+// The forms of a comparison that other programs show: Markdown and JUnit XML.
+#include "cli/compare_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Text within a table cell: no markup of its own, on one line.
+std::string escaped_markdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view{"\\`*_{}[]()#+!|~"}.find(c) != std::string_view::npos) out += '\\';
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c == '\n' || c == '\r' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+/// For text and attributes. Characters that XML 1.0 can't hold become a question mark.
+std::string escaped_xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' ? '?' : c;
+    }
+  }
+  return out;
+}
+
+std::string headline(const ComparisonReport& report) {
+  const std::size_t failures = report.failures(), rules = report.outcomes.size();
+  if (failures > 0) return fmt::format("**{} of {} rules failed**", failures, rules);
+  if (rules > 0) return fmt::format("all {} rules passed", rules);
+  return report.regression.identical ? "identical results" : "no rules given";
+}
+
+std::string changes_table(const char* title, const std::vector<JobChange>& changes) {
+  if (changes.empty()) return {};
+  std::string out = fmt::format(
+      "\n| {} | seed | GPUs | BASE JCT [s] | NEW JCT [s] | change |\n|---|---:|---:|---:|---:|---:|\n", title);
+  const Metric& metric = *find_metric("avg_jct");
+  for (const JobChange& each : changes)
+    out += fmt::format("| {} | {} | {} | {:.1f} | {:.1f} | {} |\n", escaped_markdown(each.job), each.seed, each.gpus,
+                       each.base.to_seconds(), each.other.to_seconds(), change_text(metric, true, each.relative()));
+  return out;
+}
+
+std::string odd_line(const char* title, const std::vector<OddJob>& jobs) {
+  constexpr std::size_t kShown = 5;
+  if (jobs.empty()) return {};
+  std::string out = fmt::format("- {}: {} jobs (", title, jobs.size());
+  for (std::size_t i = 0; i < std::min(jobs.size(), kShown); ++i)
+    out += fmt::format("{}{}", i > 0 ? ", " : "", escaped_markdown(jobs[i].job));
+  return out + (jobs.size() > kShown ? ", ...)\n" : ")\n");
+}
+
+}  // namespace
+
+std::string comparison_markdown(const ComparisonReport& report) {
+  const Regression& regression = report.regression;
+  std::string out =
+      fmt::format("### contend compare: {}\n\nBASE {}, NEW {}. {}.\n\n", headline(report),
+                  escaped_markdown(report.base), escaped_markdown(report.other), pairing_text(regression));
+  out += "| metric | BASE | NEW | change | 95% interval |\n|---|---:|---:|---:|---:|\n";
+  for (const FigureRow& row : figure_rows(regression))
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", row.title, row.base, row.other, row.change, row.interval);
+  out += '\n';
+  for (const RuleOutcome& outcome : report.outcomes)
+    out += fmt::format("- {} `{}`: {}\n", outcome.fails ? "**FAIL**" : "ok", outcome.rule.text, outcome.reason);
+  for (const std::string& note : regression.notes) out += fmt::format("- note: {}\n", escaped_markdown(note));
+  out += odd_line("finished in BASE only", regression.lost);
+  out += odd_line("finished in NEW only", regression.gained);
+  out += odd_line("only in BASE", regression.only_in_base);
+  out += odd_line("only in NEW", regression.only_in_new);
+  const std::string tables =
+      changes_table("slower jobs", regression.slowest) + changes_table("faster jobs", regression.fastest);
+  out += fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", jobs_text(regression), tables);
+  return out;
+}
+
+std::string comparison_junit(const ComparisonReport& report) {
+  const std::size_t tests = report.outcomes.size(), failures = report.failures();
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{0}\" failures=\"{1}\" errors=\"0\">\n"
+      "  <testsuite name=\"contend compare\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" skipped=\"0\">\n",
+      tests, failures);
+  const std::string sides = escaped_xml(fmt::format("{} -> {}", report.base, report.other));
+  for (const RuleOutcome& outcome : report.outcomes) {
+    out += fmt::format("    <testcase classname=\"{}\" name=\"not {}\"", sides, escaped_xml(outcome.rule.text));
+    const std::string reason = escaped_xml(outcome.reason);
+    if (outcome.fails)
+      out +=
+          fmt::format(">\n      <failure type=\"regression\" message=\"{0}\">{0}</failure>\n    </testcase>\n", reason);
+    else
+      out += fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", reason);
+  }
+  return out + "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace contend

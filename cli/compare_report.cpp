@@ -1,0 +1,204 @@
+#include "cli/compare_report.hpp"
+
+#include "cli/table.hpp"
+#include "traces/decimal.hpp"
+#include "traces/json_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kPercent = 100;
+/// Lists of jobs that come and go are cut in text; JSON has them all.
+constexpr std::size_t kShownJobs = 10;
+
+bool is_share(const Metric& metric) {
+  return metric.unit == "share";
+}
+/// Times change by a share of themselves; shares and counts by a difference.
+bool shown_relative(const Metric& metric) {
+  return metric.unit == "s";
+}
+
+/// A mean over seeds need not be whole.
+std::string count_text(double count) {
+  return fmt::format("{:.6g}", count);
+}
+
+std::string job_name(const Regression& regression, std::uint64_t seed, const std::string& job) {
+  return regression.seeds.size() > 1 && regression.paired_over == PairedOver::seeds
+             ? fmt::format("{} (seed {})", job, seed)
+             : job;
+}
+
+std::string changes_text(const Regression& regression, const char* title, const std::vector<JobChange>& changes) {
+  if (changes.empty()) return {};
+  Table table{{title, "GPUs", "BASE JCT [s]", "NEW JCT [s]", "change [s]", "change"}};
+  std::vector<double> seconds;
+  for (const JobChange& each : changes)
+    for (const Time time : {each.base, each.other, each.difference()}) seconds.push_back(time.to_seconds());
+  const std::vector<std::string> cells = format_column(seconds);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const JobChange& each = changes[i];
+    const Metric& metric = *find_metric("avg_jct");
+    table.add({job_name(regression, each.seed, each.job), fmt::format("{}", each.gpus), cells[3 * i], cells[3 * i + 1],
+               cells[3 * i + 2], change_text(metric, true, each.relative())});
+  }
+  return "\n" + table.text();
+}
+
+std::string odd_text(const Regression& regression, const char* title, const std::vector<OddJob>& jobs) {
+  if (jobs.empty()) return {};
+  std::string out = fmt::format("{}: {}", title, jobs.size());
+  for (std::size_t i = 0; i < std::min(jobs.size(), kShownJobs); ++i)
+    out += fmt::format("{}{}", i == 0 ? ": " : ", ", job_name(regression, jobs[i].seed, jobs[i].job));
+  return out + (jobs.size() > kShownJobs ? ", ...\n" : "\n");
+}
+
+void write_interval(JsonWriter& json, const char* name, const ConfidenceInterval& interval) {
+  json.key(name);
+  if (interval.exists())
+    json.begin_array().value(interval.low).value(interval.high).end_array();
+  else
+    json.null();
+}
+
+void write_changes(JsonWriter& json, const char* name, const std::vector<JobChange>& changes) {
+  json.key(name).begin_array();
+  for (const JobChange& each : changes) {
+    json.begin_object().member("seed", each.seed).member("job_id", each.job).member("gpus", each.gpus);
+    json.key("base_jct_s").raw(format_seconds(each.base)).key("new_jct_s").raw(format_seconds(each.other));
+    json.key("change_s").raw(format_seconds(each.difference())).member("relative", each.relative()).end_object();
+  }
+  json.end_array();
+}
+
+void write_odd(JsonWriter& json, const char* name, const std::vector<OddJob>& jobs) {
+  json.key(name).begin_array();
+  for (const OddJob& each : jobs) {
+    json.begin_object().member("seed", each.seed).member("job_id", each.job);
+    if (!each.base.empty()) json.member("base_state", each.base);
+    if (!each.other.empty()) json.member("new_state", each.other);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_metrics(JsonWriter& json, const Regression& regression) {
+  json.key("metrics").begin_object();
+  for (const MetricChange& each : regression.metrics) {
+    json.key(each.metric->name).begin_object();
+    json.member("base", each.change.base).member("new", each.change.other);
+    json.member("difference", each.change.difference);
+    write_interval(json, "difference_95", each.change.difference_95);
+    json.member("relative", each.change.relative);
+    write_interval(json, "relative_95", each.change.relative_95);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void write_rules(JsonWriter& json, const ComparisonReport& report) {
+  json.key("rules").begin_array();
+  for (const RuleOutcome& outcome : report.outcomes) {
+    json.begin_object().member("rule", outcome.rule.text).member("failed", outcome.fails);
+    json.member("reason", outcome.reason).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::size_t ComparisonReport::failures() const {
+  return static_cast<std::size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(), [](const RuleOutcome& each) { return each.fails; }));
+}
+
+std::vector<FigureRow> figure_rows(const Regression& regression) {
+  std::vector<FigureRow> rows;
+  for (const MetricChange& each : regression.metrics) {
+    const Metric& metric = *each.metric;
+    const double factor = is_share(metric) ? kPercent : 1;
+    const std::vector<std::string> sides =
+        metric.unit == "jobs" ? std::vector{count_text(each.change.base), count_text(each.change.other)}
+                              : format_column({factor * each.change.base, factor * each.change.other});
+    const bool relative = shown_relative(metric);
+    const std::string_view unit = is_share(metric) ? "%" : metric.unit;
+    rows.push_back(
+        {.title = metric.unit == "jobs" ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
+         .base = sides[0],
+         .other = sides[1],
+         .change = change_text(metric, relative, relative ? each.change.relative : each.change.difference),
+         .interval = interval_text(metric, relative, relative ? each.change.relative_95 : each.change.difference_95)});
+  }
+  return rows;
+}
+
+std::string pairing_text(const Regression& regression) {
+  const std::size_t count = regression.seeds.size();
+  const std::string seeds = count == 1 ? fmt::format("seed {}", regression.seeds.front())
+                                       : fmt::format("{} seeds, the first {}", count, regression.seeds.front());
+  return fmt::format("{}; 95% intervals by paired bootstrap over {} {}", seeds, regression.pairs,
+                     regression.paired_over == PairedOver::seeds ? "seeds" : "jobs of one run");
+}
+
+std::string jobs_text(const Regression& regression) {
+  return fmt::format("{} jobs finished on both sides: {} slower, {} faster, {} the same", regression.jobs,
+                     regression.slower_jobs, regression.faster_jobs,
+                     regression.jobs - regression.slower_jobs - regression.faster_jobs);
+}
+
+std::string comparison_text(const ComparisonReport& report) {
+  const Regression& regression = report.regression;
+  std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n\n", report.base, report.other, pairing_text(regression));
+  Table table{{"metric", "BASE", "NEW", "change", "95% interval"}};
+  for (const FigureRow& row : figure_rows(regression))
+    table.add({row.title, row.base, row.other, row.change, row.interval.empty() ? "-" : row.interval});
+  out += table.text() + "\n" + jobs_text(regression) + "\n";
+  out += odd_text(regression, "finished in BASE only", regression.lost);
+  out += odd_text(regression, "finished in NEW only", regression.gained);
+  out += odd_text(regression, "only in BASE", regression.only_in_base);
+  out += odd_text(regression, "only in NEW", regression.only_in_new);
+  out += changes_text(regression, "slower jobs", regression.slowest);
+  out += changes_text(regression, "faster jobs", regression.fastest);
+  if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
+  if (!regression.notes.empty() || !report.outcomes.empty()) out += '\n';
+  for (const std::string& note : regression.notes) out += fmt::format("note: {}\n", note);
+  for (const RuleOutcome& outcome : report.outcomes)
+    out += fmt::format("{}  {}: {}\n", outcome.fails ? "FAIL" : "ok  ", outcome.rule.text, outcome.reason);
+  return out;
+}
+
+std::string comparison_json(const ComparisonReport& report) {
+  const Regression& regression = report.regression;
+  JsonWriter json;
+  json.begin_object();
+  json.member("base", report.base).member("new", report.other);
+  json.key("seeds").begin_array();
+  for (const std::uint64_t seed : regression.seeds) json.value(seed);
+  json.end_array();
+  json.member("paired_over", regression.paired_over == PairedOver::seeds ? "seeds" : "jobs");
+  json.member("pairs", std::uint64_t{regression.pairs}).member("identical", regression.identical);
+  write_metrics(json, regression);
+  json.key("jobs").begin_object();
+  json.member("finished_on_both_sides", std::uint64_t{regression.jobs});
+  json.member("slower", std::uint64_t{regression.slower_jobs}).member("faster", std::uint64_t{regression.faster_jobs});
+  write_changes(json, "slowest", regression.slowest);
+  write_changes(json, "fastest", regression.fastest);
+  write_odd(json, "finished_in_base_only", regression.lost);
+  write_odd(json, "finished_in_new_only", regression.gained);
+  write_odd(json, "only_in_base", regression.only_in_base);
+  write_odd(json, "only_in_new", regression.only_in_new);
+  json.end_object();
+  write_rules(json, report);
+  json.member("failed", report.failures() > 0);
+  json.key("notes").begin_array();
+  for (const std::string& note : regression.notes) json.value(note);
+  json.end_array().end_object();
+  return json.take();
+}
+
+}  // namespace contend

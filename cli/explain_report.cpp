@@ -1,0 +1,259 @@
+#include "cli/explain_report.hpp"
+
+#include "cli/table.hpp"
+#include "traces/decimal.hpp"
+#include "traces/json_writer.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Lines of the story for one wait; what is left out is in the table and in the JSON.
+constexpr std::size_t kShownIntervals = 12;
+constexpr std::size_t kShownHolders = 4;
+constexpr double kPercent = 100;
+
+/// Seconds to the millisecond, without trailing zeros.
+std::string seconds(Time time) {
+  std::string text = fmt::format("{:.3f}", time.to_seconds());
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " s";
+}
+
+class Story {
+ public:
+  explicit Story(const ExplainReport& report)
+      : report_{report}, explanation_{report.job.explanation}, jobs_{report.job.result.jobs} {}
+
+  std::string text() {
+    const JobResult& job = self();
+    out_ = fmt::format("{}: {}{}, in {} (seed {}, scheduling {}, placement {})\n\n", job.name,
+                       job.model.empty() ? "" : job.model + ", ", gpus_text(job.gpus), report_.source, report_.seed,
+                       report_.scheduling, report_.placement);
+    line(job.submit, "submitted");
+    if (job.state == JobState::failed) line(job.submit, "fails: " + job.reason);
+    std::size_t wait = 0;
+    for (const JobAttempt& attempt : explanation_.attempts) {
+      wait = tell_wait(wait, attempt.from);
+      line(attempt.from, "starts on " + servers_text(attempt));
+      tell_end(attempt);
+    }
+    const std::size_t rest = tell_wait(wait, Time::never());
+    if (rest > wait) line(report_.job.result.end, "the run ends; the job still waits");
+    tell_totals();
+    return std::move(out_);
+  }
+
+  /// What keeps the job waiting, in words.
+  std::string cause(const WaitInterval& wait) const {
+    if (!wait.why) return "no scheduling pass has said why yet";
+    const std::string by = wait.by.valid() ? holder_name(wait.by) : "another job";
+    switch (*wait.why) {
+      case Why::no_gpus:
+        return fmt::format("fewer than {} are free", gpus_text(self().gpus));
+      case Why::no_place:
+        return fmt::format("{} finds no place for it", report_.placement);
+      case Why::quota:
+        return "its quota is used up";
+      case Why::behind:
+        return fmt::format("it may not pass {}, which waits in front of it", by);
+      case Why::reserved:
+        return fmt::format("it would delay what is reserved for {}", by);
+      case Why::outranked:
+        return fmt::format("{} runs and is not to be pushed out", by);
+      case Why::throttled:
+        return fmt::format("a rule of {} holds it back for now", report_.scheduling);
+    }
+    return cause_name(wait.why);
+  }
+
+ private:
+  [[nodiscard]] const JobResult& self() const { return of(report_.job.job); }
+  [[nodiscard]] const JobResult& of(JobId job) const { return jobs_[job.index()]; }
+  static std::string gpus_text(std::int64_t gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
+  std::string holder_name(JobId job) const { return fmt::format("{} ({})", of(job).name, gpus_text(of(job).gpus)); }
+
+  void line(Time at, const std::string& what) { out_ += fmt::format("{:>14}  {}\n", seconds(at), what); }
+
+  static std::string servers_text(const JobAttempt& attempt) {
+    constexpr std::size_t kShown = 8;
+    if (attempt.servers.empty()) return "no server: it had nothing to do";
+    std::string out = attempt.servers.size() == 1 ? "server " : "servers ";
+    for (std::size_t i = 0; i < std::min(attempt.servers.size(), kShown); ++i)
+      out += fmt::format("{}{} ({})", i > 0 ? ", " : "", attempt.servers[i].first.value(),
+                         gpus_text(attempt.servers[i].second));
+    if (attempt.servers.size() > kShown) out += fmt::format(" and {} more", attempt.servers.size() - kShown);
+    return out;
+  }
+
+  std::string holders_text(const WaitInterval& wait) const {
+    if (wait.running == 0) return {};
+    std::string out =
+        fmt::format("{} held by {} job{}: ", gpus_text(wait.held_gpus), wait.running, wait.running == 1 ? "" : "s");
+    const std::size_t shown = std::min(wait.holders.size(), kShownHolders);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const GpuHolder& holder = wait.holders[i];
+      out += fmt::format("{}{} ({}{})", i > 0 ? ", " : "", of(holder.job).name, gpus_text(holder.gpus),
+                         holder.until == Time::never() ? "" : fmt::format(" until {}", seconds(holder.until)));
+    }
+    return out + (wait.running > shown ? ", ..." : "");
+  }
+
+  /// The intervals from number `first` on that end by `end`; returns the first one that does not.
+  std::size_t tell_wait(std::size_t first, Time end) {
+    std::size_t last = first;
+    while (last < explanation_.waits.size() && explanation_.waits[last].to <= end) ++last;
+    const std::size_t shown = std::min(last - first, kShownIntervals);
+    for (std::size_t i = first; i < first + shown; ++i) {
+      const WaitInterval& wait = explanation_.waits[i];
+      line(wait.from, fmt::format("waits {}: {}", seconds(wait.length()), cause(wait)));
+      const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota;
+      const std::string holders = shows_holders ? holders_text(wait) : std::string{};
+      if (!holders.empty()) out_ += fmt::format("{:>14}    {}\n", "", holders);
+    }
+    if (last - first > shown) {
+      Time rest;
+      for (std::size_t i = first + shown; i < last; ++i) rest += explanation_.waits[i].length();
+      line(explanation_.waits[first + shown].from,
+           fmt::format("waits {} more, in {} intervals (--json has them)", seconds(rest), last - first - shown));
+    }
+    return last;
+  }
+
+  void tell_end(const JobAttempt& attempt) {
+    switch (attempt.end) {
+      case JobAttempt::End::open:
+        line(report_.job.result.end, "the run ends; the job still runs");
+        break;
+      case JobAttempt::End::ended:
+        line(attempt.to, fmt::format("finishes, {} after its submission", seconds(attempt.to - self().submit)));
+        break;
+      case JobAttempt::End::failed:
+        line(attempt.to, "the attempt fails; the job will be tried again");
+        break;
+      case JobAttempt::End::preempted: {
+        std::string by;
+        for (const JobId job : attempt.successors) by += (by.empty() ? "" : ", ") + holder_name(job);
+        line(attempt.to, by.empty() ? "preempted" : fmt::format("preempted by {}", by));
+        break;
+      }
+    }
+  }
+
+  void tell_totals() {
+    if (explanation_.waits.empty()) {
+      out_ += "\nIt never waited.\n";
+      return;
+    }
+    const Time waited = explanation_.waited();
+    Table table{{"waited because", "intervals", "time [s]", "share [%]"}};
+    const auto share = [&](Time time) {
+      return fmt::format("{:.1f}", kPercent * time.to_seconds() / waited.to_seconds());
+    };
+    for (const CauseTotal& total : totals_by_cause(explanation_))
+      table.add(
+          {cause_name(total.why), fmt::format("{}", total.intervals), format_seconds(total.time), share(total.time)});
+    table.add({"all", fmt::format("{}", explanation_.waits.size()), format_seconds(waited), share(waited)});
+    out_ += "\n" + table.text();
+    const Time first = explanation_.waited_before_start();
+    if (first != waited) out_ += fmt::format("Until its first start it waited {}.\n", seconds(first));
+  }
+
+  const ExplainReport& report_;
+  const Explanation& explanation_;
+  const std::vector<JobResult>& jobs_;
+  std::string out_;
+};
+
+void write_time(JsonWriter& json, const char* name, Time time) {
+  json.key(name);
+  if (time == Time::never())
+    json.null();
+  else
+    json.raw(format_seconds(time));
+}
+
+void write_waits(JsonWriter& json, const ExplainReport& report) {
+  const std::vector<JobResult>& jobs = report.job.result.jobs;
+  const Story story{report};
+  json.key("waits").begin_array();
+  for (const WaitInterval& wait : report.job.explanation.waits) {
+    json.begin_object();
+    write_time(json, "from_s", wait.from);
+    write_time(json, "to_s", wait.to);
+    json.member("cause", cause_name(wait.why)).member("text", story.cause(wait));
+    json.key("by");
+    if (wait.by.valid())
+      json.value(jobs[wait.by.index()].name);
+    else
+      json.null();
+    json.member("running_jobs", std::uint64_t{wait.running}).member("held_gpus", wait.held_gpus);
+    json.key("largest_holders").begin_array();
+    for (const GpuHolder& holder : wait.holders) {
+      json.begin_object().member("job_id", jobs[holder.job.index()].name).member("gpus", holder.gpus);
+      write_time(json, "since_s", holder.since);
+      write_time(json, "until_s", holder.until);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_attempts(JsonWriter& json, const ExplainReport& report) {
+  static const std::map<JobAttempt::End, const char*> words{{JobAttempt::End::open, "end of the run"},
+                                                            {JobAttempt::End::ended, "finished"},
+                                                            {JobAttempt::End::preempted, "preempted"},
+                                                            {JobAttempt::End::failed, "failed"}};
+  json.key("attempts").begin_array();
+  for (const JobAttempt& attempt : report.job.explanation.attempts) {
+    json.begin_object();
+    write_time(json, "from_s", attempt.from);
+    write_time(json, "to_s", attempt.to);
+    json.member("ended_by", words.at(attempt.end));
+    json.key("servers").begin_array();
+    for (const auto& [server, gpus] : attempt.servers)
+      json.begin_object().member("server", std::int64_t{server.value()}).member("gpus", gpus).end_object();
+    json.end_array().key("preempted_by").begin_array();
+    for (const JobId job : attempt.successors) json.value(report.job.result.jobs[job.index()].name);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string explanation_text(const ExplainReport& report) {
+  return Story{report}.text();
+}
+
+std::string explanation_json(const ExplainReport& report) {
+  const JobResult& job = report.job.result.jobs[report.job.job.index()];
+  JsonWriter json;
+  json.begin_object().member("job_id", job.name).member("model", job.model).member("gpus", job.gpus);
+  json.member("state", to_string(job.state)).member("seed", report.seed);
+  json.member("scheduling", report.scheduling).member("placement", report.placement);
+  write_time(json, "submit_s", job.submit);
+  write_time(json, "start_s", job.start);
+  write_time(json, "finish_s", job.finish);
+  write_time(json, "waited_s", report.job.explanation.waited());
+  write_time(json, "waited_before_start_s", report.job.explanation.waited_before_start());
+  json.key("by_cause").begin_array();
+  for (const CauseTotal& total : totals_by_cause(report.job.explanation)) {
+    json.begin_object().member("cause", cause_name(total.why)).member("intervals", std::uint64_t{total.intervals});
+    write_time(json, "time_s", total.time);
+    json.end_object();
+  }
+  json.end_array();
+  write_waits(json, report);
+  write_attempts(json, report);
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace contend

@@ -1,0 +1,146 @@
+// contend compare, and the expectations that contend run enforces: outputs, exit codes, complaints.
+
+#include "tests/cli/program.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kBase =
+    "schema_version: 1\nname: base\ncluster: {servers: 2, gpus_per_server: 2}\n"
+    "workload: {generate: {sizes: {1: 6, 2: 3, 4: 1}, iterations: [20, 90], arrivals: 2s}}\n";
+
+Workplace& with_scenarios(Workplace& here) {
+  here.write("base.yaml", kBase);
+  here.write("fifo.yaml", "schema_version: 1\ninclude: base.yaml\nname: fifo\npolicies: {scheduling: fifo}\n");
+  return here;
+}
+
+/// Whether a program of the system accepts the file.
+bool reads(const Workplace& here, const char* python, const std::string& file) {
+  return std::system(fmt::format("python3 -c '{}' '{}' >/dev/null", python, here.path(file)).c_str()) == 0;
+}
+constexpr const char* kJson = "import json, sys; json.load(open(sys.argv[1]))";
+constexpr const char* kXml = "import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
+
+TEST_CASE("two folders, in all forms") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  CHECK(here.contend("run base.yaml --repeat 12 -o a").code == 0);
+  CHECK(here.contend("run fifo.yaml --repeat 12 -o b").code == 0);
+  const Outcome text = here.contend("compare a b");
+  CHECK(text.code == 0);
+  CHECK_MESSAGE(text.err.empty(), text.err);
+  CHECK(contains(text.out, "12 seeds, the first 1; 95% intervals by paired bootstrap over 12 seeds"));
+  CHECK(contains(text.out, "average JCT [s]"));
+  CHECK(contains(text.out, "120 jobs finished on both sides: "));
+  CHECK(here.contend("compare a b").out == text.out);
+  // What was run just now and what a folder keeps of it are the same.
+  const Outcome run = here.contend("compare base.yaml fifo.yaml --repeat 12");
+  CHECK(run.out.substr(run.out.find("12 seeds")) == text.out.substr(text.out.find("12 seeds")));
+  CHECK(here.contend("compare a fifo.yaml").out.find("over 12 seeds") != std::string::npos);
+
+  const Outcome failed = here.contend(
+      "compare a b --fail-if 'avg_jct > -90%' --fail-if 'finished < 0' --junit j.xml --markdown m.md --json --worst 2");
+  CHECK(failed.code == 1);
+  CHECK(reads(here, kJson, "stdout.txt"));
+  CHECK(contains(failed.out, "\"failed\": true"));
+  CHECK(reads(here, kXml, "j.xml"));
+  CHECK(contains(here.read("j.xml"), "tests=\"2\" failures=\"1\""));
+  CHECK(contains(here.read("j.xml"), "name=\"not avg_jct &gt; -90%\""));
+  CHECK(contains(here.read("m.md"), "### contend compare: **1 of 2 rules failed**"));
+  CHECK(contains(here.read("m.md"), "| average JCT [s] | "));
+  const Outcome quiet = here.contend("compare a b -q --fail-if 'avg_jct > -90%'");
+  CHECK(quiet.code == 1);
+  CHECK(quiet.out.empty());
+  CHECK(contains(quiet.err, "failed: avg_jct > -90%: avg_jct changed by"));
+  CHECK(here.contend("compare a b -q --fail-if 'avg_jct > 900%'").code == 0);
+}
+
+TEST_CASE("nothing changed") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  CHECK(here.contend("run base.yaml -o a").code == 0);
+  const Outcome same = here.contend("compare a base.yaml --fail-if 'avg_jct > 0%'");
+  CHECK(same.code == 0);
+  CHECK(contains(same.out, "NEW is identical to BASE"));
+  CHECK(contains(same.out, "one seed: the intervals are over its jobs"));
+  CHECK(contains(here.contend("compare base.yaml base.yaml --set-new network.nic=1Gbps").out, "over 10 seeds"));
+}
+
+TEST_CASE("sides that can't be compared") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  CHECK(here.contend("run base.yaml -o a").code == 0);
+  CHECK(here.contend("run base.yaml -o two --repeat 2").code == 0);
+  CHECK(here.contend("run base.yaml -o other --set workload.generate.iterations=[200,900]").code == 0);
+  const auto complaint = [&](const std::string& arguments, int code) {
+    const Outcome outcome = here.contend("compare " + arguments);
+    CHECK_MESSAGE(outcome.code == code, outcome.err);
+    CHECK_MESSAGE(outcome.out.empty(), outcome.out);
+    return outcome.err;
+  };
+  CHECK(contains(complaint("a two", 3), "BASE has the seeds 1, NEW has 1 to 2"));
+  CHECK(contains(complaint("a other", 3), "different workloads: job \""));
+  const std::string both = complaint("nowhere nothing.yaml", 3);
+  CHECK(contains(both, "nowhere: "));
+  CHECK(contains(both, "nothing.yaml: "));
+  std::filesystem::create_directory(here.path("empty"));
+  CHECK(contains(complaint("a empty", 3), "empty: no manifest.json"));
+  CHECK(contains(complaint("a a --fail-if 'avg_jtc > 1%'", 3), "did you mean `avg_jct`?\n  avg_jtc > 1%\n  ^"));
+  CHECK(contains(complaint("a a --junit j.xml", 2), "--junit needs a --fail-if"));
+  CHECK(contains(complaint("a a --repeat 3", 2), "both sides are folders"));
+  CHECK(contains(complaint("base.yaml a --set-new seed=3", 2), "NEW is a folder"));
+  CHECK(contains(complaint("a", 2), "expected BASE NEW"));
+  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50}\n");
+  CHECK(contains(complaint("study.yaml a", 3), "no jobs to compare"));
+  std::filesystem::rename(here.path("a/jobs.csv"), here.path("a/gone.csv"));
+  CHECK(contains(complaint("a two", 3), "a/jobs.csv: "));
+}
+
+TEST_CASE("another version of the program is said") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  CHECK(here.contend("run base.yaml -o a").code == 0);
+  std::string manifest = here.read("a/manifest.json");
+  const std::string key = "\"version\": \"";
+  manifest.insert(manifest.find(key) + key.size(), "9.");
+  here.write("a/manifest.json", manifest);
+  const Outcome outcome = here.contend("compare a base.yaml");
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.out, "note: BASE was run by contend 9."));
+}
+
+TEST_CASE("run enforces what a scenario expects") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  here.write("met.yaml", "schema_version: 1\ninclude: base.yaml\nexpect: {finished: 10, avg_jct: [1ms, 1h]}\n");
+  const Outcome met = here.contend("run met.yaml");
+  CHECK(met.code == 0);
+  CHECK(contains(met.out, "base: expectations\nok    finished = 10: 10\nok    avg_jct in [1ms, 1h]: "));
+  const Outcome both = here.contend("run met.yaml fifo.yaml --repeat 3 --set expect.finished='\"< 10\"'");
+  CHECK(both.code == 1);
+  CHECK(contains(both.out, "fifo: expectations\nFAIL  finished < 10: 10 ± 0 over 3 replicas"));
+  const Outcome quiet = here.contend("run met.yaml -q --set expect.makespan='\"> 9d\"'");
+  CHECK(quiet.code == 1);
+  CHECK(contains(quiet.err, "contend: base: expected makespan > 9d: "));
+  const Outcome json = here.contend("run met.yaml --json --set expect.makespan='\"> 9d\"'");
+  CHECK(json.code == 1);
+  CHECK(reads(here, kJson, "stdout.txt"));
+  CHECK(contains(json.out, "\"expectation\": \"makespan > 9d\""));
+  // An unmet expectation says more than jobs that the end of the run cut off.
+  CHECK(here.contend("run met.yaml --until 1s").code == 1);
+  CHECK(here.contend("run base.yaml --until 1s").code == 4);
+  // The folder keeps the expectations with its scenario.
+  CHECK(here.contend("run met.yaml -o kept -q").code == 0);
+  CHECK(contains(here.read("kept/scenario.yaml"), "expect: {finished: 10, avg_jct: [1ms, 1h]}"));
+}

@@ -1,0 +1,89 @@
+// contend explain: the story of a job, from a folder and from a scenario.
+
+#include "tests/cli/program.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+// Two GPUs with memory for one job each; `big` and `small` queue behind `first`.
+constexpr const char* kJobs =
+    "job_id,submit_s,model,gpus,iterations\nfirst,0,vgg16,2,40\nbig,1,vgg16,2,20\nsmall,2,vgg16,1,10\n";
+constexpr const char* kQueue =
+    "schema_version: 1\nname: queue\ncluster: {servers: 1, gpus_per_server: 2, gpu_memory: 6GiB}\n"
+    "policies: {scheduling: {policy: fifo, strict: true}, placement: first-fit}\nworkload: {jobs: jobs.csv}\n";
+
+Workplace& with_queue(Workplace& here) {
+  here.write("jobs.csv", kJobs);
+  here.write("queue.yaml", kQueue);
+  return here;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
+
+TEST_CASE("the story of a job, the same from a folder and from its scenario") {
+  Workplace place;
+  const Workplace& here = with_queue(place);
+  const Outcome story = here.contend("explain queue.yaml small");
+  CHECK(story.code == 0);
+  CHECK_MESSAGE(story.err.empty(), story.err);
+  CHECK(contains(story.out, "small: vgg16, 1 GPU, in queue.yaml (seed 1, scheduling fifo, placement first-fit)"));
+  CHECK(contains(story.out, " 2 s  submitted\n"));
+  CHECK(contains(story.out, "it may not pass big (2 GPUs), which waits in front of it"));
+  CHECK(contains(story.out, "2 GPUs held by 1 job: big (2 GPUs until "));
+  CHECK(contains(story.out, "starts on server 0 (1 GPU)"));
+  CHECK(contains(story.out, "\nall "));
+  CHECK(contains(here.contend("explain queue.yaml first").out, "It never waited."));
+
+  CHECK(here.contend("run queue.yaml -o out -q").code == 0);
+  const Outcome kept = here.contend("explain out small");
+  CHECK_MESSAGE(kept.err.empty(), kept.err);
+  CHECK(kept.out.substr(kept.out.find('\n')) == story.out.substr(story.out.find('\n')));
+
+  // The waits are the queueing time of the folder, to the nanosecond.
+  const Outcome json = here.contend("explain out small --json");
+  CHECK(std::system(("python3 -c 'import csv, decimal, json, sys; d = json.load(open(sys.argv[1]), parse_float="
+                     "decimal.Decimal); rows = {r[\"job_id\"]: r for r in csv.DictReader(open(sys.argv[2]))}; "
+                     "sys.exit(sum(w[\"to_s\"] - w[\"from_s\"] for w in d[\"waits\"]) != "
+                     "decimal.Decimal(rows[\"small\"][\"queueing_s\"]))' '" +
+                     here.path("stdout.txt") + "' '" + here.path("out/jobs.csv") + "'")
+                        .c_str()) == 0);
+  CHECK(contains(json.out, "\"cause\": \"behind\""));
+  CHECK(contains(json.out, "\"by\": \"big\""));
+}
+
+TEST_CASE("what can't be explained") {
+  Workplace place;
+  const Workplace& here = with_queue(place);
+  CHECK(here.contend("run queue.yaml -o out -q --seed 5").code == 0);
+  const auto complaint = [&](const std::string& arguments, int code) {
+    const Outcome outcome = here.contend("explain " + arguments);
+    CHECK_MESSAGE(outcome.code == code, outcome.err);
+    CHECK_MESSAGE(outcome.out.empty(), outcome.out);
+    return outcome.err;
+  };
+  CHECK(contains(complaint("out smal", 3), "no job is named \"smal\"; did you mean \"small\"?"));
+  CHECK(contains(complaint("out small --seed 6", 3), "no replica has the seed 6; the first has 5"));
+  CHECK(contains(complaint("out small --set seed=6", 2), "--set changes a scenario"));
+  CHECK(contains(complaint("out", 2), "expected RUN JOB, got only \"out\""));
+  CHECK(contains(complaint("nowhere small", 3), "nowhere"));
+  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50}\n");
+  CHECK(contains(complaint("study.yaml a", 3), "no jobs to explain"));
+}
+
+TEST_CASE("a folder whose job list has changed since") {
+  Workplace place;
+  const Workplace& here = with_queue(place);
+  CHECK(here.contend("run queue.yaml -o out -q").code == 0);
+  here.write("jobs.csv", std::string{kJobs} + "late,9,lstm,1,5\n");
+  const Outcome outcome = here.contend("explain out small");
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err, "the results have changed since"));
+}
