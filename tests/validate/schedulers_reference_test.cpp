@@ -102,3 +102,18 @@ TEST_CASE("Helios SRTF: one tick late, and a cost for each preemption") {
   CHECK(schedule.queued == Times{3, 0});
   CHECK(schedule.preemptions == 1);
 }
+
+TEST_CASE("Gittins rank of three sizes") {
+  // Sizes 2, 4, 8 and delta 3. At 0: two of three would end by 1 + 3, and the three get 2 + 4 + 3 until then: 2/3
+  // over 3. From 2 on: one of two, after (4 + 3) / 2. From 4 on none would end in time; from 8 on nothing is known.
+  const std::vector<std::int64_t> sizes{2, 4, 8};
+  CHECK(reference_gittins_rank(sizes, 3, 0) == doctest::Approx(222223.3333).epsilon(1e-9));
+  CHECK(reference_gittins_rank(sizes, 3, 2) == doctest::Approx(142857.1429).epsilon(1e-9));
+  CHECK(reference_gittins_rank(sizes, 3, 4) == 0);
+  CHECK(reference_gittins_rank(sizes, 3, 8) == 0);
+  // It reorders a queue: at 1 A has attained 4 and B nothing.
+  const std::vector<ReferenceJob> jobs{{0, 9, 4}, {1, 1, 4}};
+  const auto rank = [&](std::int64_t attained) { return reference_gittins_rank(sizes, 3, attained); };
+  CHECK(reference_dlas(jobs, 4, {.limits = {100}}).finish == Times{9, 10});
+  CHECK(reference_dlas(jobs, 4, {.limits = {100}, .rank = rank}).finish == Times{10, 2});
+}

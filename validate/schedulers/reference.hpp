@@ -8,6 +8,7 @@
 // must be in order of submission.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -70,10 +71,19 @@ struct DlasRules {
   /// A defect of Tiresias: where an end and the next arrival are expected at the same tick, the end is kept with the
   /// arrival, and the job is taken for finished then even if a demotion comes first and preempts it.
   bool stale_ends = false;
+  /// Tiresias with a Gittins index: inside a queue the larger rank goes first, then the earlier submission. Ranks by
+  /// attained service, see reference_gittins_rank(); empty: none.
+  std::function<double(std::int64_t)> rank{};
 };
 
 /// Discretised least attained service (Tiresias, NSDI'19, 3.2) on `gpus` GPUs wherever they are.
 [[nodiscard]] ReferenceSchedule reference_dlas(std::span<const ReferenceJob> jobs, int gpus, const DlasRules& rules);
+
+/// The rank of a job with this attained service, as Tiresias computes it from sizes of past jobs, in ascending order:
+/// the share of those at least as large that would end within `delta` more, over their mean service until then, with
+/// the rounding that it does on the way.
+[[nodiscard]] double reference_gittins_rank(std::span<const std::int64_t> sizes, std::int64_t delta,
+                                            std::int64_t attained);
 
 /// SRTF of the Helios simulator, tick by tick: a job chosen by the number of GPUs may still find no place, a preempted
 /// one gets 7, 30 or 60 ticks more to do (1, up to 8, more GPUs), and each ends one tick late. Consolidated placement.

@@ -101,6 +101,7 @@ class Dlas {
   void choose() {
     int free = gpus_;
     for (Level& level : levels_) {
+      if (rules_.rank) sort_by_rank(level);
       for (LeveledJob& each : level) {
         const bool runs = gpus_of(each) <= free;
         if (runs) free -= jobs_[each.job].gpus;
@@ -109,6 +110,12 @@ class Dlas {
       }
       std::ranges::stable_partition(level, &LeveledJob::running);
     }
+  }
+
+  void sort_by_rank(Level& level) const {
+    std::ranges::stable_sort(level, {}, [&](const LeveledJob& each) {
+      return std::pair{-rules_.rank(each.executed * gpus_of(each)), jobs_[each.job].submit};
+    });
   }
 
   /// The defect: ends expected at the tick of the next arrival are remembered until then.
