@@ -3,6 +3,7 @@
 #include "validate/ada_srsf.hpp"
 #include "validate/network.hpp"
 #include "validate/overlap.hpp"
+#include "validate/schedulers/schedulers.hpp"
 
 namespace contend {
 
@@ -17,6 +18,8 @@ constexpr SuiteRow kSuites[] = {
      validate_overlap},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
+    {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,
+     validate_schedulers},
 };
 
 }  // namespace
