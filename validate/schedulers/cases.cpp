@@ -74,6 +74,22 @@ constexpr SchedulerCase kCases[] = {
     {helios_vcvgl, "SJF, quantum 120 s", "22230.4", -1, 0, kFifo, queue<duration, true, count, 120>},
     {helios_vcvgl, "SJF, quantum 300 s", "66021.3", -1, 0, kFifo, queue<duration, true, count, 300>},
     {helios_vcvgl, "SJF, quantum 360 s", "49729.1", -1, 0, kFifo, queue<duration, true, count, 360>},
+    // The same with placement, by fleetsim 0.8.0 (replay_canonical).
+    {helios_vcvgl, "fleetsim FIFO, first-fit, 60 s", "33945.74", -1, 0, kFifo, queue<submission, true, yarn, 60>},
+    {helios_vcvgl, "fleetsim SJF, first-fit, 60 s", "10563.75", -1, 0, kFifo, queue<duration, true, yarn, 60>},
+    {helios_vcvgl, "fleetsim FIFO, consolidate, 60 s", "33945.20", -1, 0, kFifo,
+     queue<submission, true, consolidated, 60>},
+    {helios_vcvgl, "fleetsim SJF, consolidate, 60 s", "10563.75", -1, 0, kFifo,
+     queue<duration, true, consolidated, 60>},
+    {helios_vcvgl, "fleetsim FIFO, consolidate, 30 s", "25115.20", -1, 0, kFifo,
+     queue<submission, true, consolidated, 30>},
+    {helios_vcvgl, "fleetsim SJF, consolidate, 30 s", "7401.83", -1, 0, kFifo, queue<duration, true, consolidated, 30>},
+    {helios_vcvgl, "fleetsim FIFO, consolidate, 10 s", "19493.26", -1, 0, kFifo,
+     queue<submission, true, consolidated, 10>},
+    {helios_vcvgl, "fleetsim SJF, consolidate, 10 s", "6312.37", -1, 0, kFifo, queue<duration, true, consolidated, 10>},
+    {helios_vcvgl, "fleetsim FIFO, consolidate, 5 s", "18692.15", -1, 0, kFifo,
+     queue<submission, true, consolidated, 5>},
+    {helios_vcvgl, "fleetsim SJF, consolidate, 5 s", "5470.23", -1, 0, kFifo, queue<duration, true, consolidated, 5>},
     // Muri without its overhead: that simulator counts in real numbers, these are whole nanoseconds.
     {muri_trace3, "Muri SRTF, no overhead", "190377.4", -1, 0, kFifo, walk<remaining>},
 };

@@ -63,6 +63,7 @@ SchedulerOutcome run_scheduler_case(const SchedulerCase& each, const SchedulerTr
   SchedulerOutcome outcome;
   const ReferenceSchedule plain = each.plain(trace, jobs);
   outcome.plain_s = average_jct(jobs, plain) * tick_s;
+  outcome.plain_queueing_s = average_queueing(plain) * tick_s;
   outcome.plain_preemptions = plain.preemptions;
   outcome.plain_holds = holds(each, outcome.plain_s, plain.preemptions);
   outcome.engine_holds = true;

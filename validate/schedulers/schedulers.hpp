@@ -12,6 +12,7 @@ namespace contend {
 /// One case: the plain scheduler and the engine on the same trace.
 struct SchedulerOutcome {
   double plain_s = 0, engine_s = 0;  ///< average JCT
+  double plain_queueing_s = 0;       ///< average time without GPUs
   std::int64_t plain_preemptions = 0, engine_preemptions = 0;
   std::vector<std::size_t> differing;  ///< jobs that end at another tick in the engine
   bool plain_holds = false;
