@@ -43,6 +43,10 @@ TEST_CASE("placements: fullest server, first server, anywhere") {
   CHECK(reference_queue(jobs, {2, 8, ReferencePlacement::consolidated}, {}).finish == Times{50, 50, 50, 50});
   CHECK(reference_queue(jobs, {2, 8, ReferencePlacement::yarn}, {}).finish == Times{50, 50, 50, 100});
   CHECK(reference_queue(jobs, {2, 8}, {}).finish == Times{50, 50, 50, 50});
+  // A (3), B (2) and C (8): spread puts A and B on a server each, and C finds no empty one.
+  const std::vector<ReferenceJob> few{{0, 50, 3}, {0, 50, 2}, {0, 50, 8}};
+  CHECK(reference_queue(few, {2, 8, ReferencePlacement::spread}, {}).finish == Times{50, 50, 100});
+  CHECK(reference_queue(few, {2, 8, ReferencePlacement::yarn}, {}).finish == Times{50, 50, 50});
   // A (1) leaves 15 GPUs, enough for the count of B (12), but its whole server and half of another need 8 and 4.
   const std::vector<ReferenceJob> large{{0, 50, 1}, {0, 50, 12}, {0, 50, 8}};
   CHECK(reference_queue(large, {2, 8, ReferencePlacement::yarn}, {}).finish == Times{50, 50, 100});

@@ -77,6 +77,8 @@ constexpr SchedulerCase kCases[] = {
     // The same with placement, by fleetsim 0.8.0 (replay_canonical).
     {helios_vcvgl, "fleetsim FIFO, first-fit, 60 s", "33945.74", -1, 0, kFifo, queue<submission, true, yarn, 60>},
     {helios_vcvgl, "fleetsim SJF, first-fit, 60 s", "10563.75", -1, 0, kFifo, queue<duration, true, yarn, 60>},
+    {helios_vcvgl, "fleetsim FIFO, spread, 60 s", "33946.19", -1, 0, kFifo, queue<submission, true, spread, 60>},
+    {helios_vcvgl, "fleetsim SJF, spread, 60 s", "10583.22", -1, 0, kFifo, queue<duration, true, spread, 60>},
     {helios_vcvgl, "fleetsim FIFO, consolidate, 60 s", "33945.20", -1, 0, kFifo,
      queue<submission, true, consolidated, 60>},
     {helios_vcvgl, "fleetsim SJF, consolidate, 60 s", "10563.75", -1, 0, kFifo,

@@ -44,9 +44,11 @@ std::optional<ReferencePlace> ReferenceServers::one_server(int gpus) const {
   std::optional<std::size_t> best;
   for (std::size_t server = 0; server < free_.size(); ++server) {
     if (free_[server] < gpus) continue;
-    if (!best || (cluster_.placement == ReferencePlacement::consolidated && free_[server] < free_[*best])) {
-      best = server;
-    }
+    const bool fuller = best && free_[server] < free_[*best];
+    const bool emptier = best && free_[server] > free_[*best];
+    const bool better = (cluster_.placement == ReferencePlacement::consolidated && fuller) ||
+                        (cluster_.placement == ReferencePlacement::spread && emptier);
+    if (!best || better) best = server;
   }
   if (!best) return std::nullopt;
   return ReferencePlace{{*best, gpus}};
