@@ -34,6 +34,14 @@ ReferenceSchedule dlas(const SchedulerTrace& trace, Jobs jobs) {
       {.limits = {3250, 7200}, .gpu_time = gpu_time, .late_wake_up = late_wake_up, .stale_ends = stale_ends});
 }
 
+ReferenceSchedule dlas_gittins(const SchedulerTrace& trace, Jobs jobs) {
+  constexpr std::int64_t kDelta = 3250;
+  const std::vector<std::int64_t> sizes = read_gittins_sizes();
+  const auto rank = [&](std::int64_t attained) { return reference_gittins_rank(sizes, kDelta, attained); };
+  return reference_dlas(jobs, trace.servers * trace.gpus_per_server,
+                        {.limits = {3250, 7200}, .late_wake_up = true, .rank = rank});
+}
+
 ReferenceSchedule helios_srtf(const SchedulerTrace& trace, Jobs jobs) {
   return reference_helios_srtf(jobs, trace.servers);
 }
@@ -51,10 +59,20 @@ constexpr SchedulerCase kCases[] = {
     {helios_vcvgl, "Tiresias DLAS", "4973.298", 163, 0, kFifo, dlas<false, false>},
     {helios_vcvgl, "Tiresias DLAS-GPU", "5721.055", 229, 0, kFifo, dlas<true, true>},
     {helios_vcvgl, "Tiresias DLAS-GPU, as shipped", "5716.331", 211, 0, {}, dlas<true, true, true>},
+    {helios_vcvgl, "Tiresias DLAS-GPU-Gittins", "6062.906", 284, 0, {}, dlas_gittins},
     {itp_cluster01, "Tiresias FIFO", "20218.042", -1, 0, kFifo, queue<submission, true>},
     {itp_cluster01, "Tiresias fit-first", "16163.809", -1, 0, kFifo, queue<submission, false>},
     {itp_cluster01, "Tiresias SRTF", "14468.591", 359, 0, kFifo, walk<remaining>},
     {itp_cluster01, "Tiresias DLAS-GPU", "15624.811", 1397, 0, kFifo, dlas<true, true>},
+    {tiresias_60, "Tiresias FIFO", "200.817", -1, 0, kFifo, queue<submission, true>},
+    {tiresias_60, "Tiresias FIFO, yarn", "227.233", -1, 0, kFifo, queue<submission, true, yarn>},
+    {tiresias_60, "Tiresias fit-first", "190.683", -1, 0, kFifo, queue<submission, false>},
+    {tiresias_60, "Tiresias fit-first, yarn", "248.550", -1, 0, kFifo, queue<submission, false, yarn>},
+    {tiresias_60, "Tiresias SRTF", "192.117", 4, 0, kFifo, walk<remaining>},
+    {tiresias_60, "Tiresias SRSF", "195.900", 7, 0, kFifo, walk<remaining_service>},
+    {tiresias_60, "Tiresias smallest first", "198.200", -1, 0, kFifo, walk<gpus>},
+    {tiresias_60, "Tiresias DLAS", "190.683", -1, 0, kFifo, dlas<false, false>},
+    {tiresias_60, "Tiresias DLAS-GPU", "190.683", -1, 0, kFifo, dlas<true, true>},
     // Helios: ticks of a second, consolidated placement. Its own FIFO sorts equal submissions in an order of chance.
     {helios_vcvgl, "Helios SJF", "5302.68", -1, 0, kFifo, queue<duration, true, consolidated>},
     {helios_vcvgl, "Helios FIFO", "18496.98", -1, 0.2, kFifo, queue<submission, true, consolidated>},

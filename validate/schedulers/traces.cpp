@@ -34,6 +34,8 @@ TraceFile file_of(TraceKind kind) {
       return {"helios/helios_venus_2vc_sept.csv", "vcvGl", "Helios vcvGl", 1452, 20, Time::seconds(1)};
     case TraceKind::itp_cluster01:
       return {"msft_itp/raw-traces.tar.gz", "ITP 01", "ITP cluster01", 1595, 16, Time::seconds(1)};
+    case TraceKind::tiresias_60:
+      return {"tiresias/60_job.csv", "60 jobs", "Tiresias' 60 jobs", 60, 2, Time::seconds(1)};
     case TraceKind::muri_trace3:
       return {"muri/trace3.csv", "trace3", "Muri trace3", 992, 8, Time::nanoseconds(1)};
   }
@@ -80,6 +82,14 @@ JobRequest itp_job(const Columns& columns, const CsvRow& row) {
           .duration = Time::seconds(columns.whole(row, "duration"))};
 }
 
+JobRequest tiresias_job(const Columns& columns, const CsvRow& row) {
+  return {.name = columns.text(row, "job_id"),
+          .submit = Time::seconds(columns.whole(row, "submit_time")),
+          .model = columns.text(row, "model_name"),
+          .gpus = static_cast<int>(columns.whole(row, "num_gpu")),
+          .duration = Time::seconds(columns.whole(row, "duration"))};
+}
+
 JobRequest muri_job(const Columns& columns, const CsvRow& row) {
   const std::int64_t work_ms = columns.whole(row, "iterations") * columns.whole(row, "iteration_time");
   return {.name = columns.text(row, "job_id"),
@@ -100,6 +110,7 @@ std::vector<JobRequest> read_jobs(TraceKind kind, const std::string& path) {
     if (kind == TraceKind::helios_vcvgl && columns.text(row, "tenant") != "vcvGl") continue;
     jobs.push_back(kind == TraceKind::helios_vcvgl    ? helios_job(columns, row)
                    : kind == TraceKind::itp_cluster01 ? itp_job(columns, row)
+                   : kind == TraceKind::tiresias_60   ? tiresias_job(columns, row)
                                                       : muri_job(columns, row));
   }
   return jobs;
@@ -114,6 +125,16 @@ std::string trace_folder() {
 
 std::string trace_path(TraceKind kind) {
   return (std::filesystem::path{trace_folder()} / file_of(kind).path).string();
+}
+
+std::vector<std::int64_t> read_gittins_sizes() {
+  const std::string path = (std::filesystem::path{trace_folder()} / "tiresias" / "yarn-gput1000.csv").string();
+  const CsvTable table = parse_csv(read_file(path), path);
+  const Columns columns{table, path};
+  std::vector<std::int64_t> sizes;
+  for (const CsvRow& row : table.rows) sizes.push_back(columns.whole(row, "duration"));
+  std::ranges::sort(sizes);
+  return sizes;
 }
 
 SchedulerTrace read_scheduler_trace(TraceKind kind) {
