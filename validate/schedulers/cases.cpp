@@ -73,6 +73,7 @@ constexpr SchedulerCase kCases[] = {
     {tiresias_60, "Tiresias smallest first", "198.200", -1, 0, kFifo, walk<gpus>},
     {tiresias_60, "Tiresias DLAS", "190.683", -1, 0, kFifo, dlas<false, false>},
     {tiresias_60, "Tiresias DLAS-GPU", "190.683", -1, 0, kFifo, dlas<true, true>},
+    {tiresias_60, "Tiresias DLAS-GPU-Gittins", "219.050", 35, 0, {}, dlas_gittins},
     // Helios: ticks of a second, consolidated placement. Its own FIFO sorts equal submissions in an order of chance.
     {helios_vcvgl, "Helios SJF", "5302.68", -1, 0, kFifo, queue<duration, true, consolidated>},
     {helios_vcvgl, "Helios FIFO", "18496.98", -1, 0.2, kFifo, queue<submission, true, consolidated>},
