@@ -220,7 +220,9 @@ Codec<std::vector<std::string>> models_codec() {
     json.end_object();
   };
   codec.read = [known](const YamlNode& node, const Reading& reading, std::vector<std::string>& value) {
-    if (node.kind != Kind::sequence || node.items.empty()) return reading.expected("a list of training profiles", node);
+    if (node.kind != Kind::sequence) return reading.expected("a list of training profiles", node);
+    if (node.items.empty())
+      return reading.complain(node.place, "expected a list of training profiles, got an empty one");
     if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} names", kMaxItems), node);
     std::vector<std::string> names;
     bool good = true;

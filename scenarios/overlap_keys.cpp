@@ -29,7 +29,9 @@ Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const st
     json.end_object();
   };
   codec.read = [inner, fresh, what](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
-    if (node.kind != Kind::sequence || node.items.empty()) return reading.expected("a list of " + what, node);
+    if (node.kind != Kind::sequence) return reading.expected("a list of " + what, node);
+    if (node.items.empty())
+      return reading.complain(node.place, fmt::format("expected a list of {}, got an empty one", what));
     if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} items", kMaxItems), node);
     const std::size_t complaints = reading.complaints.size();
     std::vector<T> items;

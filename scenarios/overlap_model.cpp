@@ -1,7 +1,6 @@
 // overlap_model(): the layer times of a study.
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
-#include "scenarios/overlap_complaint.hpp"
 #include "scenarios/overlap_run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -27,10 +26,6 @@ std::optional<LayerTable> catalogue_table(const OverlapStudy& study) {
 }
 
 TimedModel from_file(const OverlapStudy& study) {
-  if (study.device != OverlapStudy{}.device || study.type != OverlapStudy{}.type)
-    complain_of_overlap(study.device != OverlapStudy{}.device ? "device" : "dtype",
-                        "has no effect: the file has the times");
-  if (study.sequence && !study.model) complain_of_overlap("sequence", "has no effect without overlap.model");
   LayerReadOptions options;
   options.select = study.select;
   options.batch = study.batch;
@@ -40,7 +35,6 @@ TimedModel from_file(const OverlapStudy& study) {
 }
 
 TimedModel from_roofline(const OverlapStudy& study) {
-  if (!study.select.empty()) complain_of_overlap("select", "has no effect without a file", "give overlap.layers");
   const Device* device = find_device(study.device);
   CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
@@ -64,7 +58,7 @@ void scale(TimedModel& model, Time iteration) {
 }  // namespace
 
 TimedModel overlap_model(const OverlapStudy& study) {
-  if (!study.given()) complain_of_overlap("model", "there is none", "give overlap.model or overlap.layers");
+  if (!study.given()) throw InputError{"there is no iteration to study: give overlap.model or overlap.layers"};
   TimedModel model = study.layers ? from_file(study) : from_roofline(study);
   if (study.single_worker) scale(model, *study.single_worker);
   validate(model);

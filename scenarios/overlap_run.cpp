@@ -2,7 +2,7 @@
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/measure.hpp"
-#include "scenarios/overlap_complaint.hpp"
+#include "scenarios/overlap_check.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/run.hpp"
 #include "sim/check.hpp"
@@ -90,20 +90,11 @@ ExchangeCost overlap_cost(const Scenario& scenario, int workers) {
   const AlphaBeta network = network_cost(scenario.network);
   const ChannelCost link{network.alpha, network.beta, study.gamma};
   const bool server = study.exchange == ExchangeKind::parameter_server;
-  if (network.tick > Time{})
-    complain_of_overlap("model", "an iteration is studied in exact time", "leave network.tick at 0s");
-  if (!server && (study.servers || study.colocated))
-    complain_of_overlap(study.servers ? "servers" : "colocated", "there are none",
-                        "overlap.exchange: parameter-server");
-  if (server && study.formula != ExchangeFormula::ring)
-    complain_of_overlap("formula", "is about all-reduces; a parameter server has none");
-  if (study.formula == ExchangeFormula::measured && study.gamma > TimePerByte{})
-    complain_of_overlap("gamma", "is part of a measured all-reduce already");
+  std::vector<Diagnostic> complaints = overlap_complaints(scenario);
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
   ExchangeCost cost;
   if (server) {
     const int servers = study.servers.value_or(workers);
-    if (study.colocated && servers > workers)
-      complain_of_overlap("servers", fmt::format("{} don't fit on the machines of {} workers", servers, workers));
     cost = ExchangeCost::parameter_server(workers, servers, study.colocated, link);
   } else if (study.formula == ExchangeFormula::measured) {
     cost = ExchangeCost::measured({network.alpha, network.beta});

@@ -2,6 +2,7 @@
 
 #include "scenarios/keys.hpp"
 #include "scenarios/network.hpp"
+#include "scenarios/overlap_check.hpp"
 
 #include <algorithm>
 #include <map>
@@ -83,16 +84,9 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
-    if (scenario_.overlap.given() && network.fidelity == Fidelity::flow) {
-      const auto [source, place] = find("network.fidelity");
-      complaints_.push_back(source.complaint(place, "network.fidelity", "the study of an iteration has no topology",
-                                             "analytic or contention"));
-    }
-    if (!complaints_.empty() || network.fidelity != Fidelity::flow) return;
-    for (const Diagnostic& complaint : topology_complaints(scenario_)) {
-      const auto [source, place] = find(complaint.key);
-      complaints_.push_back(source.complaint(place, complaint.key, complaint.reason, complaint.hint));
-    }
+    if (!complaints_.empty()) return;
+    place(overlap_complaints(scenario_));
+    if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
   }
 
   Scenario take() { return std::move(scenario_); }
@@ -163,6 +157,14 @@ class LayerReader {
       if (given == given_.rend()) continue;
       const std::string path{key.path};
       Reading{*given->source, path, complaints_}.complain(given->place, fmt::format("needs `{}`", key.needs));
+    }
+  }
+
+  /// Complaints about keys, each where its key was given.
+  void place(const std::vector<Diagnostic>& complaints) {
+    for (const Diagnostic& complaint : complaints) {
+      const auto [source, place] = find(complaint.key);
+      complaints_.push_back(source.complaint(place, complaint.key, complaint.reason, complaint.hint));
     }
   }
 

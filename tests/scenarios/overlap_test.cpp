@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 
@@ -83,7 +85,26 @@ TEST_CASE("what has no effect is an error") {
         "overlap.formula: is about all-reduces; a parameter server has none");
   CHECK(complaint(head + "overlap: {model: vgg61}\n").find("expected one of") != std::string::npos);
   CHECK(complaint(head + "overlap: {model: vgg16, fusion: [mg-wfpb]}\n").find("expected one of") != std::string::npos);
-  CHECK(complaint(head + "overlap: {model: vgg16, workers: []}\n").find("a list of integers") != std::string::npos);
+  CHECK(complaint(head + "overlap: {model: vgg16, workers: []}\n").find("integers, got an empty one") !=
+        std::string::npos);
+}
+
+TEST_CASE("contradictions within a study are found together, each at its place") {
+  try {
+    static_cast<void>(
+        parse_scenario("schema_version: 1\n"
+                       "network: {fidelity: contention, nic: 10Gbps, tick: 1ms}\n"
+                       "overlap:\n"
+                       "  model: vgg16\n"
+                       "  select: other\n"
+                       "  servers: 3\n",
+                       "s.yaml"));
+    FAIL("nothing was thrown");
+  } catch (const InputError& error) {
+    std::vector<std::string> places;
+    for (const Diagnostic& each : error.diagnostics()) places.push_back(fmt::format("{}:{}", each.line, each.key));
+    CHECK(places == std::vector<std::string>{"2:network.tick", "5:overlap.select", "6:overlap.servers"});
+  }
 }
 
 TEST_CASE("a timeline holds one iteration: no lane does two things at once") {

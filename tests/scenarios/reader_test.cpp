@@ -111,7 +111,7 @@ TEST_CASE("names") {
   CHECK(errors_of("workload: {generate: {models: [vgg16, resnet5O]}}\n")
             .starts_with("a.yaml:2:39: workload.generate.models: expected one of "));
   CHECK(errors_of("workload: {generate: {models: []}}\n") ==
-        "a.yaml:2:31: workload.generate.models: expected a list of training profiles, got a list");
+        "a.yaml:2:31: workload.generate.models: expected a list of training profiles, got an empty one");
 }
 
 TEST_CASE("the job mix") {

@@ -1,0 +1,80 @@
+#include "scenarios/overlap_check.hpp"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+class OverlapChecker {
+ public:
+  explicit OverlapChecker(const Scenario& scenario) : scenario_{scenario}, study_{scenario.overlap} {}
+
+  std::vector<Diagnostic> complaints() {
+    if (!study_.given()) return {};
+    check_model();
+    check_network();
+    check_exchange();
+    return std::move(complaints_);
+  }
+
+ private:
+  void check_model() {
+    const OverlapStudy usual;
+    if (study_.layers) {
+      if (study_.device != usual.device) complain("overlap.device", "has no effect: the file has the times");
+      if (study_.type != usual.type) complain("overlap.dtype", "has no effect: the file has the times");
+      if (study_.sequence && !study_.model) complain("overlap.sequence", "has no effect without overlap.model");
+    } else if (!study_.select.empty()) {
+      complain("overlap.select", "has no effect without a file", "give overlap.layers");
+    }
+  }
+
+  void check_network() {
+    if (scenario_.network.fidelity == Fidelity::flow)
+      complain("network.fidelity", "the study of an iteration has no topology", "analytic or contention");
+    if (scenario_.network.tick > Time{})
+      complain("network.tick", "an iteration is studied in exact time", "leave it at 0s");
+  }
+
+  void check_exchange() {
+    const bool measured = study_.formula == ExchangeFormula::measured;
+    if (measured && study_.gamma > TimePerByte{}) complain("overlap.gamma", "is part of a measured all-reduce already");
+    if (study_.exchange == ExchangeKind::parameter_server) return check_servers();
+    const std::string needed = "overlap.exchange: parameter-server";
+    if (study_.servers) complain("overlap.servers", "there are none", needed);
+    if (study_.colocated) complain("overlap.colocated", "there are none", needed);
+  }
+
+  void check_servers() {
+    if (study_.formula != ExchangeFormula::ring)
+      complain("overlap.formula", "is about all-reduces; a parameter server has none");
+    for (const int workers : study_.workers) {
+      if (!study_.colocated || study_.servers.value_or(workers) <= workers) continue;
+      complain("overlap.servers", fmt::format("{} don't fit on the machines of {} workers", *study_.servers, workers));
+    }
+  }
+
+  void complain(std::string key, std::string reason, std::string hint = {}) {
+    Diagnostic diagnostic;
+    diagnostic.key = std::move(key);
+    diagnostic.reason = std::move(reason);
+    diagnostic.hint = std::move(hint);
+    complaints_.push_back(std::move(diagnostic));
+  }
+
+  const Scenario& scenario_;
+  const OverlapStudy& study_;
+  std::vector<Diagnostic> complaints_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> overlap_complaints(const Scenario& scenario) {
+  return OverlapChecker{scenario}.complaints();
+}
+
+}  // namespace contend
