@@ -1,87 +1,195 @@
 #include "traces/csv.hpp"
 
 #include "sim/error.hpp"
+#include "traces/layers/byte_source.hpp"
 
-#include <optional>
-#include <utility>
+#include <algorithm>
+#include <cstring>
 
 #include <fmt/core.h>
 
 namespace contend {
 namespace {
 
-/// Cuts the text into rows; stops at the first malformed quote, because all behind it would be guesswork.
-class Scanner {
- public:
-  Scanner(std::string_view text, const std::string& name) : text_{text}, name_{name} {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);  // the mark that spreadsheets put in front
-  }
-
-  std::optional<CsvRow> next() {
-    while (at_ < text_.size()) {
-      CsvRow row{.line = line_, .fields = {}};
-      const std::size_t start = at_;
-      do row.fields.push_back(field());
-      while (take(','));
-      const std::size_t end = at_;
-      if (take('\r') && at_ < text_.size() && text_[at_] != '\n') fail("a carriage return inside a row");
-      if (take('\n')) ++line_;
-      if (end > start) return row;
-    }
-    return std::nullopt;
-  }
-
- private:
-  bool take(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string field() {
-    if (!take('"')) {
-      const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
-      std::string plain{text_.substr(at_, end - at_)};
-      if (plain.find('"') != std::string::npos) fail("a quote inside a field that does not begin with one");
-      at_ = end;
-      return plain;
-    }
-    std::string quoted;
-    const int first_line = line_;
-    for (;; ++at_) {
-      if (at_ >= text_.size()) {
-        line_ = first_line;
-        fail("a quote is never closed");
-      }
-      if (text_[at_] == '\n') ++line_;
-      if (text_[at_] == '"' && (at_ + 1 >= text_.size() || text_[at_ + 1] != '"')) break;
-      if (text_[at_] == '"') ++at_;
-      quoted += text_[at_];
-    }
-    ++at_;
-    if (at_ < text_.size() && std::string_view{",\r\n"}.find(text_[at_]) == std::string_view::npos)
-      fail("text behind a closing quote");
-    return quoted;
-  }
-
-  [[noreturn]] void fail(std::string reason) const {
-    Diagnostic diagnostic;
-    diagnostic.file = name_;
-    diagnostic.line = line_;
-    diagnostic.reason = std::move(reason);
-    throw InputError{std::vector{std::move(diagnostic)}};
-  }
-
-  std::string_view text_;
-  const std::string& name_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-};
+constexpr std::size_t kBuffer = std::size_t{1} << 18;
+constexpr std::size_t kLongestRow = std::size_t{16} << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets put it in front
+constexpr std::string_view kStrayReturn = "a carriage return inside a row";
+constexpr std::string_view kStrayQuote = "a quote inside a field that does not begin with one";
 
 }  // namespace
 
+RowReader::RowReader(ByteSource& source, std::string file, RowSyntax syntax)
+    : source_{source}, file_{std::move(file)}, syntax_{syntax} {
+  buffer_.resize(kBuffer);
+}
+
+bool RowReader::next() {
+  for (;;) {
+    row_ = next_;
+    row_line_ = line_;
+    fields_.clear();
+    if (first_ && row_line_ == 1) {
+      while (filled_ - row_ < kByteOrderMark.size() && refill()) continue;
+      if (std::string_view{buffer_.data() + row_, filled_ - row_}.starts_with(kByteOrderMark))
+        row_ += kByteOrderMark.size();
+    }
+    if (!available(0)) return false;
+    const bool comments = syntax_.comment != '\0' && (first_ || syntax_.comments_anywhere);
+    const bool is_comment = comments && at(0) == syntax_.comment;
+    const std::size_t length = line_end();
+    next_ = std::min(row_ + length + 1, filled_);  // row_ may have moved while the end was looked for
+    ++line_;
+    if (is_comment) continue;
+    if (!split_line(length)) split_quoted();
+    if (fields_.empty()) continue;
+    first_ = false;
+    return true;
+  }
+}
+
+bool RowReader::refill() {
+  if (ended_) return false;
+  if (row_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + row_, filled_ - row_);
+    filled_ -= row_;
+    row_ = 0;
+  }
+  if (filled_ == buffer_.size()) {
+    if (filled_ >= kLongestRow) fail(row_line_, fmt::format("a row longer than {} MiB", kLongestRow >> 20));
+    buffer_.resize(2 * filled_);
+  }
+  std::size_t count = 0;
+  try {
+    count = source_.read(buffer_.data() + filled_, buffer_.size() - filled_);
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& diagnostic : diagnostics)
+      if (diagnostic.line == 0) diagnostic.line = row_line_;
+    throw InputError{std::move(diagnostics)};
+  }
+  filled_ += count;
+  ended_ = count == 0;
+  return !ended_;
+}
+
+bool RowReader::available(std::size_t offset) {
+  while (row_ + offset >= filled_)
+    if (!refill()) return false;
+  return true;
+}
+
+/// Length of the line at row_, without its end.
+std::size_t RowReader::line_end() {
+  std::size_t from = 0;
+  for (;;) {
+    const char* start = buffer_.data() + row_ + from;
+    const std::size_t rest = filled_ - row_ - from;
+    if (const void* found = std::memchr(start, '\n', rest); found != nullptr)
+      return from + static_cast<std::size_t>(static_cast<const char*>(found) - start);
+    from += rest;
+    if (!refill()) return from;
+  }
+}
+
+/// The fields of a line of that length; false if a field begins with a quote, so that the row may go on behind it.
+bool RowReader::split_line(std::size_t length) {
+  std::string_view line{buffer_.data() + row_, length};
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty()) return true;
+  if (syntax_.separator == ' ') {
+    split_blanks(line);
+    return true;
+  }
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == syntax_.separator) {
+      fields_.push_back(line.substr(begin, i - begin));
+      begin = i + 1;
+    } else if (c == '"' && syntax_.quotes) {
+      if (i == begin) {
+        fields_.clear();
+        return false;
+      }
+      fail(row_line_, std::string{kStrayQuote});
+    } else if (c == '\r') {
+      fail(row_line_, std::string{kStrayReturn});
+    }
+  }
+  fields_.push_back(line.substr(begin));
+  return true;
+}
+
+void RowReader::split_blanks(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t";
+  for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+    fields_.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(kBlanks, end);
+  }
+}
+
+/// Takes the row apart character by character. What quotes stand for is shorter than the quotes, so it is written over
+/// the text that has been read.
+void RowReader::split_quoted() {
+  bounds_.clear();
+  line_ = row_line_;
+  std::size_t read = 0;
+  std::size_t write = 0;
+  for (;;) {
+    const std::size_t begin = write;
+    if (available(read) && at(read) == '"') {
+      write = unquote(read, write);
+    } else {
+      for (; available(read) && at(read) != syntax_.separator && at(read) != '\r' && at(read) != '\n'; ++read) {
+        if (at(read) == '"') fail(line_, std::string{kStrayQuote});
+        buffer_[row_ + write++] = at(read);
+      }
+    }
+    bounds_.emplace_back(begin, write);
+    if (!available(read) || at(read) != syntax_.separator) break;
+    ++read;
+  }
+  if (available(read) && at(read) == '\r') {
+    ++read;
+    if (available(read) && at(read) != '\n') fail(line_, std::string{kStrayReturn});
+  }
+  if (available(read)) ++line_;
+  next_ = std::min(row_ + read + 1, filled_);
+  for (const auto& [begin, end] : bounds_) fields_.emplace_back(buffer_.data() + row_ + begin, end - begin);
+}
+
+/// A quoted field from `read` on, moved to `write`. Returns where it ends there.
+std::size_t RowReader::unquote(std::size_t& read, std::size_t write) {
+  const int first_line = line_;
+  for (++read;; ++read) {
+    if (!available(read)) fail(first_line, "a quote is never closed");
+    const char c = at(read);
+    if (c == '\n') ++line_;
+    if (c == '"') {
+      if (!available(read + 1) || at(read + 1) != '"') break;
+      ++read;
+    }
+    buffer_[row_ + write++] = c;
+  }
+  ++read;
+  if (available(read) && at(read) != syntax_.separator && at(read) != '\r' && at(read) != '\n')
+    fail(line_, "text behind a closing quote");
+  return write;
+}
+
+void RowReader::fail(int line, std::string reason) const {
+  Diagnostic diagnostic;
+  diagnostic.file = file_;
+  diagnostic.line = line;
+  diagnostic.reason = std::move(reason);
+  throw InputError{std::vector{std::move(diagnostic)}};
+}
+
 CsvTable parse_csv(std::string_view text, const std::string& name) {
-  Scanner scanner{text, name};
+  TextSource source{text};
+  RowReader rows{source, name};
   CsvTable table;
   std::vector<Diagnostic> complaints;
   const auto complain = [&](int line, std::string reason) {
@@ -91,18 +199,17 @@ CsvTable parse_csv(std::string_view text, const std::string& name) {
     diagnostic.reason = std::move(reason);
     complaints.push_back(std::move(diagnostic));
   };
-  std::optional<CsvRow> header = scanner.next();
-  if (!header) {
+  if (!rows.next()) {
     complain(0, "the file is empty; expected a header line");
   } else {
-    table.header = std::move(header->fields);
-    while (std::optional<CsvRow> row = scanner.next()) {
-      if (row->fields.size() != table.header.size()) {
-        complain(row->line,
-                 fmt::format("expected {} fields as in the header, got {}", table.header.size(), row->fields.size()));
-        continue;
-      }
-      table.rows.push_back(*std::move(row));
+    table.header.assign(rows.fields().begin(), rows.fields().end());
+    while (rows.next()) {
+      const std::span<const std::string_view> fields = rows.fields();
+      if (fields.size() != table.header.size())
+        complain(rows.line(),
+                 fmt::format("expected {} fields as in the header, got {}", table.header.size(), fields.size()));
+      else
+        table.rows.push_back({.line = rows.line(), .fields = {fields.begin(), fields.end()}});
     }
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};

@@ -1,12 +1,66 @@
 #pragma once
-// Comma-separated values as RFC 4180 has them: quotes where needed, a header always. Reads LF and CRLF.
+// Tables as text: comma-separated values as RFC 4180 has them (quotes where needed, a header, LF or CRLF) and their
+// relatives with other separators. RowReader hands them out row by row, in memory that doesn't grow with the file.
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace contend {
+
+class ByteSource;
+
+/// How the rows of a text are written.
+struct RowSyntax {
+  char separator = ',';            ///< ' ' stands for any number of blanks and tabs
+  bool quotes = true;              ///< a field may be quoted, and then hold separators and line ends
+  char comment = '\0';             ///< lines that begin with it are skipped; '\0': there are no comments
+  bool comments_anywhere = false;  ///< also behind the first row
+};
+
+/// The rows of a table one by one. Blank lines and a byte order mark are skipped.
+class RowReader {
+ public:
+  /// `source` must outlive the reader; `file` is the name for messages.
+  RowReader(ByteSource& source, std::string file, RowSyntax syntax = {});
+
+  /// Goes to the next row; false at the end. Throws InputError with the line for a malformed quote (all behind it would
+  /// be guesswork), for a row of more than 16 MiB, and if the source can't be read to its end.
+  [[nodiscard]] bool next();
+  /// Of the current row. They live until next().
+  [[nodiscard]] std::span<const std::string_view> fields() const { return fields_; }
+  /// 1-based line of the file on which the current row begins.
+  [[nodiscard]] int line() const { return row_line_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+
+ private:
+  [[nodiscard]] bool refill();
+  [[nodiscard]] bool available(std::size_t offset);
+  [[nodiscard]] char at(std::size_t offset) const { return buffer_[row_ + offset]; }
+  [[nodiscard]] std::size_t line_end();
+  [[nodiscard]] bool split_line(std::size_t length);
+  void split_blanks(std::string_view line);
+  void split_quoted();
+  [[nodiscard]] std::size_t unquote(std::size_t& read, std::size_t write);
+  [[noreturn]] void fail(int line, std::string reason) const;
+
+  ByteSource& source_;
+  std::string file_;
+  RowSyntax syntax_;
+  std::string buffer_;
+  std::size_t row_ = 0;     ///< where the current row begins in the buffer
+  std::size_t next_ = 0;    ///< where the next one begins
+  std::size_t filled_ = 0;  ///< how much of the buffer holds text
+  bool ended_ = false;      ///< the source has no more
+  bool first_ = true;       ///< no row has been handed out
+  int line_ = 1;            ///< of the text at next_
+  int row_line_ = 0;
+  std::vector<std::string_view> fields_;
+  std::vector<std::pair<std::size_t, std::size_t>> bounds_;  ///< of quoted rows: offsets from row_
+};
 
 struct CsvRow {
   int line = 0;  ///< 1-based line of the file on which the row begins

@@ -1,5 +1,6 @@
 #include "traces/decimal.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -46,9 +47,36 @@ std::optional<Digits> split(std::string_view text) {
   return result;
 }
 
+/// The usual case, without memory: up to 18 digits with those behind the point, no exponent, nothing to round.
+std::optional<std::int64_t> plain(std::string_view text, int decimals) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  std::int64_t value = 0;
+  int digits = 0;
+  int behind = -1;  // digits behind the point; -1: no point yet
+  for (const char c : text) {
+    if (is_digit(c)) {
+      value = value * 10 + (c - '0');
+      ++digits;
+      if (behind >= 0) ++behind;
+      if (digits > 18) return std::nullopt;
+    } else if (c == '.' && behind < 0) {
+      behind = 0;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const int zeros = decimals - std::max(behind, 0);
+  if (digits == 0 || zeros < 0 || digits + zeros > 18) return std::nullopt;
+  for (int i = 0; i < zeros; ++i) value *= 10;
+  return negative ? -value : value;
+}
+
 }  // namespace
 
 ScaledDecimal parse_scaled(std::string_view text, int decimals) {
+  if (const std::optional<std::int64_t> value = plain(text, decimals))
+    return {.value = *value, .error = DecimalError::none};
   const std::optional<Digits> number = split(text);
   if (!number) return {.value = 0, .error = DecimalError::not_a_number};
   const std::int64_t point = number->point + decimals;

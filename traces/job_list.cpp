@@ -1,15 +1,16 @@
 #include "traces/job_list.hpp"
 
+#include "models/training_profile.hpp"
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"
 #include "traces/decimal.hpp"
+#include "traces/jobs/name_index.hpp"
+#include "traces/jobs/trace_table.hpp"
+#include "traces/layers/byte_source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -17,9 +18,32 @@
 namespace contend {
 namespace {
 
-constexpr std::array<std::string_view, 6> kColumns = {"job_id", "submit_ms", "submit_s", "model", "gpus", "iterations"};
+enum Column : std::uint8_t {
+  kJobId,
+  kSubmitMs,
+  kSubmitS,
+  kModel,
+  kGpus,
+  kIterations,
+  kDuration,
+  kAttempts,
+  kOutcome,
+  kLimit,
+  kVc,
+  kUser,
+  kGpuType,
+  kGpuShare,
+  kCpus,
+  kHostMemory,
+  kPriority,
+  kColumns
+};
+constexpr std::array<std::string_view, kColumns> kNames = {
+    "job_id",  "submit_ms", "submit_s", "model",    "gpus",      "iterations", "duration_s",  "attempts_s", "outcome",
+    "limit_s", "vc",        "user",     "gpu_type", "gpu_share", "cpus",       "host_memory", "priority"};
 // Leaves room above the last submission for the run itself: the clock holds 292 years.
-constexpr Time kLatestSubmit = Time::seconds(100LL * 365 * 24 * 3600);
+constexpr Time kLongest = Time::seconds(100LL * 365 * 24 * 3600);
+constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string nearest = nearest_name(word, candidates);
@@ -28,127 +52,264 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 
 class JobListReader {
  public:
-  JobListReader(const CsvTable& table, const std::string& file) : table_{table}, file_{file} {
-    for (const TrainingProfile& profile : training_profiles()) models_.emplace_back(profile.name);
+  JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink)
+      : rows_{source, report.file()}, report_{report}, sink_{sink} {
+    index_.fill(kNone);
   }
 
-  std::vector<JobRequest> read() {
+  void read() {
     read_header();
-    if (complaints_.empty()) {
-      for (const CsvRow& row : table_.rows) read_row(row);
-      if (table_.rows.empty()) complain("", "the list has no jobs");
+    while (rows_.next()) {
+      report_.count_row();
+      if (rows_.fields().size() == width_) {
+        read_row();
+      } else {
+        const std::string expected = fmt::format("expected {} fields as in the header", width_);
+        report_.bad(rows_.line(), "", expected, fmt::format("{}, got {}", expected, rows_.fields().size()));
+      }
     }
-    if (!complaints_.empty()) throw InputError{std::move(complaints_)};
-    return std::move(jobs_);
   }
 
  private:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
   void read_header() {
-    line_ = 1;
-    const std::vector<std::string> known{kColumns.begin(), kColumns.end()};
-    for (std::size_t i = 0; i < table_.header.size(); ++i) {
-      const std::string& name = table_.header[i];
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        complain("", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
-      else if (!column_.emplace(name, i).second)
-        complain("", fmt::format("column \"{}\" appears twice", name));
+    std::vector<Diagnostic> complaints;
+    const auto complain = [&](std::string reason, std::string hint = {}) {
+      Diagnostic diagnostic;
+      diagnostic.file = report_.file();
+      diagnostic.line = rows_.line();
+      diagnostic.reason = std::move(reason);
+      diagnostic.hint = std::move(hint);
+      complaints.push_back(std::move(diagnostic));
+    };
+    if (!rows_.next()) complain("the file is empty; expected a header line");
+    const std::vector<std::string> known{kNames.begin(), kNames.end()};
+    width_ = rows_.fields().size();
+    for (std::size_t i = 0; i < width_; ++i) {
+      const std::string_view name = rows_.fields()[i];
+      const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
+      if (column == kColumns)
+        complain(fmt::format("unknown column {}", quote_for_message(name)), did_you_mean(std::string{name}, known));
+      else if (index_[column] != kNone)
+        complain(fmt::format("column \"{}\" appears twice", name));
+      else
+        index_[column] = i;
     }
-    if (column_.contains("submit_ms") && column_.contains("submit_s"))
-      complain("", "both submit_ms and submit_s are given; expected one of them");
-    if (!column_.contains("submit_ms") && !column_.contains("submit_s"))
-      complain("", "no column \"submit_ms\" (or \"submit_s\")");
-    for (const char* name : {"job_id", "model", "gpus", "iterations"})
-      if (!column_.contains(name)) complain("", fmt::format("no column \"{}\"", name));
+    if (width_ > 0) check_columns(complain);
+    if (!complaints.empty()) throw InputError{std::move(complaints)};
   }
 
-  void read_row(const CsvRow& row) {
-    line_ = row.line;
+  template <class Complain>
+  void check_columns(const Complain& complain) const {
+    if (has(kSubmitMs) && has(kSubmitS)) complain("both submit_ms and submit_s are given; expected one of them");
+    if (!has(kSubmitMs) && !has(kSubmitS)) complain("no column \"submit_ms\" (or \"submit_s\")");
+    const bool timed = has(kDuration);
+    const bool neither = !timed && !has(kModel) && !has(kIterations);
+    if (neither) complain("no column \"duration_s\" (or \"model\" and \"iterations\")");
+    for (const Column column : {kJobId, kModel, kGpus, kIterations}) {
+      const bool of_work = column == kModel || column == kIterations;
+      if (!has(column) && !(of_work && (timed || neither))) complain(fmt::format("no column \"{}\"", kNames[column]));
+    }
+    if (has(kAttempts) && !timed) complain("the column \"attempts_s\" needs a column \"duration_s\"");
+  }
+
+  void read_row() {
+    good_ = true;
     JobRequest job;
-    job.name = field(row, "job_id");
-    if (job.name.empty())
-      complain("job_id", "expected a name, got nothing");
-    else if (const auto [first, is_new] = line_of_.emplace(job.name, row.line); !is_new)
-      complain("job_id", fmt::format("\"{}\" was used on line {} already", job.name, first->second));
-
-    job.model = field(row, "model");
-    if (std::find(models_.begin(), models_.end(), job.model) == models_.end())
-      complain("model", fmt::format("unknown model \"{}\"", job.model), did_you_mean(job.model, models_));
-
-    const std::string submit_column = column_.contains("submit_s") ? "submit_s" : "submit_ms";
-    job.submit = submit_time(submit_column, field(row, submit_column), submit_column == "submit_s" ? 9 : 6);
-    job.gpus = static_cast<int>(positive("gpus", field(row, "gpus"), INT_MAX));
-    job.iterations = positive("iterations", field(row, "iterations"), INT64_MAX);
-    jobs_.push_back(std::move(job));
+    job.name = field(kJobId);
+    if (job.name.empty()) {
+      bad(kJobId, "expected a name", "expected a name, got nothing");
+    } else if (const int first = names_.insert(job.name, rows_.line()); first != 0) {
+      bad(kJobId, "the name was used already",
+          fmt::format("{} was used on line {} already", quote_for_message(job.name), first));
+    }
+    job.model = field(kModel);
+    const bool timed = !field(kDuration).empty();
+    if (!timed) check_model(job.model);
+    job.submit = has(kSubmitS) ? time(kSubmitS, 9) : time(kSubmitMs, 6);
+    job.gpus = static_cast<int>(positive(kGpus, TraceTable::kMaxGpus));
+    if (!timed)
+      job.iterations = positive(kIterations, INT64_MAX);
+    else
+      read_times(job);
+    read_wishes(job);
+    if (good_) sink_(rows_.line(), std::move(job));
   }
 
-  Time submit_time(const std::string& column, const std::string& text, int decimals) {
+  void check_model(const std::string& model) {
+    if (!model.empty() && model == last_model_) return;
+    if (find_training_profile(model) != nullptr) {
+      last_model_ = model;
+      return;
+    }
+    std::vector<std::string> models;
+    for (const TrainingProfile& profile : training_profiles()) models.emplace_back(profile.name);
+    bad(kModel, "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
+        did_you_mean(model, models));
+  }
+
+  void read_times(JobRequest& job) {
+    job.duration = time(kDuration, 9);
+    if (!field(kIterations).empty())
+      bad(kIterations, "given beside duration_s", "given beside duration_s; expected one of them");
+    std::string_view rest = field(kAttempts);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(';'), rest.size());
+      job.attempts.push_back(time_of(kAttempts, rest.substr(0, end), 9));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    // GPU time of a job has to fit the clock too.
+    std::int64_t left = INT64_MAX / std::max(job.gpus, 1);
+    for (const Time attempt : job.attempts) left -= std::min(attempt.ns(), left);
+    if (job.duration->ns() > left || (left == 0 && !job.attempts.empty()))
+      bad(kDuration, "gpus times duration is more than 292 GPU years, which the clock can't hold");
+  }
+
+  void read_wishes(JobRequest& job) {
+    job.vc = field(kVc);
+    job.user = field(kUser);
+    job.gpu_type = field(kGpuType);
+    if (!field(kLimit).empty()) job.limit = time(kLimit, 9);
+    if (!field(kAttempts).empty() && field(kDuration).empty()) bad(kAttempts, "earlier attempts need a duration_s");
+    if (const std::string_view text = field(kOutcome); !text.empty()) read_outcome(text, job);
+    if (!field(kGpuShare).empty()) job.gpu_share = static_cast<int>(milli(kGpuShare, 1, 1000));
+    if (!field(kCpus).empty()) job.milli_cpus = static_cast<int>(milli(kCpus, 0, kMaxMilliCpus));
+    if (const std::string_view text = field(kHostMemory); !text.empty()) read_memory(text, job);
+    if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
+  }
+
+  void read_outcome(std::string_view text, JobRequest& job) {
+    for (const JobOutcome outcome : {JobOutcome::completed, JobOutcome::failed, JobOutcome::cancelled}) {
+      job.outcome = outcome;
+      if (text == to_string(outcome)) return;
+    }
+    expected(kOutcome, "expected completed, failed or cancelled", text);
+  }
+
+  void read_priority(std::string_view text, JobRequest& job) {
+    const ScaledDecimal number = parse_integer(text);
+    if (number.error != DecimalError::none || number.value < INT_MIN || number.value > INT_MAX)
+      return expected(kPriority, "expected a whole number of 32 bits", text);
+    job.priority = static_cast<int>(number.value);
+  }
+
+  void read_memory(std::string_view text, JobRequest& job) {
+    constexpr std::array<std::pair<std::string_view, int>, 4> kUnits = {
+        {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
+    std::string_view digits = text;
+    int shift = 0;
+    for (const auto& [unit, bits] : kUnits) {
+      if (!text.ends_with(unit)) continue;
+      digits.remove_suffix(unit.size());
+      shift = bits;
+    }
+    const ScaledDecimal number = parse_integer(digits);
+    if (number.error != DecimalError::none || number.value < 0 || number.value > (INT64_MAX >> shift))
+      return expected(kHostMemory, "expected whole bytes, KiB, MiB, GiB or TiB", text);
+    job.host_memory = Bytes{number.value << shift};
+  }
+
+  /// A decimal in thousandths.
+  std::int64_t milli(Column column, std::int64_t minimum, std::int64_t maximum) {
+    const ScaledDecimal number = parse_scaled(field(column), 3);
+    if (number.error == DecimalError::none && number.value >= minimum && number.value <= maximum) return number.value;
+    expected(column,
+             fmt::format("expected a number from {} to {}", static_cast<double>(minimum) / 1000, maximum / 1000),
+             field(column));
+    return minimum;
+  }
+
+  Time time(Column column, int decimals) { return time_of(column, field(column), decimals); }
+
+  Time time_of(Column column, std::string_view text, int decimals) {
     const ScaledDecimal number = parse_scaled(text, decimals);
     const Time time = Time::nanoseconds(number.value);
     if (number.error == DecimalError::not_a_number)
-      complain(column, fmt::format("expected a number >= 0, got \"{}\"", text));
-    else if (number.error == DecimalError::overflow || time > kLatestSubmit)
-      complain(column, fmt::format("{} is later than 100 years", text));
+      expected(column, "expected a number >= 0", text);
+    else if (number.error == DecimalError::overflow || time > kLongest)
+      bad(column, "more than 100 years", fmt::format("{} is more than 100 years", text));
     else if (time < Time{})
-      complain(column, fmt::format("expected a number >= 0, got {}", text));
-    return time;
+      bad(column, "expected a number >= 0", fmt::format("expected a number >= 0, got {}", text));
+    else
+      return time;
+    return Time{};
   }
 
-  std::int64_t positive(const std::string& column, const std::string& text, std::int64_t maximum) {
+  std::int64_t positive(Column column, std::int64_t maximum) {
+    const std::string_view text = field(column);
     const ScaledDecimal number = parse_integer(text);
-    if (number.error == DecimalError::not_a_number)
-      complain(column, fmt::format("expected a whole number >= 1, got \"{}\"", text));
-    else if (number.error == DecimalError::overflow || number.value > maximum)
-      complain(column, fmt::format("expected a whole number from 1 to {}, got {}", maximum, text));
-    else if (number.value < 1)
-      complain(column, fmt::format("expected a whole number >= 1, got {}", text));
-    else
+    if (number.error == DecimalError::not_a_number) {
+      expected(column, "expected a whole number >= 1", text);
+    } else if (number.error == DecimalError::overflow || number.value > maximum) {
+      const std::string range = fmt::format("expected a whole number from 1 to {}", maximum);
+      bad(column, range, fmt::format("{}, got {}", range, text));
+    } else if (number.value < 1) {
+      bad(column, "expected a whole number >= 1", fmt::format("expected a whole number >= 1, got {}", text));
+    } else {
       return number.value;
+    }
     return 1;
   }
 
-  const std::string& field(const CsvRow& row, const std::string& column) const {
-    return row.fields[column_.at(column)];
+  [[nodiscard]] bool has(Column column) const { return index_[column] != kNone; }
+  [[nodiscard]] std::string_view field(Column column) const {
+    return has(column) ? rows_.fields()[index_[column]] : std::string_view{};
   }
 
-  void complain(std::string column, std::string reason, std::string hint = {}) {
-    Diagnostic diagnostic;
-    diagnostic.file = file_;
-    diagnostic.line = line_;
-    diagnostic.key = std::move(column);
-    diagnostic.reason = std::move(reason);
-    diagnostic.hint = std::move(hint);
-    complaints_.push_back(std::move(diagnostic));
+  void expected(Column column, const std::string& what, std::string_view text) {
+    bad(column, what, fmt::format("{}, got {}", what, quote_for_message(text)));
   }
 
-  const CsvTable& table_;
-  const std::string& file_;
-  std::vector<std::string> models_;
-  std::map<std::string, std::size_t> column_;
-  std::map<std::string, int> line_of_;
-  std::vector<JobRequest> jobs_;
-  std::vector<Diagnostic> complaints_;
-  int line_ = 0;
+  void bad(Column column, std::string_view reason, std::string message = {}, std::string hint = {}) {
+    good_ = false;
+    report_.bad(rows_.line(), kNames[column], reason, std::move(message), std::move(hint));
+  }
+
+  RowReader rows_;
+  RowReport& report_;
+  const TraceSink& sink_;
+  std::array<std::size_t, kColumns> index_{};
+  std::size_t width_ = 0;
+  bool good_ = true;
+  std::string last_model_;
+  NameIndex names_;
 };
+
+std::vector<JobRequest> read_list(ByteSource& source, const std::string& name, std::optional<int> cluster_gpus) {
+  RowReport report{name, false};
+  std::vector<JobRequest> jobs;
+  read_jobs(source, report, [&](int line, JobRequest job) {
+    if (cluster_gpus && job.gpus > *cluster_gpus)
+      report.bad(line, "gpus", "more than the cluster has",
+                 fmt::format("job {} needs {} GPUs, the cluster has {}", quote_for_message(job.name), job.gpus,
+                             *cluster_gpus));
+    jobs.push_back(std::move(job));
+  });
+  report.throw_if_bad();
+  if (jobs.empty()) {
+    Diagnostic diagnostic;
+    diagnostic.file = name;
+    diagnostic.reason = "the list has no jobs";
+    throw InputError{std::vector{std::move(diagnostic)}};
+  }
+  return jobs;
+}
 
 }  // namespace
 
+void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
+  JobListReader{source, report, sink}.read();
+}
+
 std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name) {
-  return JobListReader{parse_csv(text, name), name}.read();
+  TextSource source{text};
+  return read_list(source, name, std::nullopt);
 }
 
-std::vector<JobRequest> read_job_list(const std::string& path) {
-  return parse_job_list(read_file(path), path);
-}
-
-std::string job_list_csv(const std::vector<JobRequest>& jobs) {
-  std::string csv = "job_id,submit_s,model,gpus,iterations\n";
-  for (const JobRequest& job : jobs) {
-    append_csv_field(csv, job.name);
-    csv += fmt::format(",{},", format_seconds(job.submit));
-    append_csv_field(csv, job.model);
-    csv += fmt::format(",{},{}\n", job.gpus, job.iterations);
-  }
-  return csv;
+std::vector<JobRequest> read_job_list(const std::string& path, std::optional<int> cluster_gpus) {
+  const std::unique_ptr<ByteSource> source = open_file(path);
+  return read_list(*source, path, cluster_gpus);
 }
 
 }  // namespace contend

@@ -1,27 +1,45 @@
 #pragma once
-// Job lists: what was submitted when, as CSV. One row a job, columns found by name in any order:
-//   job_id      unique name of the job
-//   submit_ms   time of submission in milliseconds from the start of the run (or `submit_s`, in seconds); decimals may
-//               reach to the nanosecond
-//   model       a training profile (`contend list models`)
-//   gpus        size of the gang, >= 1
-//   iterations  >= 1
+// Job lists: what was submitted when, as CSV. One row a job, columns found by name in any order, and no others:
+//   job_id        unique name of the job
+//   submit_s      time of submission in seconds from the start of the run, or `submit_ms` in milliseconds; decimals may
+//                 reach to the nanosecond
+//   gpus          size of the gang, 1 to 1,000,000
+// and what there is to do, in each row one of
+//   model, iterations  a training profile (`contend list models`), and how many of its iterations, >= 1
+//   duration_s    seconds that its last attempt takes on its GPUs, whatever the network; `model` may then be any text
+// and, where wanted (an empty field is as good as no column):
+//   attempts_s    seconds of earlier attempts, which failed: `120;3600`. Needs duration_s
+//   outcome       of the last attempt: completed (as without it), failed, cancelled
+//   limit_s       seconds that the user asked for
+//   vc, user      virtual cluster and user, any text
+//   gpu_type      kind of GPU it must have, any text
+//   gpu_share     part of each GPU that it takes, above 0 to 1, in thousandths
+//   cpus          CPUs for each GPU, in thousandths
+//   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB
+//   priority      whole number; larger is more urgent; 0 without it
 
 #include "models/workload.hpp"
+#include "traces/jobs/trace_format.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace contend {
 
-/// Reads a job list, in the order of its rows. Throws InputError with every bad row, not only the first.
-[[nodiscard]] std::vector<JobRequest> read_job_list(const std::string& path);
+/// Reads a job list, compressed with gzip or not, in the order of its rows. Throws InputError with the first bad rows
+/// and the number of the others. With `cluster_gpus` a job that needs more than so many is bad too.
+[[nodiscard]] std::vector<JobRequest> read_job_list(const std::string& path, std::optional<int> cluster_gpus = {});
 
 /// The same for text in memory; `name` stands for the file in messages.
 [[nodiscard]] std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name);
 
-/// The jobs in the format that read_job_list() reads, with `submit_s`; reading it back gives the same jobs.
+/// The jobs in the format that read_job_list() reads, with `submit_s`; reading it back gives the same jobs. Columns
+/// that no job needs are left out.
 [[nodiscard]] std::string job_list_csv(const std::vector<JobRequest>& jobs);
+
+/// The reader behind both, row by row: format `jobs` of traces/jobs/trace_format.hpp.
+void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink);
 
 }  // namespace contend

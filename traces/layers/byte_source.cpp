@@ -1,5 +1,6 @@
 #include "traces/layers/byte_source.hpp"
 
+#include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
 
 #include <algorithm>
@@ -26,10 +27,11 @@ class FileSource final : public ByteSource {
     const auto wanted = static_cast<unsigned>(std::min<std::size_t>(size, INT_MAX));
     errno = 0;
     const int count = ::gzread(file_.get(), buffer, wanted);
-    // A file that ends within the compressed data delivers what it has and reports the rest as an error only here.
+    // A file that ends within the compressed data delivers what it has first.
     int error = Z_OK;
     const char* message = ::gzerror(file_.get(), &error);
     if (error == Z_ERRNO) throw_file_error(path_, "can't be read", errno);
+    if (error == Z_BUF_ERROR && count > 0) return static_cast<std::size_t>(count);
     if (error == Z_BUF_ERROR) throw_file_error(path_, "the file ends within its compressed data", 0);
     if (count < 0 || error < 0) throw_file_error(path_, fmt::format("damaged gzip data: {}", message), 0);
     return static_cast<std::size_t>(count);
@@ -56,6 +58,27 @@ std::string read_all(ByteSource& source) {
 std::size_t TextSource::read(char* buffer, std::size_t size) {
   const std::size_t count = rest_.copy(buffer, size);
   rest_.remove_prefix(count);
+  return count;
+}
+
+PeekedSource::PeekedSource(ByteSource& rest) : rest_{rest} {
+  head_.resize(kHead);
+  std::size_t filled = 0;
+  try {
+    while (const std::size_t count = rest.read(head_.data() + filled, head_.size() - filled)) filled += count;
+  } catch (const InputError&) {
+    error_ = std::current_exception();
+  }
+  head_.resize(filled);
+}
+
+std::size_t PeekedSource::read(char* buffer, std::size_t size) {
+  if (at_ == head_.size()) {
+    if (error_) std::rethrow_exception(error_);
+    return rest_.read(buffer, size);
+  }
+  const std::size_t count = head_.copy(buffer, size, at_);
+  at_ += count;
   return count;
 }
 

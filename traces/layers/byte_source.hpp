@@ -2,6 +2,7 @@
 // Bytes that come piece by piece, so that a trace of gigabytes is read in little memory.
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,23 @@ class TextSource final : public ByteSource {
 
  private:
   std::string_view rest_;
+};
+
+/// Another source, whose beginning may be looked at first. That source must outlive this one.
+class PeekedSource final : public ByteSource {
+ public:
+  static constexpr std::size_t kHead = std::size_t{1} << 16;
+  /// What goes wrong while the beginning is read is thrown by read(), behind what could be read.
+  explicit PeekedSource(ByteSource& rest);
+  /// The first kHead bytes, fewer if there are no more.
+  [[nodiscard]] std::string_view head() const { return head_; }
+  [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
+
+ private:
+  std::string head_;
+  std::size_t at_ = 0;
+  std::exception_ptr error_;
+  ByteSource& rest_;
 };
 
 }  // namespace contend

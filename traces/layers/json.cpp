@@ -113,7 +113,7 @@ class CursorIterator {
 class Builder {
  public:
   struct Stream {
-    std::string_view array;
+    std::optional<std::string_view> array;  ///< a member of the document; none: the document itself
     const std::function<void(const JsonValue&)>& element;
   };
 
@@ -185,7 +185,7 @@ class Builder {
   bool add(JsonValue value) {
     if (open_.empty())
       root_ = std::move(value);
-    else if (open_.size() == 2 && in_stream())
+    else if (in_stream() && open_.size() == stream_depth())
       stream_->element(value);
     else
       open_.back().items.push_back(std::move(value));
@@ -194,16 +194,24 @@ class Builder {
 
   /// Whether we are within the array that is handed on element by element.
   [[nodiscard]] bool in_stream() const {
-    return stream_ && open_.size() >= 2 && open_.front().names.back() == stream_->array;
+    return stream_ && open_.size() >= stream_depth() &&
+           (!stream_->array || open_.front().names.back() == *stream_->array);
   }
+  [[nodiscard]] std::size_t stream_depth() const { return stream_->array ? 2 : 1; }
 
   /// A document of another shape would be gathered whole in memory before anybody complained.
   void check_shape(Kind kind) const {
+    const auto fail = [this](std::string key, std::string reason) {
+      FileComplaints{cursor_.file()}.fail(cursor_.token(), std::move(key), std::move(reason));
+    };
+    if (!stream_->array) {
+      if (open_.empty() && kind != Kind::array) fail("", "expected an array");
+      return;
+    }
     if (open_.empty() && kind != Kind::object)
-      FileComplaints{cursor_.file()}.fail(cursor_.token(), "",
-                                          fmt::format("expected an object with an array \"{}\"", stream_->array));
-    if (open_.size() == 1 && kind != Kind::array && open_.front().names.back() == stream_->array)
-      FileComplaints{cursor_.file()}.fail(cursor_.token(), std::string{stream_->array}, "expected an array");
+      fail("", fmt::format("expected an object with an array \"{}\"", *stream_->array));
+    if (open_.size() == 1 && kind != Kind::array && open_.front().names.back() == *stream_->array)
+      fail(std::string{*stream_->array}, "expected an array");
   }
 
   Cursor& cursor_;
@@ -259,6 +267,12 @@ JsonValue stream_json(ByteSource& source, const std::string& file, std::string_v
   if (const JsonValue* found = document.find(array); found == nullptr || !found->is(Kind::array))
     FileComplaints{file}.fail(document.place, std::string{array}, fmt::format("expected an array \"{}\"", array));
   return document;
+}
+
+void stream_json_array(ByteSource& source, const std::string& file,
+                       const std::function<void(const JsonValue&)>& element) {
+  const JsonValue document = parse(source, file, Builder::Stream{std::nullopt, element});
+  if (!document.is(Kind::array)) FileComplaints{file}.fail(document.place, "", "expected an array");
 }
 
 }  // namespace contend

@@ -41,4 +41,8 @@ struct JsonValue {
 [[nodiscard]] JsonValue stream_json(ByteSource& source, const std::string& file, std::string_view array,
                                     const std::function<void(const JsonValue&)>& element);
 
+/// The same for a document that is one long array.
+void stream_json_array(ByteSource& source, const std::string& file,
+                       const std::function<void(const JsonValue&)>& element);
+
 }  // namespace contend

@@ -16,22 +16,6 @@
 namespace contend {
 namespace {
 
-constexpr std::size_t kHead = std::size_t{1} << 16;
-
-/// What was read to recognise the format, and then the rest of a source.
-class Rewound final : public ByteSource {
- public:
-  Rewound(std::string_view head, ByteSource& rest) : head_{head}, rest_{rest} {}
-  std::size_t read(char* buffer, std::size_t size) override {
-    const std::size_t count = head_.read(buffer, size);
-    return count > 0 ? count : rest_.read(buffer, size);
-  }
-
- private:
-  TextSource head_;
-  ByteSource& rest_;
-};
-
 /// A reader of text as one of bytes that come piece by piece.
 template <TimedModel (*parse)(std::string_view, const std::string&, const LayerReadOptions&)>
 TimedModel whole(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
@@ -94,12 +78,8 @@ const LayerFormat& format_of(std::string_view head, const std::string& file, con
 }
 
 TimedModel read_from(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
-  std::string head(kHead, '\0');
-  std::size_t filled = 0;
-  while (const std::size_t count = source.read(head.data() + filled, head.size() - filled)) filled += count;
-  head.resize(filled);
-  Rewound all{head, source};
-  return format_of(head, file, options).read(all, file, options);
+  PeekedSource all{source};
+  return format_of(all.head(), file, options).read(all, file, options);
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+#include "traces/csv.hpp"
+#include "traces/decimal.hpp"
+#include "traces/job_list.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+/// Thousandths as a decimal without trailing zeros: 500 as 0.5.
+std::string thousandths(std::int64_t value) {
+  return format_seconds(Time::milliseconds(value));
+}
+
+std::string memory(Bytes bytes) {
+  constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+  return bytes.count() % kMebibyte == 0 ? fmt::format("{}MiB", bytes.count() / kMebibyte)
+                                        : fmt::format("{}", bytes.count());
+}
+
+std::string attempts(const JobRequest& job) {
+  std::string text;
+  for (const Time attempt : job.attempts) text += (text.empty() ? "" : ";") + format_seconds(attempt);
+  return text;
+}
+
+/// A column: whether a job needs it, and what stands there then.
+struct WrittenColumn {
+  std::string_view name;
+  bool (*used)(const JobRequest& job);
+  std::string (*text)(const JobRequest& job);
+};
+
+constexpr std::array kWritten = {
+    WrittenColumn{"model", [](const JobRequest& job) { return !job.model.empty(); },
+                  [](const JobRequest& job) { return job.model; }},
+    WrittenColumn{"gpus", [](const JobRequest&) { return true; },
+                  [](const JobRequest& job) { return fmt::format("{}", job.gpus); }},
+    WrittenColumn{"iterations", [](const JobRequest& job) { return !job.duration.has_value(); },
+                  [](const JobRequest& job) { return fmt::format("{}", job.iterations); }},
+    WrittenColumn{"duration_s", [](const JobRequest& job) { return job.duration.has_value(); },
+                  [](const JobRequest& job) { return format_seconds(*job.duration); }},
+    WrittenColumn{"attempts_s", [](const JobRequest& job) { return !job.attempts.empty(); }, attempts},
+    WrittenColumn{"outcome", [](const JobRequest& job) { return job.outcome != JobOutcome::completed; },
+                  [](const JobRequest& job) { return std::string{to_string(job.outcome)}; }},
+    WrittenColumn{"limit_s", [](const JobRequest& job) { return job.limit.has_value(); },
+                  [](const JobRequest& job) { return format_seconds(*job.limit); }},
+    WrittenColumn{"vc", [](const JobRequest& job) { return !job.vc.empty(); },
+                  [](const JobRequest& job) { return job.vc; }},
+    WrittenColumn{"user", [](const JobRequest& job) { return !job.user.empty(); },
+                  [](const JobRequest& job) { return job.user; }},
+    WrittenColumn{"gpu_type", [](const JobRequest& job) { return !job.gpu_type.empty(); },
+                  [](const JobRequest& job) { return job.gpu_type; }},
+    WrittenColumn{"gpu_share", [](const JobRequest& job) { return job.gpu_share != 0; },
+                  [](const JobRequest& job) { return thousandths(job.gpu_share); }},
+    WrittenColumn{"cpus", [](const JobRequest& job) { return job.milli_cpus != 0; },
+                  [](const JobRequest& job) { return thousandths(job.milli_cpus); }},
+    WrittenColumn{"host_memory", [](const JobRequest& job) { return job.host_memory != Bytes{}; },
+                  [](const JobRequest& job) { return memory(job.host_memory); }},
+    WrittenColumn{"priority", [](const JobRequest& job) { return job.priority != 0; },
+                  [](const JobRequest& job) { return fmt::format("{}", job.priority); }},
+};
+
+}  // namespace
+
+std::string job_list_csv(const std::vector<JobRequest>& jobs) {
+  std::string csv = "job_id,submit_s";
+  std::vector<const WrittenColumn*> columns;
+  for (const WrittenColumn& column : kWritten) {
+    if (std::none_of(jobs.begin(), jobs.end(), column.used)) continue;
+    columns.push_back(&column);
+    csv += fmt::format(",{}", column.name);
+  }
+  csv += '\n';
+  for (const JobRequest& job : jobs) {
+    append_csv_field(csv, job.name);
+    csv += ',';
+    csv += format_seconds(job.submit);
+    for (const WrittenColumn* column : columns) {
+      csv += ',';
+      if (column->used(job)) append_csv_field(csv, column->text(job));
+    }
+    csv += '\n';
+  }
+  return csv;
+}
+
+}  // namespace contend

@@ -1,0 +1,130 @@
+#include "traces/jobs/import_jobs.hpp"
+
+#include "models/training_profile.hpp"
+#include "traces/jobs/name_index.hpp"
+#include "traces/layers/byte_source.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+// As in a job list: leaves room above the last submission for the run itself.
+constexpr Time kLongest = Time::seconds(100LL * 365 * 24 * 3600);
+
+/// Takes the jobs of a trace and keeps those that are wanted and could run.
+class Importer {
+ public:
+  Importer(ImportedJobs& result, const ImportOptions& options) : result_{result}, options_{options} {}
+
+  void take(int line, JobRequest job) {
+    if (!has_own_name(line, job)) return;
+    if (result_.jobs.empty() && latest_ == Time::nanoseconds(INT64_MIN)) latest_ = job.submit;
+    if (job.submit < latest_) report().note(line, "submitted before the row above it; jobs are sorted");
+    latest_ = std::max(latest_, job.submit);
+    if (!is_wanted(line, job) || !can_run(line, job) || !has_work(line, job)) return;
+    sorted_ = sorted_ && (result_.jobs.empty() || result_.jobs.back().submit <= job.submit);
+    result_.jobs.push_back(std::move(job));
+  }
+
+  void finish() {
+    std::vector<JobRequest>& jobs = result_.jobs;
+    if (!sorted_)
+      std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
+    const bool first =
+        options_.origin == TimeOrigin::first || (options_.origin == TimeOrigin::automatic && result_.format->dated);
+    if (!first || jobs.empty()) return;
+    result_.origin = jobs.front().submit;
+    for (JobRequest& job : jobs) job.submit -= result_.origin;
+  }
+
+ private:
+  RowReport& report() { return result_.report; }
+
+  bool has_own_name(int line, const JobRequest& job) {
+    const int before = names_.insert(job.name, line);
+    if (before == 0) return true;
+    report().bad(line, "", "the name was used already",
+                 fmt::format("job {} was on line {} already", quote_for_message(job.name), before));
+    return false;
+  }
+
+  bool is_wanted(int line, const JobRequest& job) {
+    const std::vector<std::string>& vcs = options_.vcs;
+    if (!vcs.empty() && std::find(vcs.begin(), vcs.end(), job.vc) == vcs.end())
+      return leave_out(line, "of another virtual cluster than asked for");
+    if ((options_.from && job.submit < *options_.from) || (options_.until && job.submit >= *options_.until))
+      return leave_out(line, "submitted outside the time asked for");
+    if (job.gpus < options_.min_gpus) return leave_out(line, "smaller than asked for");
+    if (options_.min_duration && job.duration && *job.duration < *options_.min_duration)
+      return leave_out(line, "shorter than asked for");
+    return true;
+  }
+
+  bool can_run(int line, const JobRequest& job) {
+    if (options_.max_gpus && job.gpus > *options_.max_gpus)
+      return bad(line, "larger than the cluster",
+                 fmt::format("job {} needs {} GPUs, the cluster has {}", quote_for_message(job.name), job.gpus,
+                             *options_.max_gpus));
+    const bool dated = result_.format->dated;
+    std::int64_t left = INT64_MAX / std::max(job.gpus, 1);
+    for (const Time attempt : job.attempts) left -= std::min(attempt.ns(), left);
+    if ((!dated && job.submit > kLongest) || job.duration.value_or(Time{}) > kLongest)
+      return bad(line, "more than 100 years");
+    if (job.limit.value_or(Time{}) > kLongest) return bad(line, "more than 100 years");
+    if (job.duration.value_or(Time{}).ns() > left || (left == 0 && !job.attempts.empty()))
+      return bad(line, "gpus times duration is more than 292 GPU years, which the clock can't hold");
+    return true;
+  }
+
+  bool has_work(int line, JobRequest& job) {
+    if (const auto renamed = options_.models.find(job.model); renamed != options_.models.end())
+      job.model = renamed->second;
+    if (options_.work == TraceWork::duration && job.duration) return true;
+    if (find_training_profile(job.model) == nullptr)
+      return bad(line, "no such model here", fmt::format("there is no model {} here", quote_for_message(job.model)));
+    job.duration.reset();
+    job.attempts.clear();
+    return true;
+  }
+
+  bool bad(int line, std::string_view reason, std::string message = {}) {
+    report().bad(line, "", reason, std::move(message));
+    return false;
+  }
+  bool leave_out(int line, std::string_view reason) {
+    report().leave_out(line, reason);
+    return false;
+  }
+
+  ImportedJobs& result_;
+  const ImportOptions& options_;
+  NameIndex names_;
+  Time latest_ = Time::nanoseconds(INT64_MIN);
+  bool sorted_ = true;
+};
+
+}  // namespace
+
+ImportedJobs import_jobs(const std::string& format, ByteSource& source, const std::string& file,
+                         const ImportOptions& options) {
+  PeekedSource peeked{source};
+  const TraceFormat& found = format == "auto" ? recognise_trace(peeked.head(), file) : find_trace_format(format);
+  ImportedJobs result{.jobs = {}, .report = RowReport{file, options.skip_bad_rows}, .format = &found, .origin = {}};
+  Importer importer{result, options};
+  found.read(peeked, result.report, [&](int line, JobRequest job) { importer.take(line, std::move(job)); });
+  result.report.throw_if_bad();
+  importer.finish();
+  return result;
+}
+
+ImportedJobs import_jobs(const std::string& format, const std::string& path, const ImportOptions& options) {
+  const std::unique_ptr<ByteSource> source = open_file(path);
+  return import_jobs(format, *source, path, options);
+}
+
+}  // namespace contend

@@ -1,0 +1,65 @@
+#include "traces/jobs/row_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+/// With the line that counts the others just as many as cli/ prints.
+constexpr std::size_t kKept = 19;
+
+}  // namespace
+
+void RowReport::bad(int line, std::string_view column, std::string_view reason, std::string message, std::string hint) {
+  if (line != last_bad_line_) ++bad_rows_;
+  last_bad_line_ = line;
+  add(bad_, line, column.empty() ? std::string{reason} : fmt::format("{}: {}", column, reason));
+  if (complaints_.size() >= kKept) {
+    ++more_complaints_;
+    return;
+  }
+  Diagnostic diagnostic;
+  diagnostic.file = file_;
+  diagnostic.line = line;
+  diagnostic.key = column;
+  diagnostic.reason = message.empty() ? std::string{reason} : std::move(message);
+  diagnostic.hint = std::move(hint);
+  complaints_.push_back(std::move(diagnostic));
+}
+
+void RowReport::throw_if_bad() const {
+  if (complaints_.empty() || skip_bad_rows_) return;
+  std::vector<Diagnostic> all = complaints_;
+  if (more_complaints_ > 0) {
+    Diagnostic rest;
+    rest.file = file_;
+    rest.reason = fmt::format("and {} more; {} of {} rows are bad", more_complaints_, bad_rows_, rows_);
+    all.push_back(std::move(rest));
+  }
+  throw InputError{std::move(all)};
+}
+
+std::int64_t RowReport::left_out_rows() const {
+  std::int64_t rows = 0;
+  for (const RowReason& reason : left_out_) rows += reason.rows;
+  return rows;
+}
+
+void RowReport::add(std::vector<RowReason>& reasons, int line, std::string_view reason) {
+  auto found =
+      std::find_if(reasons.begin(), reasons.end(), [&](const RowReason& each) { return each.reason == reason; });
+  if (found == reasons.end())
+    found = reasons.insert(reasons.end(), {.reason = std::string{reason}, .rows = 0, .first_lines = {}});
+  ++found->rows;
+  if (found->first_lines.size() < kFirstLines) found->first_lines.push_back(line);
+}
+
+std::string quote_for_message(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  if (text.size() <= kLongest) return fmt::format("\"{}\"", text);
+  return fmt::format("\"{}...\"", text.substr(0, kLongest));
+}
+
+}  // namespace contend

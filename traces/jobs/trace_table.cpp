@@ -1,0 +1,176 @@
+#include "traces/jobs/trace_table.hpp"
+
+#include "traces/decimal.hpp"
+#include "traces/jobs/timestamp.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::array<std::string_view, 10> kMissing = {"N/A",  "NA",   "n/a", "None", "none",
+                                                       "NULL", "null", "nan", "NaN",  "Unknown"};
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  if (text.empty() || (text.front() != ' ' && text.front() != '\t' && text.back() != ' ' && text.back() != '\t'))
+    return text;
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+bool is_missing(std::string_view text) {
+  return text.size() <= 7 && std::find(kMissing.begin(), kMissing.end(), text) != kMissing.end();
+}
+
+[[noreturn]] void fail(const std::string& file, int line, std::string reason, std::string hint = {}) {
+  Diagnostic diagnostic;
+  diagnostic.file = file;
+  diagnostic.line = line;
+  diagnostic.reason = std::move(reason);
+  diagnostic.hint = std::move(hint);
+  throw InputError{std::vector{std::move(diagnostic)}};
+}
+
+}  // namespace
+
+TraceTable::TraceTable(RowReader& rows, std::span<const TraceColumn> columns, RowReport& report, bool positional)
+    : rows_{rows}, report_{report}, positional_{positional} {
+  index_.fill(kNone);
+  if (positional) {
+    width_ = columns.size();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto field = static_cast<std::size_t>(columns[i].field);
+      index_[field] = i;
+      names_[field] = columns[i].name;
+    }
+    return;
+  }
+  if (!rows_.next()) fail(rows_.file(), 0, "the file is empty; expected a header line");
+  read_header(columns);
+}
+
+void TraceTable::read_header(std::span<const TraceColumn> columns) {
+  std::vector<std::string_view> header;
+  for (const std::string_view name : rows_.fields()) header.push_back(trimmed(name));
+  width_ = header.size();
+  std::vector<bool> used(header.size(), false);
+  for (const TraceColumn& column : columns) {
+    const auto found = std::find(header.begin(), header.end(), column.name);
+    if (found == header.end()) continue;
+    if (std::find(found + 1, header.end(), column.name) != header.end())
+      fail(rows_.file(), rows_.line(), fmt::format("column \"{}\" appears twice", column.name));
+    const auto field = static_cast<std::size_t>(column.field);
+    if (index_[field] != kNone) continue;
+    index_[field] = static_cast<std::size_t>(found - header.begin());
+    names_[field] = column.name;
+    used[index_[field]] = true;
+  }
+  check_required(columns, header);
+  std::vector<std::string> unused;
+  for (std::size_t i = 0; i < header.size(); ++i)
+    if (!used[i] && !header[i].empty()) unused.emplace_back(header[i]);
+  report_.set_unused_columns(std::move(unused));
+}
+
+void TraceTable::check_required(std::span<const TraceColumn> columns, std::span<const std::string_view> header) const {
+  std::vector<Diagnostic> missing;
+  const std::vector<std::string> names{header.begin(), header.end()};
+  for (const TraceColumn& column : columns) {
+    if (!column.required || has(column.field)) continue;
+    Diagnostic diagnostic;
+    diagnostic.file = rows_.file();
+    diagnostic.line = rows_.line();
+    diagnostic.reason = fmt::format("no column \"{}\"", column.name);
+    const std::string nearest = nearest_name(std::string{column.name}, names);
+    if (!nearest.empty()) diagnostic.hint = fmt::format("there is a column {}", quote_for_message(nearest));
+    missing.push_back(std::move(diagnostic));
+  }
+  if (!missing.empty()) throw InputError{std::move(missing)};
+}
+
+bool TraceTable::next() {
+  while (rows_.next()) {
+    good_ = true;
+    report_.count_row();
+    const std::size_t fields = rows_.fields().size();
+    if (fields == width_) return true;
+    const std::string expected = fmt::format("expected {} fields{}", width_, positional_ ? "" : " as in the header");
+    report_.bad(rows_.line(), "", expected, fmt::format("{}, got {}", expected, fields));
+  }
+  return false;
+}
+
+std::string_view TraceTable::text(TraceField field) const {
+  const std::size_t index = index_of(field);
+  if (index == kNone) return {};
+  const std::string_view text = trimmed(rows_.fields()[index]);
+  return is_missing(text) ? std::string_view{} : text;
+}
+
+std::optional<std::int64_t> TraceTable::count(TraceField field, std::int64_t minimum, std::int64_t maximum) {
+  const std::string_view text = this->text(field);
+  if (text.empty()) return std::nullopt;
+  // Tables that went through a spreadsheet or a data frame write 8 as 8.0.
+  const ScaledDecimal number = parse_scaled(text, 3);
+  if (number.error == DecimalError::not_a_number || (number.error == DecimalError::none && number.value % 1000 != 0))
+    bad_number(field, "expected a whole number", text);
+  else if (number.error == DecimalError::overflow || number.value / 1000 < minimum || number.value / 1000 > maximum)
+    bad_number(field, fmt::format("expected a whole number from {} to {}", minimum, maximum), text);
+  else
+    return number.value / 1000;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> TraceTable::amount(TraceField field, int decimals) {
+  const std::string_view text = this->text(field);
+  if (text.empty()) return std::nullopt;
+  const ScaledDecimal number = parse_scaled(text, decimals);
+  if (number.error == DecimalError::not_a_number)
+    bad_number(field, "expected a number >= 0", text);
+  else if (number.value < 0)
+    bad_number(field, "expected a number >= 0", text);
+  else if (number.error == DecimalError::overflow)
+    bad_number(field, "the number is too large", text);
+  else
+    return number.value;
+  return std::nullopt;
+}
+
+std::optional<Time> TraceTable::time(TraceField field, int decimals) {
+  const std::optional<std::int64_t> ns = amount(field, decimals);
+  if (!ns) return std::nullopt;
+  return Time::nanoseconds(*ns);
+}
+
+std::optional<Time> TraceTable::timestamp(TraceField field) {
+  const std::string_view text = this->text(field);
+  if (text.empty()) return std::nullopt;
+  const std::optional<Time> time = parse_timestamp(text);
+  if (!time) bad_number(field, "expected a date and time such as 2017-10-07 01:11:39", text);
+  return time;
+}
+
+std::optional<Time> TraceTable::interval(TraceField start, TraceField end, std::optional<Time> from,
+                                         std::optional<Time> to) {
+  if (!from || !to) return std::nullopt;
+  if (*to >= *from) return *to - *from;
+  bad(end, "it ends before it starts", fmt::format("{} before {}", text(end), text(start)));
+  return std::nullopt;
+}
+
+void TraceTable::bad(TraceField field, std::string_view reason, std::string_view found, std::string hint) {
+  good_ = false;
+  std::string message = found.empty() ? std::string{} : fmt::format("{}, {}", reason, found);
+  report_.bad(line(), name_of(field), reason, std::move(message), std::move(hint));
+}
+
+void TraceTable::bad_number(TraceField field, std::string_view expected, std::string_view text) {
+  bad(field, expected, fmt::format("got {}", quote_for_message(text)));
+}
+
+}  // namespace contend
