@@ -35,24 +35,59 @@ std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_
   return jobs;
 }
 
+namespace {
+
+/// Numbers for names, in order of appearance; -1 for no name.
+class Names {
+ public:
+  explicit Names(std::vector<std::string>& names) : names_{names} {}
+  std::int32_t number(const std::string& name) {
+    if (name.empty()) return -1;
+    const auto [entry, is_new] = numbers_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return entry->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::map<std::string, std::int32_t> numbers_;
+};
+
+}  // namespace
+
 Workload build_workload(const std::vector<JobRequest>& requests) {
   Workload workload;
+  workload.jobs.reserve(requests.size());
+  Names vcs{workload.vcs}, users{workload.users}, types{workload.gpu_types};
   std::map<std::pair<const TrainingProfile*, int>, std::size_t> graphs;
   for (const JobRequest& request : requests) {
-    const TrainingProfile* profile = find_training_profile(request.model);
-    if (profile == nullptr) {
-      throw InputError{fmt::format("job `{}`: there is no model `{}`", request.name, request.model)};
-    }
-    const auto [entry, is_new] = graphs.try_emplace({profile, request.gpus}, workload.graphs.size());
-    if (is_new) workload.graphs.push_back(data_parallel_graph(*profile, request.gpus));
     JobSpec job;
     job.name = request.name;
     job.model = request.model;
     job.submit = request.submit;
     job.gpus = request.gpus;
     job.iterations = request.iterations;
-    job.memory_per_gpu = profile->memory;
-    job.graph = entry->second;
+    job.duration = request.duration;
+    job.attempts = request.attempts;
+    job.limit = request.limit;
+    job.outcome = request.outcome;
+    job.gpu_share = request.gpu_share;
+    job.milli_cpus = request.milli_cpus;
+    job.host_memory = request.host_memory;
+    job.priority = request.priority;
+    job.vc = vcs.number(request.vc);
+    job.user = users.number(request.user);
+    job.gpu_type = types.number(request.gpu_type);
+    if (!request.duration) {
+      const TrainingProfile* profile = find_training_profile(request.model);
+      if (profile == nullptr) {
+        throw InputError{fmt::format("job `{}`: there is no model `{}`", request.name, request.model)};
+      }
+      const auto [entry, is_new] = graphs.try_emplace({profile, request.gpus}, workload.graphs.size());
+      if (is_new) workload.graphs.push_back(data_parallel_graph(*profile, request.gpus));
+      job.memory_per_gpu = profile->memory;
+      job.graph = entry->second;
+    }
     workload.jobs.push_back(std::move(job));
   }
   return workload;

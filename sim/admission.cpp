@@ -1,9 +1,11 @@
 #include "sim/admission.hpp"
 
 #include "sim/cells.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,9 +13,11 @@
 namespace contend {
 
 void Admission::begin() {
+  arrivals_.reserve(state_.jobs.size());
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) arrivals_.emplace_back(j);
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [&](JobId a, JobId b) { return state_.run(a).spec->submit < state_.run(b).spec->submit; });
+  for (std::size_t i = 0; i < arrivals_.size(); ++i) state_.run(arrivals_[i]).tie = static_cast<std::uint32_t>(i);
   schedule_next_arrival();
 }
 
@@ -21,130 +25,255 @@ Time Admission::next_arrival() const {
   return next_ < arrivals_.size() ? state_.run(arrivals_[next_]).spec->submit : Time::never();
 }
 
+Time Admission::next_intervention() const {
+  Time next = std::min(next_arrival(), pass_at_);
+  if (!retries_.empty()) next = std::min(next, retries_.front());
+  return next;
+}
+
 void Admission::schedule_next_arrival() {
   if (next_ == arrivals_.size()) return;
-  state_.calendar.schedule(next_arrival(), Phase::arrivals, {CalendarEvent::Kind::arrival, CellId::none()});
+  state_.calendar.schedule(next_arrival(), Phase::arrivals, {CalendarEvent::Kind::arrival});
+}
+
+std::string Admission::why_never(const JobSpec& job) const {
+  const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
+  const std::size_t gpus = servers.size() * static_cast<std::size_t>(state_.spec.gpus_per_server);
+  const auto needed = static_cast<std::size_t>(job.gpus);
+  if (needed > gpus) {
+    return fmt::format("needs {} GPUs, {} has {}", job.gpus,
+                       gpus == state_.gpu.size() ? "the cluster" : "its virtual cluster", gpus);
+  }
+  if (job.memory_per_gpu > state_.spec.gpu_memory) {
+    return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(),
+                       state_.spec.gpu_memory.count());
+  }
+  const int quota = state_.capacity.vc_quota(job.vc);
+  if (job.gpus > quota && state_.capacity.quota_left(job.vc) != INT_MAX) {
+    return fmt::format("needs {} GPUs, the quota of its virtual cluster is {}", job.gpus, quota);
+  }
+  std::int64_t ranks = state_.spec.gpus_per_server;  // on one empty server
+  if (state_.spec.milli_cpus > 0 && job.milli_cpus > 0) {
+    ranks = std::min(ranks, state_.spec.milli_cpus / job.milli_cpus);
+  }
+  if (state_.spec.host_memory > Bytes{} && job.host_memory > Bytes{}) {
+    ranks = std::min(ranks, state_.spec.host_memory.count() / job.host_memory.count());
+  }
+  if (needed > static_cast<std::size_t>(ranks) * servers.size()) {
+    return fmt::format("needs CPUs or memory for {} ranks, the servers have them for {} each", job.gpus, ranks);
+  }
+  return {};
 }
 
 void Admission::on_arrival() {
   const JobId job = arrivals_[next_++];
   schedule_next_arrival();
   ++state_.events;
-  JobRun& run = state_.run(job);
-  if (static_cast<std::size_t>(run.spec->gpus) > state_.gpu.size()) {
-    run.reason = fmt::format("needs {} GPUs, the cluster has {}", run.spec->gpus, state_.gpu.size());
-  } else if (run.spec->memory_per_gpu > state_.spec.gpu_memory) {
-    run.reason = fmt::format("needs {} bytes of GPU memory, a GPU has {}", run.spec->memory_per_gpu.count(),
-                             state_.spec.gpu_memory.count());
+  std::string reason = why_never(*state_.run(job).spec);
+  if (!reason.empty()) {
+    state_.reasons.emplace_back(job, std::move(reason));
+    return state_.set_state(job, JobState::failed);
   }
-  if (!run.reason.empty()) return state_.set_state(job, JobState::failed);
   state_.set_state(job, JobState::queued);
   enqueue(job);
-  state_.jobs_arrived = true;
+}
+
+void Admission::enqueue(JobId job) {
+  JobRun& run = state_.run(job);
+  run.since = state_.clock;
+  run.waits = true;
+  ++state_.waiting;
+  pass_is_due_ = pass_is_due_ || !in_pass_;
+  state_.policies.scheduling->queued(state_.job(job));
+}
+
+void Admission::on_retry(JobId job) {
+  std::pop_heap(retries_.begin(), retries_.end(), std::greater<>{});
+  retries_.pop_back();
+  enqueue(job);
 }
 
 void Admission::on_finished(JobId job) {
   state_.run(job).finish = state_.clock;
   state_.set_state(job, JobState::finished);
   leave(state_, job);
+  release(job);
+  tell_left(job);
+}
+
+void Admission::on_job_end(JobId job) {
+  JobRun& run = state_.run(job);
+  ++state_.events;
+  const bool was_last = run.attempt == static_cast<int>(run.spec->attempts.size());
+  if (was_last) run.finish = state_.clock;
+  state_.set_state(job, was_last ? JobState::finished : JobState::queued);
+  release(job);
+  tell_left(job);
+  if (was_last) return;
+  ++run.attempt;
+  run.since = state_.clock;
+  retries_.push_back(state_.clock);
+  std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});
+  state_.calendar.schedule(state_.clock, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+}
+
+void Admission::on_pass() {
+  pass_is_due_ = true;
+  pass_at_ = Time::never();
+}
+
+void Admission::tell_left(JobId job) {
+  pass_is_due_ = true;
+  if (in_pass_) {
+    ended_in_pass_.push_back(job);
+  } else {
+    state_.policies.scheduling->left(job);
+  }
 }
 
 void Admission::scheduling_pass() {
-  pushed_at_this_instant_.clear();
-  // What a preemption frees or queues is for another pass at the same instant. A job pushes others out only once in it,
-  // so that this comes to an end.
-  do {
-    const bool memory_was_freed = std::exchange(state_.memory_was_freed, false);
-    const bool jobs_arrived = std::exchange(state_.jobs_arrived, false);
-    if ((!memory_was_freed && !jobs_arrived) || state_.queue.empty()) return;
+  // A job without work ends in the pass that starts it; what it frees is for another pass at the same instant.
+  while (pass_is_due_ && state_.waiting > 0) {
+    pass_is_due_ = false;
     too_large_.clear();
-    const std::vector<QueuedJob> order = state_.queue;
-    for (const QueuedJob& queued : order) {
-      if (!try_to_start(queued.job) && state_.policies.scheduling->strict()) break;
-    }
-  } while (state_.memory_was_freed);
+    in_pass_ = true;
+    state_.policies.scheduling->pass(state_, *this);
+    in_pass_ = false;
+    for (const JobId job : std::exchange(ended_in_pass_, {})) state_.policies.scheduling->left(job);
+    if (!pass_is_due_) ask_for_next_decision();
+  }
+  pass_is_due_ = false;
+  if (state_.waiting == 0) schedule_pass(Time::never());
 }
 
-void Admission::enqueue(JobId job) {
-  const QueuedJob queued{state_.key(job), state_.run(job).spec->submit, job};
-  state_.queue.insert(std::upper_bound(state_.queue.begin(), state_.queue.end(), queued), queued);
+void Admission::ask_for_next_decision() {
+  const Time next = state_.waiting > 0 ? state_.policies.scheduling->next_decision(state_) : Time::never();
+  if (next <= state_.clock) {
+    throw InputError{
+        fmt::format("scheduling policy `{}`: asked for a pass in the past", state_.policies.scheduling_name)};
+  }
+  schedule_pass(next);
+}
+
+void Admission::schedule_pass(Time time) {
+  if (time == pass_at_ && (time == Time::never() || state_.calendar.pending(pass_event_))) return;
+  if (state_.calendar.pending(pass_event_)) state_.calendar.cancel(pass_event_);
+  pass_at_ = time;
+  if (time < Time::never()) {
+    pass_event_ = state_.calendar.schedule(time, Phase::scheduling, {CalendarEvent::Kind::pass});
+  }
 }
 
 bool Admission::has_room(const JobSpec& job) {
-  // During a pass without preemption room only shrinks: what did not fit keeps out all that need no less.
+  const RankDemand rank{job};
+  if (job.gpus > state_.capacity.quota_left(job.vc)) return false;
+  if (rank.share == kWholeGpu) return job.gpus <= state_.capacity.free_gpus_of_vc(job.vc);
+  // Until GPUs are freed room only shrinks: what did not fit keeps out all that need no less.
   const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const JobSpec* other) {
-    return job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu;
+    return job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu && job.vc == other->vc &&
+           job.gpu_share >= other->gpu_share && (job.gpu_share == 0) == (other->gpu_share == 0);
   });
   if (is_hopeless) return false;
-  const auto fits = [&](const GpuState& gpu) { return gpu.free_memory >= job.memory_per_gpu; };
-  if (std::count_if(state_.gpu.begin(), state_.gpu.end(), fits) >= job.gpus) return true;
+  const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
+  const auto per_server = static_cast<std::size_t>(state_.spec.gpus_per_server);
+  int room = 0;
+  for (std::size_t g = servers.first * per_server; g < servers.last * per_server && room < job.gpus; ++g) {
+    if (state_.capacity.fits(GpuId{g}, rank)) ++room;
+  }
+  if (room == job.gpus) return true;
   too_large_.push_back(&job);
   return false;
 }
 
-bool Admission::try_to_start(JobId job) {
+bool Admission::start(JobId job) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  JobRun& run = state_.run(job);
+  if (!has_room(*run.spec)) return false;
   chosen_.clear();
-  const bool preemptive = state_.policies.scheduling->preemptive();
-  if (!preemptive && !has_room(*state_.run(job).spec)) return false;
   state_.policies.placement->place(state_, state_.job(job), chosen_);
-  if (chosen_.empty() && preemptive && make_room(job)) {
-    state_.policies.placement->place(state_, state_.job(job), chosen_);
-  }
   if (chosen_.empty()) return false;
   check_placement(job);
-  JobRun& run = state_.run(job);
   if (run.start == Time::never()) run.start = state_.clock;
-  std::erase_if(state_.queue, [&](const QueuedJob& queued) { return queued.job == job; });
+  run.waits = false;
+  --state_.waiting;
   state_.set_state(job, JobState::running);
-  JobView view = state_.job(job);
+  hold(job);
+  run.since = state_.clock;
+  if (run.timed()) {
+    const auto attempt = static_cast<std::size_t>(run.attempt);
+    const bool is_last = attempt == run.spec->attempts.size();
+    Time later;  // of attempts after this one
+    for (std::size_t i = attempt + 1; i < run.spec->attempts.size(); ++i) later += run.spec->attempts[i];
+    if (!is_last) later += *run.spec->duration;
+    run.ends = state_.clock + Time::nanoseconds(run.remaining_service.ns() / run.spec->gpus) - later;
+    run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
+    return true;
+  }
+  JobView view = state_.view(job, true);
   view.remaining_service -= run.plan->compute_total;
   run.key_fall = state_.key(job) - state_.policies.scheduling->key(view);
-  occupy(state_, job, chosen_);
+  occupy(state_, job);
   executor_.begin(job);
   return true;
 }
 
-bool Admission::make_room(JobId job) {
-  if (std::count(pushed_at_this_instant_.begin(), pushed_at_this_instant_.end(), job) > 0) return false;
-  const JobRun& run = state_.run(job);
-  std::vector<Bytes> free;
-  for (const GpuState& gpu : state_.gpu) free.push_back(gpu.free_memory);
-  const auto has_room = [&] {
-    return std::count_if(free.begin(), free.end(), [&](Bytes b) { return b >= run.spec->memory_per_gpu; }) >=
-           run.spec->gpus;
-  };
-  std::vector<std::pair<std::int64_t, JobId>> candidates;
-  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
-    const JobId other{j};
-    if (state_.run(other).state == JobState::running && state_.key(other) > state_.key(job)) {
-      candidates.emplace_back(state_.key(other), other);
-    }
+void Admission::preempt(JobId job) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
+    illegal_step(job, "preempted");
   }
-  std::sort(candidates.rbegin(), candidates.rend());
-  std::vector<JobId> victims;
-  for (std::size_t i = 0; i < candidates.size() && !has_room(); ++i) {
-    const JobId victim = candidates[i].second;
-    victims.push_back(victim);
-    for (const CellId cell : state_.run(victim).cells) {
-      for (const GpuId gpu : state_.at(cell).gpus) free[gpu.index()] += state_.run(victim).spec->memory_per_gpu;
-    }
+  JobRun& run = state_.run(job);
+  if (run.timed()) {
+    state_.calendar.cancel(run.end);
+  } else {
+    courier_.abandon(job);
+    leave(state_, job);
+    run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
+    run.key_is_stale = true;
+    run.compute = run.plan->compute_total * run.completed;
   }
-  if (!has_room()) return false;
-  pushed_at_this_instant_.push_back(job);
-  for (const JobId victim : victims) preempt(victim);
-  return true;
+  ++run.preemptions;
+  state_.set_state(job, JobState::preempted);
+  release(job);
+  too_large_.clear();
+  enqueue(job);
 }
 
-void Admission::preempt(JobId job) {
+void Admission::blocked(JobId, Why, JobId) {}
+
+void Admission::hold(JobId job) {
   JobRun& run = state_.run(job);
-  courier_.abandon(job);
-  leave(state_, job);
-  ++run.preemptions;
-  run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
-  run.key_is_stale = true;
-  run.compute = run.plan->compute_total * run.completed;
-  state_.set_state(job, JobState::preempted);
-  enqueue(job);
+  const RankDemand rank{*run.spec};
+  run.gpus = chosen_;
+  std::vector<ServerId> servers;
+  for (const GpuId gpu : run.gpus) {
+    state_.capacity.take(gpu, rank);
+    ++state_.gpu[gpu.index()].jobs_started;
+    if (run.timed()) state_.gpu[gpu.index()].timed.push_back(job);
+    servers.push_back(state_.server_of(gpu));
+  }
+  state_.capacity.use_quota(run.spec->vc, run.spec->gpus);
+  std::sort(servers.begin(), servers.end());
+  run.servers_spanned = static_cast<int>(std::unique(servers.begin(), servers.end()) - servers.begin());
+}
+
+void Admission::release(JobId job) {
+  JobRun& run = state_.run(job);
+  const RankDemand rank{*run.spec};
+  const Time held = state_.clock - run.since;
+  for (const GpuId gpu : run.gpus) {
+    state_.capacity.give_back(gpu, rank);
+    if (!run.timed()) continue;
+    std::erase(state_.gpu[gpu.index()].timed, job);
+    state_.gpu[gpu.index()].busy += reserved_part(held, rank.share);
+  }
+  state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
+  run.attained += held * run.spec->gpus;
+  if (run.timed()) {
+    run.remaining_service -= held * run.spec->gpus;
+    run.compute += held * run.spec->gpus;
+    run.ends = Time::never();
+  }
+  std::vector<GpuId>{}.swap(run.gpus);
 }
 
 void Admission::check_placement(JobId job) const {
@@ -159,12 +288,30 @@ void Admission::check_placement(JobId job) const {
   std::vector<GpuId> sorted = chosen_;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) illegal("was given a GPU twice");
+  const RankDemand rank{*run.spec};
+  const JobView view = state_.job(job);
+  const ServerRange servers = state_.servers_for(view);
+  ServerId server;
+  std::int64_t ranks = 0;  // on that server
   for (const GpuId gpu : sorted) {
     if (gpu.index() >= state_.gpu.size()) illegal("was given a GPU that does not exist");
-    if (state_.gpu[gpu.index()].free_memory < run.spec->memory_per_gpu) {
+    if (state_.capacity.free_memory(gpu) >= Bytes{} && state_.capacity.free_memory(gpu) < rank.memory) {
       illegal(fmt::format("does not fit into the memory of GPU {}", gpu.value()));
     }
+    if (!state_.capacity.fits(gpu, rank)) illegal(fmt::format("was given GPU {}, which others have", gpu.value()));
+    ranks = state_.server_of(gpu) == server ? ranks + 1 : 1;
+    server = state_.server_of(gpu);
+    if (!servers.contains(server)) illegal("was given a server of another virtual cluster");
+    if (ranks > state_.ranks_by_host(server, view)) {
+      illegal(fmt::format("asks server {} for more CPUs or memory than it has left", server.value()));
+    }
   }
+}
+
+void Admission::illegal_step(JobId job, const char* what) const {
+  const std::string name = job.index() < state_.jobs.size() ? state_.run(job).spec->name : "?";
+  throw InputError{fmt::format("scheduling policy `{}`: job `{}` was {}, which it can't be now",
+                               state_.policies.scheduling_name, name, what)};
 }
 
 }  // namespace contend

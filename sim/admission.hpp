@@ -1,15 +1,16 @@
 #pragma once
-// The life of jobs around their iterations: arrival, queue, placement, preemption, end.
+// The life of jobs around their iterations: arrival, queue, placement, preemption, end, another attempt.
 
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 
+#include <string>
 #include <vector>
 
 namespace contend {
 
-class Admission {
+class Admission : private SchedulingActions {
  public:
   Admission(EngineState& state, Executor& executor, Courier& courier)
       : state_{state}, executor_{executor}, courier_{courier} {}
@@ -18,32 +19,54 @@ class Admission {
   void begin();
   /// The next job of the list is submitted now.
   void on_arrival();
-  /// The job has run its last iteration.
+  /// A graph job has run its last iteration.
   void on_finished(JobId job);
-  /// Tries to place the queued jobs in order of the scheduling policy. Does nothing if neither a job arrived nor memory
-  /// was freed since the last pass.
+  /// A timed job has run its time.
+  void on_job_end(JobId job);
+  /// The job waits again, some time after an attempt of it failed.
+  void on_retry(JobId job);
+  /// A pass is due, by a decision of the policy or by the quantum.
+  void on_pass();
+  /// One pass of the scheduling policy, if one is due and a job waits.
   void scheduling_pass();
-  /// When the next job arrives; Time::never() if none is left.
-  [[nodiscard]] Time next_arrival() const;
+  /// The earliest instant, known now, at which something other than the end of a running job may start a pass.
+  [[nodiscard]] Time next_intervention() const;
 
  private:
+  // SchedulingActions
+  bool start(JobId job) override;
+  void preempt(JobId job) override;
+  void blocked(JobId job, Why why, JobId by) override;
+  [[nodiscard]] bool recording() const override { return false; }
+
   void schedule_next_arrival();
+  [[nodiscard]] Time next_arrival() const;
+  [[nodiscard]] std::string why_never(const JobSpec& job) const;
   void enqueue(JobId job);
+  void schedule_pass(Time time);
+  void ask_for_next_decision();
   /// False if no placement could be legal now.
   [[nodiscard]] bool has_room(const JobSpec& job);
-  bool try_to_start(JobId job);
-  bool make_room(JobId job);
-  void preempt(JobId job);
   void check_placement(JobId job) const;
+  void hold(JobId job);
+  /// Gives back what the job holds, once its execution is over.
+  void release(JobId job);
+  void tell_left(JobId job);
+  [[noreturn]] void illegal_step(JobId job, const char* what) const;
 
   EngineState& state_;
   Executor& executor_;
   Courier& courier_;
   std::vector<JobId> arrivals_;  // by (submit, id)
   std::size_t next_ = 0;
+  std::vector<Time> retries_;  // a heap: the earliest is in front
+  bool pass_is_due_ = false;
+  bool in_pass_ = false;
+  EventHandle pass_event_;
+  Time pass_at_ = Time::never();  // of that event
   std::vector<GpuId> chosen_;
-  std::vector<const JobSpec*> too_large_;      // did not fit in this pass
-  std::vector<JobId> pushed_at_this_instant_;  // jobs that preempted others
+  std::vector<const JobSpec*> too_large_;  // found no room since the pass began and GPUs were freed last
+  std::vector<JobId> ended_in_pass_;       // of which the policy hasn't been told
 };
 
 }  // namespace contend

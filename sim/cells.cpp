@@ -41,7 +41,7 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
     new_cell.event =
         state.calendar.schedule(new_cell.end, Phase::completions, {CalendarEvent::Kind::task_end, created});
   }
-  for (const Occupant& occupant : new_cell.occupants) state.run(occupant.job).cells.push_back(created);
+  for (const Occupant& occupant : new_cell.occupants) state.run(occupant.job).live->cells.push_back(created);
   if (new_cell.touched) state.touched.push_back(created);
   return created;
 }
@@ -53,7 +53,7 @@ void merge(EngineState& state, CellId into, CellId from) {
   flush_busy_time(state, gone);
   for (const GpuId gpu : gone.gpus) state.gpu[gpu.index()].cell = into;
   kept.gpus.insert(kept.gpus.end(), gone.gpus.begin(), gone.gpus.end());
-  for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).cells, from);
+  for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
   state.calendar.cancel(gone.event);
   gone = Cell{};
   state.unused_cells.push_back(from);
@@ -77,14 +77,14 @@ void break_chain(EngineState& state, CellId id) {
   Time at = cell.started;
   for (OpId op = cell.running.op; next_of(op).valid(); op = next_of(op)) {
     at += duration_of(op);
-    const auto promise =
-        std::find_if(run.promises.begin(), run.promises.end(), [&](const Promise& p) { return p.at == at; });
-    CONTEND_CHECK(promise != run.promises.end(), "a chain has promised the service of its tasks");
+    const auto promise = std::find_if(run.live->promises.begin(), run.live->promises.end(),
+                                      [&](const Promise& p) { return p.at == at; });
+    CONTEND_CHECK(promise != run.live->promises.end(), "a chain has promised the service of its tasks");
     promise->service -= duration_of(op) * cell.ranks();
   }
-  std::erase_if(run.promises, [](const Promise& promise) { return promise.service == Time{}; });
+  std::erase_if(run.live->promises, [](const Promise& promise) { return promise.service == Time{}; });
   run.next_promise = Time::never();
-  for (const Promise& promise : run.promises) run.next_promise = std::min(run.next_promise, promise.at);
+  for (const Promise& promise : run.live->promises) run.next_promise = std::min(run.next_promise, promise.at);
   if (between) {  // the next task has to compete
     state.calendar.cancel(cell.event);
     cell.busy = false;
@@ -124,29 +124,25 @@ void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant
   occupant.pending[run.at(cell.running.slot, op.then)] -= 1;
   occupant.remaining_compute -= op.op.duration;
   cell.load_is_stale = true;
-  run.left[cell.running.slot] -= cell.ranks();
+  run.live->left[cell.running.slot] -= cell.ranks();
   cell.busy_time += op.op.duration;
   cell.started += op.op.duration;
   cell.running.op = op.then;
   state.leapt_events += static_cast<std::uint64_t>(cell.ranks());
 }
 
-void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
+void occupy(EngineState& state, JobId job) {
   JobRun& run = state.run(job);
   const Plan& plan = *run.plan;
-  run.cells.clear();
-  run.gpus.assign(gpus.begin(), gpus.end());
-  run.servers.clear();
-  run.role_servers.assign(plan.roles.size(), {});
-  run.cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
+  const std::vector<GpuId>& gpus = run.gpus;
+  run.live = std::make_unique<JobExecution>();
+  run.live->role_servers.assign(plan.roles.size(), {});
+  run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
   std::vector<std::pair<CellId, int>> seats;  // cell as it was before any split, rank
   for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-    GpuState& gpu = state.gpu[gpus[rank].index()];
-    seats.emplace_back(gpu.cell, static_cast<int>(rank));
-    gpu.free_memory -= run.spec->memory_per_gpu;
-    ++gpu.jobs_started;
-    run.servers.push_back(state.server_of(gpus[rank]));
+    seats.emplace_back(state.gpu[gpus[rank].index()].cell, static_cast<int>(rank));
+    run.live->servers.push_back(state.server_of(gpus[rank]));
   }
   // Ranks that can't be told apart and fall into one cell stay together; others get a cell each.
   std::stable_sort(seats.begin(), seats.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -170,8 +166,8 @@ void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
     state.at(cell).occupants.push_back(std::move(occupant));
     state.at(cell).who.push_back(job);
     state.at(cell).seated = ++state.groups_changed;
-    run.cells.push_back(cell);
-    if (!plan.foldable) run.cell_of_rank[static_cast<std::size_t>(rank)] = cell;
+    run.live->cells.push_back(cell);
+    if (!plan.foldable) run.live->cell_of_rank[static_cast<std::size_t>(rank)] = cell;
     begin = end;
   }
 
@@ -182,16 +178,16 @@ void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     const auto first = static_cast<std::size_t>(plan.first_rank[r]);
     for (std::size_t i = 0; i < static_cast<std::size_t>(plan.roles[r].ranks); ++i) {
-      run.role_servers[r].push_back(state.server_of(gpus[first + i]));
+      run.live->role_servers[r].push_back(state.server_of(gpus[first + i]));
     }
-    sort_unique(run.role_servers[r]);
+    sort_unique(run.live->role_servers[r]);
   }
-  sort_unique(run.servers);
+  sort_unique(run.live->servers);
 }
 
 void leave(EngineState& state, JobId job) {
   JobRun& run = state.run(job);
-  for (const CellId id : run.cells) {
+  for (const CellId id : run.live->cells) {
     Cell& cell = state.at(id);
     if (cell.busy && cell.running.job == job) {
       const int cut_off = state.done_in_chain(cell).tasks * cell.ranks();
@@ -204,14 +200,10 @@ void leave(EngineState& state, JobId job) {
     std::erase(cell.who, job);
     cell.load_is_stale = true;
     std::erase_if(cell.ready, [&](const ReadyTask& task) { return task.job == job; });
-    for (const GpuId gpu : cell.gpus) state.gpu[gpu.index()].free_memory += run.spec->memory_per_gpu;
     state.touch(id);
   }
-  run.cells.clear();
-  run.cell_of_rank.clear();
-  run.promises.clear();
+  run.live.reset();
   run.next_promise = Time::never();
-  state.memory_was_freed = true;
   ++state.groups_changed;
 }
 
@@ -254,7 +246,7 @@ void check_seats(const EngineState& state) {
     }
     CONTEND_CHECK(cell.who.size() == cell.occupants.size(), "a cell knows who sits there");
     for (const JobId job : cell.who) {
-      const auto& cells = state.jobs[job.index()].cells;
+      const auto& cells = state.jobs[job.index()].live->cells;
       CONTEND_CHECK(std::find(cells.begin(), cells.end(), CellId{c}) != cells.end(), "a job knows its cells");
     }
   }

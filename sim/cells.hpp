@@ -3,15 +3,15 @@
 
 #include "sim/engine_state.hpp"
 
-#include <span>
+#include <vector>
 
 namespace contend {
 
-/// Seats the ranks of the job: rank i on gpus[i], which all have the memory. Fills JobRun::cells and the occupants, but
-/// starts nothing.
-void occupy(EngineState& state, JobId job, std::span<const GpuId> gpus);
+/// Seats the ranks of the graph job on the cells of its GPUs (JobRun::gpus). Makes JobRun::live, but starts nothing.
+void occupy(EngineState& state, JobId job);
 
-/// Takes the job off its GPUs; a task of it that runs is cut off, and the time that it has run counts as busy.
+/// Takes the graph job off its cells, which ends JobRun::live; a task of it that runs is cut off, and the time that it
+/// has run counts as busy.
 void leave(EngineState& state, JobId job);
 
 /// The first task of the chain that the cell runs has ended; its service is credited elsewhere, by way of a promise.

@@ -52,7 +52,7 @@ void Courier::hold(Traffic traffic) {
     let_ask(index);
     return;
   }
-  auto& ready = run.channels[op.channel.index()].ready;
+  auto& ready = run.live->channels[op.channel.index()].ready;
   ready.push_back({run.iteration_of(slot), op.priority, id, slot, index});
   std::push_heap(ready.begin(), ready.end(), std::greater<>{});
   moved_.emplace_back(job, op.channel);
@@ -61,13 +61,13 @@ void Courier::hold(Traffic traffic) {
 void Courier::let_ask(std::size_t index) {
   waiting_[index].asking = true;
   JobRun& run = state_.run(waiting_[index].traffic.job);
-  if (run.waiting++ == 0) run.waiting_since = state_.clock;
+  if (run.live->waiting++ == 0) run.live->waiting_since = state_.clock;
 }
 
 void Courier::advance(JobId job, ChannelId id) {
   JobRun& run = state_.run(job);
-  if (id.index() >= run.channels.size()) return;
-  ChannelQueue& queue = run.channels[id.index()];
+  if (!run.live) return;  // it has ended or was preempted since
+  ChannelQueue& queue = run.live->channels[id.index()];
   const Channel& channel = run.plan->channels[id.index()];
   const auto has_room = [&] {
     return queue.bytes < channel.window || queue.committed.size() + static_cast<std::size_t>(queue.in_network) <
@@ -94,7 +94,8 @@ void Courier::stop_watching(std::size_t index) {
 
 void Courier::forget_waiting(std::size_t index) {
   JobRun& run = state_.run(waiting_[index].traffic.job);
-  if (waiting_[index].asking && --run.waiting == 0) run.communication_wait += state_.clock - run.waiting_since;
+  if (waiting_[index].asking && --run.live->waiting == 0)
+    run.communication_wait += state_.clock - run.live->waiting_since;
   stop_watching(index);
   std::erase(became_ready_, index);
   waiting_[index] = Waiting{};
@@ -121,8 +122,8 @@ void Courier::ask(std::size_t index) {
   if (!may_start(index)) return;
   const Traffic& traffic = waiting_[index].traffic;
   const JobRun& run = state_.run(traffic.job);
-  willing_.push_back({state_.policies.communication->key(state_.job(traffic.job)), run.start, traffic.job,
-                      traffic.slot != run.current, op_of(traffic).priority, traffic.op, traffic.rank, index});
+  willing_.push_back({state_.policies.communication->key(state_.view(traffic.job, true)), run.start, traffic.job,
+                      traffic.slot != run.live->current, op_of(traffic).priority, traffic.op, traffic.rank, index});
   std::push_heap(willing_.begin(), willing_.end(), std::greater<>{});
 }
 
@@ -166,10 +167,10 @@ void Courier::start(std::size_t index) {
   const TransferId id = state_.network->start(request_of(traffic), state_.clock);
   JobRun& run = state_.run(traffic.job);
   if (const ChannelId channel = op_of(traffic).channel; channel.valid()) {
-    run.channels[channel.index()].committed.pop_front();
-    ++run.channels[channel.index()].in_network;
+    run.live->channels[channel.index()].committed.pop_front();
+    ++run.live->channels[channel.index()].in_network;
   }
-  run.transfers.push_back(id);
+  run.live->transfers.push_back(id);
   run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
   if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
   state_.in_network[id.index()] = std::move(traffic);
@@ -181,10 +182,10 @@ void Courier::end_due(std::vector<Traffic>& ended) {
   for (const TransferId id : ended_ids_) {
     Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
     JobRun& run = state_.run(traffic.job);
-    std::erase(run.transfers, id);
+    std::erase(run.live->transfers, id);
     relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
     if (const Op& op = op_of(traffic); op.channel.valid()) {
-      ChannelQueue& queue = run.channels[op.channel.index()];
+      ChannelQueue& queue = run.live->channels[op.channel.index()];
       --queue.in_network;
       queue.bytes -= op.bytes;
       moved_.emplace_back(traffic.job, op.channel);
@@ -203,17 +204,17 @@ void Courier::end_due(std::vector<Traffic>& ended) {
 
 void Courier::abandon(JobId job) {
   JobRun& run = state_.run(job);
-  for (const TransferId id : run.transfers) {
+  for (const TransferId id : run.live->transfers) {
     auto& traffic = state_.in_network[id.index()];
     relieved_.insert(relieved_.end(), traffic->servers.begin(), traffic->servers.end());
     state_.network->cancel(id, state_.clock);
     traffic.reset();
   }
-  run.transfers.clear();
+  run.live->transfers.clear();
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (waiting_[i].traffic.job == job) forget_waiting(i);
   }
-  run.channels.assign(run.channels.size(), {});
+  run.live->channels.assign(run.live->channels.size(), {});
 }
 
 }  // namespace contend

@@ -4,7 +4,6 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -12,52 +11,97 @@ namespace contend {
 
 namespace {
 
-void check_cluster(const ClusterSpec& spec) {
+const ClusterSpec& checked(const ClusterSpec& spec) {
   if (spec.servers < 1 || spec.gpus_per_server < 1) throw InputError{"a cluster needs a server with a GPU"};
+  std::uint32_t owned = 0;
+  for (const VirtualCluster& vc : spec.vcs) {
+    if (vc.quota < 0) throw InputError{"the quota of a virtual cluster is negative"};
+    if (vc.servers == ServerRange{}) continue;
+    if (vc.servers.first < owned || vc.servers.last <= vc.servers.first ||
+        vc.servers.last > static_cast<std::uint32_t>(spec.servers)) {
+      throw InputError{"virtual clusters own servers of the cluster, in ascending order and each its own"};
+    }
+    owned = vc.servers.last;
+  }
+  return spec;
+}
+
+/// GPU time that the job asks for, over all attempts; negative if that is more than a Time can hold.
+Time service_of(const JobSpec& job) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i <= job.attempts.size(); ++i) {
+    const Time attempt = i < job.attempts.size() ? job.attempts[i] : *job.duration;
+    if (__builtin_add_overflow(sum, attempt.ns(), &sum)) return Time::nanoseconds(-1);
+  }
+  if (__builtin_mul_overflow(sum, std::int64_t{job.gpus}, &sum)) return Time::nanoseconds(-1);
+  return Time::nanoseconds(sum);
+}
+
+void check_job(const JobSpec& job, const Workload& workload) {
+  const auto complain = [&](std::string_view reason) {
+    throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
+  };
+  if (job.submit < Time{}) complain("it is submitted before time 0");
+  if (job.memory_per_gpu < Bytes{}) complain("its memory is negative");
+  if (job.gpus < 1) complain("it needs at least one GPU");
+  if (job.gpu_share < 0 || job.gpu_share > kWholeGpu) complain("its share of a GPU is not within 0..1000 thousandths");
+  if (job.milli_cpus < 0 || job.host_memory < Bytes{}) complain("its demand for CPUs or memory is negative");
+  if (job.duration) {
+    const auto is_negative = [](Time time) { return time < Time{}; };
+    if (is_negative(*job.duration) || std::any_of(job.attempts.begin(), job.attempts.end(), is_negative)) {
+      complain("its duration is negative");
+    }
+    if (service_of(job) < Time{}) complain("its GPU time is more than 292 years");
+    return;
+  }
+  if (!job.attempts.empty()) complain("it has attempts but no duration");
+  if (job.graph >= workload.graphs.size()) complain("it has no iteration graph");
+  if (job.iterations < 1) complain("it needs at least one iteration");
+  if (job.gpus != workload.graphs[job.graph].ranks()) complain("its graph has another number of ranks than GPUs");
 }
 
 void check_jobs(const Workload& workload) {
-  std::set<std::string_view> names;
+  std::vector<std::string_view> names;
+  names.reserve(workload.jobs.size());
   for (const JobSpec& job : workload.jobs) {
-    const auto complain = [&](std::string_view reason) {
-      throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
-    };
-    if (!names.insert(job.name).second) complain("the name is used twice");
-    if (job.graph >= workload.graphs.size()) complain("it has no iteration graph");
-    if (job.submit < Time{}) complain("it is submitted before time 0");
-    if (job.iterations < 1) complain("it needs at least one iteration");
-    if (job.memory_per_gpu < Bytes{}) complain("its memory is negative");
-    if (job.gpus != workload.graphs[job.graph].ranks()) complain("its graph has another number of ranks than GPUs");
+    check_job(job, workload);
+    names.push_back(job.name);
   }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) throw InputError{fmt::format("job `{}`: the name is used twice", *twice)};
 }
 
 }  // namespace
 
 EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySet set,
                          std::unique_ptr<NetworkModel> model, SimulationOptions run_options)
-    : spec{cluster},
+    : spec{checked(cluster)},
       workload{std::move(job_list)},
       policies{std::move(set)},
       network{std::move(model)},
-      options{std::move(run_options)} {
-  check_cluster(spec);
+      options{std::move(run_options)},
+      capacity{spec} {
   check_jobs(workload);
   if (options.observer != nullptr) options.leap = false;
   fold = options.leap;
   plans.reserve(workload.graphs.size());
   for (const IterationGraph& graph : workload.graphs) plans.emplace_back(graph);
   jobs.resize(workload.jobs.size());
+  running_at.resize(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     jobs[j].spec = &workload.jobs[j];
+    if (jobs[j].spec->duration) {
+      jobs[j].remaining_service = service_of(*jobs[j].spec);
+      continue;
+    }
     jobs[j].plan = &plans[workload.jobs[j].graph];
     jobs[j].remaining_service = jobs[j].plan->compute_total * jobs[j].spec->iterations;
   }
-  const auto gpu_count = static_cast<std::size_t>(spec.servers) * static_cast<std::size_t>(spec.gpus_per_server);
-  gpu.resize(gpu_count);
-  cells.resize(gpu_count);
-  for (std::size_t g = 0; g < gpu_count; ++g) {
+  gpu.resize(capacity.gpus());
+  cells.resize(capacity.gpus());
+  for (std::size_t g = 0; g < gpu.size(); ++g) {
     gpu[g].cell = CellId{g};
-    gpu[g].free_memory = spec.gpu_memory;
     cells[g].gpus.emplace_back(g);
   }
 }
@@ -74,7 +118,7 @@ std::int64_t EngineState::key(JobId id) {
   JobRun& run = jobs[id.index()];
   if (run.next_promise <= clock) settle(run, clock);
   if (run.key_is_stale) {
-    run.key = policies.scheduling->key(job(id));
+    run.key = policies.scheduling->key(view(id, true));
     run.key_is_stale = false;
   }
   return run.key;
@@ -82,6 +126,7 @@ std::int64_t EngineState::key(JobId id) {
 
 void JobRun::promise(Time when, Time service) {
   next_promise = std::min(next_promise, when);
+  std::vector<Promise>& promises = live->promises;
   const auto same =
       std::find_if(promises.begin(), promises.end(), [&](const Promise& other) { return other.at == when; });
   if (same != promises.end()) {
@@ -98,7 +143,8 @@ bool EngineState::stays_behind(JobId other, JobId id) {
 
 Time EngineState::promised(const JobRun& run, Time now) {
   Time service;
-  for (const Promise& promise : run.promises) {
+  if (run.next_promise > now) return service;
+  for (const Promise& promise : run.live->promises) {
     if (promise.at <= now) service += promise.service;
   }
   return service;
@@ -110,9 +156,9 @@ void EngineState::settle(JobRun& run, Time now) {
   run.remaining_service -= service;
   run.compute += service;
   run.key_is_stale = true;
-  std::erase_if(run.promises, [&](const Promise& promise) { return promise.at <= now; });
+  std::erase_if(run.live->promises, [&](const Promise& promise) { return promise.at <= now; });
   run.next_promise = Time::never();
-  for (const Promise& promise : run.promises) run.next_promise = std::min(run.next_promise, promise.at);
+  for (const Promise& promise : run.live->promises) run.next_promise = std::min(run.next_promise, promise.at);
 }
 
 void EngineState::touch(CellId id) {
@@ -124,24 +170,55 @@ void EngineState::touch(CellId id) {
 void EngineState::set_state(JobId id, JobState state) {
   JobRun& run = jobs[id.index()];
   CONTEND_CHECK(is_legal_step(run.state, state), "a job takes only legal steps");
-  run.state = state;
+  const JobState was = std::exchange(run.state, state);
+  if (state == JobState::running) {
+    running_at[id.index()] = static_cast<std::uint32_t>(running.size());
+    running.push_back(id);
+  } else if (was == JobState::running) {
+    running_at[running.back().index()] = running_at[id.index()];
+    running[running_at[id.index()]] = running.back();
+    running.pop_back();
+  }
   if (state == JobState::finished || state == JobState::failed) ++jobs_ended;
   fingerprint.add(static_cast<std::uint64_t>(clock.ns()));
   fingerprint.add((std::uint64_t{id.value()} << 8) | static_cast<std::uint64_t>(state));
 }
 
-JobView EngineState::job(JobId id) const {
+JobView EngineState::view(JobId id, bool for_key) const {
   const JobRun& run = jobs[id.index()];
-  return {id,
-          run.spec->submit,
-          run.spec->gpus,
-          run.spec->memory_per_gpu,
-          run.plan->compute_total * run.spec->iterations,
-          run.remaining_service - promised(run, clock)};
+  const JobSpec& job = *run.spec;
+  JobView view;
+  view.id = id;
+  view.submit = job.submit;
+  view.gpus = job.gpus;
+  view.memory_per_gpu = job.memory_per_gpu;
+  view.limit = job.limit;
+  view.tie = run.tie;
+  view.priority = job.priority;
+  view.vc = job.vc;
+  view.user = job.user;
+  view.gpu_type = job.gpu_type;
+  view.gpu_share = RankDemand{job}.share;
+  view.milli_cpus = job.milli_cpus;
+  view.host_memory = job.host_memory;
+  view.timed = run.timed();
+  view.total_service = run.timed() ? service_of(job) : run.plan->compute_total * job.iterations;
+  view.remaining_service = run.remaining_service - promised(run, clock);
+  if (for_key) return view;
+  view.attained_service = run.attained;
+  view.running = run.state == JobState::running;
+  view.since = run.since;
+  if (!view.running) return view;
+  const Time held = (clock - run.since) * job.gpus;
+  view.attained_service += held;
+  if (run.timed()) view.remaining_service -= held;
+  return view;
 }
 
 void EngineState::jobs_on(GpuId id, std::vector<JobId>& on_gpu) const {
-  for (const Occupant& occupant : cells[gpu[id.index()].cell.index()].occupants) on_gpu.push_back(occupant.job);
+  const GpuState& state = gpu[id.index()];
+  for (const Occupant& occupant : cells[state.cell.index()].occupants) on_gpu.push_back(occupant.job);
+  on_gpu.insert(on_gpu.end(), state.timed.begin(), state.timed.end());
 }
 
 EngineState::Links EngineState::done_in_chain(const Cell& cell) const {
@@ -162,11 +239,16 @@ Time EngineState::load(GpuId id) const {
   if (cell.load_is_stale) {
     cell.load = Time{};
     for (const Occupant& occupant : cell.occupants) {
-      cell.load += occupant.remaining_compute + jobs[occupant.job.index()].remaining_communication;
+      cell.load += occupant.remaining_compute + jobs[occupant.job.index()].live->remaining_communication;
     }
     cell.load_is_stale = false;
   }
-  return cell.load - done_in_chain(cell).duration;
+  Time load = cell.load - done_in_chain(cell).duration;
+  for (const JobId timed : gpu[id.index()].timed) {
+    const JobView remaining = view(timed, false);
+    load += Time::nanoseconds(remaining.remaining_service.ns() / remaining.gpus);
+  }
+  return load;
 }
 
 }  // namespace contend

@@ -8,6 +8,7 @@
 // Without leaping every cell is a single GPU.
 
 #include "sim/calendar.hpp"
+#include "sim/cluster.hpp"
 #include "sim/fingerprint.hpp"
 #include "sim/plan.hpp"
 #include "sim/ports.hpp"
@@ -18,7 +19,10 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -72,9 +76,9 @@ struct Cell {
 
 struct GpuState {
   CellId cell;
-  Bytes free_memory;
   Time busy;  ///< without Cell::busy_time
   std::int64_t jobs_started = 0;
+  std::vector<JobId> timed;  ///< timed jobs that hold it, in order of start
 };
 
 /// A message or collective that is ready and waits to be let into the network, or is on its way.
@@ -111,58 +115,67 @@ struct ChannelQueue {
   Bytes bytes;                  ///< committed or in the network
 };
 
-struct JobRun {
-  const JobSpec* spec = nullptr;
-  const Plan* plan = nullptr;
-  JobState state = JobState::submitted;
-  std::string reason;
-  Time start = Time::never(), finish = Time::never();
-  int preemptions = 0;
-
-  std::int64_t completed = 0;          ///< iterations
+/// The execution of a graph job: lives while the job holds GPUs.
+struct JobExecution {
   Slot current = 0;                    ///< slot of the oldest iteration in flight
   std::array<std::int32_t, 2> left{};  ///< instances not yet done, by slot
   std::vector<std::int32_t> pending;   ///< of collectives: [slot x ops + op]
-  Time remaining_service;
-  Time remaining_communication;  ///< if alone in the network
+  Time remaining_communication;        ///< if alone in the network
   Time communication_per_iteration;
 
   std::vector<CellId> cells;
   std::vector<CellId> cell_of_rank;  ///< only if not foldable
-  std::vector<GpuId> gpus;           ///< by rank
   std::vector<ServerId> servers;     ///< ascending
   std::vector<std::vector<ServerId>> role_servers;
   std::vector<TransferId> transfers;   ///< in the network
   std::vector<ChannelQueue> channels;  ///< as in the plan
-  std::int64_t server_transfers = 0;   ///< started transfers, counted once on each server
   int waiting = 0;                     ///< messages held back
-  Time waiting_since, communication_wait;
-  Time compute;  ///< GPU time spent in completed tasks
-
+  Time waiting_since;
   std::vector<Promise> promises;  ///< of tasks inside chains
+};
+
+/// A job of the run, small: a million of them wait or have ended.
+struct JobRun {
+  const JobSpec* spec = nullptr;
+  const Plan* plan = nullptr;  ///< null for a timed job
+  JobState state = JobState::submitted;
+  int preemptions = 0;
+  int attempt = 0;          ///< index of the attempt that runs or waits; as many as JobSpec::attempts: the last
+  int servers_spanned = 0;  ///< at the last start
+  bool waits = false;       ///< in the queue of the scheduling policy
+  std::uint32_t tie = 0;    ///< JobView::tie
+  Time start = Time::never(), finish = Time::never();
+  Time since;  ///< start of the present run or wait
+
+  std::int64_t completed = 0;  ///< iterations
+  Time remaining_service;      ///< of a running timed job: as it was at `since`
+  Time attained;               ///< GPU time held until `since`
+  Time compute;                ///< GPU time spent in completed tasks; of a timed job: holding GPUs
+  Time communication_wait;
+  std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   Time next_promise = Time::never();
   std::int64_t key = 0;       ///< of the scheduling policy
   std::int64_t key_fall = 0;  ///< what an iteration takes off it
   bool key_is_stale = true;
 
+  std::vector<GpuId> gpus;             ///< by rank, while it runs
+  std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
+  Time ends = Time::never();           ///< of a timed job, while it runs, if it is left alone
+  EventHandle end;                     ///< that event
+
+  [[nodiscard]] bool timed() const { return plan == nullptr; }
   void promise(Time when, Time service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
   [[nodiscard]] bool next_is_open() const { return completed + 1 < spec->iterations; }
-  [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == current ? 0 : 1); }
+  [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };
 
 /// What a calendar event stands for.
 struct CalendarEvent {
-  enum class Kind : std::uint32_t { task_end, arrival, stop } kind = Kind::stop;
-  CellId cell;  ///< task_end only
-};
-
-/// A job that waits for GPUs. Its key does not change while it waits.
-struct QueuedJob {
-  std::int64_t key = 0;
-  Time submit;
-  JobId job;
-  auto operator<=>(const QueuedJob&) const = default;
+  enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass };
+  Kind kind;
+  CellId cell{};  ///< task_end only
+  JobId job{};    ///< job_end and retry only
 };
 
 struct EngineState : ClusterView {
@@ -184,11 +197,13 @@ struct EngineState : ClusterView {
   std::vector<Cell> cells;
   std::vector<CellId> unused_cells;
   std::vector<CellId> touched;                     ///< cells to look at when the instant ends
-  std::vector<QueuedJob> queue;                    ///< queued and preempted jobs, in order
+  std::size_t waiting = 0;                         ///< queued and preempted jobs
+  std::vector<JobId> running;                      ///< in no order
+  std::vector<std::uint32_t> running_at;           ///< by job: its index there
   std::vector<std::optional<Traffic>> in_network;  ///< by TransferId
   std::size_t jobs_ended = 0;
-  bool memory_was_freed = false;  ///< since the last scheduling pass
-  bool jobs_arrived = false;
+  Capacity capacity;
+  std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
@@ -198,6 +213,8 @@ struct EngineState : ClusterView {
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
   [[nodiscard]] std::int64_t key(JobId job);
+  /// What a policy sees; `for_key` leaves out what SchedulingPolicy::key must not look at.
+  [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.
   [[nodiscard]] static Time promised(const JobRun& run, Time now);
   /// Credits it.
@@ -218,13 +235,31 @@ struct EngineState : ClusterView {
   [[nodiscard]] Time now() const override { return clock; }
   [[nodiscard]] std::size_t servers() const override { return static_cast<std::size_t>(spec.servers); }
   [[nodiscard]] std::size_t gpus() const override { return gpu.size(); }
-  [[nodiscard]] ServerId server_of(GpuId id) const override {
-    return ServerId{id.index() / static_cast<std::size_t>(spec.gpus_per_server)};
-  }
-  [[nodiscard]] Bytes free_memory(GpuId id) const override { return gpu[id.index()].free_memory; }
+  [[nodiscard]] ServerId server_of(GpuId id) const override { return capacity.server_of(id); }
+  [[nodiscard]] Bytes free_memory(GpuId id) const override { return capacity.free_memory(id); }
   void jobs_on(GpuId id, std::vector<JobId>& on_gpu) const override;
-  [[nodiscard]] JobView job(JobId id) const override;
+  [[nodiscard]] JobView job(JobId id) const override { return view(id, false); }
+  [[nodiscard]] std::span<const GpuId> gpus_of(JobId id) const override { return jobs[id.index()].gpus; }
   [[nodiscard]] Time load(GpuId id) const override;
+  [[nodiscard]] int free_gpus() const override { return capacity.free_gpus(); }
+  [[nodiscard]] int free_gpus(ServerId id) const override { return capacity.free_gpus(id); }
+  [[nodiscard]] ServerId next_server(int free, ServerId from) const override {
+    return capacity.next_server(free, from);
+  }
+  [[nodiscard]] int free_share(GpuId id) const override { return capacity.free_share(id); }
+  [[nodiscard]] std::int64_t free_milli_cpus(ServerId id) const override { return capacity.free_milli_cpus(id); }
+  [[nodiscard]] Bytes free_host_memory(ServerId id) const override { return capacity.free_host_memory(id); }
+  [[nodiscard]] bool fits(GpuId id, const JobView& job_view) const override {
+    return capacity.fits(id, RankDemand{job_view});
+  }
+  [[nodiscard]] ServerRange servers_for(const JobView& job_view) const override {
+    return capacity.servers_of_vc(job_view.vc);
+  }
+  [[nodiscard]] bool owns_servers(std::int32_t vc) const override { return capacity.owns_servers(vc); }
+  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const override { return capacity.free_gpus_of_vc(vc); }
+  [[nodiscard]] int vc_quota(std::int32_t vc) const override { return capacity.vc_quota(vc); }
+  [[nodiscard]] int vc_used(std::int32_t vc) const override { return capacity.vc_used(vc); }
+  [[nodiscard]] int quota_left(std::int32_t vc) const override { return capacity.quota_left(vc); }
 };
 
 }  // namespace contend

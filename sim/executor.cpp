@@ -15,17 +15,16 @@ Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobI
 void Executor::begin(JobId job) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  run.current = 0;
-  run.pending.assign(2 * plan.ops.size(), 0);
-  run.channels.assign(plan.channels.size(), {});
-  run.communication_per_iteration = Time{};
+  run.live->pending.assign(2 * plan.ops.size(), 0);
+  run.live->channels.assign(plan.channels.size(), {});
+  run.live->communication_per_iteration = Time{};
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     if (plan.ops[i].op.kind == OpKind::compute) continue;
     const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[plan.ops[i].op.role.index()]);
-    if (is_carried(traffic)) run.communication_per_iteration += courier_.solo_time(traffic);
+    if (is_carried(traffic)) run.live->communication_per_iteration += courier_.solo_time(traffic);
   }
-  run.remaining_communication = run.communication_per_iteration * (run.spec->iterations - run.completed);
-  for (const CellId cell : run.cells) state_.at(cell).load_is_stale = true;
+  run.live->remaining_communication = run.live->communication_per_iteration * (run.spec->iterations - run.completed);
+  for (const CellId cell : run.live->cells) state_.at(cell).load_is_stale = true;
   open(job, 0, true);
   if (run.next_is_open()) open(job, 1, false);
   drain();
@@ -34,15 +33,15 @@ void Executor::begin(JobId job) {
 void Executor::open(JobId job, Slot slot, bool first) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  run.left[slot] = plan.instances;
+  run.live->left[slot] = plan.instances;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Plan::PlannedOp& op = plan.ops[i];
     const std::int32_t waits_for = op.predecessor_instances[0] + (first ? 0 : op.predecessor_instances[1]);
     if (!op.per_rank) {
-      run.pending[run.at(slot, OpId{i})] = waits_for;
+      run.live->pending[run.at(slot, OpId{i})] = waits_for;
       continue;
     }
-    for (const CellId cell : run.cells) {
+    for (const CellId cell : run.live->cells) {
       Occupant& occupant = state_.occupant(cell, job);
       if (occupant.role == op.op.role) occupant.pending[run.at(slot, OpId{i})] = waits_for;
     }
@@ -53,10 +52,11 @@ void Executor::open(JobId job, Slot slot, bool first) {
     const OpId op{i};
     for (const OpId after : plan.ops[i].successors[1]) {
       if (!plan.ops[i].per_rank) {
-        if (run.pending[run.at(other, op)] == kDone) contribute({job, op, other, CellId::none()}, after, slot, false);
+        if (run.live->pending[run.at(other, op)] == kDone)
+          contribute({job, op, other, CellId::none()}, after, slot, false);
         continue;
       }
-      for (const CellId cell : run.cells) {
+      for (const CellId cell : run.live->cells) {
         const Occupant& occupant = state_.occupant(cell, job);
         if (occupant.role == plan.ops[i].op.role && occupant.pending[run.at(other, op)] == kDone) {
           contribute({job, op, other, cell}, after, slot, false);
@@ -67,10 +67,10 @@ void Executor::open(JobId job, Slot slot, bool first) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const OpId op{i};
     if (!plan.ops[i].per_rank) {
-      if (run.pending[run.at(slot, op)] == 0) announce(job, op, slot, CellId::none());
+      if (run.live->pending[run.at(slot, op)] == 0) announce(job, op, slot, CellId::none());
       continue;
     }
-    for (const CellId cell : run.cells) {
+    for (const CellId cell : run.live->cells) {
       const Occupant& occupant = state_.occupant(cell, job);
       if (occupant.role == plan.ops[i].op.role && occupant.pending[run.at(slot, op)] == 0)
         announce(job, op, slot, cell);
@@ -85,7 +85,7 @@ CellId Executor::peer_cell(const Completion& done, OpId after) {
   const RoleId to = plan.ops[after.index()].op.role;
   if (from == to) return done.cell;
   const int index = state_.occupant(done.cell, done.job).rank - plan.first_rank[from.index()];
-  return run.cell_of_rank[static_cast<std::size_t>(plan.first_rank[to.index()] + index)];
+  return run.live->cell_of_rank[static_cast<std::size_t>(plan.first_rank[to.index()] + index)];
 }
 
 void Executor::contribute(const Completion& done, OpId after, Slot slot, bool announce_ready) {
@@ -99,12 +99,12 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
     if (pending == 0 && announce_ready) announce(done.job, after, slot, cell);
   };
   if (!plan.ops[after.index()].per_rank) {
-    lower(run.pending[at], from_rank ? state_.at(done.cell).ranks() : 1, CellId::none());
+    lower(run.live->pending[at], from_rank ? state_.at(done.cell).ranks() : 1, CellId::none());
   } else if (from_rank) {
     const CellId cell = peer_cell(done, after);
     lower(state_.occupant(cell, done.job).pending[at], 1, cell);
   } else {
-    for (const CellId cell : run.cells) {
+    for (const CellId cell : run.live->cells) {
       Occupant& occupant = state_.occupant(cell, done.job);
       if (occupant.role == plan.ops[after.index()].op.role) lower(occupant.pending[at], 1, cell);
     }
@@ -129,7 +129,7 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   traffic.slot = slot;
   traffic.since = state_.clock;
   if (!planned.per_rank) {
-    traffic.servers = run.role_servers[planned.op.role.index()];
+    traffic.servers = run.live->role_servers[planned.op.role.index()];
     if (traffic.servers.size() < 2) traffic.servers.clear();
     return traffic;
   }
@@ -166,26 +166,26 @@ void Executor::complete(const Completion& done) {
   const std::size_t at = run.at(done.slot, done.op);
   if (op.per_rank) {
     state_.occupant(done.cell, done.job).pending[at] = kDone;
-    run.left[done.slot] -= state_.at(done.cell).ranks();
+    run.live->left[done.slot] -= state_.at(done.cell).ranks();
   } else {
-    run.pending[at] = kDone;
-    run.left[done.slot] -= 1;
+    run.live->pending[at] = kDone;
+    run.live->left[done.slot] -= 1;
   }
   for (const OpId after : op.successors[0]) contribute(done, after, done.slot, true);
-  if (done.slot == run.current && run.next_is_open()) {
+  if (done.slot == run.live->current && run.next_is_open()) {
     for (const OpId after : op.successors[1]) contribute(done, after, done.slot ^ 1, true);
   }
-  if (run.left[run.current] == 0) end_iteration(done.job);
+  if (run.live->left[run.live->current] == 0) end_iteration(done.job);
 }
 
 void Executor::end_iteration(JobId job) {
   JobRun& run = state_.run(job);
-  while (run.left[run.current] == 0) {
+  while (run.live->left[run.live->current] == 0) {
     ++run.completed;
     state_.iterated.push_back(job);
     if (run.completed == run.spec->iterations) return on_finished_(job);
-    const Slot freed = run.current;
-    run.current ^= 1;
+    const Slot freed = run.live->current;
+    run.live->current ^= 1;
     if (run.next_is_open()) open(job, freed, false);
   }
 }
@@ -240,10 +240,11 @@ void Executor::end_transfers() {
     JobRun& run = state_.run(traffic.job);
     const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
     if (!planned.per_rank || traffic.rank == run.plan->first_rank[planned.op.role.index()]) {
-      run.remaining_communication -= courier_.solo_time(traffic);  // messages count once
-      for (const CellId seat : run.cells) state_.at(seat).load_is_stale = true;
+      run.live->remaining_communication -= courier_.solo_time(traffic);  // messages count once
+      for (const CellId seat : run.live->cells) state_.at(seat).load_is_stale = true;
     }
-    const CellId cell = traffic.rank < 0 ? CellId::none() : run.cell_of_rank[static_cast<std::size_t>(traffic.rank)];
+    const CellId cell =
+        traffic.rank < 0 ? CellId::none() : run.live->cell_of_rank[static_cast<std::size_t>(traffic.rank)];
     complete({traffic.job, traffic.op, traffic.slot, cell});
     drain();
   }
@@ -271,7 +272,7 @@ void Executor::start_task(CellId id) {
   std::size_t best = 0;
   if (cell.ready.size() > 1) {
     const auto rank = [&](const ReadyTask& task) {
-      const bool later = task.slot != state_.run(task.job).current;
+      const bool later = task.slot != state_.run(task.job).live->current;
       return std::tuple{state_.key(task.job), state_.run(task.job).start, task.job, later, task.op};
     };
     auto best_rank = rank(cell.ready[0]);

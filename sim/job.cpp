@@ -39,7 +39,7 @@ bool is_legal_step(JobState from, JobState to) {
     case JobState::queued:
       return to == JobState::running;
     case JobState::running:
-      return to == JobState::finished || to == JobState::preempted;
+      return to == JobState::finished || to == JobState::preempted || to == JobState::queued;
     case JobState::preempted:
       return to == JobState::running;
     case JobState::finished:

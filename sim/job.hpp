@@ -12,8 +12,8 @@
 
 namespace contend {
 
-/// submitted -> queued -> running -> finished; running -> preempted -> running; submitted -> failed when the cluster
-/// could never run the job. No other step is legal.
+/// submitted -> queued -> running -> finished; running -> preempted -> running; running -> queued after a failed
+/// attempt; submitted -> failed when the cluster could never run the job. No other step is legal.
 enum class JobState : std::uint8_t { submitted, queued, running, preempted, finished, failed };
 
 [[nodiscard]] const char* to_string(JobState state);

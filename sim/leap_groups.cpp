@@ -23,7 +23,7 @@ std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
 
 bool Leaper::communicates(JobId id) const {
   const JobRun& run = state_.run(id);
-  return run.plan->communicates && (run.servers.size() > 1 || state_.network->carries_inside_servers());
+  return run.plan->communicates && (run.live->servers.size() > 1 || state_.network->carries_inside_servers());
 }
 
 bool Leaper::is_dominated(const Cell& cell) const {
@@ -34,9 +34,9 @@ bool Leaper::dominates(JobId id) const {
   const JobRun& run = state_.run(id);
   if (!run.plan->foldable || communicates(id)) return false;
   if (run.key_fall < 0) return false;
-  const Cell& first = state_.at(run.cells.front());
-  const Occupant& rank = state_.occupant(run.cells.front(), id);
-  return std::all_of(run.cells.begin(), run.cells.end(), [&](CellId cell_id) {
+  const Cell& first = state_.at(run.live->cells.front());
+  const Occupant& rank = state_.occupant(run.live->cells.front(), id);
+  return std::all_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell_id) {
     const Cell& cell = state_.at(cell_id);
     const Occupant& other_rank = state_.occupant(cell_id, id);
     if (!cell.busy || cell.running != first.running || cell.running.job != id || cell.end != first.end ||
@@ -51,21 +51,22 @@ bool Leaper::dominates(JobId id) const {
 void Leaper::find_dominant() {
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
     const JobRun& run = state_.jobs[j];
-    if (run.state != JobState::running) {
+    if (!run.live) {
       dominant_since_[j] = 0;
       continue;
     }
     // Once dominant a job stays so until it ends, unless somebody new sits down beside it.
-    const bool has_new_neighbour = std::any_of(
-        run.cells.begin(), run.cells.end(), [&](CellId cell) { return state_.at(cell).seated > dominant_since_[j]; });
+    const bool has_new_neighbour = std::any_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell) {
+      return state_.at(cell).seated > dominant_since_[j];
+    });
     if (has_new_neighbour) dominant_since_[j] = dominates(JobId{j}) ? state_.groups_changed : 0;
   }
 }
 
 bool Leaper::is_stuck(JobId id) const {
   const JobRun& run = state_.run(id);
-  if (dominant_since_[id.index()] != 0 || run.waiting > 0 || !run.transfers.empty()) return false;
-  return std::all_of(run.cells.begin(), run.cells.end(), [&](CellId cell_id) {
+  if (dominant_since_[id.index()] != 0 || run.live->waiting > 0 || !run.live->transfers.empty()) return false;
+  return std::all_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell_id) {
     const Cell& cell = state_.at(cell_id);
     if (cell.busy && cell.running.job == id) return false;
     return is_dominated(cell) ||
@@ -95,12 +96,12 @@ void Leaper::regroup() {
   std::vector<std::uint32_t> parent(job_count);
   std::iota(parent.begin(), parent.end(), 0U);
   std::vector<std::uint32_t> on_server(state_.servers(), kNoGroup);
-  const auto is_member = [&](std::size_t j) { return state_.jobs[j].state == JobState::running && stuck_[j] == 0; };
+  const auto is_member = [&](std::size_t j) { return state_.jobs[j].live && stuck_[j] == 0; };
   for (std::size_t j = 0; j < job_count; ++j) {
-    if (state_.jobs[j].state == JobState::running) stuck_[j] = is_stuck(JobId{j}) ? 1 : 0;
+    if (state_.jobs[j].live) stuck_[j] = is_stuck(JobId{j}) ? 1 : 0;
     if (!is_member(j)) continue;
     if (!communicates(JobId{j})) continue;
-    for (const ServerId server : state_.jobs[j].servers) {
+    for (const ServerId server : state_.jobs[j].live->servers) {
       std::uint32_t& first = on_server[server.index()];
       if (first == kNoGroup) first = static_cast<std::uint32_t>(j);
       parent[find_root(parent, static_cast<std::uint32_t>(j))] = find_root(parent, first);
@@ -130,7 +131,7 @@ void Leaper::regroup() {
     }
     group_of_[j] = group;
     groups_[group].jobs.emplace_back(j);
-    for (const CellId cell : state_.jobs[j].cells) {
+    for (const CellId cell : state_.jobs[j].live->cells) {
       groups_[group].seats.push_back(cell.value());
       groups_[group].seats.push_back(state_.at(cell).formed);
     }
@@ -185,12 +186,12 @@ void Leaper::find_dominators(const std::vector<std::uint32_t>& group_of_cell,
       auto& dominators = groups_[group].dominators;
       if (dominators.empty() || dominators.back() != dominator) dominators.push_back(dominator);
     };
-    for (const CellId cell : state_.jobs[j].cells) {
+    for (const CellId cell : state_.jobs[j].live->cells) {
       for (const Occupant& occupant : state_.at(cell).occupants) {
         const JobRun& run = state_.run(occupant.job);
-        for (const CellId seat : run.cells) add(group_of_cell[seat.index()]);
+        for (const CellId seat : run.live->cells) add(group_of_cell[seat.index()]);
         if (!communicates(occupant.job)) continue;
-        for (const ServerId server : run.servers) add(group_of_server[server.index()]);
+        for (const ServerId server : run.live->servers) add(group_of_server[server.index()]);
       }
     }
   }

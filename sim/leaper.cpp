@@ -85,30 +85,30 @@ void Leaper::write_state(const Group& group) {
     }
     const JobRun& run = state_.run(cell.running.job);
     words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
-                     (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.current ? 0U : 1U));
+                     (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
     words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
   }
   for (const JobId id : group.jobs) {
     const JobRun& run = state_.run(id);
     const std::size_t ops = run.plan->ops.size();
     const auto write_slots = [&](const std::vector<std::int32_t>& pending) {
-      for (const Slot slot : {run.current, static_cast<Slot>(run.current ^ 1)}) {
+      for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
         for (std::size_t op = 0; op < ops; ++op) {
           words_.push_back(static_cast<std::uint32_t>(pending[run.at(slot, OpId{op})]));
         }
       }
     };
-    write_slots(run.pending);
-    for (const CellId cell : run.cells) write_slots(state_.occupant(cell, id).pending);
-    for (const TransferId transfer : run.transfers) {
+    write_slots(run.live->pending);
+    for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
+    for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
-      words_.push_back((std::uint64_t{traffic.op.value()} << 1) ^ (traffic.slot == run.current ? 0U : 1U));
+      words_.push_back((std::uint64_t{traffic.op.value()} << 1) ^ (traffic.slot == run.live->current ? 0U : 1U));
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
       network_->save_state(transfer, now_of(group), words_);
     }
-    for (const ChannelQueue& channel : run.channels) {  // what is committed has an order that nothing else tells
+    for (const ChannelQueue& channel : run.live->channels) {  // what is committed has an order that nothing else tells
       for (const ChannelQueue::Entry& entry : channel.committed) {
-        words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.current ? 0U : 1U));
+        words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.live->current ? 0U : 1U));
       }
       words_.push_back(UINT64_MAX);
     }
@@ -126,15 +126,16 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     JobAccount job;
     job.completed = run.completed;
     job.key = state_.key(id);
-    job.communication_key = state_.policies.communication->key(state_.job(id));
+    job.communication_key = state_.policies.communication->key(state_.view(id, true));
     job.remaining_service = run.remaining_service;
-    job.remaining_communication = run.remaining_communication;
+    job.remaining_communication = run.live->remaining_communication;
     job.compute = run.compute;
     job.communication_wait = run.communication_wait;
-    if (run.waiting > 0) job.communication_wait += now - run.waiting_since;
+    if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
     job.server_transfers = run.server_transfers;
-    for (const CellId cell : run.cells) job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
+    for (const CellId cell : run.live->cells)
+      job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
     account.jobs.push_back(std::move(job));
   }
   for (const CellId cell : group.cells) account.busy.push_back(state_.at(cell).busy_time);
@@ -149,7 +150,7 @@ Time Leaper::earliest_end(JobId id) const {
   const std::uint32_t group = group_of_[id.index()];
   const Time now = group < groups_.size() ? now_of(groups_[group]) : state_.clock;
   Time end = now;
-  for (const CellId cell_id : run.cells) {
+  for (const CellId cell_id : run.live->cells) {
     const Cell& cell = state_.at(cell_id);
     const Time left = state_.occupant(cell_id, id).remaining_compute;
     const bool running = cell.busy && cell.running.job == id;
@@ -159,13 +160,12 @@ Time Leaper::earliest_end(JobId id) const {
 }
 
 Time Leaper::horizon(const Group& group) const {
-  Time horizon = std::min(admission_.next_arrival(), state_.options.until);
+  Time horizon = std::min(admission_.next_intervention(), state_.options.until);
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
-  if (!state_.queue.empty()) {
-    for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
-      const JobId job{j};
-      if (state_.run(job).state != JobState::running) continue;
-      if (std::find(group.jobs.begin(), group.jobs.end(), job) != group.jobs.end()) continue;
+  for (const JobId job : state_.running) {
+    if (state_.run(job).timed()) {  // it may have to be tried again
+      horizon = std::min(horizon, state_.run(job).ends);
+    } else if (state_.waiting > 0 && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
       horizon = std::min(horizon, earliest_end(job));
     }
   }
@@ -187,7 +187,7 @@ void Leaper::for_each_rivalry(const Group& group, const Visit& visit) const {
   for (const ServerId server : group.servers) {
     members.clear();
     for (std::size_t i = 0; i < group.jobs.size(); ++i) {
-      const auto& servers = state_.run(group.jobs[i]).servers;
+      const auto& servers = state_.run(group.jobs[i]).live->servers;
       if (communicates(group.jobs[i]) && std::binary_search(servers.begin(), servers.end(), server))
         members.push_back(i);
     }
@@ -227,7 +227,7 @@ bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int6
   // in all between; here the last one, with the keys as the policies give them.
   std::vector<std::array<KeyRange, 2>> range(group.jobs.size());
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
-    JobView view = state_.job(group.jobs[i]);
+    JobView view = state_.view(group.jobs[i], true);
     const Time drop = group.account.jobs[i].remaining_service - now.jobs[i].remaining_service;
     const auto key_at = [&](const auto& policy, std::int64_t p) {
       view.remaining_service = now.jobs[i].remaining_service - drop * p;
@@ -307,25 +307,25 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     const JobAccount& b = now.jobs[i];
     run.completed += (b.completed - a.completed) * periods;
     run.remaining_service += (b.remaining_service - a.remaining_service) * periods;
-    run.remaining_communication += (b.remaining_communication - a.remaining_communication) * periods;
+    run.live->remaining_communication += (b.remaining_communication - a.remaining_communication) * periods;
     run.compute += (b.compute - a.compute) * periods;
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
-    run.waiting_since += by;
-    for (Promise& promise : run.promises) promise.at += by;
-    if (!run.promises.empty()) run.next_promise += by;
+    run.live->waiting_since += by;
+    for (Promise& promise : run.live->promises) promise.at += by;
+    if (!run.live->promises.empty()) run.next_promise += by;
     run.key_is_stale = true;
-    for (std::size_t c = 0; c < run.cells.size(); ++c) {
-      state_.at(run.cells[c]).load_is_stale = true;
-      state_.occupant(run.cells[c], id).remaining_compute +=
+    for (std::size_t c = 0; c < run.live->cells.size(); ++c) {
+      state_.at(run.live->cells[c]).load_is_stale = true;
+      state_.occupant(run.live->cells[c], id).remaining_compute +=
           (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
     }
-    for (ChannelQueue& channel : run.channels) {
+    for (ChannelQueue& channel : run.live->channels) {
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
       for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;
     }
     if (communicates(id)) {
-      for (const TransferId transfer : run.transfers) network_->shift(transfer, by);
+      for (const TransferId transfer : run.live->transfers) network_->shift(transfer, by);
       network_->leap_usage(id, b.usage - a.usage, periods, by);
     }
     std::int64_t events = b.usage.transfers - a.usage.transfers;

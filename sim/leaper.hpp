@@ -13,8 +13,9 @@
 // for what, what every transfer has left) often recurs. If it does, and nothing outside intervenes, everything between
 // repeats as long as every comparison of keys comes out the same. The leaper then moves the group by n periods at once,
 // with n limited by
-//   - the next event from outside: an arrival, the end of the run, the earliest end of a job that dominates one of the
-//     group, or, while jobs are queued, the earliest instant at which any other job could end and let one of them in;
+//   - the next event from outside: an arrival, a decision of the scheduling policy, the end of a timed job or of the
+//     run, the earliest end of a job that dominates one of the group, or, while jobs are queued, the earliest instant
+//     at which any other job could end and let one of them in;
 //   - the last iterations of each job of the group: its end is never skipped;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //

@@ -5,8 +5,10 @@
 // A policy decides and does nothing else: it sees const views and answers; the engine checks the answer, carries it
 // out, and stops with an error that names the policy if the answer is illegal.
 
+#include "sim/cluster_view.hpp"
 #include "sim/graph.hpp"
 #include "sim/ids.hpp"
+#include "sim/scheduling.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -15,56 +17,13 @@
 
 namespace contend {
 
-/// What a policy may know of a job. Service is GPU time: compute time summed over the GPUs of the job.
-struct JobView {
-  JobId id;
-  Time submit;
-  int gpus = 1;
-  Bytes memory_per_gpu;
-  Time total_service;
-  Time remaining_service;  ///< falls at the end of each compute operation on each rank
-};
-
-/// The cluster as a policy sees it, at the current instant.
-class ClusterView {
- public:
-  virtual ~ClusterView() = default;
-  [[nodiscard]] virtual Time now() const = 0;
-  [[nodiscard]] virtual std::size_t servers() const = 0;
-  [[nodiscard]] virtual std::size_t gpus() const = 0;  ///< in the cluster; ids run server by server
-  [[nodiscard]] virtual ServerId server_of(GpuId gpu) const = 0;
-  [[nodiscard]] virtual Bytes free_memory(GpuId gpu) const = 0;
-  /// Appends the jobs that hold memory on the GPU, in order of start.
-  virtual void jobs_on(GpuId gpu, std::vector<JobId>& jobs) const = 0;
-  [[nodiscard]] virtual JobView job(JobId job) const = 0;
-  /// Work left on a GPU: over its jobs, the compute time left on this GPU plus the communication time that the job has
-  /// left if it were alone in the network (Ada-SRSF, arXiv 2002.10105: L_J = C_J + E_J). A message
-  /// counts until it has been delivered.
-  [[nodiscard]] virtual Time load(GpuId gpu) const = 0;
-};
-
-/// Decides which queued job is tried first, which running task a GPU prefers, and whether a job that does not fit
-/// holds back those behind it.
-class SchedulingPolicy {
- public:
-  virtual ~SchedulingPolicy() = default;
-  /// Smaller goes first. Ties go to the job that was submitted first (in the queue) or started first (on a GPU, and for
-  /// messages in the network), then to the smaller id. Must be a function of the view alone, and affine in
-  /// `remaining_service` over whole iterations (leaping predicts it): a constant, or a multiple of what remains.
-  [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
-  /// True if the first queued job that can't be placed blocks the rest of the queue.
-  [[nodiscard]] virtual bool strict() const { return false; }
-  /// True if a queued job may push out running jobs whose keys are larger than its own (the largest first), when that
-  /// makes room for it. A preempted job loses the iteration in flight and queues again.
-  [[nodiscard]] virtual bool preemptive() const { return false; }
-};
-
 /// Decides which GPUs a job gets.
 class PlacementPolicy {
  public:
   virtual ~PlacementPolicy() = default;
-  /// Appends the GPUs of the job to the empty `chosen`: `job.gpus` different ones, each with enough free memory. Rank i
-  /// runs on chosen[i]. Leaves `chosen` empty if the job has to wait.
+  /// Appends the GPUs of the job to the empty `chosen`: `job.gpus` different ones of ClusterView::servers_for, each of
+  /// which `fits`, on servers with the CPUs and memory for its ranks there. Rank i runs on chosen[i]. Leaves `chosen`
+  /// empty if the job has to wait.
   virtual void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) = 0;
 };
 

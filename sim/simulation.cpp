@@ -51,12 +51,7 @@ class Simulation::Engine {
   void execute(Time instant) {
     state_.clock = instant;
     while (state_.calendar.next_time() == instant) {
-      const CalendarEvent event = state_.calendar.pop().payload;
-      if (event.kind == CalendarEvent::Kind::task_end) {
-        executor_.on_task_end(event.cell);
-      } else {
-        admission_.on_arrival();
-      }
+      handle(state_.calendar.pop().payload);
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();
     admission_.scheduling_pass();
@@ -66,6 +61,21 @@ class Simulation::Engine {
 #ifndef NDEBUG
     check_seats(state_);
 #endif
+  }
+
+  void handle(const CalendarEvent& event) {
+    switch (event.kind) {
+      case CalendarEvent::Kind::task_end:
+        return executor_.on_task_end(event.cell);
+      case CalendarEvent::Kind::job_end:
+        return admission_.on_job_end(event.job);
+      case CalendarEvent::Kind::arrival:
+        return admission_.on_arrival();
+      case CalendarEvent::Kind::retry:
+        return admission_.on_retry(event.job);
+      case CalendarEvent::Kind::pass:
+        return admission_.on_pass();
+    }
   }
 
   RunResult collect() const;
@@ -87,9 +97,8 @@ RunResult Simulation::Engine::collect() const {
     job.name = run.spec->name;
     job.model = run.spec->model;
     job.state = run.state;
-    job.reason = run.reason;
     job.gpus = run.spec->gpus;
-    job.servers = static_cast<int>(run.servers.size());
+    job.servers = run.servers_spanned;
     job.iterations = run.spec->iterations;
     job.iterations_done = run.completed;
     job.preemptions = run.preemptions;
@@ -99,14 +108,20 @@ RunResult Simulation::Engine::collect() const {
     job.compute = run.compute + EngineState::promised(run, state_.clock);
     job.communication = usage.active;
     job.communication_wait = run.communication_wait;
-    if (run.waiting > 0) job.communication_wait += state_.clock - run.waiting_since;
+    if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
+    if (run.timed() && run.state == JobState::running) job.compute += (state_.clock - run.since) * run.spec->gpus;
     job.contended = usage.contended;
     result.jobs.push_back(std::move(job));
   }
+  for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
   for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
     const GpuState& gpu = state_.gpu[g];
     const Cell& cell = state_.cells[gpu.cell.index()];
-    const Time unfinished = cell.busy ? state_.clock - cell.started : Time{};
+    Time unfinished = cell.busy ? state_.clock - cell.started : Time{};
+    for (const JobId job : gpu.timed) {
+      const JobRun& run = state_.jobs[job.index()];
+      unfinished += reserved_part(state_.clock - run.since, RankDemand{*run.spec}.share);
+    }
     result.gpus.push_back(
         {GpuId{g}, state_.server_of(GpuId{g}), gpu.busy + cell.busy_time + unfinished, gpu.jobs_started});
   }

@@ -5,6 +5,7 @@
 // transfers, arrivals, the scheduling pass, messages that may enter the network, and last the idle GPUs, each of which
 // takes the ready task of the job with the smallest key. Tasks are never interrupted.
 
+#include "sim/cluster.hpp"
 #include "sim/job.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
@@ -14,12 +15,6 @@
 #include <string>
 
 namespace contend {
-
-struct ClusterSpec {
-  int servers = 1;          ///< >= 1
-  int gpus_per_server = 1;  ///< >= 1
-  Bytes gpu_memory;         ///< of each GPU
-};
 
 /// The parts that a study swaps. Names are for error messages.
 struct PolicySet {

@@ -1,6 +1,7 @@
-// First fit: the first GPUs in index order that have enough free memory.
+// First fit: the first GPUs in index order that have room.
 
 #include "policies/factories.hpp"
+#include "policies/placement/candidates.hpp"
 
 namespace contend {
 
@@ -9,13 +10,9 @@ namespace {
 class FirstFit final : public PlacementPolicy {
  public:
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);
-    for (std::size_t g = 0; g < cluster.gpus(); ++g) {
-      if (cluster.free_memory(GpuId{g}) < job.memory_per_gpu) continue;
-      chosen.emplace_back(g);
-      if (chosen.size() == needed) return;
-    }
-    chosen.clear();
+    chosen.resize(chosen.size() < needed ? 0 : needed);
   }
 };
 

@@ -22,7 +22,7 @@ class LeastWorkloadFirst final : public PlacementPolicy {
   explicit LeastWorkloadFirst(std::int64_t kappa) : kappa_{kappa} {}
 
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    candidates_with_memory(cluster, job, chosen);
+    candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);
     if (chosen.size() < needed) return chosen.clear();
     load_.resize(cluster.gpus());

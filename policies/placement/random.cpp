@@ -13,7 +13,7 @@ class RandomPlacement final : public PlacementPolicy {
   explicit RandomPlacement(std::uint64_t seed) : stream_{seed, "placement.random"} {}
 
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    candidates_with_memory(cluster, job, chosen);
+    candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);
     if (chosen.size() < needed) return chosen.clear();
     stream_.shuffle(std::span{chosen});

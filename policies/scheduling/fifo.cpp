@@ -1,19 +1,16 @@
 // First in, first out: jobs start in order of submission.
 
 #include "policies/factories.hpp"
+#include "policies/scheduling/in_order.hpp"
 
 namespace contend {
 
 namespace {
 
-class Fifo final : public SchedulingPolicy {
+class Fifo final : public InOrder {
  public:
-  explicit Fifo(bool strict) : strict_{strict} {}
+  explicit Fifo(bool strict) : InOrder{{strict, false}} {}
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.submit.ns(); }
-  [[nodiscard]] bool strict() const override { return strict_; }
-
- private:
-  bool strict_;
 };
 
 }  // namespace

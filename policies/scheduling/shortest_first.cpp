@@ -2,6 +2,7 @@
 // the job; either as it was at submission or as it remains now.
 
 #include "policies/factories.hpp"
+#include "policies/scheduling/in_order.hpp"
 
 namespace contend {
 
@@ -9,26 +10,21 @@ namespace {
 
 enum class Measure { time, service };
 
-class ShortestFirst final : public SchedulingPolicy {
+class ShortestFirst final : public InOrder {
  public:
   ShortestFirst(Measure measure, bool remaining, const Parameters& parameters)
-      : measure_{measure},
-        remaining_{remaining},
-        strict_{parameters.get<bool>("strict")},
-        preemptive_{remaining && parameters.get<bool>("preemptive")} {}
+      : InOrder{{parameters.get<bool>("strict"), remaining && parameters.get<bool>("preemptive")}},
+        measure_{measure},
+        remaining_{remaining} {}
 
   [[nodiscard]] std::int64_t key(const JobView& job) const override {
     const Time service = remaining_ ? job.remaining_service : job.total_service;
     return measure_ == Measure::service ? service.ns() : service.ns() / job.gpus;
   }
-  [[nodiscard]] bool strict() const override { return strict_; }
-  [[nodiscard]] bool preemptive() const override { return preemptive_; }
 
  private:
   Measure measure_;
   bool remaining_;
-  bool strict_;
-  bool preemptive_;
 };
 
 }  // namespace

@@ -3,9 +3,11 @@
 
 #include "tests/policies/random_cluster.hpp"
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +25,7 @@ inline std::unique_ptr<CommunicationPolicy> communication(const Choice& choice, 
   return make_policy(communication_policies(), choice, {0, TimePerByte{beta}, TimePerByte{eta}});
 }
 
-/// A cluster at one instant: free memory and load of every GPU.
+/// A cluster at one instant: free memory and load of every GPU, which jobs share as memory allows.
 class FakeCluster final : public ClusterView {
  public:
   FakeCluster(std::size_t gpus_per_server, std::vector<std::int64_t> loads)
@@ -35,12 +37,30 @@ class FakeCluster final : public ClusterView {
   [[nodiscard]] ServerId server_of(GpuId gpu) const override { return ServerId{gpu.index() / gpus_per_server_}; }
   [[nodiscard]] Bytes free_memory(GpuId gpu) const override { return Bytes{free[gpu.index()]}; }
   void jobs_on(GpuId, std::vector<JobId>&) const override {}
+  [[nodiscard]] std::span<const GpuId> gpus_of(JobId) const override { return {}; }
   [[nodiscard]] JobView job(JobId job) const override {
     JobView view;
     view.id = job;
     return view;
   }
   [[nodiscard]] Time load(GpuId gpu) const override { return Time::nanoseconds(load_[gpu.index()]); }
+  [[nodiscard]] int free_gpus() const override { return 0; }
+  [[nodiscard]] int free_gpus(ServerId) const override { return 0; }
+  [[nodiscard]] ServerId next_server(int, ServerId) const override { return ServerId::none(); }
+  [[nodiscard]] int free_share(GpuId) const override { return kWholeGpu; }
+  [[nodiscard]] std::int64_t free_milli_cpus(ServerId) const override { return INT64_MAX; }
+  [[nodiscard]] Bytes free_host_memory(ServerId) const override { return Bytes{INT64_MAX}; }
+  [[nodiscard]] bool fits(GpuId gpu, const JobView& job) const override {
+    return free_memory(gpu) >= job.memory_per_gpu;
+  }
+  [[nodiscard]] ServerRange servers_for(const JobView&) const override {
+    return {0, static_cast<std::uint32_t>(servers())};
+  }
+  [[nodiscard]] bool owns_servers(std::int32_t) const override { return false; }
+  [[nodiscard]] int free_gpus_of_vc(std::int32_t) const override { return 0; }
+  [[nodiscard]] int vc_quota(std::int32_t) const override { return INT_MAX; }
+  [[nodiscard]] int vc_used(std::int32_t) const override { return 0; }
+  [[nodiscard]] int quota_left(std::int32_t) const override { return INT_MAX; }
 
   std::vector<std::int64_t> free;
 

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,15 +50,79 @@ struct Setup {
   Time until = Time::never();
 };
 
+/// The rules of the foundation, as plainly as possible: all waiting jobs in a list, tried in order of key, submission
+/// and id; strictly or not; with preemption of running jobs with larger keys, the largest first, where all GPUs that
+/// the job could use then suffice by their memory.
 class TestScheduling final : public SchedulingPolicy {
  public:
   explicit TestScheduling(const Setup& setup) : setup_{setup} {}
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return setup_.key(job); }
-  [[nodiscard]] bool strict() const override { return setup_.strict; }
-  [[nodiscard]] bool preemptive() const override { return setup_.preemptive; }
+  void queued(const JobView& job) override {
+    std::erase(running_, job.id);
+    waiting_.push_back(job.id);
+  }
+  void left(JobId job) override { std::erase(running_, job); }
+
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    std::vector<JobId> pushed;
+    for (bool again = true; again;) {
+      again = false;
+      std::vector<JobId> order = waiting_;
+      std::sort(order.begin(), order.end(), [&](JobId a, JobId b) { return place(cluster, a) < place(cluster, b); });
+      for (const JobId job : order) {
+        bool started = actions.start(job);
+        if (!started && setup_.preemptive && std::count(pushed.begin(), pushed.end(), job) == 0) {
+          const std::vector<JobId> victims = victims_for(cluster, job);
+          for (const JobId victim : victims) actions.preempt(victim);
+          if (!victims.empty()) {
+            again = true;
+            pushed.push_back(job);
+            started = actions.start(job);
+          }
+        }
+        if (started) {
+          std::erase(waiting_, job);
+          running_.push_back(job);
+        } else if (setup_.strict) {
+          break;
+        }
+      }
+    }
+  }
 
  private:
+  [[nodiscard]] std::tuple<std::int64_t, Time, JobId> place(const ClusterView& cluster, JobId job) const {
+    const JobView view = cluster.job(job);
+    return {setup_.key(view), view.submit, job};
+  }
+
+  [[nodiscard]] std::vector<JobId> victims_for(const ClusterView& cluster, JobId id) const {
+    const JobView job = cluster.job(id);
+    std::vector<std::pair<std::int64_t, JobId>> candidates;
+    for (const JobId other : running_) {
+      const std::int64_t its = setup_.key(cluster.job(other));
+      if (its > setup_.key(job)) candidates.emplace_back(its, other);
+    }
+    std::sort(candidates.rbegin(), candidates.rend());
+    std::vector<Bytes> free;
+    for (std::size_t g = 0; g < cluster.gpus(); ++g) free.push_back(cluster.free_memory(GpuId{g}));
+    const auto has_room = [&] {
+      return std::count_if(free.begin(), free.end(), [&](Bytes b) { return b >= job.memory_per_gpu; }) >= job.gpus;
+    };
+    std::vector<JobId> victims;
+    for (const auto& [its, victim] : candidates) {
+      if (has_room()) break;
+      victims.push_back(victim);
+      const bool had_all = cluster.job(victim).gpu_share == kWholeGpu;
+      for (const GpuId gpu : cluster.gpus_of(victim)) {
+        free[gpu.index()] += had_all ? job.memory_per_gpu - free[gpu.index()] : cluster.job(victim).memory_per_gpu;
+      }
+    }
+    return has_room() ? victims : std::vector<JobId>{};
+  }
+
   Setup setup_;
+  std::vector<JobId> waiting_, running_;
 };
 
 /// Gives a job the GPUs of its list once all of them have the memory.

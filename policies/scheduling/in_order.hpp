@@ -1,0 +1,88 @@
+#pragma once
+// Machinery for policies that take queued jobs in the order of their keys: strictly (the first that can't start holds
+// back the rest), whoever fits, and with or without pushing out running jobs.
+//
+// Virtual clusters that own servers or have a quota are queues of their own: a job of one that can't start never holds
+// back the jobs of another.
+
+#include "policies/scheduling/ordered_queue.hpp"
+#include "sim/ports.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+/// GPUs that must be free for the job to start; 0 if it can share GPUs with others.
+[[nodiscard]] inline int demand_of(const JobView& job) {
+  return job.gpu_share == kWholeGpu ? job.gpus : 0;
+}
+
+/// Finds out which running jobs have to go so that another one could start.
+class Eviction {
+ public:
+  struct Candidate {
+    std::int64_t key = 0;
+    JobId job{};
+    auto operator<=>(const Candidate&) const = default;
+  };
+  /// Fills `victims` with the first of `candidates` without which the GPUs suffice. False, and no victims, if even
+  /// without all of them they don't.
+  bool choose(const ClusterView& cluster, const JobView& job, const std::vector<Candidate>& candidates,
+              std::vector<JobId>& victims);
+
+ private:
+  [[nodiscard]] bool would_fit(const ClusterView& cluster, GpuId gpu, const JobView& job,
+                               const std::vector<JobId>& victims);
+  std::vector<std::uint8_t> fits_;  // by GPU
+  std::vector<JobId> on_gpu_;       // scratch
+};
+
+class InOrder : public SchedulingPolicy {
+ public:
+  struct Rules {
+    bool strict = false;      ///< the first queued job that can't be placed holds back the rest of its queue
+    bool preemptive = false;  ///< a queued job may push out running ones with larger keys, the largest first, where
+                              ///< that makes room for it; once at an instant
+  };
+  explicit InOrder(Rules rules) : rules_{rules} {}
+
+  void queued(const JobView& job) override;
+  void left(JobId job) override;
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override;
+  [[nodiscard]] const Rules& rules() const { return rules_; }
+
+ private:
+  /// The queue of a virtual cluster; index 0: of the jobs without one.
+  struct Lane {
+    OrderedQueue queue;
+    std::int32_t vc = -1;
+    bool is_isolated = false;
+    bool has_next = false;
+    OrderedQueue::Place next;  ///< the job to be tried next in this round
+  };
+
+  void insert(const JobView& job);
+  void find_next(const ClusterView& cluster, Lane& lane, const OrderedQueue::Place* after);
+  [[nodiscard]] int limit(const ClusterView& cluster, const Lane& lane) const;
+  [[nodiscard]] Lane* first_lane();
+  void round(const ClusterView& cluster, SchedulingActions& actions);
+  bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job);
+  bool make_room(const ClusterView& cluster, SchedulingActions& actions, JobId job);
+  [[nodiscard]] static Why why_not(const ClusterView& cluster, const JobView& job);
+  static void report_behind(SchedulingActions& actions, const Lane& lane, JobId blocker);
+
+  Rules rules_;
+  std::vector<Lane> lanes_;
+  std::vector<JobId> running_;  // preemptive only: in order of start
+  bool in_pass_ = false;
+  bool listens_ = false;            // SchedulingActions::recording()
+  std::vector<JobView> preempted_;  // in this round; they queue when it is over
+  std::vector<JobId> pushed_;       // jobs that pushed out others at this instant
+  std::vector<Eviction::Candidate> candidates_;
+  std::vector<JobId> victims_;
+  Eviction eviction_;
+};
+
+}  // namespace contend

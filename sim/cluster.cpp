@@ -1,0 +1,144 @@
+#include "sim/cluster.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace contend {
+
+namespace {
+constexpr std::size_t kWord = 64;
+constexpr std::int64_t kBeyondAnyDemand = INT64_MAX / 2;
+}  // namespace
+
+BitSet::BitSet(std::size_t size) : size_{size} {
+  do {
+    size = (size + kWord - 1) / kWord;
+    levels_.emplace_back(std::max<std::size_t>(size, 1), 0);
+  } while (size > 1);
+}
+
+void BitSet::insert(std::size_t i) {
+  for (auto& level : levels_) {
+    level[i / kWord] |= std::uint64_t{1} << (i % kWord);
+    i /= kWord;
+  }
+}
+
+void BitSet::erase(std::size_t i) {
+  for (auto& level : levels_) {
+    level[i / kWord] &= ~(std::uint64_t{1} << (i % kWord));
+    if (level[i / kWord] != 0) return;
+    i /= kWord;
+  }
+}
+
+std::size_t BitSet::next(std::size_t from) const {
+  // Up until a word has a member from there on, then down along the first members.
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::size_t word = from / kWord;
+    if (word >= levels_[level].size()) return size_;
+    const std::uint64_t rest = levels_[level][word] >> (from % kWord);
+    if (rest == 0) {
+      from = word + 1;
+      continue;
+    }
+    from += static_cast<std::size_t>(std::countr_zero(rest));
+    while (level-- > 0) from = from * kWord + static_cast<std::size_t>(std::countr_zero(levels_[level][from]));
+    return from;
+  }
+  return size_;
+}
+
+RankDemand::RankDemand(const JobSpec& job)
+    : memory{job.memory_per_gpu},
+      share{job.duration && job.gpu_share == 0 ? kWholeGpu : job.gpu_share},
+      milli_cpus{job.milli_cpus},
+      host_memory{job.host_memory} {}
+
+RankDemand::RankDemand(const JobView& job)
+    : memory{job.memory_per_gpu}, share{job.gpu_share}, milli_cpus{job.milli_cpus}, host_memory{job.host_memory} {}
+
+Time reserved_part(Time time, std::int32_t share) {
+  const std::int64_t ns = time.ns();
+  return Time::nanoseconds(ns / kWholeGpu * share + ns % kWholeGpu * share / kWholeGpu);
+}
+
+Capacity::Capacity(const ClusterSpec& spec)
+    : spec_{spec}, gpus_per_server_{static_cast<std::size_t>(spec.gpus_per_server)} {
+  const auto servers = static_cast<std::size_t>(spec.servers);
+  gpus_.assign(servers * gpus_per_server_, {spec.gpu_memory, 0, 0});
+  free_ = static_cast<int>(gpus_.size());
+  servers_.assign(servers, {spec.gpus_per_server, spec.milli_cpus > 0 ? spec.milli_cpus : kBeyondAnyDemand,
+                            spec.host_memory > Bytes{} ? spec.host_memory : Bytes{kBeyondAnyDemand}});
+  owner_.assign(servers, -1);
+  for (const VirtualCluster& vc : spec.vcs) {
+    for (std::size_t s = vc.servers.first; s < vc.servers.last; ++s) owner_[s] = static_cast<std::int32_t>(vcs_.size());
+    vcs_.push_back({0, static_cast<int>(vc.servers.size() * gpus_per_server_)});
+  }
+  BitSet& all = servers_with(spec.gpus_per_server);
+  for (std::size_t s = 0; s < servers; ++s) all.insert(s);
+}
+
+BitSet& Capacity::servers_with(int free) {
+  while (by_free_.size() <= static_cast<std::size_t>(free)) by_free_.emplace_back(servers_.size());
+  return by_free_[static_cast<std::size_t>(free)];
+}
+
+void Capacity::add_free(ServerId id, int change) {
+  Server& server = servers_[id.index()];
+  servers_with(server.free).erase(id.index());
+  server.free += change;
+  servers_with(server.free).insert(id.index());
+  free_ += change;
+  if (const std::int32_t vc = owner_[id.index()]; vc >= 0) vcs_[index(vc)].free += change;
+}
+
+void Capacity::change(GpuId id, const RankDemand& rank, int sign) {
+  Gpu& gpu = gpus_[id.index()];
+  Server& server = servers_[server_of(id).index()];
+  gpu.free_memory -= rank.memory * sign;
+  gpu.reserved += sign * rank.share;
+  server.milli_cpus -= std::int64_t{sign} * rank.milli_cpus;
+  server.host_memory -= rank.host_memory * sign;
+  const bool was_free = gpu.jobs == 0;
+  gpu.jobs += sign;
+  CONTEND_DCHECK(gpu.jobs >= 0 && gpu.reserved >= 0 && gpu.reserved <= kWholeGpu, "a GPU is not given away twice");
+  if (const bool is_free = gpu.jobs == 0; is_free != was_free) add_free(server_of(id), is_free ? 1 : -1);
+}
+
+void Capacity::use_quota(std::int32_t vc, int gpus) {
+  if (has(vc)) vcs_[index(vc)].used += gpus;
+}
+
+Bytes Capacity::free_memory(GpuId gpu) const {
+  const Gpu& g = gpus_[gpu.index()];
+  return g.reserved > 0 ? Bytes{-1} : g.free_memory;
+}
+
+ServerId Capacity::next_server(int free, ServerId from) const {
+  if (free < 0 || static_cast<std::size_t>(free) >= by_free_.size()) return ServerId::none();
+  const std::size_t found = by_free_[static_cast<std::size_t>(free)].next(from.index());
+  return found < servers_.size() ? ServerId{found} : ServerId::none();
+}
+
+bool Capacity::fits(GpuId id, const RankDemand& rank) const {
+  const Gpu& gpu = gpus_[id.index()];
+  if (gpu.free_memory < rank.memory) return false;
+  if (rank.share == 0) return gpu.reserved == 0;
+  const bool is_shared_by_memory = gpu.jobs > 0 && gpu.reserved == 0;
+  return !is_shared_by_memory && gpu.reserved + rank.share <= kWholeGpu;
+}
+
+ServerRange Capacity::servers_of_vc(std::int32_t vc) const {
+  if (owns_servers(vc)) return spec_.vcs[index(vc)].servers;
+  return {0, static_cast<std::uint32_t>(servers_.size())};
+}
+
+int Capacity::quota_left(std::int32_t vc) const {
+  if (!has(vc) || spec_.vcs[index(vc)].borrows || spec_.vcs[index(vc)].quota == INT_MAX) return INT_MAX;
+  return spec_.vcs[index(vc)].quota - vcs_[index(vc)].used;
+}
+
+}  // namespace contend

@@ -1,0 +1,117 @@
+#pragma once
+// The cluster as it is described, and what of it is free: an index that answers in O(1), or O(log) of the servers.
+
+#include "sim/cluster_view.hpp"
+#include "sim/ids.hpp"
+#include "sim/job.hpp"
+#include "sim/units.hpp"
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+/// Part of the cluster that a group of users has: servers of its own, or a number of GPUs anywhere.
+struct VirtualCluster {
+  ServerRange servers{};  ///< its own; none: it uses those of the cluster
+  int quota = INT_MAX;    ///< GPUs that its jobs may hold at once
+  bool borrows = false;   ///< the scheduling policy may exceed the quota, which is then only a guarantee
+};
+
+struct ClusterSpec {
+  int servers = 1;                    ///< >= 1
+  int gpus_per_server = 1;            ///< >= 1
+  Bytes gpu_memory;                   ///< of each GPU
+  std::int64_t milli_cpus = 0;        ///< thousandths of CPUs in each server; 0: not counted
+  Bytes host_memory{};                ///< of each server; 0: not counted
+  std::vector<VirtualCluster> vcs{};  ///< as Workload::vcs; if empty, names of virtual clusters mean nothing
+};
+
+/// A set of small integers: insert and erase touch one word for each factor 64 of the range.
+class BitSet {
+ public:
+  explicit BitSet(std::size_t size);
+  void insert(std::size_t i);
+  void erase(std::size_t i);
+  /// The smallest member from `from` on; the size of the range if there is none.
+  [[nodiscard]] std::size_t next(std::size_t from) const;
+
+ private:
+  std::size_t size_;
+  std::vector<std::vector<std::uint64_t>> levels_;  // a bit of a level: the word of the level below is not 0
+};
+
+/// What one rank of a job takes.
+struct RankDemand {
+  explicit RankDemand(const JobSpec& job);
+  explicit RankDemand(const JobView& job);
+  Bytes memory;
+  std::int32_t share, milli_cpus;
+  Bytes host_memory;
+};
+
+/// The part of a time that counts for a GPU of which `share` thousandths are reserved; rounded down.
+[[nodiscard]] Time reserved_part(Time time, std::int32_t share);
+
+/// Counts what jobs hold. A GPU has either jobs that reserve shares of it, or jobs that share it as its memory allows.
+class Capacity {
+ public:
+  explicit Capacity(const ClusterSpec& spec);
+
+  void take(GpuId gpu, const RankDemand& rank) { change(gpu, rank, 1); }
+  void give_back(GpuId gpu, const RankDemand& rank) { change(gpu, rank, -1); }
+  void use_quota(std::int32_t vc, int gpus);
+
+  [[nodiscard]] std::size_t gpus() const { return gpus_.size(); }
+  [[nodiscard]] ServerId server_of(GpuId gpu) const { return ServerId{gpu.index() / gpus_per_server_}; }
+  [[nodiscard]] Bytes free_memory(GpuId gpu) const;
+  [[nodiscard]] int free_gpus() const { return free_; }
+  [[nodiscard]] int free_gpus(ServerId server) const { return servers_[server.index()].free; }
+  [[nodiscard]] bool owns_servers(std::int32_t vc) const { return has(vc) && spec_.vcs[index(vc)].servers.size() > 0; }
+  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const { return owns_servers(vc) ? vcs_[index(vc)].free : free_; }
+  [[nodiscard]] ServerId next_server(int free, ServerId from) const;
+  [[nodiscard]] int free_share(GpuId gpu) const { return kWholeGpu - gpus_[gpu.index()].reserved; }
+  [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const { return servers_[server.index()].milli_cpus; }
+  [[nodiscard]] Bytes free_host_memory(ServerId server) const { return servers_[server.index()].host_memory; }
+  [[nodiscard]] bool fits(GpuId gpu, const RankDemand& rank) const;
+  [[nodiscard]] ServerRange servers_of_vc(std::int32_t vc) const;
+  [[nodiscard]] int vc_quota(std::int32_t vc) const { return has(vc) ? spec_.vcs[index(vc)].quota : INT_MAX; }
+  [[nodiscard]] int vc_used(std::int32_t vc) const { return has(vc) ? vcs_[index(vc)].used : 0; }
+  /// GPUs that its quota leaves to a virtual cluster which must keep to it; INT_MAX for others.
+  [[nodiscard]] int quota_left(std::int32_t vc) const;
+
+ private:
+  struct Gpu {
+    Bytes free_memory;
+    std::int32_t reserved = 0;  ///< thousandths
+    std::int32_t jobs = 0;
+  };
+  struct Server {
+    std::int32_t free = 0;
+    std::int64_t milli_cpus = 0;
+    Bytes host_memory;
+  };
+  struct Vc {
+    int used = 0;
+    int free = 0;  ///< on its own servers
+  };
+
+  void change(GpuId gpu, const RankDemand& rank, int sign);
+  void add_free(ServerId server, int change);
+  [[nodiscard]] BitSet& servers_with(int free);
+  [[nodiscard]] bool has(std::int32_t vc) const { return vc >= 0 && index(vc) < vcs_.size(); }
+  static std::size_t index(std::int32_t vc) { return static_cast<std::size_t>(vc); }
+
+  ClusterSpec spec_;
+  std::size_t gpus_per_server_;
+  int free_ = 0;
+  std::vector<Gpu> gpus_;
+  std::vector<Server> servers_;
+  std::vector<Vc> vcs_;
+  std::vector<std::int32_t> owner_;  // virtual cluster that owns a server; -1: none
+  std::vector<BitSet> by_free_;      // servers, by their free GPUs
+};
+
+}  // namespace contend

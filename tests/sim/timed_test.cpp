@@ -1,0 +1,191 @@
+// Jobs that take a given time: whole GPUs, fractions, CPUs, attempts. Times in ns.
+
+#include "sim/error.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <climits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+JobSpec timed(std::int64_t submit, std::int64_t duration, int gpus = 1) {
+  JobSpec job;
+  job.submit = Time::nanoseconds(submit);
+  job.duration = Time::nanoseconds(duration);
+  job.gpus = gpus;
+  return job;
+}
+
+/// The first GPUs that fit.
+class FirstFitting final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    const ServerRange servers = cluster.servers_for(job);
+    const std::size_t per_server = cluster.gpus() / cluster.servers();
+    for (std::size_t s = servers.first; s < servers.last; ++s) {
+      std::int64_t ranks = cluster.ranks_by_host(ServerId{s}, job);
+      for (std::size_t g = s * per_server; g < (s + 1) * per_server && ranks > 0; ++g) {
+        if (!cluster.fits(GpuId{g}, job)) continue;
+        --ranks;
+        chosen.emplace_back(g);
+        if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
+      }
+    }
+    chosen.clear();
+  }
+};
+
+RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup& rules = {}) {
+  Workload workload;
+  for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
+  workload.jobs = std::move(jobs);
+  PolicySet policies = policies_of(rules, {});
+  policies.placement = std::make_unique<FirstFitting>();
+  SimulationOptions options;
+  options.until = rules.until;
+  Simulation simulation{
+      cluster, workload, std::move(policies),
+      std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size()),
+      std::move(options)};
+  return simulation.run();
+}
+
+ClusterSpec cluster(int servers, int gpus_per_server) {
+  ClusterSpec spec;
+  spec.servers = servers;
+  spec.gpus_per_server = gpus_per_server;
+  spec.gpu_memory = Bytes{100};
+  return spec;
+}
+
+std::vector<std::int64_t> starts(const RunResult& result) {
+  std::vector<std::int64_t> times;
+  for (const JobResult& job : result.jobs) times.push_back(job.start.ns());
+  return times;
+}
+std::vector<std::int64_t> finishes(const RunResult& result) {
+  std::vector<std::int64_t> times;
+  for (const JobResult& job : result.jobs) times.push_back(job.finish.ns());
+  return times;
+}
+using Times = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("a timed job has its GPUs to itself for its duration; those behind wait") {
+  // Two GPUs. A takes both 0-10, B and C one each at 10, D both when the longer of them ends.
+  const RunResult result = run(cluster(2, 1), {timed(0, 10, 2), timed(1, 5), timed(2, 7), timed(3, 1, 2)});
+  CHECK(starts(result) == Times{0, 10, 10, 17});
+  CHECK(finishes(result) == Times{10, 15, 17, 18});
+  CHECK(result.gpus[0].busy.ns() == 10 + 5 + 1);
+  CHECK(result.gpus[1].busy.ns() == 10 + 7 + 1);
+  CHECK(result.jobs[0].compute.ns() == 20);
+  CHECK(result.jobs[0].servers == 2);
+  CHECK(result.end.ns() == 18);
+}
+
+TEST_CASE("a job without work ends when it starts, and what it frees is used at the same instant") {
+  const RunResult result = run(cluster(1, 1), {timed(5, 0), timed(5, 3), timed(5, 0)});
+  CHECK(finishes(result) == Times{5, 8, 8});
+  CHECK(result.jobs[2].start.ns() == 8);
+}
+
+TEST_CASE("shares of one GPU: as many as fit; a whole GPU needs an empty one") {
+  std::vector<JobSpec> jobs{timed(0, 10), timed(0, 10), timed(0, 4), timed(0, 10)};
+  jobs[0].gpu_share = 600;
+  jobs[1].gpu_share = 500;
+  jobs[2].gpu_share = 400;
+  // One GPU: A 600 and C 400 at once; B needs 500: after C there are 400 free, so it waits for A; D for all.
+  const RunResult result = run(cluster(1, 1), jobs);
+  CHECK(starts(result) == Times{0, 10, 0, 20});
+  // 10 at 60 %, 4 at 40 % (1.6, rounded down), 10 at 50 %, 10 whole.
+  CHECK(result.gpus[0].busy.ns() == 6 + 1 + 5 + 10);
+}
+
+TEST_CASE("CPUs and memory of a server limit how many ranks it takes") {
+  ClusterSpec spec = cluster(2, 4);
+  spec.milli_cpus = 8000;
+  std::vector<JobSpec> jobs{timed(0, 10, 3), timed(0, 10, 2), timed(0, 10, 5)};
+  for (JobSpec& job : jobs) job.milli_cpus = 3000;  // two ranks a server, four in all
+  const RunResult result = run(spec, jobs);
+  CHECK(starts(result) == Times{0, 10, Time::never().ns()});
+  CHECK(result.jobs[0].servers == 2);
+  CHECK(result.jobs[2].state == JobState::failed);
+  CHECK(result.jobs[2].reason == "needs CPUs or memory for 5 ranks, the servers have them for 2 each");
+
+  ClusterSpec small = cluster(1, 4);
+  small.host_memory = Bytes{10};
+  std::vector<JobSpec> two{timed(0, 10), timed(0, 10)};
+  two[0].host_memory = two[1].host_memory = Bytes{6};
+  CHECK(starts(run(small, two)) == Times{0, 10});
+}
+
+TEST_CASE("after a failed attempt the job queues again, behind nobody that came later") {
+  // One GPU. A tries 4, then 6; B came at 1. In order of submission A goes on at once; with B shorter B is first.
+  std::vector<JobSpec> jobs{timed(0, 6), timed(1, 3)};
+  jobs[0].attempts = {Time::nanoseconds(4)};
+  const RunResult fifo = run(cluster(1, 1), jobs);
+  CHECK(finishes(fifo) == Times{10, 13});
+  Setup shortest;
+  shortest.key = by_remaining_service;
+  const RunResult srtf = run(cluster(1, 1), jobs, shortest);
+  CHECK(finishes(srtf) == Times{13, 7});
+  CHECK(srtf.jobs[0].compute.ns() == 10);
+}
+
+TEST_CASE("a preempted timed job goes on where it was") {
+  // SRTF: A 10 at 0, B 3 at 4 pushes it out (6 left), A 7-13.
+  Setup setup;
+  setup.key = by_remaining_service;
+  setup.preemptive = true;
+  std::vector<JobSpec> jobs{timed(0, 10), timed(4, 3)};
+  for (JobSpec& job : jobs) job.memory_per_gpu = Bytes{0};
+  const RunResult result = run(cluster(1, 1), jobs, setup);
+  CHECK(finishes(result) == Times{13, 7});
+  CHECK(result.jobs[0].preemptions == 1);
+  CHECK(result.jobs[0].compute.ns() == 10);
+}
+
+TEST_CASE("virtual clusters: their own servers, or a quota") {
+  ClusterSpec own = cluster(3, 1);
+  own.vcs = {{{0, 2}}, {{2, 3}}};
+  std::vector<JobSpec> jobs{timed(0, 10, 2), timed(0, 10), timed(0, 10), timed(0, 10, 2)};
+  jobs[0].vc = jobs[2].vc = 0;
+  jobs[1].vc = jobs[3].vc = 1;
+  const RunResult partitioned = run(own, jobs);
+  CHECK(starts(partitioned) == Times{0, 0, 10, Time::never().ns()});
+  CHECK(partitioned.jobs[3].reason == "needs 2 GPUs, its virtual cluster has 1");
+
+  ClusterSpec quota = cluster(3, 1);
+  quota.vcs = {{{}, 1}, {}};
+  std::vector<JobSpec> users{timed(0, 10), timed(0, 10), timed(0, 10, 2), timed(0, 10, 2)};
+  users[0].vc = users[1].vc = users[3].vc = 0;
+  users[2].vc = 1;
+  const RunResult limited = run(quota, users);
+  CHECK(starts(limited) == Times{0, 10, 0, Time::never().ns()});
+  CHECK(limited.jobs[3].reason == "needs 2 GPUs, the quota of its virtual cluster is 1");
+}
+
+TEST_CASE("bad timed jobs are told") {
+  const auto complaint = [](const JobSpec& job) {
+    try {
+      run(cluster(1, 1), {job});
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(complaint(timed(0, -1)) == "job `A`: its duration is negative");
+  CHECK(complaint(timed(0, INT64_MAX / 2, 3)) == "job `A`: its GPU time is more than 292 years");
+  JobSpec shared = timed(0, 1);
+  shared.gpu_share = 1001;
+  CHECK(complaint(shared) == "job `A`: its share of a GPU is not within 0..1000 thousandths");
+}
