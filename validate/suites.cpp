@@ -4,6 +4,7 @@
 #include "validate/network.hpp"
 #include "validate/overlap.hpp"
 #include "validate/schedulers/schedulers.hpp"
+#include "validate/schedulers/table.hpp"
 
 namespace contend {
 
@@ -20,6 +21,8 @@ constexpr SuiteRow kSuites[] = {
      validate_network},
     {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,
      validate_schedulers},
+    {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
+     validate_schedulers_table},
 };
 
 }  // namespace

@@ -47,10 +47,10 @@ SchedulerTrace random_trace(std::uint64_t seed) {
 TEST_CASE("the engine ends every job of random workloads when the plain schedulers do") {
   int preemptions = 0, waits = 0;
   for (const SchedulerCase& each : scheduler_cases()) {
-    if (each.settings.empty() || each.trace == TraceKind::muri_trace3) continue;
+    if (engine_rules(each.rules).scheduling.empty() || each.trace == TraceKind::muri_trace3) continue;
     for (std::uint64_t seed = 1; seed <= kWorkloads; ++seed) {
       const SchedulerTrace trace = random_trace(seed);
-      CAPTURE(std::string{each.rules});
+      CAPTURE(std::string{each.name});
       CAPTURE(seed);
       const SchedulerOutcome outcome = run_scheduler_case(each, trace);
       CHECK(outcome.differing.empty());

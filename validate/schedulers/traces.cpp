@@ -40,6 +40,8 @@ TraceFile file_of(TraceKind kind) {
       return {"msft_itp/raw-traces.tar.gz", "itp", "ITP 01", "ITP cluster01", 1595, 16, Time::seconds(1)};
     case TraceKind::tiresias_60:
       return {"tiresias/60_job.csv", "tiresias", "60 jobs", "Tiresias' 60 jobs", 60, 2, Time::seconds(1)};
+    case TraceKind::philly:
+      return {"philly/philly_pollux.csv", "philly-csv", "Philly", "Philly", 82248, 311, Time::seconds(1)};
     case TraceKind::muri_trace3:
       return {"muri/trace3.csv", "muri-iterations", "trace3", "Muri trace3", 992, 8, Time::nanoseconds(1)};
   }
@@ -49,7 +51,7 @@ TraceFile file_of(TraceKind kind) {
 std::vector<JobRequest> read_jobs(TraceKind kind, const TraceFile& file) {
   const std::string path = trace_path(kind);
   const std::unique_ptr<ByteSource> source = open_file(path);
-  ImportOptions options{.origin = TimeOrigin::kept};
+  ImportOptions options{.origin = kind == TraceKind::philly ? TimeOrigin::first : TimeOrigin::kept};
   if (kind == TraceKind::helios_vcvgl) options.vcs = {"vcvGl"};
   if (kind != TraceKind::itp_cluster01) return import_jobs(file.format, *source, path, options).jobs;
   const std::string member = read_tar_member(*source, path, kItpMember);
