@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
 #include "models/workload.hpp"
+#include "models/workloads/fitted.hpp"
 #include "scenarios/network.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
@@ -33,6 +34,12 @@ void check_size(const Scenario& scenario, const std::string& file, const std::st
 }
 
 void check_jobs(const Scenario& scenario, const std::string& file, Complaints& complaints) {
+  if (scenario.workload.like) {
+    const FittedWorkload& like = *find_fitted_workload(*scenario.workload.like);
+    const int largest = largest_size(like, scenario.workload.synthetic.largest);
+    return check_size(scenario, file, "workload.like", fmt::format("the largest job like {}", like.name), largest,
+                      complaints);
+  }
   if (!scenario.workload.jobs) {
     for (const auto& [gpus, jobs] : scenario.workload.generate.sizes)
       check_size(scenario, file, "workload.generate.sizes", "a job", gpus, complaints);

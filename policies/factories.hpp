@@ -16,6 +16,12 @@ std::unique_ptr<PlacementPolicy> make_random_placement(const Parameters&, const 
 std::unique_ptr<PlacementPolicy> make_first_fit(const Parameters&, const PolicyContext&);
 std::unique_ptr<PlacementPolicy> make_list_scheduling(const Parameters&, const PolicyContext&);
 std::unique_ptr<PlacementPolicy> make_lwf(const Parameters&, const PolicyContext&);
+std::unique_ptr<PlacementPolicy> make_consolidated(const Parameters&, const PolicyContext&);
+std::unique_ptr<PlacementPolicy> make_consolidated_or_wait(const Parameters&, const PolicyContext&);
+std::unique_ptr<PlacementPolicy> make_spread(const Parameters&, const PolicyContext&);
+std::unique_ptr<PlacementPolicy> make_topology_aware(const Parameters&, const PolicyContext&);
+std::unique_ptr<PlacementPolicy> make_worst_fit(const Parameters&, const PolicyContext&);
+std::unique_ptr<PlacementPolicy> make_yarn(const Parameters&, const PolicyContext&);
 
 std::unique_ptr<CommunicationPolicy> make_srsf_communication(const Parameters&, const PolicyContext&);
 std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters&, const PolicyContext&);

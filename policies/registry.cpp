@@ -30,12 +30,38 @@ constexpr PolicyRow<SchedulingPolicy> kScheduling[] = {
     {"srsf", "smallest remaining service (compute time x GPUs) first", kAdaSrsf, kRemainingParameters, make_srsf},
 };
 
+constexpr ParameterInfo kConsolidatedParameters[] = {
+    {"best_fit_remainder", false, 0, 0,
+     "what is left of a large job goes on the fullest server that has room; false: on the emptiest, as in Helios"}};
+constexpr ParameterInfo kDelayParameters[] = {
+    {"patience_s", 300.0, 0, 1e9, "longest wait for servers of its own choice, in s, before a job takes any GPUs"}};
+
 constexpr PolicyRow<PlacementPolicy> kPlacement[] = {
+    {"consolidated", "one server, the fullest that has room; larger jobs: whole servers and one for the remainder",
+     "Hu et al., SC 2021 (Helios)", kConsolidatedParameters, make_consolidated},
+    {"consolidated-or-wait", "as consolidated; a job that has waited long enough takes any GPUs, on the fewest servers",
+     "Zaharia et al., EuroSys 2010; Jeon et al., ATC 2019", kDelayParameters, make_consolidated_or_wait},
     {"first-fit", "the first GPUs in index order with enough free memory", kTextbook, {}, make_first_fit},
     {"list-scheduling", "the least loaded GPUs of the cluster, wherever they are", kTextbook, {}, make_list_scheduling},
     {"lwf", "least workload first: small jobs on the least loaded GPUs, large ones on the least loaded servers",
      kAdaSrsf, kLwfParameters, make_lwf},
     {"random", "GPUs drawn at random from those with enough free memory", kTextbook, {}, make_random_placement},
+    {"spread", "one GPU on each of as many servers as possible, the emptiest first", kTextbook, {}, make_spread},
+    {"topology-aware",
+     "one server, else the fewest switches of the topology, then the least loaded uplinks",
+     kTextbook,
+     {},
+     make_topology_aware},
+    {"worst-fit",
+     "one server, the emptiest; larger jobs: whole servers and one for the remainder",
+     kTextbook,
+     {},
+     make_worst_fit},
+    {"yarn",
+     "the first server that has room; larger jobs: whole servers and the first one for the remainder",
+     "Gu et al., NSDI 2019 (Tiresias)",
+     {},
+     make_yarn},
 };
 
 constexpr PolicyRow<CommunicationPolicy> kCommunication[] = {

@@ -7,6 +7,7 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,6 +51,9 @@ struct PolicyContext {
   std::uint64_t seed = 0;  ///< of the run; a policy that draws takes a stream named after itself
   TimePerByte beta;        ///< of the network, for policies whose thresholds derive from it
   TimePerByte eta;
+  /// By tier of the network, the lowest first: the group of each server, where servers of a group reach each other
+  /// without a higher tier (network/server_groups.hpp). Empty: one switch for all.
+  std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
 };
 
 template <class Port>

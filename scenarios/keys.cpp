@@ -2,12 +2,14 @@
 
 #include "network/collectives/choice.hpp"
 #include "scenarios/key_rows.hpp"
+#include "scenarios/like_keys.hpp"
 #include "scenarios/overlap_keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/topology_codec.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -236,11 +238,7 @@ std::vector<ScenarioKey> policy_keys() {
 std::vector<ScenarioKey> workload_keys() {
   using Interval = std::pair<std::int64_t, std::int64_t>;
   std::vector<ScenarioKey> keys{
-      displacing(
-          {"workload.generate"},
-          row(
-              "workload.jobs", [](auto& s) -> auto& { return s.workload.jobs; }, optional_codec(path_codec(), ""),
-              "job list (CSV), relative to the file that names it; without it a job mix is generated")),
+      jobs_key(),
       row(
           "workload.generate.models", [](auto& s) -> auto& { return s.workload.generate.models; }, models_codec(),
           "training profiles, each as likely as the others"),
@@ -263,8 +261,10 @@ std::vector<ScenarioKey> workload_keys() {
           "jobs arrive at whole milliseconds uniform in [0, this); 1ms: all at the start"),
   };
   for (ScenarioKey& key : keys) {
-    if (key.displaces.empty()) key.displaces = {"workload.jobs"};
+    if (key.displaces.empty()) key.displaces = {"workload.jobs", "workload.like"};
   }
+  std::vector<ScenarioKey> like = like_keys();
+  keys.insert(keys.begin() + 1, std::make_move_iterator(like.begin()), std::make_move_iterator(like.end()));
   return keys;
 }
 

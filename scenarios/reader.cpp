@@ -1,6 +1,7 @@
 #include "scenarios/reader.hpp"
 
 #include "scenarios/keys.hpp"
+#include "scenarios/like_keys.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/overlap_check.hpp"
 
@@ -84,6 +85,7 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
+    if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     if (!complaints_.empty()) return;
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));

@@ -1,13 +1,17 @@
 #include "scenarios/run.hpp"
 
 #include "models/workload.hpp"
+#include "models/workloads/synthetic.hpp"
 #include "network/alpha_beta.hpp"
+#include "network/server_groups.hpp"
 #include "scenarios/flow.hpp"
+#include "scenarios/network.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -36,6 +40,16 @@ std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const 
   check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
 }
 
+std::vector<JobRequest> jobs_of(const Scenario& scenario, std::uint64_t seed) {
+  if (scenario.workload.jobs) return read_job_list(*scenario.workload.jobs);
+  if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
+  SyntheticWorkload synthetic = scenario.workload.synthetic;
+  synthetic.like = find_fitted_workload(*scenario.workload.like);
+  CONTEND_CHECK(synthetic.like != nullptr, "a scenario names a fitted workload");
+  const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  return generate_like(synthetic, gpus, seed);
+}
+
 }  // namespace
 
 AlphaBeta network_cost(const Scenario::Network& network) {
@@ -50,10 +64,7 @@ AlphaBeta network_cost(const Scenario::Network& network) {
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  return run_workload(scenario,
-                      build_workload(scenario.workload.jobs ? read_job_list(*scenario.workload.jobs)
-                                                            : generate_jobs(scenario.workload.generate, seed)),
-                      seed, hooks);
+  return run_workload(scenario, build_workload(jobs_of(scenario, seed)), seed, hooks);
 }
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
@@ -61,7 +72,8 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.fidelity == Fidelity::flow;
   const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
-  const PolicyContext context{seed, cost.beta, eta};
+  PolicyContext context{seed, cost.beta, eta};
+  if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   const std::size_t jobs = workload.jobs.size();
   auto network = make_network(scenario, cost, seed, jobs);

@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/workload.hpp"
+#include "models/workloads/synthetic.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
 #include "sim/units.hpp"
@@ -91,7 +92,9 @@ struct Scenario {
   PolicyChoice scheduling, placement, communication;
 
   struct Work {
-    std::optional<std::string> jobs;  ///< path of a job list; if absent the mix is generated
+    std::optional<std::string> jobs;  ///< path of a job list; if neither it nor `like` is given, the mix is generated
+    std::optional<std::string> like;  ///< a name of fitted_workloads()
+    SyntheticWorkload synthetic;      ///< but for `like`
     GeneratedWorkload generate;
   } workload;
 

@@ -147,10 +147,15 @@ void Admission::scheduling_pass() {
 }
 
 void Admission::ask_for_next_decision() {
-  const Time next = state_.waiting > 0 ? state_.policies.scheduling->next_decision(state_) : Time::never();
-  if (next <= state_.clock) {
-    throw InputError{
-        fmt::format("scheduling policy `{}`: asked for a pass in the past", state_.policies.scheduling_name)};
+  Time next = Time::never();
+  const auto ask = [&](auto& policy, std::string_view kind, const std::string& name) {
+    const Time time = policy.next_decision(state_);
+    if (time <= state_.clock) throw InputError{fmt::format("{} policy `{}`: asked for a pass in the past", kind, name)};
+    next = std::min(next, time);
+  };
+  if (state_.waiting > 0) {
+    ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
+    ask(*state_.policies.placement, "placement", state_.policies.placement_name);
   }
   schedule_pass(next);
 }

@@ -25,6 +25,9 @@ class PlacementPolicy {
   /// which `fits`, on servers with the CPUs and memory for its ranks there. Rank i runs on chosen[i]. Leaves `chosen`
   /// empty if the job has to wait.
   virtual void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) = 0;
+  /// When a job that it left waiting may get another answer though nothing happens until then, later than now;
+  /// Time::never() if none may. Asked after each pass, if any job waits; there is a pass then.
+  [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }
 };
 
 /// A message or collective that is ready, or on its way.

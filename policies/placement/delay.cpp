@@ -1,0 +1,68 @@
+// Consolidated or wait: delay scheduling (Zaharia et al., EuroSys 2010, section 3; Philly relaxes locality in the same
+// way: Jeon et al., USENIX ATC 2019, section 3.1.1). A job takes servers as `consolidated` would; if there are none it
+// waits for them, but no longer than `patience`. Then it takes any free GPUs, on the fewest servers: the emptiest
+// first.
+
+#include "policies/factories.hpp"
+#include "policies/placement/gang.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+class ConsolidatedOrWait final : public PlacementPolicy {
+ public:
+  explicit ConsolidatedOrWait(Time patience) : patience_{patience} {}
+
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
+    place_gang(cluster, job, &FreeServers::fullest, &FreeServers::fullest, chosen);
+    // A sum beyond the end of time is never reached.
+    const Time end = job.since > Time::never() - patience_ ? Time::never() : job.since + patience_;
+    if (chosen.empty() && cluster.now() >= end) scatter(cluster, job, chosen);
+    const std::pair<Time, JobId> deadline{end, job.id};
+    if (!chosen.empty()) {
+      deadlines_.erase(deadline);
+    } else if (cluster.now() < end && end < Time::never()) {
+      deadlines_.insert(deadline);
+    }
+  }
+
+  Time next_decision(const ClusterView& cluster) override {
+    while (!deadlines_.empty() && deadlines_.begin()->first <= cluster.now()) deadlines_.erase(deadlines_.begin());
+    return deadlines_.empty() ? Time::never() : deadlines_.begin()->first;
+  }
+
+ private:
+  static void scatter(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
+    FreeServers servers{cluster, job};
+    std::vector<ServerId> found;
+    servers.emptiest_first(INT_MAX, job.gpus, found);
+    int left = job.gpus;
+    for (const ServerId server : found) {
+      const int count = std::min(left, servers.room(server));
+      servers.take(server, count, chosen);
+      left -= count;
+    }
+    if (left > 0) chosen.clear();
+  }
+
+  Time patience_;
+  std::set<std::pair<Time, JobId>> deadlines_;  // of jobs that were refused and may still be waiting
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_consolidated_or_wait(const Parameters& parameters, const PolicyContext&) {
+  constexpr double kNanoseconds = 1e9;
+  return std::make_unique<ConsolidatedOrWait>(
+      Time::ceil_nanoseconds(parameters.get<double>("patience_s") * kNanoseconds));
+}
+
+}  // namespace contend

@@ -1,0 +1,54 @@
+// Placement of gangs on whole free GPUs: consolidated, yarn, worst-fit. A job of at most the GPUs of a server goes on
+// one server; a larger one gets floor(g / p) whole servers, those of smallest id, and one more server for the
+// remainder. They differ in which server takes what needs no whole one. A job that finds no such servers waits.
+
+#include "policies/placement/gang.hpp"
+#include "policies/factories.hpp"
+
+namespace contend {
+
+namespace {
+
+class Gang final : public PlacementPolicy {
+ public:
+  Gang(ServerRule alone, ServerRule remainder) : alone_{alone}, remainder_{remainder} {}
+
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    if (asks_for_share(job)) return place_share(cluster, job, alone_ == &FreeServers::emptiest, chosen);
+    place_gang(cluster, job, alone_, remainder_, chosen);
+  }
+
+ private:
+  ServerRule alone_, remainder_;
+};
+
+}  // namespace
+
+void place_gang(const ClusterView& cluster, const JobView& job, ServerRule alone, ServerRule remainder,
+                std::vector<GpuId>& chosen) {
+  FreeServers servers{cluster, job};
+  const int per_server = servers.per_server();
+  if (!servers.take_whole(job.gpus > per_server ? job.gpus / per_server : 0, chosen)) return;
+  const int rest = job.gpus - static_cast<int>(chosen.size());
+  if (rest == 0) return;
+  const ServerId server = (servers.*(job.gpus > per_server ? remainder : alone))(rest);
+  if (!server.valid()) return chosen.clear();
+  servers.take(server, rest, chosen);
+}
+
+std::unique_ptr<PlacementPolicy> make_consolidated(const Parameters& parameters, const PolicyContext&) {
+  // Helios sorts the servers by their free GPUs, the most first, and goes on to the next one for the remainder.
+  return std::make_unique<Gang>(&FreeServers::fullest, parameters.get<bool>("best_fit_remainder")
+                                                           ? &FreeServers::fullest
+                                                           : &FreeServers::emptiest);
+}
+
+std::unique_ptr<PlacementPolicy> make_yarn(const Parameters&, const PolicyContext&) {
+  return std::make_unique<Gang>(&FreeServers::first, &FreeServers::first);
+}
+
+std::unique_ptr<PlacementPolicy> make_worst_fit(const Parameters&, const PolicyContext&) {
+  return std::make_unique<Gang>(&FreeServers::emptiest, &FreeServers::emptiest);
+}
+
+}  // namespace contend

@@ -1,0 +1,49 @@
+// Spread: as many servers as there are GPUs to place, so that each job has the largest part of the interfaces. In
+// rounds, every server with a free GPU gives one, those with the most free GPUs first, then those of smaller id; a
+// further round starts when all have given.
+
+#include "policies/factories.hpp"
+#include "policies/placement/free_servers.hpp"
+
+#include <climits>
+#include <cstddef>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+class Spread final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    if (asks_for_share(job)) return place_share(cluster, job, true, chosen);
+    FreeServers servers{cluster, job};
+    found_.clear();
+    servers.emptiest_first(job.gpus, INT_MAX, found_);
+    std::vector<int> shares(found_.size());
+    int left = job.gpus;
+    for (int round = 1; left > 0; ++round) {
+      const int before = left;
+      for (std::size_t i = 0; i < found_.size() && left > 0; ++i) {
+        if (servers.room(found_[i]) < round) continue;
+        ++shares[i];
+        --left;
+      }
+      if (left == before) return;
+    }
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (shares[i] > 0) servers.take(found_[i], shares[i], chosen);
+    }
+  }
+
+ private:
+  std::vector<ServerId> found_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_spread(const Parameters&, const PolicyContext&) {
+  return std::make_unique<Spread>();
+}
+
+}  // namespace contend

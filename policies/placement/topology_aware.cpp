@@ -1,0 +1,179 @@
+// Topology-aware placement: as few switches as possible, then the least loaded uplinks. One server, if one has room
+// (the fullest); else the lowest tier of the network that has a group of servers with room, and there the group with
+// the least room. Within a group the fewest groups of the tier below, and so on down to the servers.
+//
+// Which groups: of all sets of the smallest number with enough room one whose uplinks carry few jobs, found greedily,
+// the least loaded first. The load of an uplink is the number of running jobs with GPUs on both sides of it.
+//
+// Costs O(servers with free GPUs) for a job that no single server can take.
+
+#include "policies/factories.hpp"
+#include "policies/placement/free_servers.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+struct Part {
+  std::uint32_t id;  // of a server or a group
+  std::int64_t room;
+  std::int64_t load;
+};
+
+/// The fewest parts with room for `needed` >= 1, which they have together. The last one takes the remainder: of those
+/// with the least load one with just enough room.
+void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& chosen) {
+  chosen.clear();
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.room > b.room; });
+  std::size_t count = 0;
+  for (std::int64_t room = 0; room < needed; ++count) room += parts[count].room;
+  // By room, those that are still to be had; the largest ones after a choice must be enough for the rest.
+  std::vector<std::int64_t> rooms;
+  for (const Part& part : parts) rooms.push_back(part.room);
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::tuple{a.load, -a.room, a.id} < std::tuple{b.load, -b.room, b.id};
+  });
+  const auto is_chosen = [&](const Part& part) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](const Part& other) { return other.id == part.id; });
+  };
+  for (const Part& part : parts) {
+    if (chosen.size() + 1 == count) break;
+    const auto self = std::lower_bound(rooms.begin(), rooms.end(), part.room, std::greater<>{});
+    rooms.erase(self);
+    const auto others = static_cast<std::ptrdiff_t>(count - chosen.size() - 1);
+    if (std::ssize(rooms) < others) continue;
+    if (part.room + std::accumulate(rooms.begin(), rooms.begin() + others, std::int64_t{0}) < needed) continue;
+    chosen.push_back(part);
+    needed -= part.room;
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const Part& a, const Part& b) {
+    return std::tuple{-a.room, a.id} < std::tuple{-b.room, b.id};
+  });
+  const Part* last = nullptr;
+  for (const Part& part : parts) {
+    if (part.room < needed || is_chosen(part)) continue;
+    if (last == nullptr || std::tuple{part.load, part.room, part.id} < std::tuple{last->load, last->room, last->id}) {
+      last = &part;
+    }
+  }
+  CONTEND_CHECK(last != nullptr, "the parts have room together");
+  chosen.push_back(*last);
+}
+
+class TopologyAware final : public PlacementPolicy {
+ public:
+  explicit TopologyAware(std::vector<std::vector<std::uint32_t>> tiers) : tiers_{std::move(tiers)} {}
+
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
+    FreeServers servers{cluster, job};
+    if (const ServerId server = servers.fullest(job.gpus); server.valid()) {
+      return servers.take(server, job.gpus, chosen);
+    }
+    std::vector<ServerId> found;
+    servers.emptiest_first(INT_MAX, INT_MAX, found);
+    if (tiers_.empty()) tiers_.assign(1, std::vector<std::uint32_t>(cluster.servers(), 0));
+    forget_ended(cluster);
+    std::vector<Part> parts;
+    for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
+      parts_of(servers, found, tier, parts);
+      std::erase_if(parts, [&](const Part& part) { return part.room < job.gpus; });
+      if (parts.empty()) continue;
+      const Part least = *std::min_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+        return std::tuple{a.room, a.id} < std::tuple{b.room, b.id};
+      });
+      std::erase_if(found, [&](ServerId server) { return tiers_[tier][server.index()] != least.id; });
+      fill(servers, found, tier, job.gpus, chosen);
+      return remember(cluster, job.id, chosen);
+    }
+  }
+
+ private:
+  /// The groups of a tier that the servers belong to, by id.
+  void parts_of(const FreeServers& servers, const std::vector<ServerId>& found, std::size_t tier,
+                std::vector<Part>& parts) const {
+    std::map<std::uint32_t, std::int64_t> rooms;
+    for (const ServerId server : found) rooms[tiers_[tier][server.index()]] += servers.room(server);
+    parts.clear();
+    for (const auto& [group, room] : rooms) {
+      const auto load = load_.find({tier, group});
+      parts.push_back({group, room, load == load_.end() ? 0 : load->second});
+    }
+  }
+
+  /// Takes `needed` GPUs of the servers, which are of one group of the tiers from `above` on and have the room.
+  void fill(FreeServers& servers, const std::vector<ServerId>& found, std::size_t above, std::int64_t needed,
+            std::vector<GpuId>& chosen) const {
+    std::vector<Part> parts, best;
+    if (above > 0) {
+      parts_of(servers, found, above - 1, parts);
+    } else {
+      for (const ServerId server : found) parts.push_back({server.value(), servers.room(server), 0});
+    }
+    choose(parts, needed, best);
+    for (const Part& part : best) {
+      const std::int64_t count = std::min(needed, part.room);
+      needed -= count;
+      if (above == 0) {
+        servers.take(ServerId{part.id}, static_cast<int>(count), chosen);
+        continue;
+      }
+      std::vector<ServerId> members;
+      for (const ServerId server : found) {
+        if (tiers_[above - 1][server.index()] == part.id) members.push_back(server);
+      }
+      fill(servers, members, above - 1, count, chosen);
+    }
+  }
+
+  void forget_ended(const ClusterView& cluster) {
+    for (auto job = crossing_.begin(); job != crossing_.end();) {
+      if (!cluster.gpus_of(job->first).empty()) {
+        ++job;
+        continue;
+      }
+      for (const auto& uplink : job->second) --load_[uplink];
+      job = crossing_.erase(job);
+    }
+  }
+
+  /// Notes the groups that the job shares with none of its other GPUs.
+  void remember(const ClusterView& cluster, JobId job, const std::vector<GpuId>& chosen) {
+    std::vector<Uplink> uplinks;
+    for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
+      std::vector<Uplink> here;
+      for (const GpuId gpu : chosen) here.emplace_back(tier, tiers_[tier][cluster.server_of(gpu).index()]);
+      std::sort(here.begin(), here.end());
+      here.erase(std::unique(here.begin(), here.end()), here.end());
+      if (here.size() > 1) uplinks.insert(uplinks.end(), here.begin(), here.end());
+    }
+    if (uplinks.empty()) return;
+    for (const Uplink& uplink : uplinks) ++load_[uplink];
+    crossing_[job] = std::move(uplinks);
+  }
+
+  using Uplink = std::pair<std::size_t, std::uint32_t>;  // tier and group
+  std::vector<std::vector<std::uint32_t>> tiers_;
+  std::map<JobId, std::vector<Uplink>> crossing_;  // running jobs that span groups
+  std::map<Uplink, std::int64_t> load_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_topology_aware(const Parameters&, const PolicyContext& context) {
+  return std::make_unique<TopologyAware>(context.server_groups ? context.server_groups()
+                                                               : std::vector<std::vector<std::uint32_t>>{});
+}
+
+}  // namespace contend

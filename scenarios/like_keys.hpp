@@ -1,0 +1,19 @@
+#pragma once
+// The rows of the key table that draw jobs like those of a real trace: `workload: {like: philly, jobs: 100000}`.
+
+#include "scenarios/keys.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace contend {
+
+/// `workload.jobs`: a list of jobs or, beside `workload.like`, how many to draw.
+ScenarioKey jobs_key();
+/// `workload.like` and `workload.scaling.*`.
+std::vector<ScenarioKey> like_keys();
+
+/// A number of jobs without a trace to be like, or a trace beside a list of jobs.
+[[nodiscard]] std::optional<Diagnostic> jobs_complaint(const Scenario& scenario);
+
+}  // namespace contend

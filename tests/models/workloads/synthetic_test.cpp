@@ -1,0 +1,276 @@
+#include "models/workloads/synthetic.hpp"
+
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+std::vector<JobRequest> draw(const char* like, std::int64_t jobs, std::uint64_t seed = 1) {
+  SyntheticWorkload options;
+  options.like = find_fitted_workload(like);
+  REQUIRE(options.like != nullptr);
+  options.jobs = jobs;
+  return generate_like(options, 1, seed);
+}
+
+/// Sums of `count` independent replicas, so that one long batch doesn't decide.
+template <class Each>
+void for_replicas(const char* like, int count, Each each) {
+  for (int seed = 1; seed <= count; ++seed) {
+    for (const JobRequest& job : draw(like, 20'000, static_cast<std::uint64_t>(seed))) each(job);
+  }
+}
+
+/// Mean and mean square of the number of jobs in a batch, term by term.
+std::pair<double, double> batch_moments(const SizeClass& sizes) {
+  double weight = 0, first = 0, second = 0;
+  for (std::int64_t k = 1; k < sizes.longest; ++k) {
+    const auto jobs = static_cast<double>(k + 1);
+    const double w = std::pow(static_cast<double>(k), -sizes.exponent);
+    weight += w;
+    first += w * jobs;
+    second += w * jobs * jobs;
+  }
+  if (sizes.longest == 1) return {1, 1};
+  const double several = 1 - sizes.single;
+  return {sizes.single + several * first / weight, sizes.single + several * second / weight};
+}
+
+/// Expected share of the jobs for each class, and how many times the variance is that of independent jobs.
+struct ClassShare {
+  double jobs = 0, spread = 1;
+};
+std::vector<ClassShare> shares(const FittedWorkload& fit) {
+  std::vector<ClassShare> result(fit.classes.size());
+  double sum = 0;
+  for (std::size_t c = 0; c < result.size(); ++c) {
+    double batches = 0;
+    for (const VcShare& vc : fit.vcs) batches += vc.weights[c];
+    const auto [first, second] = batch_moments(fit.classes[c]);
+    result[c] = {batches * first, second / first};
+    sum += result[c].jobs;
+  }
+  for (ClassShare& each : result) each.jobs /= sum;
+  return result;
+}
+
+double class_weight(const FittedWorkload& fit, std::size_t c) {
+  double sum = 0;
+  for (const VcShare& vc : fit.vcs) sum += vc.weights[c];
+  return sum;
+}
+
+std::size_t class_of(const FittedWorkload& fit, int gpus) {
+  for (std::size_t c = 0; c < fit.classes.size(); ++c) {
+    for (const SizeWeight& size : fit.classes[c].sizes) {
+      if (size.gpus == gpus) return c;
+    }
+  }
+  FAIL("a size that was not fitted");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("between two quantiles the curve goes through their geometric mean") {
+  // The quantiles at 0.4 and 0.5 are 4 and 9: at 0.45 sqrt(4 x 9) = 6; at 0.425, f = 1/4 and
+  // 4 + 5 x 0.25 / (0.25 + 0.75 x 1.5) = 4 + 1.25 / 1.375 = 4.90909...; at the knots the knots.
+  constexpr SizeWeight kSizes[] = {{1, 1.0}};
+  const SizeClass sizes{kSizes, 1, 0, 1, {1, 1, 1, 1, 2, 4, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 16}, {1, 0, 0}};
+  CHECK(duration_quantile(sizes, 0.45) == doctest::Approx(6).epsilon(1e-12));
+  CHECK(duration_quantile(sizes, 0.425) == doctest::Approx(4 + 1.25 / 1.375).epsilon(1e-12));
+  CHECK(duration_quantile(sizes, 0.4) == 4);
+  CHECK(duration_quantile(sizes, 0.75) == 9);
+  CHECK(duration_quantile(sizes, 0) == 1);
+  CHECK(duration_quantile(sizes, 1) == 16);
+}
+
+TEST_CASE("the tables are whole: ascending quantiles, profiles of mean 1, weights for every class") {
+  std::string last;
+  for (const FittedWorkload* fit : fitted_workloads()) {
+    INFO(fit->name);
+    CHECK(std::string{fit->name} > last);
+    last = fit->name;
+    CHECK(!fit->source.empty());
+    CHECK(fit->classes.size() <= kMaxSizeClasses);
+    double hours = 0, week = 0;
+    for (const double each : fit->hours) hours += each / 24;
+    for (const double each : fit->week) week += each / 7;
+    CHECK(hours == doctest::Approx(1).epsilon(0.001));
+    CHECK(week == doctest::Approx(1).epsilon(0.001));
+    std::set<int> sizes;
+    for (std::size_t c = 0; c < kMaxSizeClasses; ++c) {
+      CHECK((class_weight(*fit, c) > 0) == (c < fit->classes.size()));
+      if (c >= fit->classes.size()) continue;
+      const SizeClass& each = fit->classes[c];
+      CHECK((each.single < 1) == (each.longest > 1));
+      CHECK(each.durations.front() >= 1);
+      CHECK(std::is_sorted(each.durations.begin(), each.durations.end()));
+      CHECK(each.outcomes[0] + each.outcomes[1] + each.outcomes[2] == doctest::Approx(1).epsilon(0.01));
+      for (const SizeWeight& size : each.sizes) CHECK(sizes.insert(size.gpus).second);
+    }
+    CHECK(fit->jobs_per_day == doctest::Approx(static_cast<double>(fit->fitted_jobs) / fit->fitted_days).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("what is drawn has the sizes, quantiles and outcomes of its table") {
+  for (const FittedWorkload* fit : fitted_workloads()) {
+    INFO(fit->name);
+    constexpr int kReplicas = 20;
+    std::vector<std::vector<double>> durations(fit->classes.size());
+    std::vector<double> completed(fit->classes.size());
+    double jobs = 0;
+    for_replicas(fit->name.data(), kReplicas, [&](const JobRequest& job) {
+      const std::size_t c = class_of(*fit, job.gpus);
+      durations[c].push_back(job.duration->to_seconds());
+      completed[c] += job.outcome == JobOutcome::completed ? 1 : 0;
+      ++jobs;
+    });
+    const std::vector<ClassShare> expected = shares(*fit);
+    double widest = 1;  // the longest batches of any class move the shares of all
+    for (const ClassShare& each : expected) widest = std::max(widest, each.spread);
+    for (std::size_t c = 0; c < durations.size(); ++c) {
+      INFO("class " << c);
+      std::vector<double>& drawn = durations[c];
+      const auto n = static_cast<double>(drawn.size());
+      CHECK(std::abs(n / jobs - expected[c].jobs) < 5 * std::sqrt(expected[c].jobs * widest / jobs));
+      CHECK(std::abs(completed[c] / n - fit->classes[c].outcomes[0]) < 5 * 0.5 / std::sqrt(n) + 0.001);
+      std::sort(drawn.begin(), drawn.end());
+      const double slack = 5 * std::sqrt(0.25 * expected[c].spread / n);
+      // Times are whole seconds, so a quantile is compared by the share of jobs around it.
+      for (const double p : {0.1, 0.3, 0.5, 0.7, 0.9}) {
+        const double at = duration_quantile(fit->classes[c], p);
+        const auto below = std::lower_bound(drawn.begin(), drawn.end(), at - 1) - drawn.begin();
+        const auto upto = std::upper_bound(drawn.begin(), drawn.end(), at + 1) - drawn.begin();
+        CHECK(static_cast<double>(below) / n <= p + slack);
+        CHECK(static_cast<double>(upto) / n >= p - slack);
+      }
+    }
+  }
+}
+
+TEST_CASE("the mean GPU time, which decides the load, is that of the trace") {
+  // Where jobs were fitted, interpolation between quantiles is the only error. Where only sums are published, the ends
+  // of the distribution are cut.
+  const std::map<std::string_view, double> tolerance{{"philly", 0.1},     {"itp", 0.1},     {"helios-venus", 0.25},
+                                                     {"openb", 0.25},     {"helios", 0.15}, {"acme-seren", 0.15},
+                                                     {"acme-kalos", 0.15}};
+  for (const FittedWorkload* fit : fitted_workloads()) {
+    double sum = 0, jobs = 0;
+    for_replicas(fit->name.data(), 40, [&](const JobRequest& job) {
+      sum += job.duration->to_seconds() * job.gpus;
+      ++jobs;
+    });
+    MESSAGE(fit->name << ": mean GPU time drawn / fitted " << sum / jobs / fit->mean_gpu_seconds);
+    CHECK(std::abs(sum / jobs / fit->mean_gpu_seconds - 1) < tolerance.at(fit->name));
+  }
+}
+
+TEST_CASE("arrivals keep the rate and the cycle") {
+  // 40 replicas of philly, 20000 jobs each; the mean time of a replica is 20000 / 913 days.
+  const FittedWorkload& fit = *find_fitted_workload("philly");
+  double days = 0;
+  std::vector<double> hours(24), week(7);
+  constexpr int kReplicas = 40;
+  for (int seed = 1; seed <= kReplicas; ++seed) {
+    const auto jobs = draw("philly", 20'000, static_cast<std::uint64_t>(seed));
+    CHECK(std::is_sorted(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; }));
+    days += jobs.back().submit.to_seconds() / 86400 / kReplicas;
+    // Whole weeks only, or the days with which it ends would count less.
+    const std::int64_t weeks = jobs.back().submit.ns() / Time::seconds(7 * 86400).ns();
+    for (const JobRequest& job : jobs) {
+      if (job.submit >= Time::seconds(weeks * 7 * 86400)) break;
+      const auto second = static_cast<std::size_t>(job.submit.ns() / 1'000'000'000);
+      ++hours[second / 3600 % 24];
+      ++week[second / 86400 % 7];
+    }
+  }
+  CHECK(days == doctest::Approx(20'000 / fit.jobs_per_day).epsilon(0.1));
+  double all = 0;
+  for (const double each : week) all += each;
+  for (std::size_t i = 0; i < 24; ++i) CHECK(hours[i] * 24 / all == doctest::Approx(fit.hours[i]).epsilon(0.3));
+  for (std::size_t i = 0; i < 7; ++i) CHECK(week[i] * 7 / all == doctest::Approx(fit.week[i]).epsilon(0.3));
+}
+
+TEST_CASE("rate, load, durations, longest and largest do what they say") {
+  SyntheticWorkload options;
+  options.like = find_fitted_workload("helios-venus");
+  options.jobs = 20'000;
+  const auto base = generate_like(options, 1, 7);
+
+  // Twice the rate: the same jobs, in half the time but for the cycle of day and week.
+  options.rate = 2;
+  const auto twice = generate_like(options, 1, 7);
+  CHECK(twice.back().submit.to_seconds() / base.back().submit.to_seconds() == doctest::Approx(0.5).epsilon(0.05));
+  options.rate = 1;
+
+  // Load: GPU time that arrives over the time in which it arrives, per GPU.
+  options.load = 0.8;
+  const auto loaded = generate_like(options, 640, 7);
+  double work = 0;
+  for (const JobRequest& job : loaded) work += job.duration->to_seconds() * job.gpus;
+  CHECK(work / (640 * loaded.back().submit.to_seconds()) == doctest::Approx(0.8).epsilon(0.1));
+  options.load.reset();
+
+  options.durations = 3;
+  options.longest = Time::seconds(5000);
+  options.largest = 16;
+  std::set<int> sizes;
+  Time longest;
+  for (const JobRequest& job : generate_like(options, 1, 7)) {
+    sizes.insert(job.gpus);
+    longest = std::max(longest, *job.duration);
+  }
+  CHECK(sizes == std::set<int>{1, 2, 3, 4, 5, 6, 8, 16});
+  CHECK(longest == Time::seconds(5000));
+  options.like = find_fitted_workload("itp");
+  options.largest = 0;
+  CHECK_THROWS_AS(generate_like(options, 1, 7), InputError);
+}
+
+TEST_CASE("a workload that would take centuries, or a job of more GPU time than can be counted, is refused") {
+  SyntheticWorkload options;
+  options.like = find_fitted_workload("philly");
+  options.jobs = 100'000;
+  options.rate = 0.001;
+  CHECK_THROWS_WITH_AS(generate_like(options, 1, 7), doctest::Contains("100 years"), InputError);
+  options.rate = 1;
+  options.durations = 1e6;
+  CHECK_THROWS_WITH_AS(generate_like(options, 1, 7), doctest::Contains("292 GPU years"), InputError);
+}
+
+TEST_CASE("the same seed gives the same jobs, another seed others; names, users and shapes") {
+  const auto once = draw("openb", 3000, 5), again = draw("openb", 3000, 5), other = draw("openb", 3000, 6);
+  const auto same = [](const JobRequest& a, const JobRequest& b) {
+    return a.submit == b.submit && a.duration == b.duration && a.gpus == b.gpus && a.gpu_share == b.gpu_share;
+  };
+  CHECK(std::equal(once.begin(), once.end(), again.begin(), again.end(), same));
+  CHECK_FALSE(std::equal(once.begin(), once.end(), other.begin(), other.end(), same));
+  int shared = 0;
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    CHECK(once[i].name == "job-" + std::to_string(i));
+    if (once[i].gpus > 1) continue;
+    CHECK(once[i].gpu_share > 0);
+    CHECK(once[i].milli_cpus > 0);
+    CHECK(once[i].host_memory > Bytes{});
+    shared += once[i].gpu_share < 1000 ? 1 : 0;
+  }
+  CHECK(shared > 800);  // 41 % of the shapes in the table
+  std::set<std::string> users, vcs;
+  for (const JobRequest& job : draw("helios-venus", 3000)) {
+    users.insert(job.user);
+    vcs.insert(job.vc);
+  }
+  CHECK(users.size() == 12);
+  CHECK(vcs == std::set<std::string>{"vcvGl", "vcvlY"});
+}
