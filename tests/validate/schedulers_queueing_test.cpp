@@ -169,3 +169,13 @@ TEST_CASE("known sizes: shortest first, and shortest remaining first") {
   check_response({1, 0.6, exponential_service}, "policies: {scheduling: {policy: srtf, preemptive: true}}",
                  srtf_response(0.6));
 }
+
+TEST_CASE("sizes unknown and exponential: the mean is that of FIFO whoever goes first") {
+  const Queue queue{1, 0.6, exponential_service};
+  check_response(queue, "policies: {scheduling: {policy: las, slice_s: 100}}", mmc_response(1, 0.6));
+  check_response(queue, "policies: {scheduling: {policy: dlas, limit_1_s: 500, limit_2_s: 1500}}",
+                 mmc_response(1, 0.6));
+  check_response(queue, "policies: {scheduling: {policy: dlas-gpu, limit_1_s: 500, limit_2_s: 1500}}",
+                 mmc_response(1, 0.6));
+  check_response(queue, "policies: {scheduling: {policy: gittins, quantum_s: 300}}", mmc_response(1, 0.6));
+}

@@ -88,13 +88,14 @@ ReferenceSchedule plain_schedule(const SchedulerRules& rules, const SchedulerTra
 }
 
 EngineRules engine_rules(const SchedulerRules& rules) {
-  return {scheduling_name(rules), placement_name(rules.placement), rules.quantum_s};
+  return {scheduling_name(rules), placement_name(rules.placement), fmt::format("quantum: {}s", rules.quantum_s)};
 }
 
 Scenario scheduler_scenario(const EngineRules& rules, const SchedulerTrace& trace) {
   Scenario scenario = parse_scenario(fmt::format("schema_version: 1\n"
-                                                 "policies: {{scheduling: {}, placement: {}}}\n",
-                                                 rules.scheduling, rules.placement),
+                                                 "policies: {{scheduling: {}, placement: {}}}\n"
+                                                 "scheduling: {{{}}}\n",
+                                                 rules.scheduling, rules.placement, rules.keys),
                                      "validate schedulers");
   scenario.cluster.servers = trace.servers;
   scenario.cluster.gpus_per_server = trace.gpus_per_server;

@@ -36,7 +36,7 @@ struct SchedulerRules {
 struct EngineRules {
   std::string scheduling;  ///< empty: a defect that the engine does not offer
   std::string placement = "first-fit";
-  int quantum_s = 0;
+  std::string keys{};  ///< further keys under `scheduling:`
 };
 
 [[nodiscard]] EngineRules engine_rules(const SchedulerRules& rules);
