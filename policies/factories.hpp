@@ -11,6 +11,17 @@ std::unique_ptr<SchedulingPolicy> make_fifo(const Parameters&, const PolicyConte
 std::unique_ptr<SchedulingPolicy> make_sjf(const Parameters&, const PolicyContext&);
 std::unique_ptr<SchedulingPolicy> make_srtf(const Parameters&, const PolicyContext&);
 std::unique_ptr<SchedulingPolicy> make_srsf(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_priority(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_las(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_dlas(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_dlas_gpu(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_easy(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_conservative(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_fair_share(const Parameters&, const PolicyContext&);
+std::unique_ptr<SchedulingPolicy> make_drf(const Parameters&, const PolicyContext&);
 
 std::unique_ptr<PlacementPolicy> make_random_placement(const Parameters&, const PolicyContext&);
 std::unique_ptr<PlacementPolicy> make_first_fit(const Parameters&, const PolicyContext&);

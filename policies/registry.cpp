@@ -16,14 +16,76 @@ constexpr std::string_view kPreemptive =
 
 constexpr ParameterInfo kFifoParameters[] = {{"strict", true, 0, 0, kStrict}};
 constexpr ParameterInfo kStaticParameters[] = {{"strict", false, 0, 0, kStrict}};
-constexpr ParameterInfo kRemainingParameters[] = {{"strict", false, 0, 0, kStrict},
-                                                  {"preemptive", false, 0, 0, kPreemptive}};
+constexpr ParameterInfo kRemainingParameters[] = {
+    {"strict", false, 0, 0, kStrict},
+    {"preemptive", false, 0, 0, kPreemptive},
+    {"rewalk", false, 0, 0,
+     "preemptive in another way: the GPUs go to the first jobs of all, running and waiting, as many as fit"},
+    {"list_order", false, 0, 0,
+     "with rewalk, jobs with equal keys stay in the order of the last event, as in Tiresias' simulator"}};
 constexpr ParameterInfo kLwfParameters[] = {
     {"kappa", std::int64_t{1}, 1, 1'000'000, "largest number of GPUs that a job may scatter over the cluster"}};
 constexpr ParameterInfo kSrsfParameters[] = {
     {"ways", std::int64_t{1}, 1, 1'000'000, "transfers that may share a network interface; 1 avoids all contention"}};
 
+constexpr std::string_view kTiresias = "Gu et al., NSDI 2019 (Tiresias)";
+constexpr std::string_view kGivesWay = "a job that starts later may take the GPUs of one that runs";
+constexpr double kLongest = 1e9;  // seconds
+constexpr ParameterInfo kPromote{"promote", 0.0, 0, 1e6,
+                                 "a job that has waited for this times what it has run counts as new again; 0: never"};
+
+constexpr ParameterInfo kSmallestParameters[] = {{"preemptive", false, 0, 0, kGivesWay}};
+constexpr ParameterInfo kPriorityParameters[] = {
+    {"preemptive", true, 0, 0, kGivesWay},
+    {"aging_s", 0.0, 0, kLongest, "time since submission that is worth one unit of priority, in seconds; 0: none"}};
+constexpr ParameterInfo kLasParameters[] = {
+    {"gpu_time", true, 0, 0, "service is GPU time; false: time on the GPUs, however many"},
+    {"slice_s", 3250.0, 1e-3, kLongest, "service by which jobs must differ for one to push out the other, in seconds"},
+    kPromote};
+constexpr ParameterInfo kDlasParameters[] = {
+    {"queues", std::int64_t{3}, 1, 4, "number of queues"},
+    {"limit_1_s", 3250.0, 1e-3, kLongest, "service with which a job leaves the first queue, in seconds"},
+    {"limit_2_s", 7200.0, 1e-3, kLongest, "... the second queue, if it is not the last"},
+    {"limit_3_s", 18000.0, 1e-3, kLongest, "... the third queue, if it is not the last"},
+    kPromote,
+    {"list_order", false, 0, 0, "as in Tiresias' simulator: order in a queue by who ran before, not by submission"},
+    {"late_wakeup", false, 0, 0, "as in Tiresias' simulator: dlas-gpu looks for demotions too late"},
+    {"whole_seconds", false, 0, 0, "as in Tiresias' simulator: demotions only at whole seconds"},
+    {"single_step", false, 0, 0, "as in Tiresias' simulator: one demotion of a job at an event"}};
+constexpr ParameterInfo kGittinsParameters[] = {
+    {"quantum_s", 3250.0, 1e-3, kLongest, "GPU time that is invested in a job at once, in seconds"},
+    {"warm_up", std::int64_t{100}, 1, 1e9, "jobs that must have ended before their distribution is used"}};
+constexpr ParameterInfo kBackfillParameters[] = {
+    {"use_limit", true, 0, 0, "a job's limit is the estimate of its duration, if it has one"},
+    {"estimate_factor", 1.0, 1e-3, 1e6, "else the estimate is this multiple of what it really takes"}};
+constexpr std::string_view kShareStrict = "a job that can't start holds back accounts with larger shares";
+constexpr ParameterInfo kByUser{"by_user", false, 0, 0, "accounts are users; false: virtual clusters"};
+constexpr ParameterInfo kReclaim{"reclaim", true, 0, 0,
+                                 "virtual clusters within their quotas push out jobs of those that borrow"};
+constexpr ParameterInfo kFairShareParameters[] = {
+    {"half_life_s", 604800.0, 0, kLongest, "time in which past usage loses half its weight, in seconds; 0: never"},
+    kByUser,
+    kReclaim,
+    {"strict", false, 0, 0, kShareStrict}};
+constexpr ParameterInfo kDrfParameters[] = {kByUser, kReclaim, {"strict", false, 0, 0, kShareStrict}};
+
 constexpr PolicyRow<SchedulingPolicy> kScheduling[] = {
+    {"conservative", "every job is promised a start when it comes; whoever delays no promise may pass",
+     "Mu'alem, Feitelson, TPDS 2001", kBackfillParameters, make_conservative},
+    {"dlas", "a few queues by time on the GPUs, the first queue first", kTiresias, kDlasParameters, make_dlas},
+    {"dlas-gpu", "a few queues by attained GPU time, the first queue first", kTiresias, kDlasParameters, make_dlas_gpu},
+    {"drf", "the virtual cluster or user with the smallest dominant share goes next", "Ghodsi et al., NSDI 2011",
+     kDrfParameters, make_drf},
+    {"easy", "by submission; who delays only others than the first in the queue may pass", "Lifka, JSSPP 1995",
+     kBackfillParameters, make_easy},
+    {"fair-share", "the virtual cluster or user that has used the least of late goes next",
+     "Kay, Lauder, CACM 1988; Slurm", kFairShareParameters, make_fair_share},
+    {"fit-first", "by submission; who doesn't fit is passed", kTiresias, {}, make_fit_first},
+    {"gittins", "the best chance to end per GPU time invested, by the jobs that have ended so far", kTiresias,
+     kGittinsParameters, make_gittins},
+    {"las", "least attained service first", "Nuyens, Wierman, Perform. Eval. 2008; Tiresias", kLasParameters, make_las},
+    {"priority", "larger priority first, then by submission", kTextbook, kPriorityParameters, make_priority},
+    {"smallest-first", "fewest GPUs first, then by submission", kTiresias, kSmallestParameters, make_smallest_first},
     {"fifo", "jobs in order of submission", kTextbook, kFifoParameters, make_fifo},
     {"sjf", "smallest total compute time first", kTextbook, kStaticParameters, make_sjf},
     {"srtf", "smallest remaining compute time first", kTextbook, kRemainingParameters, make_srtf},

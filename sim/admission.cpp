@@ -133,7 +133,8 @@ void Admission::tell_left(JobId job) {
 
 void Admission::scheduling_pass() {
   // A job without work ends in the pass that starts it; what it frees is for another pass at the same instant.
-  while (pass_is_due_ && state_.waiting > 0) {
+  const bool idles = state_.policies.scheduling->idle_passes();
+  while (pass_is_due_ && (state_.waiting > 0 || idles)) {
     pass_is_due_ = false;
     too_large_.clear();
     in_pass_ = true;
@@ -143,7 +144,7 @@ void Admission::scheduling_pass() {
     if (!pass_is_due_) ask_for_next_decision();
   }
   pass_is_due_ = false;
-  if (state_.waiting == 0) schedule_pass(Time::never());
+  if (state_.waiting == 0 && !idles) schedule_pass(Time::never());
 }
 
 void Admission::ask_for_next_decision() {
@@ -153,10 +154,10 @@ void Admission::ask_for_next_decision() {
     if (time <= state_.clock) throw InputError{fmt::format("{} policy `{}`: asked for a pass in the past", kind, name)};
     next = std::min(next, time);
   };
-  if (state_.waiting > 0) {
+  if (state_.waiting > 0 || state_.policies.scheduling->idle_passes()) {
     ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
-    ask(*state_.policies.placement, "placement", state_.policies.placement_name);
   }
+  if (state_.waiting > 0) ask(*state_.policies.placement, "placement", state_.policies.placement_name);
   schedule_pass(next);
 }
 

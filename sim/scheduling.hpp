@@ -53,6 +53,8 @@ class SchedulingPolicy {
   virtual void left(JobId /*job*/) {}
   /// Called once at an instant at which a job was queued or left or a decision was due, if any job waits.
   virtual void pass(const ClusterView& cluster, SchedulingActions& actions) = 0;
+  /// True if it wants passes, and to be asked for the next, even while no job waits.
+  [[nodiscard]] virtual bool idle_passes() const { return false; }
   /// When it wants another pass though nothing happens until then (the end of a time slice, of a reservation, ...),
   /// later than now; Time::never() if it doesn't. Asked after each pass, if any job waits.
   [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }

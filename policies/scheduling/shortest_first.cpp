@@ -3,6 +3,7 @@
 
 #include "policies/factories.hpp"
 #include "policies/scheduling/in_order.hpp"
+#include "policies/scheduling/remaining_first.hpp"
 
 namespace contend {
 
@@ -34,10 +35,13 @@ std::unique_ptr<SchedulingPolicy> make_sjf(const Parameters& parameters, const P
 }
 
 std::unique_ptr<SchedulingPolicy> make_srtf(const Parameters& parameters, const PolicyContext&) {
+  if (parameters.get<bool>("rewalk")) return make_remaining_first(Remaining::time, parameters.get<bool>("list_order"));
   return std::make_unique<ShortestFirst>(Measure::time, true, parameters);
 }
 
 std::unique_ptr<SchedulingPolicy> make_srsf(const Parameters& parameters, const PolicyContext&) {
+  if (parameters.get<bool>("rewalk"))
+    return make_remaining_first(Remaining::service, parameters.get<bool>("list_order"));
   return std::make_unique<ShortestFirst>(Measure::service, true, parameters);
 }
 

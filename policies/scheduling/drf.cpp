@@ -1,0 +1,38 @@
+// Dominant resource fairness (Ghodsi et al., NSDI 2011, section 4.1): next is the account whose dominant share, the
+// largest of its shares of the cluster's GPUs, CPUs and host memory, is the smallest in proportion to its weight.
+
+#include "policies/factories.hpp"
+#include "policies/scheduling/shares.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+namespace {
+
+class DominantResource final : public SharePolicy {
+ public:
+  using SharePolicy::SharePolicy;
+
+ private:
+  void begin(const Holdings& cluster) override { cluster_ = cluster; }
+  double share(std::int32_t, const Holdings& held, double weight) override {
+    const auto part = [](std::int64_t used, std::int64_t of) {
+      return of == 0 ? 0.0 : static_cast<double>(used) / static_cast<double>(of);
+    };
+    return std::max({part(held.milli_gpus, cluster_.milli_gpus), part(held.milli_cpus, cluster_.milli_cpus),
+                     part(held.host_bytes, cluster_.host_bytes)}) /
+           weight;
+  }
+
+  Holdings cluster_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulingPolicy> make_drf(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<DominantResource>(SharePolicy::Options{
+      parameters.get<bool>("by_user"), parameters.get<bool>("strict"), parameters.get<bool>("reclaim")});
+}
+
+}  // namespace contend

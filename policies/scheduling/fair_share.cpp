@@ -1,0 +1,79 @@
+// Fair share: the account that has used the least of late, in proportion to its weight, goes next. Usage is GPU time,
+// and counts less the older it is: half as much after each half-life. The rule of batch systems (Slurm's priority/
+// multifactor plugin, PriorityDecayHalfLife; Kay and Lauder, CACM 31(1), 1988).
+
+#include "policies/factories.hpp"
+#include "policies/scheduling/shares.hpp"
+
+#include <cmath>
+
+namespace contend {
+
+namespace {
+
+/// 2^-x for x >= 0, the same everywhere: by the binary digits of x, from square roots.
+double half_to_the(double x) {
+  constexpr int kDigits = 40;
+  const double whole = std::floor(x);
+  if (whole > 1000) return 0;
+  double power = std::ldexp(1.0, -static_cast<int>(whole));
+  double rest = x - whole;
+  double factor = 0.5;
+  for (int digit = 0; digit < kDigits; ++digit) {
+    factor = std::sqrt(factor);
+    rest *= 2;
+    if (rest < 1) continue;
+    rest -= 1;
+    power *= factor;
+  }
+  return power;
+}
+
+class FairShare final : public SharePolicy {
+ public:
+  FairShare(const Options& options, double half_life_s) : SharePolicy{options}, half_life_s_{half_life_s} {}
+  /// So that usage is counted up to the instant at which it ends.
+  [[nodiscard]] bool idle_passes() const override { return true; }
+
+ private:
+  struct Usage {
+    double gpu_seconds = 0;  ///< decayed
+    Time at{};
+  };
+
+  void look(Time now) override { now_ = now; }
+  double share(std::int32_t account, const Holdings& held, double weight) override {
+    return up_to(account, held, now_).gpu_seconds / weight;
+  }
+  void changes(std::int32_t account, const Holdings& held, Time now) override { up_to(account, held, now); }
+
+  /// dU/dt = held - U ln 2 / half-life
+  const Usage& up_to(std::int32_t account, const Holdings& held, Time now) {
+    Usage& usage = usage_[account];
+    const double gpus = static_cast<double>(held.milli_gpus) / 1000.0;
+    const double seconds = (now - usage.at).to_seconds();
+    if (half_life_s_ == 0) {
+      usage.gpu_seconds += gpus * seconds;
+    } else {
+      constexpr double kLog2OfE = 1.4426950408889634;
+      const double kept = half_to_the(seconds / half_life_s_);
+      usage.gpu_seconds = usage.gpu_seconds * kept + gpus * half_life_s_ * kLog2OfE * (1 - kept);
+    }
+    usage.at = now;
+    return usage;
+  }
+
+  double half_life_s_;
+  Time now_{};
+  std::map<std::int32_t, Usage> usage_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulingPolicy> make_fair_share(const Parameters& parameters, const PolicyContext&) {
+  const SharePolicy::Options options{parameters.get<bool>("by_user"), parameters.get<bool>("strict"),
+                                     parameters.get<bool>("reclaim")};
+  return std::make_unique<FairShare>(options, parameters.get<double>("half_life_s"));
+}
+
+}  // namespace contend

@@ -1,0 +1,70 @@
+// The 2D Gittins index of Tiresias (Gu et al., NSDI 2019, section 4.3): among jobs whose service follows a known
+// distribution, next is the one with the largest chance to end within a quantum of service, per service invested:
+//   G(a) = P(S - a <= q | S > a) / E[min(S - a, q) | S > a],  a: attained GPU time, q: quantum.
+// The distribution is that of the jobs that have left so far. Until there are enough of them: least attained service.
+
+#include "policies/factories.hpp"
+#include "policies/scheduling/level_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace contend {
+
+namespace {
+
+class Gittins final : public LevelPolicy {
+ public:
+  Gittins(Time quantum, std::int64_t warm_up)
+      : LevelPolicy{{true, 0, {}}}, quantum_{quantum}, next_fit_{static_cast<std::size_t>(warm_up)} {}
+
+ private:
+  static constexpr std::int64_t kLevels = 10'000;            // the last one holds all beyond
+  static constexpr std::int64_t kNeverSeen = INT64_MAX / 2;  // key of levels that no job has ended in or beyond
+
+  [[nodiscard]] Time limit(std::int64_t level) const override {
+    return level + 1 < kLevels ? quantum_ * (level + 1) : Time::never();
+  }
+  [[nodiscard]] std::int64_t level_key(std::int64_t level) const override {
+    const auto index = static_cast<std::size_t>(level);
+    if (index < cost_.size()) return cost_[index];
+    return cost_.empty() ? level : kNeverSeen + level;
+  }
+  void job_ended(const WalkJob& job) override { services_.push_back(job.view.total_service); }
+  [[nodiscard]] bool keys_changed() override;
+
+  Time quantum_;
+  std::size_t next_fit_;
+  std::vector<Time> services_;
+  std::vector<std::int64_t> cost_;  // by level: 1 / G in ns of GPU time for each job that ends
+};
+
+/// Fits the index anew, each time that a quarter more jobs have left.
+bool Gittins::keys_changed() {
+  if (services_.size() < next_fit_) return false;
+  next_fit_ = services_.size() + (services_.size() + 3) / 4;
+  std::sort(services_.begin(), services_.end());
+  cost_.clear();
+  std::size_t first = 0, last = 0;  // of the jobs that end within the quantum of the level
+  double invested = 0;              // by them, counted from 0
+  for (std::int64_t level = 0; level < kLevels; ++level) {
+    const Time from = quantum_ * level, to = quantum_ * (level + 1);
+    while (last < services_.size() && services_[last] <= to) invested += services_[last++].to_seconds();
+    while (first < last && services_[first] <= from) invested -= services_[first++].to_seconds();
+    if (first == services_.size()) break;
+    const auto ending = static_cast<double>(last - first);
+    const double cost =
+        invested - ending * from.to_seconds() + static_cast<double>(services_.size() - last) * quantum_.to_seconds();
+    cost_.push_back(last == first ? kNeverSeen : static_cast<std::int64_t>(std::floor(cost / ending * 1e9)));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Gittins>(Time::ceil_nanoseconds(parameters.get<double>("quantum_s") * 1e9),
+                                   parameters.get<std::int64_t>("warm_up"));
+}
+
+}  // namespace contend

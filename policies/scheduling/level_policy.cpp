@@ -1,0 +1,170 @@
+#include "policies/scheduling/level_policy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t divide_up(std::int64_t n, std::int64_t by) {
+  return n / by + (n % by > 0 ? 1 : 0);
+}
+
+// Tiers of a level.
+constexpr std::int32_t kRunning = 0, kWaiting = 1, kJoining = 2;
+
+}  // namespace
+
+Time LevelPolicy::attained(const WalkJob& job) const {
+  const Time gpu_time = job.attained(now()) - job.forgotten;
+  return options_.gpu_time ? gpu_time : Time::nanoseconds(gpu_time.ns() / job.view.gpus);
+}
+
+Time LevelPolicy::due(const WalkJob& job) const {
+  const Time end = limit(job.level);
+  if (end == Time::never()) return end;
+  const std::int64_t left = std::max<std::int64_t>((end - attained(job)).ns(), 0);
+  const Time at = now() + Time::nanoseconds(options_.gpu_time ? divide_up(left, job.view.gpus) : left);
+  return options_.rules.whole_seconds ? Time::nanoseconds(divide_up(at.ns(), kSecond) * kSecond) : at;
+}
+
+Time LevelPolicy::promotion(const WalkJob& job) const {
+  const Time run = job.view.attained_service - job.forgotten;
+  if (options_.promote == 0 || job.level == 0 || run == Time{}) return Time::never();
+  const double enough = options_.promote * static_cast<double>(run.ns() / job.view.gpus);
+  return enough > 9e18 ? Time::never() : job.view.since + Time::ceil_nanoseconds(enough) - job.waited;
+}
+
+void LevelPolicy::schedule(WalkJob& job) {
+  unschedule(job);
+  job.due = job.running ? due(job) : promotion(job);
+  if (job.due == Time::never()) return;
+  (job.running ? demotions_ : promotions_).emplace(job.due, job.view.id);
+  if (!options_.rules.late_wakeup || !job.running) return;
+  const std::int64_t run = (job.view.attained_service - job.forgotten).ns() / job.view.gpus;
+  job.late = job.since.ns() + limit(job.level).ns() - run;
+  late_[job.view.gpus].emplace(job.late, job.view.id);
+}
+
+void LevelPolicy::unschedule(WalkJob& job) {
+  if (job.due == Time::never()) return;
+  demotions_.erase({job.due, job.view.id});
+  promotions_.erase({job.due, job.view.id});
+  job.due = Time::never();
+  const auto late = late_.find(job.view.gpus);
+  if (late != late_.end()) late->second.erase({job.late, job.view.id});
+}
+
+std::int64_t LevelPolicy::next_label() {
+  if (labelled_ != passes()) sequence_ = 0;
+  labelled_ = passes();
+  return passes() * kPass + sequence_++;
+}
+
+// With list_order a level is a list: the running jobs, then those that wait, then those that joined in this pass. After
+// the pass, running jobs come first again, the others behind, each in the order in which they stood.
+Rank LevelPolicy::waiting_rank(WalkJob& job) {
+  const bool is_joining = job.is_new || std::find(moved_.begin(), moved_.end(), job.view.id) != moved_.end();
+  if (job.is_new) job.level = level_at(attained(job), 0);  // a failed attempt counts for the next one
+  schedule(job);
+  if (!options_.rules.list_order) return rank(job);
+  const std::int64_t label = is_joining ? next_label() + kPass / 2 : next_label() - 2 * passes() * kPass;
+  return {level_key(job.level), job.is_new ? kJoining : kWaiting, label, job.view.id};
+}
+
+MovingRank LevelPolicy::running_rank(WalkJob& job, const Rank& waiting) {
+  const std::int64_t label = options_.rules.list_order ? next_label() : waiting.label;
+  return {{waiting.key, kRunning, label, job.view.id}, 0};
+}
+
+void LevelPolicy::job_started(WalkJob& job) {
+  if (job.view.attained_service > job.forgotten) job.waited += now() - job.view.since;
+  schedule(job);
+}
+
+void LevelPolicy::job_stopped(WalkJob& job) {
+  unschedule(job);
+}
+
+Rank LevelPolicy::rank(const WalkJob& job) const {
+  const std::int32_t tier = job.running ? kRunning : kWaiting;
+  return {level_key(job.level), tier, job.view.tie, job.view.id};
+}
+
+/// Demotes a running job, or promotes one that waits.
+void LevelPolicy::move(WalkJob& job) {
+  if (job.running) {
+    job.level = options_.rules.single_step ? job.level + 1 : level_at(attained(job), job.level);
+  } else {
+    job.level = 0;
+    job.forgotten = job.view.attained_service;
+    job.waited = Time{} - (now() - job.view.since);
+  }
+  schedule(job);
+  Rank to = rank(job);
+  if (options_.rules.list_order) {
+    to.tier = kJoining;
+    to.label = next_label() + kPass / 2;
+    moved_.push_back(job.view.id);
+  }
+  rerank(job, {to, 0});
+}
+
+void LevelPolicy::before_walks(const ClusterView&) {
+  std::vector<std::pair<std::uint32_t, JobId>> moving;  // in order of arrival
+  for (const auto* due : {&demotions_, &promotions_}) {
+    for (const auto& [when, id] : *due) {
+      if (when > now()) break;
+      moving.emplace_back(job(id).view.tie, id);
+    }
+  }
+  std::sort(moving.begin(), moving.end());
+  for (const auto& [tie, id] : moving) move(job(id));
+  if (!keys_changed()) return;
+  for (auto& [id, ranked] : jobs()) {
+    Rank to = place_of(ranked);
+    to.key = level_key(ranked.level);
+    rerank(ranked, {to, 0});
+  }
+}
+
+void LevelPolicy::after_walks(const ClusterView&) {
+  if (options_.rules.list_order) {
+    const auto settle = [&](JobId id) {
+      const WalkJob& joined = job(id);
+      Rank to = place_of(joined);
+      to.tier = joined.running ? kRunning : kWaiting;
+      if (joined.running) to.label = next_label() + kPass / 2;
+      rerank(joined, {to, 0});
+    };
+    for (const JobId id : moved_) {
+      if (place_of(job(id)).tier == kJoining) settle(id);
+    }
+    for (const JobId id : newcomers()) {
+      if (place_of(job(id)).tier == kJoining) settle(id);
+    }
+  }
+  moved_.clear();
+}
+
+Time LevelPolicy::late_wakeup() const {
+  Time first = Time::never();
+  for (const auto& [gpus, jobs] : late_) {
+    if (jobs.empty()) continue;
+    const std::int64_t seconds = divide_up(jobs.begin()->first - now().ns(), gpus * kSecond);
+    first = std::min(first, now() + Time::seconds(seconds));
+  }
+  return first;
+}
+
+Time LevelPolicy::next_decision(const ClusterView& cluster) {
+  if (!was_tight() && !sees_every_event()) return Time::never();
+  const auto first = [](const auto& due) { return due.empty() ? Time::never() : due.begin()->first; };
+  const Time demotion = options_.rules.late_wakeup && options_.gpu_time ? late_wakeup() : first(demotions_);
+  return std::max(std::min(demotion, first(promotions_)), cluster.now() + Time::nanoseconds(1));
+}
+
+}  // namespace contend

@@ -1,0 +1,189 @@
+#include "policies/scheduling/rank_tree.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+namespace {
+
+/// A bijection of 64 bits that scatters neighbours (Steele, Lea, Flood, OOPSLA 2014: the finaliser of SplitMix64).
+std::uint64_t scatter(std::uint64_t n) {
+  n *= 0x9e3779b97f4a7c15U;
+  n = (n ^ (n >> 30U)) * 0xbf58476d1ce4e5b9U;
+  n = (n ^ (n >> 27U)) * 0x94d049bb133111ebU;
+  return n ^ (n >> 31U);
+}
+
+}  // namespace
+
+RankTree::Index RankTree::make(const Rank& rank, std::int64_t value) {
+  Index index = static_cast<Index>(nodes_.size());
+  if (free_.empty()) {
+    nodes_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  nodes_[index] = {rank, value, value, value, scatter(++made_), kNone, kNone};
+  return index;
+}
+
+void RankTree::update(Index index) {
+  Node& node = nodes_[index];
+  node.sum = node.minimum = node.value;
+  for (const Index child : {node.left, node.right}) {
+    if (child == kNone) continue;
+    node.sum += nodes_[child].sum;
+    node.minimum = std::min(node.minimum, nodes_[child].minimum);
+  }
+}
+
+void RankTree::split(Index node, const Rank& rank, Index& before, Index& from) {
+  if (node == kNone) {
+    before = from = kNone;
+  } else if (nodes_[node].rank < rank) {
+    Index right = kNone;
+    split(nodes_[node].right, rank, right, from);
+    nodes_[node].right = right;
+    before = node;
+    update(node);
+  } else {
+    Index left = kNone;
+    split(nodes_[node].left, rank, before, left);
+    nodes_[node].left = left;
+    from = node;
+    update(node);
+  }
+}
+
+RankTree::Index RankTree::merge(Index before, Index after) {
+  if (before == kNone) return after;
+  if (after == kNone) return before;
+  if (nodes_[before].priority > nodes_[after].priority) {
+    nodes_[before].right = merge(nodes_[before].right, after);
+    update(before);
+    return before;
+  }
+  nodes_[after].left = merge(before, nodes_[after].left);
+  update(after);
+  return after;
+}
+
+RankTree::Index RankTree::insert_at(Index node, Index added) {
+  if (node == kNone) return added;
+  if (nodes_[added].priority > nodes_[node].priority) {
+    Index before = kNone, from = kNone;
+    split(node, nodes_[added].rank, before, from);
+    nodes_[added].left = before;
+    nodes_[added].right = from;
+    update(added);
+    return added;
+  }
+  if (nodes_[added].rank < nodes_[node].rank) {
+    nodes_[node].left = insert_at(nodes_[node].left, added);
+  } else {
+    nodes_[node].right = insert_at(nodes_[node].right, added);
+  }
+  update(node);
+  return node;
+}
+
+RankTree::Index RankTree::erase_at(Index node, const Rank& rank) {
+  CONTEND_CHECK(node != kNone, "the rank is in the tree");
+  if (nodes_[node].rank == rank) {
+    free_.push_back(node);
+    return merge(nodes_[node].left, nodes_[node].right);
+  }
+  if (rank < nodes_[node].rank) {
+    nodes_[node].left = erase_at(nodes_[node].left, rank);
+  } else {
+    nodes_[node].right = erase_at(nodes_[node].right, rank);
+  }
+  update(node);
+  return node;
+}
+
+void RankTree::insert(const Rank& rank, std::int64_t value) {
+  root_ = insert_at(root_, make(rank, value));
+  ++size_;
+}
+
+void RankTree::erase(const Rank& rank) {
+  root_ = erase_at(root_, rank);
+  --size_;
+}
+
+std::int64_t RankTree::sum_before(const Rank& rank) const {
+  std::int64_t sum = 0;
+  for (Index node = root_; node != kNone;) {
+    if (nodes_[node].rank < rank) {
+      sum += nodes_[node].value;
+      if (nodes_[node].left != kNone) sum += nodes_[nodes_[node].left].sum;
+      node = nodes_[node].right;
+    } else {
+      node = nodes_[node].left;
+    }
+  }
+  return sum;
+}
+
+std::optional<Rank> RankTree::first() const {
+  if (empty()) return std::nullopt;
+  Index node = root_;
+  while (nodes_[node].left != kNone) node = nodes_[node].left;
+  return nodes_[node].rank;
+}
+
+std::optional<Rank> RankTree::last() const {
+  if (empty()) return std::nullopt;
+  Index node = root_;
+  while (nodes_[node].right != kNone) node = nodes_[node].right;
+  return nodes_[node].rank;
+}
+
+std::optional<Rank> RankTree::last_before(const Rank& rank) const {
+  std::optional<Rank> best;
+  for (Index node = root_; node != kNone;) {
+    const bool is_before = nodes_[node].rank < rank;
+    if (is_before) best = nodes_[node].rank;
+    node = is_before ? nodes_[node].right : nodes_[node].left;
+  }
+  return best;
+}
+
+std::optional<Rank> RankTree::first_with_sum(std::int64_t sum) const {
+  std::optional<Rank> found;
+  for (Index node = root_; node != kNone;) {
+    const Index left = nodes_[node].left;
+    const std::int64_t through = (left == kNone ? 0 : nodes_[left].sum) + nodes_[node].value;
+    if (through >= sum) found = nodes_[node].rank;
+    if (left != kNone && nodes_[left].sum >= sum) {
+      node = left;
+    } else if (through >= sum) {
+      break;
+    } else {
+      sum -= through;
+      node = nodes_[node].right;
+    }
+  }
+  return found;
+}
+
+std::optional<Rank> RankTree::first_at_most(std::int64_t limit) const {
+  Index node = root_;
+  while (node != kNone && nodes_[node].minimum <= limit) {
+    const Index left = nodes_[node].left;
+    if (left != kNone && nodes_[left].minimum <= limit) {
+      node = left;
+    } else if (nodes_[node].value <= limit) {
+      return nodes_[node].rank;
+    } else {
+      node = nodes_[node].right;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace contend

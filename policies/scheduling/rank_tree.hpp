@@ -1,0 +1,67 @@
+#pragma once
+// Jobs in an order, with sums and minima over stretches of it: the index behind policies that look at many jobs at
+// once. A treap whose priorities come from a counter, so that its shape is the same in every run.
+
+#include "sim/ids.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace contend {
+
+/// The place of a job in an order: smaller goes first. `tier` and `label` order jobs with equal keys.
+struct Rank {
+  std::int64_t key = 0;
+  std::int32_t tier = 0;
+  std::int64_t label = 0;
+  JobId job;
+  constexpr auto operator<=>(const Rank&) const = default;
+};
+
+/// A set of ranks, each with a value. Every operation is O(log n).
+class RankTree {
+ public:
+  void insert(const Rank& rank, std::int64_t value);
+  void erase(const Rank& rank);  ///< which must be there
+
+  [[nodiscard]] bool empty() const { return root_ == kNone; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::int64_t sum() const { return empty() ? 0 : nodes_[root_].sum; }
+  /// Of the values of all ranks before `rank`.
+  [[nodiscard]] std::int64_t sum_before(const Rank& rank) const;
+  [[nodiscard]] std::optional<Rank> first() const;
+  [[nodiscard]] std::optional<Rank> last() const;
+  [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
+  /// The first rank up to which the values, which must not be negative, add up to at least `sum`.
+  [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
+  /// The first rank whose value is at most `limit`.
+  [[nodiscard]] std::optional<Rank> first_at_most(std::int64_t limit) const;
+
+ private:
+  using Index = std::uint32_t;
+  static constexpr Index kNone = UINT32_MAX;
+  struct Node {
+    Rank rank;
+    std::int64_t value = 0, sum = 0, minimum = 0;
+    std::uint64_t priority = 0;
+    Index left = kNone, right = kNone;
+  };
+
+  [[nodiscard]] Index make(const Rank& rank, std::int64_t value);
+  void update(Index node);
+  void split(Index node, const Rank& rank, Index& before, Index& from);  // `from`: those not before `rank`
+  [[nodiscard]] Index merge(Index before, Index after);
+  [[nodiscard]] Index insert_at(Index node, Index added);
+  [[nodiscard]] Index erase_at(Index node, const Rank& rank);
+
+  std::vector<Node> nodes_;
+  std::vector<Index> free_;
+  Index root_ = kNone;
+  std::size_t size_ = 0;
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace contend

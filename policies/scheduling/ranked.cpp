@@ -1,0 +1,51 @@
+// Orders that don't change with time: fit-first, fewest GPUs first, priorities.
+
+#include "policies/factories.hpp"
+#include "policies/scheduling/walk_policy.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+class Ranked final : public WalkPolicy {
+ public:
+  using Key = std::function<std::int64_t(const JobView&)>;
+  Ranked(Key key, bool preemptive) : key_{std::move(key)}, preemptive_{preemptive} {}
+  [[nodiscard]] std::int64_t key(const JobView& job) const override { return key_(job); }
+
+ private:
+  Rank waiting_rank(WalkJob& job) override { return {key_(job.view), 1, job.view.tie, job.view.id}; }
+  MovingRank running_rank(WalkJob&, const Rank& waiting) override {
+    // Where nobody gives way, the running jobs are in front of all that wait.
+    return {{preemptive_ ? waiting.key : INT64_MIN, 0, waiting.label, waiting.job}, 0};
+  }
+
+  Key key_;
+  bool preemptive_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const PolicyContext&) {
+  return std::make_unique<Ranked>([](const JobView& job) { return job.submit.ns(); }, false);
+}
+
+std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Ranked>([](const JobView& job) { return job.gpus; }, parameters.get<bool>("preemptive"));
+}
+
+/// With `aging_s` a job gains a unit of priority for each such time that has passed since its submission. Only
+/// differences count, so that the order of two jobs never changes: that of submit - priority x aging.
+std::unique_ptr<SchedulingPolicy> make_priority(const Parameters& parameters, const PolicyContext&) {
+  const Time aging = Time::ceil_nanoseconds(parameters.get<double>("aging_s") * 1e9);
+  const auto key = [aging](const JobView& job) -> std::int64_t {
+    return aging == Time{} ? -static_cast<std::int64_t>(job.priority) : (job.submit - aging * job.priority).ns();
+  };
+  return std::make_unique<Ranked>(key, parameters.get<bool>("preemptive"));
+}
+
+}  // namespace contend

@@ -1,0 +1,94 @@
+// Shortest remaining time, or service, first: at each pass all jobs, running and waiting, in order of what remains of
+// them; those that don't fit are skipped. The order of SRTF and SRSF in Gu et al., NSDI 2019 (Tiresias), section 4, and
+// in Hu et al., SC 2021 (Helios), section 4.2.
+
+#include "policies/scheduling/remaining_first.hpp"
+
+#include "policies/scheduling/walk_policy.hpp"
+
+#include <climits>
+#include <set>
+
+namespace contend {
+
+namespace {
+
+class RemainingFirst final : public WalkPolicy {
+ public:
+  RemainingFirst(Remaining what, bool list_order) : what_{what}, list_order_{list_order} {}
+
+  [[nodiscard]] std::int64_t key(const JobView& job) const override {
+    return what_ == Remaining::service ? job.remaining_service.ns() : job.remaining_service.ns() / job.gpus;
+  }
+
+ private:
+  static constexpr std::int64_t kPass = 1 << 20;  // labels that one pass may give
+  static constexpr std::int32_t kNew = INT32_MAX;
+
+  // With list_order, jobs with equal keys stand like this. One that has run since the last event was behind those that
+  // waited, for its key was larger; of two that have run, the one on more GPUs was behind; who has just come is last.
+  // Among those that wait, labels rise with the event at which they began to; among those that run with one rate, who
+  // started later was in front, unless it had only just come.
+  Rank waiting_rank(WalkJob& job) override {
+    const Rank rank{key(job.view), 1, job.view.tie, job.view.id};
+    if (!list_order_) return rank;
+    if (!job.is_new) return {rank.key, 0, next_label(), rank.job};
+    return {rank.key, kNew, next_label() + kPass / 2, rank.job};
+  }
+
+  MovingRank running_rank(WalkJob& job, const Rank& waiting) override {
+    MovingRank at{waiting, what_ == Remaining::service ? job.view.gpus : 1};
+    if (job.view.timed) {
+      at.rank.key = now().ns() + job.view.remaining_service.ns() / job.view.gpus;
+    } else {
+      at.rate = 0;
+    }
+    at.rank.tier = 0;
+    if (list_order_) {
+      at.rank.tier = what_ == Remaining::service ? job.view.gpus : 1;
+      at.rank.label = job.is_new ? next_label() : next_label() - 2 * passes() * kPass;
+    }
+    return at;
+  }
+
+  void before_walks(const ClusterView& cluster) override {
+    for (const JobId id : untimed_) {
+      const WalkJob& moved = job(id);
+      rerank(moved, {{key(cluster.job(id)), 0, moved.view.tie, id}, 0});
+    }
+  }
+
+  void after_walks(const ClusterView&) override {
+    if (!list_order_) return;
+    for (const JobId id : newcomers()) {
+      const WalkJob& waiting = job(id);
+      Rank rank = place_of(waiting);
+      rank.tier = 0;
+      rerank(waiting, {rank, 0});
+    }
+  }
+
+  void job_started(WalkJob& job) override {
+    if (!job.view.timed) untimed_.insert(job.view.id);
+  }
+  void job_stopped(WalkJob& job) override { untimed_.erase(job.view.id); }
+
+  std::int64_t next_label() {
+    if (labelled_ != passes()) sequence_ = 0;
+    labelled_ = passes();
+    return passes() * kPass + sequence_++;
+  }
+
+  Remaining what_;
+  bool list_order_;
+  std::set<JobId> untimed_;  // that run: what remains of them is not known ahead
+  std::int64_t labelled_ = 0, sequence_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulingPolicy> make_remaining_first(Remaining what, bool list_order) {
+  return std::make_unique<RemainingFirst>(what, list_order);
+}
+
+}  // namespace contend

@@ -1,0 +1,95 @@
+#pragma once
+// What the policies have in common that divide the cluster among accounts, which are virtual clusters or users: the
+// account with the smallest share goes next. Within an account jobs go in order of submission.
+//
+// A virtual cluster with a quota that may be exceeded (`borrows`) is guaranteed that many GPUs. What others leave idle
+// it may borrow, after all that are within their quotas; and it gives back what it has borrowed when a job within the
+// quota of its own virtual cluster finds too few GPUs free: of the virtual cluster that is furthest above its quota,
+// the job that started last gives way.
+
+#include "policies/scheduling/ordered_queue.hpp"
+#include "sim/ports.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace contend {
+
+/// What an account holds.
+struct Holdings {
+  std::int64_t milli_gpus = 0;  ///< a share of a GPU counts as such
+  std::int64_t milli_cpus = 0;
+  std::int64_t host_bytes = 0;
+};
+
+class SharePolicy : public SchedulingPolicy {
+ public:
+  struct Options {
+    bool by_user = false;  ///< accounts are users; else virtual clusters
+    bool strict = false;   ///< a job that can't start holds back the rest of its account and those with larger shares
+    bool reclaim = true;   ///< borrowed GPUs are taken back
+  };
+  explicit SharePolicy(const Options& options) : options_{options} {}
+  [[nodiscard]] std::int64_t key(const JobView& job) const final { return job.submit.ns(); }
+  void queued(const JobView& view) final;
+  void left(JobId job) final;
+  void pass(const ClusterView& cluster, SchedulingActions& actions) final;
+
+ protected:
+  /// The share of an account now; the smaller goes first. `weight` > 0: its part of the cluster.
+  [[nodiscard]] virtual double share(std::int32_t account, const Holdings& held, double weight) = 0;
+  /// Called once, before anything runs: what the cluster has. What is not counted is 0.
+  virtual void begin(const Holdings& /*cluster*/) {}
+  /// Called first in a pass.
+  virtual void look(Time /*now*/) {}
+  /// An account is about to hold more or less.
+  virtual void changes(std::int32_t /*account*/, const Holdings& /*held*/, Time /*now*/) {}
+
+ private:
+  struct Job {
+    JobView view;
+    std::uint64_t started = 0;  ///< counts starts; 0: waits
+    bool has_taken = false;     ///< borrowers have given way to it in this stay in the queue: not again
+  };
+  struct Account {
+    OrderedQueue queue;
+    Holdings held;
+    std::int32_t vc = -1;
+  };
+  /// An account and its next job to be tried in this pass.
+  struct Turn {
+    double share = 0;
+    std::int32_t account = 0;
+    OrderedQueue::Place next;
+    bool operator<(const Turn& other) const { return share != other.share ? share < other.share : next < other.next; }
+  };
+
+  [[nodiscard]] std::int32_t account_of(const JobView& view) const { return options_.by_user ? view.user : view.vc; }
+  [[nodiscard]] double weight(const ClusterView& cluster, const Account& account) const;
+  [[nodiscard]] static bool within_quota(const ClusterView& cluster, const JobView& view);
+  void insert(const JobView& view);
+  /// GPUs beyond which a job of the account has no chance in this round.
+  [[nodiscard]] int reach(const ClusterView& cluster, const Account& account, bool borrowing) const;
+  void add_turn(const ClusterView& cluster, std::int32_t account, const OrderedQueue::Place* after, bool borrowing);
+  void round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing);
+  bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job, bool borrowing);
+  bool take_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view);
+  void hold(const JobView& view, int sign);
+  void count(const ClusterView& cluster);
+
+  Options options_;
+  Time now_{};
+  bool has_begun_ = false, in_pass_ = false;
+  std::uint64_t starts_ = 0;
+  std::map<JobId, Job> jobs_;
+  std::map<std::int32_t, Account> accounts_;
+  std::map<std::int32_t, std::map<std::uint64_t, JobId>> running_;  // by virtual cluster with a quota, by start
+  std::set<Turn> turns_;                                            // of a round
+  std::vector<JobId> left_;                                         // since the last pass
+  std::vector<JobView> arrived_;                                    // since then
+};
+
+}  // namespace contend
