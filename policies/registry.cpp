@@ -70,6 +70,10 @@ constexpr ParameterInfo kFairShareParameters[] = {
 constexpr ParameterInfo kDrfParameters[] = {kByUser, kReclaim, {"strict", false, 0, 0, kShareStrict}};
 
 constexpr PolicyRow<SchedulingPolicy> kScheduling[] = {
+    {"fifo", "jobs in order of submission", kTextbook, kFifoParameters, make_fifo},
+    {"sjf", "smallest total compute time first", kTextbook, kStaticParameters, make_sjf},
+    {"srtf", "smallest remaining compute time first", kTextbook, kRemainingParameters, make_srtf},
+    {"srsf", "smallest remaining service (compute time x GPUs) first", kAdaSrsf, kRemainingParameters, make_srsf},
     {"conservative", "every job is promised a start when it comes; whoever delays no promise may pass",
      "Mu'alem, Feitelson, TPDS 2001", kBackfillParameters, make_conservative},
     {"dlas", "a few queues by time on the GPUs, the first queue first", kTiresias, kDlasParameters, make_dlas},
@@ -86,10 +90,6 @@ constexpr PolicyRow<SchedulingPolicy> kScheduling[] = {
     {"las", "least attained service first", "Nuyens, Wierman, Perform. Eval. 2008; Tiresias", kLasParameters, make_las},
     {"priority", "larger priority first, then by submission", kTextbook, kPriorityParameters, make_priority},
     {"smallest-first", "fewest GPUs first, then by submission", kTiresias, kSmallestParameters, make_smallest_first},
-    {"fifo", "jobs in order of submission", kTextbook, kFifoParameters, make_fifo},
-    {"sjf", "smallest total compute time first", kTextbook, kStaticParameters, make_sjf},
-    {"srtf", "smallest remaining compute time first", kTextbook, kRemainingParameters, make_srtf},
-    {"srsf", "smallest remaining service (compute time x GPUs) first", kAdaSrsf, kRemainingParameters, make_srsf},
 };
 
 constexpr ParameterInfo kConsolidatedParameters[] = {

@@ -5,6 +5,7 @@
 #include "scenarios/like_keys.hpp"
 #include "scenarios/overlap_keys.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "scenarios/scheduling_keys.hpp"
 #include "scenarios/topology_codec.hpp"
 
 #include <algorithm>
@@ -50,11 +51,14 @@ ScenarioKey no_flow(ScenarioKey key) {
 
 /// A study of one iteration has no use for jobs and clusters, and a study of jobs none for `overlap`.
 ScenarioKey for_its_study(ScenarioKey key) {
-  constexpr std::string_view kOfJobs[] = {"seed", "repeat", "cluster.", "policies.", "workload.", "engine."};
+  constexpr std::string_view kOfJobs[] = {"seed",        "repeat",    "cluster.", "policies.",
+                                          "scheduling.", "workload.", "engine."};
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); })) {
-    key.needs = "a study of jobs (no overlap.model or overlap.layers)";
-    key.applies = [](const Scenario& scenario) { return !scenario.overlap.given(); };
+    if (!key.applies) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
+    key.applies = [own = key.applies](const Scenario& scenario) {
+      return !scenario.overlap.given() && (!own || own(scenario));
+    };
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
     key.needs = "overlap.model or overlap.layers";
     key.applies = [](const Scenario& scenario) { return scenario.overlap.given(); };
@@ -265,6 +269,7 @@ std::vector<ScenarioKey> workload_keys() {
   }
   std::vector<ScenarioKey> like = like_keys();
   keys.insert(keys.begin() + 1, std::make_move_iterator(like.begin()), std::make_move_iterator(like.end()));
+  keys.push_back(scatter_penalty_key());
   return keys;
 }
 
@@ -285,8 +290,8 @@ std::vector<ScenarioKey> engine_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make :
-         {run_keys, cluster_keys, network_keys, flow_keys, policy_keys, workload_keys, overlap_keys, engine_keys}) {
+    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
+                             workload_keys, overlap_keys, engine_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

@@ -4,6 +4,7 @@
 #include "scenarios/like_keys.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/overlap_check.hpp"
+#include "scenarios/scheduling_keys.hpp"
 
 #include <algorithm>
 #include <map>
@@ -86,6 +87,9 @@ class LayerReader {
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
+    if (const std::string reason = vcs_complaint(scenario_); !reason.empty()) {
+      place({{"", 0, 0, "cluster.vcs", reason, "", ""}});
+    }
     if (!complaints_.empty()) return;
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));

@@ -6,6 +6,7 @@
 #include "network/server_groups.hpp"
 #include "scenarios/flow.hpp"
 #include "scenarios/network.hpp"
+#include "scenarios/scheduling_keys.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
@@ -88,11 +89,10 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   options.until = scenario.engine.until.value_or(Time::never());
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
-  Simulation simulation{{scenario.cluster.servers, scenario.cluster.gpus_per_server, scenario.cluster.gpu_memory},
-                        std::move(workload),
-                        std::move(policies),
-                        std::move(network),
-                        std::move(options)};
+  options.rules = scheduling_rules(scenario);
+  options.decisions = hooks.decisions;
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  Simulation simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
   return simulation.run();
 }
 

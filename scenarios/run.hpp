@@ -16,6 +16,7 @@ namespace contend {
 struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
+  DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
 };
 
 /// Start-up, time per byte and penalty of a link, every one of them filled in.

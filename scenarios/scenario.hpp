@@ -7,6 +7,7 @@
 #include "models/workloads/synthetic.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
+#include "sim/rules.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -57,6 +58,14 @@ struct OverlapStudy {
   [[nodiscard]] bool given() const { return model || layers; }
 };
 
+/// A virtual cluster of `cluster.vcs`: so many servers of its own, or so many GPUs anywhere.
+struct NamedVirtualCluster {
+  std::string name;
+  std::optional<int> servers, gpus;
+  bool borrow = false;
+  bool operator==(const NamedVirtualCluster&) const = default;
+};
+
 struct Scenario {
   std::string name;
   std::string description;
@@ -67,6 +76,9 @@ struct Scenario {
     int servers = 16;
     int gpus_per_server = 4;
     Bytes gpu_memory = Bytes::mebibytes(32768);
+    std::optional<double> cpus;        ///< of each server; not counted if not given
+    std::optional<Bytes> host_memory;  ///< of each server; not counted if not given
+    std::vector<NamedVirtualCluster> vcs;
   } cluster;
 
   struct Network {
@@ -90,12 +102,14 @@ struct Scenario {
   } network;
 
   PolicyChoice scheduling, placement, communication;
+  SchedulingRules rules;  ///< beside the policy; without the penalty for scattering
 
   struct Work {
     std::optional<std::string> jobs;  ///< path of a job list; if neither it nor `like` is given, the mix is generated
     std::optional<std::string> like;  ///< a name of fitted_workloads()
     SyntheticWorkload synthetic;      ///< but for `like`
     GeneratedWorkload generate;
+    std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
   } workload;
 
   OverlapStudy overlap;

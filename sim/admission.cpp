@@ -17,8 +17,28 @@ void Admission::begin() {
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) arrivals_.emplace_back(j);
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [&](JobId a, JobId b) { return state_.run(a).spec->submit < state_.run(b).spec->submit; });
-  for (std::size_t i = 0; i < arrivals_.size(); ++i) state_.run(arrivals_[i]).tie = static_cast<std::uint32_t>(i);
+  order_ties();
   schedule_next_arrival();
+}
+
+void Admission::order_ties() {
+  std::vector<JobId> order = arrivals_;  // by submission, then as in the list
+  const auto sort_by = [&](const auto& goes_first) { std::stable_sort(order.begin(), order.end(), goes_first); };
+  switch (state_.options.rules.ties) {
+    case TieOrder::submission:
+      break;
+    case TieOrder::list_reversed:
+      std::reverse(order.begin(), order.end());
+      sort_by([&](JobId a, JobId b) { return state_.run(a).spec->submit < state_.run(b).spec->submit; });
+      break;
+    case TieOrder::latest:
+      std::reverse(order.begin(), order.end());
+      break;
+    case TieOrder::name:
+      sort_by([&](JobId a, JobId b) { return state_.run(a).spec->name < state_.run(b).spec->name; });
+      break;
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) state_.run(order[i]).tie = static_cast<std::uint32_t>(i);
 }
 
 Time Admission::next_arrival() const {
@@ -71,6 +91,7 @@ void Admission::on_arrival() {
   ++state_.events;
   std::string reason = why_never(*state_.run(job).spec);
   if (!reason.empty()) {
+    if (state_.options.decisions != nullptr) state_.options.decisions->rejected(state_.clock, job, reason);
     state_.reasons.emplace_back(job, std::move(reason));
     return state_.set_state(job, JobState::failed);
   }
@@ -84,6 +105,7 @@ void Admission::enqueue(JobId job) {
   run.waits = true;
   ++state_.waiting;
   pass_is_due_ = pass_is_due_ || !in_pass_;
+  if (state_.options.decisions != nullptr) state_.options.decisions->queued(state_.clock, job);
   state_.policies.scheduling->queued(state_.job(job));
 }
 
@@ -111,10 +133,10 @@ void Admission::on_job_end(JobId job) {
   tell_left(job);
   if (was_last) return;
   ++run.attempt;
-  run.since = state_.clock;
-  retries_.push_back(state_.clock);
+  const Time retry = state_.clock + state_.options.rules.retry_delay;
+  retries_.push_back(retry);
   std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});
-  state_.calendar.schedule(state_.clock, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+  state_.calendar.schedule(retry, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
 }
 
 void Admission::on_pass() {
@@ -124,6 +146,9 @@ void Admission::on_pass() {
 
 void Admission::tell_left(JobId job) {
   pass_is_due_ = true;
+  if (state_.options.decisions != nullptr) {
+    state_.options.decisions->ended(state_.clock, job, state_.run(job).state == JobState::finished);
+  }
   if (in_pass_) {
     ended_in_pass_.push_back(job);
   } else {
@@ -131,7 +156,18 @@ void Admission::tell_left(JobId job) {
   }
 }
 
+Time Admission::at_quantum(Time time) const {
+  const std::int64_t quantum = state_.options.rules.quantum.ns();
+  if (quantum == 0 || time == Time::never()) return time;
+  const std::int64_t after = time.ns() % quantum;
+  return after == 0 ? time : time + Time::nanoseconds(quantum - after);
+}
+
 void Admission::scheduling_pass() {
+  if (pass_is_due_ && state_.waiting > 0 && at_quantum(state_.clock) != state_.clock) {
+    pass_is_due_ = false;
+    schedule_pass(std::min(pass_at_, at_quantum(state_.clock)));
+  }
   // A job without work ends in the pass that starts it; what it frees is for another pass at the same instant.
   const bool idles = state_.policies.scheduling->idle_passes();
   while (pass_is_due_ && (state_.waiting > 0 || idles)) {
@@ -158,7 +194,7 @@ void Admission::ask_for_next_decision() {
     ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
   }
   if (state_.waiting > 0) ask(*state_.policies.placement, "placement", state_.policies.placement_name);
-  schedule_pass(next);
+  schedule_pass(at_quantum(next));
 }
 
 void Admission::schedule_pass(Time time) {
@@ -204,15 +240,11 @@ bool Admission::start(JobId job) {
   --state_.waiting;
   state_.set_state(job, JobState::running);
   hold(job);
+  run.waited += state_.clock - run.since;
   run.since = state_.clock;
+  if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
   if (run.timed()) {
-    const auto attempt = static_cast<std::size_t>(run.attempt);
-    const bool is_last = attempt == run.spec->attempts.size();
-    Time later;  // of attempts after this one
-    for (std::size_t i = attempt + 1; i < run.spec->attempts.size(); ++i) later += run.spec->attempts[i];
-    if (!is_last) later += *run.spec->duration;
-    run.ends = state_.clock + Time::nanoseconds(run.remaining_service.ns() / run.spec->gpus) - later;
-    run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
+    start_timed(run, job);
     return true;
   }
   JobView view = state_.view(job, true);
@@ -223,7 +255,18 @@ bool Admission::start(JobId job) {
   return true;
 }
 
-void Admission::preempt(JobId job) {
+void Admission::start_timed(JobRun& run, JobId job) {
+  const PreemptionCosts& costs = state_.options.rules.preemption;
+  const auto& penalty = state_.options.rules.scatter_penalty;
+  const int per_server = state_.spec.gpus_per_server;
+  const int beyond = run.servers_spanned - (run.spec->gpus + per_server - 1) / per_server;
+  const bool is_scattered = beyond > 0 && !penalty.empty();
+  run.pace = is_scattered ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
+  run.ends = state_.clock + length_of(run.segment(costs), costs);
+  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
+}
+
+void Admission::preempt(JobId job, JobId by) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
     illegal_step(job, "preempted");
   }
@@ -240,11 +283,15 @@ void Admission::preempt(JobId job) {
   ++run.preemptions;
   state_.set_state(job, JobState::preempted);
   release(job);
+  run.resumes = run.timed();
+  if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
   too_large_.clear();
   enqueue(job);
 }
 
-void Admission::blocked(JobId, Why, JobId) {}
+void Admission::blocked(JobId job, Why why, JobId by) {
+  if (state_.options.decisions != nullptr) state_.options.decisions->blocked(state_.clock, job, why, by);
+}
 
 void Admission::hold(JobId job) {
   JobRun& run = state_.run(job);
@@ -275,8 +322,12 @@ void Admission::release(JobId job) {
   state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
   run.attained += held * run.spec->gpus;
   if (run.timed()) {
-    run.remaining_service -= held * run.spec->gpus;
-    run.compute += held * run.spec->gpus;
+    const WorkDone work = state_.work_done(run);
+    run.remaining_service -= work.saved * run.spec->gpus;
+    run.compute += work.saved * run.spec->gpus;
+    run.overhead += work.overhead;
+    run.lost += work.done - work.saved;
+    run.resumes = false;
     run.ends = Time::never();
   }
   std::vector<GpuId>{}.swap(run.gpus);

@@ -35,19 +35,23 @@ class Admission : private SchedulingActions {
  private:
   // SchedulingActions
   bool start(JobId job) override;
-  void preempt(JobId job) override;
+  void preempt(JobId job, JobId by) override;
   void blocked(JobId job, Why why, JobId by) override;
-  [[nodiscard]] bool recording() const override { return false; }
+  [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
   void schedule_next_arrival();
   [[nodiscard]] Time next_arrival() const;
   [[nodiscard]] std::string why_never(const JobSpec& job) const;
   void enqueue(JobId job);
+  void order_ties();
   void schedule_pass(Time time);
+  /// The first multiple of the quantum that is not before `time`.
+  [[nodiscard]] Time at_quantum(Time time) const;
   void ask_for_next_decision();
   /// False if no placement could be legal now.
   [[nodiscard]] bool has_room(const JobSpec& job);
   void check_placement(JobId job) const;
+  void start_timed(JobRun& run, JobId job);
   void hold(JobId job);
   /// Gives back what the job holds, once its execution is over.
   void release(JobId job);

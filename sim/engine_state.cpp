@@ -11,6 +11,20 @@ namespace contend {
 
 namespace {
 
+void check_rules(const SchedulingRules& rules) {
+  const PreemptionCosts& costs = rules.preemption;
+  if (rules.quantum < Time{} || rules.retry_delay < Time{} || costs.restart < Time{} ||
+      costs.checkpoint_interval < Time{} || costs.checkpoint < Time{}) {
+    throw InputError{"a quantum, a delay or a cost of preemption is negative"};
+  }
+  if (costs.checkpoint > Time{} && costs.checkpoint_interval == Time{}) {
+    throw InputError{"checkpoints have a cost but no interval"};
+  }
+  for (const std::int32_t factor : rules.scatter_penalty) {
+    if (factor < 1000) throw InputError{"a job on more servers would be faster than on the fewest"};
+  }
+}
+
 const ClusterSpec& checked(const ClusterSpec& spec) {
   if (spec.servers < 1 || spec.gpus_per_server < 1) throw InputError{"a cluster needs a server with a GPU"};
   std::uint32_t owned = 0;
@@ -83,6 +97,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       options{std::move(run_options)},
       capacity{spec} {
   check_jobs(workload);
+  check_rules(options.rules);
   if (options.observer != nullptr) options.leap = false;
   fold = options.leap;
   plans.reserve(workload.graphs.size());
@@ -134,6 +149,14 @@ void JobRun::promise(Time when, Time service) {
   } else {
     promises.push_back({when, service});
   }
+}
+
+Time JobRun::attempt_left() const {
+  Time left = Time::nanoseconds(remaining_service.ns() / spec->gpus);
+  const std::size_t attempts = spec->attempts.size();
+  if (static_cast<std::size_t>(attempt) == attempts) return left;
+  for (std::size_t i = static_cast<std::size_t>(attempt) + 1; i < attempts; ++i) left -= spec->attempts[i];
+  return left - *spec->duration;
 }
 
 bool EngineState::stays_behind(JobId other, JobId id) {
@@ -209,9 +232,8 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.running = run.state == JobState::running;
   view.since = run.since;
   if (!view.running) return view;
-  const Time held = (clock - run.since) * job.gpus;
-  view.attained_service += held;
-  if (run.timed()) view.remaining_service -= held;
+  view.attained_service += (clock - run.since) * job.gpus;
+  if (run.timed()) view.remaining_service -= work_done(run).done * job.gpus;
   return view;
 }
 

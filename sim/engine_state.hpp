@@ -143,6 +143,8 @@ struct JobRun {
   int attempt = 0;          ///< index of the attempt that runs or waits; as many as JobSpec::attempts: the last
   int servers_spanned = 0;  ///< at the last start
   bool waits = false;       ///< in the queue of the scheduling policy
+  bool resumes = false;      ///< a timed job that was preempted: its next start, or the present one, is a restart
+  std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
   std::uint32_t tie = 0;    ///< JobView::tie
   Time start = Time::never(), finish = Time::never();
   Time since;  ///< start of the present run or wait
@@ -150,7 +152,10 @@ struct JobRun {
   std::int64_t completed = 0;  ///< iterations
   Time remaining_service;      ///< of a running timed job: as it was at `since`
   Time attained;               ///< GPU time held until `since`
-  Time compute;                ///< GPU time spent in completed tasks; of a timed job: holding GPUs
+  Time waited;                 ///< in the queue, until `since`
+  Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
+  Time lost;                   ///< of a timed job: work undone by preemptions
+  Time compute;                ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   Time next_promise = Time::never();
@@ -164,6 +169,11 @@ struct JobRun {
   EventHandle end;                     ///< that event
 
   [[nodiscard]] bool timed() const { return plan == nullptr; }
+  /// Of a timed job: the work that its present or next run has to do, on each GPU.
+  [[nodiscard]] Time attempt_left() const;
+  [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
+    return {attempt_left(), resumes ? costs.restart : Time{}, pace};
+  }
   void promise(Time when, Time service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
   [[nodiscard]] bool next_is_open() const { return completed + 1 < spec->iterations; }
@@ -213,6 +223,10 @@ struct EngineState : ClusterView {
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
   [[nodiscard]] std::int64_t key(JobId job);
+  /// Of a running timed job.
+  [[nodiscard]] WorkDone work_done(const JobRun& run) const {
+    return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
+  }
   /// What a policy sees; `for_key` leaves out what SchedulingPolicy::key must not look at.
   [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.

@@ -22,12 +22,19 @@ struct JobResult {
   std::int64_t iterations = 0;  ///< asked for
   std::int64_t iterations_done = 0;
   int preemptions = 0;
+  JobOutcome outcome = JobOutcome::completed;  ///< how its last attempt ends, by the job list
+  int attempts = 0;                            ///< begun
+  std::string vc, user;                        ///< empty: none, not known
   Time submit;
   Time start = Time::never();   ///< first start; never() if it did not start
   Time finish = Time::never();  ///< never() if it did not finish
   Time compute;                 ///< GPU time spent in its compute operations, summed over its GPUs
   Time communication;           ///< time with a transfer of this job in the network
   Time communication_wait;      ///< time with a message ready but held back by the communication policy
+  Time held;                    ///< time on GPUs, over all starts
+  Time waited;                  ///< time in the queue, over all waits
+  Time overhead;                ///< part of `held` spent on restarts and checkpoints (timed jobs)
+  Time lost;                    ///< part of `held` whose work preemptions undid (timed jobs)
   Time contended;               ///< part of `communication` in which another transfer slowed it (k >= 2)
 
   /// Completion time: finish - submit. Only for finished jobs.

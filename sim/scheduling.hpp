@@ -6,6 +6,8 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace contend {
 
@@ -21,6 +23,23 @@ enum class Why : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(Why why);
 
+/// Listens to what is decided about jobs, e.g. to explain why one waited. It changes nothing.
+class DecisionObserver {
+ public:
+  virtual ~DecisionObserver() = default;
+  /// The job waits from now on.
+  virtual void queued(Time now, JobId job) = 0;
+  virtual void started(Time now, JobId job, std::span<const GpuId> gpus) = 0;
+  virtual void preempted(Time now, JobId job, JobId by) = 0;
+  /// The job left its GPUs; it is done, or an attempt failed and it will be back.
+  virtual void ended(Time now, JobId job, bool is_done) = 0;
+  /// The cluster can never run the job.
+  virtual void rejected(Time now, JobId job, std::string_view reason) = 0;
+  /// In the pass at this instant the policy considered the job and left it waiting. Only the last word in a pass
+  /// counts.
+  virtual void blocked(Time now, JobId job, Why why, JobId by) = 0;
+};
+
 /// What a policy may do in a pass. Each step is checked and carried out at once, so that the view shows its outcome; an
 /// illegal one is an error that names the policy.
 class SchedulingActions {
@@ -29,7 +48,9 @@ class SchedulingActions {
   /// Offers a queued job to the placement policy and starts it there. False: there is no place for it now.
   virtual bool start(JobId job) = 0;
   /// Takes its GPUs from a running job, which queues again: SchedulingPolicy::queued is called before this returns.
-  virtual void preempt(JobId job) = 0;
+  /// `by`: for whom, for explanations.
+  virtual void preempt(JobId job, JobId by) = 0;
+  void preempt(JobId job) { preempt(job, JobId::none()); }
   /// Notes why a job waits that was considered, for explanations: nothing else comes of it. `by`: who is in the way.
   virtual void blocked(JobId job, Why why, JobId by) = 0;
   void blocked(JobId job, Why why) { blocked(job, why, JobId::none()); }

@@ -79,6 +79,7 @@ class Simulation::Engine {
   }
 
   RunResult collect() const;
+  void add_service(const JobRun& run, JobResult& job) const;
 
   EngineState state_;
   Courier courier_{state_};
@@ -86,6 +87,29 @@ class Simulation::Engine {
   Admission admission_{state_, executor_, courier_};
   Leaper leaper_{state_, admission_};
 };
+
+void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
+  const JobSpec& spec = *run.spec;
+  job.outcome = spec.outcome;
+  job.attempts = run.attempt + (run.start < Time::never() ? 1 : 0);
+  if (run.attempt > 0 && run.state == JobState::queued) --job.attempts;  // the next one hasn't begun
+  const auto name_of = [](const std::vector<std::string>& names, std::int32_t index) {
+    return index >= 0 && static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)] : "";
+  };
+  job.vc = name_of(state_.workload.vcs, spec.vc);
+  job.user = name_of(state_.workload.users, spec.user);
+  job.held = Time::nanoseconds(run.attained.ns() / spec.gpus);
+  job.waited = run.waited;
+  job.overhead = run.overhead;
+  job.lost = run.lost;
+  if (run.waits) job.waited += state_.clock - run.since;
+  if (run.state != JobState::running) return;
+  job.held += state_.clock - run.since;
+  if (!run.timed()) return;
+  const WorkDone work = state_.work_done(run);
+  job.compute += work.done * spec.gpus;
+  job.overhead += work.overhead;
+}
 
 RunResult Simulation::Engine::collect() const {
   RunResult result;
@@ -109,7 +133,7 @@ RunResult Simulation::Engine::collect() const {
     job.communication = usage.active;
     job.communication_wait = run.communication_wait;
     if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
-    if (run.timed() && run.state == JobState::running) job.compute += (state_.clock - run.since) * run.spec->gpus;
+    add_service(run, job);
     job.contended = usage.contended;
     result.jobs.push_back(std::move(job));
   }

@@ -9,6 +9,7 @@
 #include "sim/job.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
+#include "sim/rules.hpp"
 
 #include <functional>
 #include <memory>
@@ -32,9 +33,11 @@ struct Progress {
 };
 
 struct SimulationOptions {
-  bool leap = true;                              ///< skip whole periods exactly; false executes every event
-  Time until = Time::never();                    ///< stop at this instant; jobs still alive stay unfinished
+  bool leap = true;            ///< skip whole periods exactly; false executes every event
+  Time until = Time::never();  ///< stop at this instant; jobs still alive stay unfinished
+  SchedulingRules rules{};
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
+  DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts
 };
 

@@ -159,7 +159,7 @@ bool InOrder::make_room(const ClusterView& cluster, SchedulingActions& actions, 
   std::sort(candidates_.begin(), candidates_.end(), std::greater<>{});
   if (!eviction_.choose(cluster, job, candidates_, victims_)) return false;
   pushed_.push_back(id);
-  for (const JobId victim : victims_) actions.preempt(victim);
+  for (const JobId victim : victims_) actions.preempt(victim, id);
   return true;
 }
 

@@ -1,0 +1,177 @@
+#include "tests/policies/scheduling_kit.hpp"
+
+#include "tests/policies/policy_kit.hpp"
+#include "tests/sim/fixed_network.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend::test {
+
+namespace {
+
+/// The first GPUs that fit, wherever they are.
+class AnyGpus final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    const ServerRange servers = cluster.servers_for(job);
+    const std::size_t per_server = cluster.gpus() / cluster.servers();
+    for (std::size_t s = servers.first; s < servers.last; ++s) {
+      std::int64_t ranks = cluster.ranks_by_host(ServerId{s}, job);
+      for (std::size_t g = s * per_server; g < (s + 1) * per_server && ranks > 0; ++g) {
+        if (!cluster.fits(GpuId{g}, job)) continue;
+        --ranks;
+        chosen.emplace_back(g);
+        if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
+      }
+    }
+    chosen.clear();
+  }
+};
+
+class AnyMessage final : public CommunicationPolicy {
+ public:
+  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
+};
+
+class Watch final : public SchedulingPolicy, private SchedulingActions {
+ public:
+  Watch(std::unique_ptr<SchedulingPolicy> policy, Played& played) : policy_{std::move(policy)}, played_{played} {}
+
+  [[nodiscard]] std::int64_t key(const JobView& job) const override { return policy_->key(job); }
+  void queued(const JobView& job) override {
+    waiting_.insert(job.id);
+    policy_->queued(job);
+  }
+  void left(JobId job) override {
+    left_.push_back(job);
+    policy_->left(job);
+  }
+  [[nodiscard]] bool idle_passes() const override { return true; }  // to see when jobs end
+  [[nodiscard]] Time next_decision(const ClusterView& cluster) override {
+    return !waiting_.empty() || policy_->idle_passes() ? policy_->next_decision(cluster) : Time::never();
+  }
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    cluster_ = &cluster;
+    actions_ = &actions;
+    for (const JobId job : std::exchange(left_, {})) close(job);
+    if (!waiting_.empty() || policy_->idle_passes()) policy_->pass(cluster, *this);
+    look();
+  }
+
+ private:
+  bool start(JobId job) override {
+    if (!actions_->start(job)) return false;
+    waiting_.erase(job);
+    const auto gpus = cluster_->gpus_of(job);
+    Hold run{job, {gpus.begin(), gpus.end()}, cluster_->now(), Time::never()};
+    if (run.gpus.size() != static_cast<std::size_t>(cluster_->job(job).gpus)) fault(job, "has not its whole gang");
+    for (const GpuId gpu : run.gpus) {
+      if (cluster_->job(job).gpu_share == kWholeGpu && !holder_.try_emplace(gpu, job).second) {
+        fault(job, fmt::format("shares GPU {}", gpu.value()));
+      }
+    }
+    open_[job] = played_.runs.size();
+    played_.runs.push_back(std::move(run));
+    return true;
+  }
+  void preempt(JobId job) override {
+    close(job);
+    actions_->preempt(job);
+  }
+  void blocked(JobId job, Why why, JobId by) override { actions_->blocked(job, why, by); }
+  [[nodiscard]] bool recording() const override { return true; }
+
+  void close(JobId job) {
+    Hold& run = played_.runs[open_.at(job)];
+    run.end = cluster_->now();
+    for (const GpuId gpu : run.gpus) holder_.erase(gpu);
+    open_.erase(job);
+  }
+  void look() {
+    bool is_idle = false;
+    for (const JobId id : waiting_) {
+      const JobView job = cluster_->job(id);
+      is_idle = is_idle || (job.gpus <= cluster_->free_gpus_of_vc(job.vc) && job.gpus <= cluster_->quota_left(job.vc));
+    }
+    played_.passes_with_idle_room += is_idle ? 1 : 0;
+    for (std::int32_t vc = 0; vc < 8; ++vc) {
+      int& most = played_.most_of_vc[vc];
+      most = std::max(most, cluster_->vc_used(vc));
+    }
+  }
+  void fault(JobId job, const std::string& what) {
+    played_.faults.push_back(fmt::format("job {} {}", job.value(), what));
+  }
+
+  std::unique_ptr<SchedulingPolicy> policy_;
+  Played& played_;
+  const ClusterView* cluster_ = nullptr;
+  SchedulingActions* actions_ = nullptr;
+  std::set<JobId> waiting_;
+  std::vector<JobId> left_;
+  std::map<JobId, std::size_t> open_;
+  std::map<GpuId, JobId> holder_;
+};
+
+}  // namespace
+
+std::string Played::finishes() const {
+  std::string text;
+  for (const JobResult& job : result.jobs) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", job.name, job.finish.ns() / 1'000'000'000);
+  }
+  return text;
+}
+
+std::string Played::preemptions() const {
+  std::string text;
+  for (const JobResult& job : result.jobs) {
+    if (job.preemptions > 0) text += fmt::format("{}{}{}", text.empty() ? "" : " ", job.name, job.preemptions);
+  }
+  return text;
+}
+
+double Played::mean_jct_s() const {
+  double sum = 0;
+  for (const JobResult& job : result.jobs) sum += job.jct().to_seconds();
+  return sum / static_cast<double>(result.jobs.size());
+}
+
+std::int64_t Played::total_preemptions() const {
+  std::int64_t sum = 0;
+  for (const JobResult& job : result.jobs) sum += job.preemptions;
+  return sum;
+}
+
+Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs) {
+  Played played;
+  Workload workload;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    jobs[j].name = jobs.size() <= 26 ? std::string(1, static_cast<char>('A' + static_cast<int>(j))) : std::to_string(j);
+  }
+  workload.jobs = std::move(jobs);
+  PolicySet policies{std::make_unique<Watch>(scheduling(choice), played),
+                     std::make_unique<AnyGpus>(),
+                     std::make_unique<AnyMessage>(),
+                     choice.name,
+                     "any-gpus",
+                     "any-message"};
+  auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size());
+  Simulation simulation{cluster, workload, std::move(policies), std::move(network), {}};
+  played.result = simulation.run();
+  return played;
+}
+
+Played play(const Choice& choice, int gpus, std::vector<JobSpec> jobs) {
+  ClusterSpec cluster;
+  cluster.gpus_per_server = gpus;
+  cluster.gpu_memory = Bytes{1};
+  return play(choice, cluster, std::move(jobs));
+}
+
+}  // namespace contend::test

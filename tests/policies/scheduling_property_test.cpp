@@ -1,0 +1,142 @@
+// What every scheduling policy must hold to, on random workloads; and what single ones promise.
+
+#include "sim/random.hpp"
+#include "tests/policies/policy_kit.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Few sizes and whole seconds, so that ties are common.
+std::vector<JobSpec> random_jobs(std::uint64_t seed, int gpus, int vcs) {
+  RandomStream stream{seed, "scheduling-property"};
+  std::vector<JobSpec> jobs;
+  std::int64_t submit = 0;
+  for (int j = 0; j < 70; ++j) {
+    submit += stream.uniform() < 0.4 ? 0 : stream.uniform_integer(1, 12);
+    const std::int64_t wanted = std::int64_t{1} << stream.uniform_integer(0, 3);
+    const auto size = static_cast<int>(std::min<std::int64_t>(wanted + (stream.uniform() < 0.2 ? 1 : 0), gpus));
+    const std::int64_t duration =
+        stream.uniform() < 0.05 ? 0 : stream.uniform_integer(1, stream.uniform() < 0.2 ? 90 : 9);
+    JobSpec job = timed_job(submit, size, duration);
+    if (stream.uniform() < 0.3) job.limit = Time::seconds(duration + stream.uniform_integer(0, 20));
+    if (stream.uniform() < 0.05) job.limit = Time::seconds(1);  // too short: estimates may be wrong
+    if (stream.uniform() < 0.1) job.attempts = {Time::seconds(stream.uniform_integer(1, 5))};
+    job.priority = static_cast<std::int32_t>(stream.uniform_integer(0, 2));
+    job.user = static_cast<std::int32_t>(stream.uniform_integer(0, 4));
+    if (vcs > 0) job.vc = static_cast<std::int32_t>(stream.uniform_integer(0, vcs - 1));
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+/// All policies, those with important parameters more than once.
+std::vector<Choice> choices() {
+  std::vector<Choice> all;
+  for (const auto& row : scheduling_policies()) all.push_back({std::string{row.name}, {}});
+  const std::vector<std::pair<std::string, ParameterValue>> tiresias = {
+      {"list_order", true}, {"late_wakeup", true}, {"whole_seconds", true}, {"single_step", true}};
+  for (const char* name : {"dlas", "dlas-gpu"}) {
+    all.push_back({name, {{"limit_1_s", 6.0}, {"limit_2_s", 25.0}, {"promote", 2.0}}});
+    all.push_back({name, tiresias});
+    all.back().parameters.emplace_back("limit_1_s", 6.0);
+    all.back().parameters.emplace_back("limit_2_s", 25.0);
+  }
+  for (const char* name : {"srtf", "srsf"}) {
+    all.push_back({name, {{"rewalk", true}}});
+    all.push_back({name, {{"rewalk", true}, {"list_order", true}}});
+    all.push_back({name, {{"preemptive", true}}});
+  }
+  all.push_back({"las", {{"slice_s", 3.0}, {"promote", 1.0}}});
+  all.push_back({"las", {{"slice_s", 5.0}, {"gpu_time", false}}});
+  all.push_back({"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{5}}}});
+  all.push_back({"smallest-first", {{"preemptive", true}}});
+  all.push_back({"priority", {{"preemptive", false}}});
+  all.push_back({"priority", {{"aging_s", 10.0}}});
+  all.push_back({"easy", {{"use_limit", false}, {"estimate_factor", 3.0}}});
+  all.push_back({"conservative", {{"use_limit", false}, {"estimate_factor", 3.0}}});
+  all.push_back({"conservative", {{"use_limit", false}, {"estimate_factor", 0.4}}});
+  all.push_back({"fair-share", {{"by_user", true}, {"half_life_s", 20.0}}});
+  all.push_back({"fair-share", {{"strict", true}}});
+  all.push_back({"drf", {{"by_user", true}}});
+  return all;
+}
+
+/// Every job ends because it was served, in runs that add up to what it asks for; GPUs are held by one job at a time.
+void check_accounts(const Played& played, const std::vector<JobSpec>& jobs) {
+  CHECK(played.faults == std::vector<std::string>{});
+  std::vector<Time> served(jobs.size());
+  for (const Hold& hold : played.runs) {
+    CHECK(hold.start >= jobs[hold.job.index()].submit);
+    CHECK(hold.end >= hold.start);
+    CHECK(hold.end != Time::never());
+    served[hold.job.index()] += hold.end - hold.start;
+  }
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    Time asked = *jobs[j].duration;
+    for (const Time attempt : jobs[j].attempts) asked += attempt;
+    CHECK(played.result.jobs[j].state == JobState::finished);
+    CHECK(served[j] == asked);  // nothing is lost where nothing is charged for preemption
+    CHECK(played.result.jobs[j].compute == asked * jobs[j].gpus);
+  }
+}
+
+bool conserves_work(const Choice& choice) {
+  const auto is = [&](const char* name) { return choice.name == name; };
+  const auto strict = std::find_if(choice.parameters.begin(), choice.parameters.end(),
+                                   [](const auto& parameter) { return parameter.first == "strict"; });
+  return !is("fifo") && !is("easy") && !is("conservative") && strict == choice.parameters.end();
+}
+
+}  // namespace
+
+TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and gangs kept, no room left idle") {
+  for (const Choice& choice : choices()) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      const int gpus = seed % 2 == 0 ? 8 : 13;
+      const std::vector<JobSpec> jobs = random_jobs(seed, gpus, 0);
+      const Played played = play(choice, gpus, jobs);
+      INFO(choice.name, " ", choice.parameters.size(), ", seed ", seed);
+      check_accounts(played, jobs);
+      if (conserves_work(choice)) CHECK(played.passes_with_idle_room == 0);
+    }
+  }
+}
+
+TEST_CASE(
+    "every policy: virtual clusters with servers of their own, with quotas, and with quotas that may be exceeded") {
+  for (const Choice& choice : choices()) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      ClusterSpec cluster;
+      cluster.servers = 4;
+      cluster.gpus_per_server = 4;
+      cluster.gpu_memory = Bytes{1};
+      INFO(choice.name, " ", choice.parameters.size(), ", seed ", seed);
+      cluster.vcs = {{{0, 1}}, {{1, 4}}};
+      std::vector<JobSpec> jobs = random_jobs(seed, 4, 2);
+      Played played = play(choice, cluster, jobs);
+      check_accounts(played, jobs);
+      for (const Hold& hold : played.runs) {
+        for (const GpuId gpu : hold.gpus) CHECK((gpu.value() < 4) == (jobs[hold.job.index()].vc == 0));
+      }
+      cluster.vcs = {{{}, 5, false}, {{}, 11, false}};
+      jobs = random_jobs(seed, 5, 2);
+      played = play(choice, cluster, jobs);
+      check_accounts(played, jobs);
+      CHECK(played.most_of_vc[0] <= 5);
+      CHECK(played.most_of_vc[1] <= 11);
+      if (conserves_work(choice)) CHECK(played.passes_with_idle_room == 0);
+      cluster.vcs = {{{}, 5, true}, {{}, 11, true}};
+      played = play(choice, cluster, jobs);
+      check_accounts(played, jobs);
+    }
+  }
+}

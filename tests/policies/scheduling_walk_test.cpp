@@ -1,0 +1,175 @@
+// The incremental structures of policies/scheduling/ against the obvious ones.
+
+#include "policies/scheduling/availability.hpp"
+#include "policies/scheduling/greedy_walk.hpp"
+#include "policies/scheduling/rank_tree.hpp"
+#include "sim/random.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+/// Jobs that fall at their rate while they run, and keep their key while they wait.
+class FallingKeys final : public WalkOrder {
+ public:
+  struct Job {
+    std::int64_t key = 0;  // as it waits; of a running job: as it was at `since`
+    std::int64_t width = 0;
+    std::int64_t rate = 0;
+    bool running = false;
+    Time since;
+  };
+  MovingRank when_started(const Rank& waiting) override {
+    Job& job = jobs.at(waiting.job);
+    job.running = true;
+    job.since = now;
+    if (job.rate == 0) return {{job.key, 0, waiting.label, waiting.job}, 0};
+    return {{now.ns() + job.key / job.rate, 0, waiting.label, waiting.job}, job.rate};
+  }
+  [[nodiscard]] Rank place(JobId id) const {
+    const Job& job = jobs.at(id);
+    const std::int64_t fallen = job.running ? job.rate * (now - job.since).ns() : 0;
+    return {job.key - fallen, job.running ? 0 : 1, id.value(), id};
+  }
+  std::map<JobId, Job> jobs;
+  Time now;
+};
+
+/// The walk itself.
+std::set<JobId> walked(const FallingKeys& order, std::int64_t capacity) {
+  std::vector<Rank> all;
+  for (const auto& [id, job] : order.jobs) all.push_back(order.place(id));
+  std::sort(all.begin(), all.end());
+  std::set<JobId> chosen;
+  for (const Rank& rank : all) {
+    const std::int64_t width = order.jobs.at(rank.job).width;
+    if (width > capacity) continue;
+    capacity -= width;
+    chosen.insert(rank.job);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and changes nothing else") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomStream stream{seed, "greedy-walk"};
+    const std::int64_t capacity = stream.uniform_integer(4, 24);
+    GreedyWalk walk{capacity};
+    FallingKeys order;
+    std::uint32_t next = 0;
+    std::vector<GreedyWalk::Change> changes;
+    for (int step = 0; step < 120; ++step) {
+      order.now += Time::nanoseconds(stream.uniform_integer(1, 6));
+      for (std::int64_t n = stream.uniform_integer(0, 3); n > 0; --n) {
+        const JobId id{next++};
+        const std::int64_t width = stream.uniform_integer(1, 8);
+        const std::int64_t rate = stream.uniform_integer(0, 2) * (seed % 2 == 0 ? width : 1);
+        const std::int64_t key = stream.uniform_integer(1, 40) * std::max<std::int64_t>(rate, 1);
+        order.jobs[id] = {key, width, rate, false, {}};
+        walk.add_waiting({key, 1, id.value(), id}, static_cast<std::int32_t>(width), width);
+      }
+      std::vector<JobId> gone;
+      for (const auto& [id, job] : order.jobs) {
+        if (job.running && (order.place(id).key <= 0 || stream.uniform() < 0.05)) gone.push_back(id);
+      }
+      for (const JobId id : gone) {
+        walk.remove(id);
+        order.jobs.erase(id);
+      }
+      const std::set<JobId> expected = walked(order, capacity);
+      changes.clear();
+      walk.settle(order.now, order, changes);
+      std::set<JobId> changed;
+      for (const GreedyWalk::Change& change : changes) {
+        CHECK(changed.insert(change.job).second);
+        if (change.starts) continue;
+        FallingKeys::Job& job = order.jobs.at(change.job);
+        job.key = order.place(change.job).key;
+        job.running = false;
+        walk.add_waiting({job.key, 1, change.job.value(), change.job}, static_cast<std::int32_t>(job.width), job.width);
+      }
+      std::set<JobId> running;
+      std::int64_t used = 0;
+      for (const auto& [id, job] : order.jobs) {
+        if (!job.running) continue;
+        running.insert(id);
+        used += job.width;
+      }
+      INFO("seed ", seed, ", step ", step);
+      CHECK(running == expected);
+      CHECK(walk.free() == capacity - used);
+    }
+  }
+}
+
+TEST_CASE("RankTree answers like a sorted list") {
+  RandomStream stream{7, "rank-tree"};
+  RankTree tree;
+  std::map<Rank, std::int64_t> list;
+  for (int step = 0; step < 3000; ++step) {
+    const Rank rank{stream.uniform_integer(0, 30), 0, stream.uniform_integer(0, 3),
+                    JobId{static_cast<std::uint32_t>(0)}};
+    if (const auto at = list.find(rank); at != list.end()) {
+      tree.erase(rank);
+      list.erase(at);
+    } else {
+      const std::int64_t value = stream.uniform_integer(1, 9);
+      tree.insert(rank, value);
+      list.emplace(rank, value);
+    }
+    std::int64_t sum = 0, before = 0;
+    const std::int64_t limit = stream.uniform_integer(0, 9), wanted = stream.uniform_integer(1, 200);
+    std::optional<Rank> at_most, last_before, with_sum;
+    for (const auto& [key, value] : list) {
+      if (key < rank) before += value;
+      if (key < rank) last_before = key;
+      if (!at_most && value <= limit) at_most = key;
+      sum += value;
+      if (!with_sum && sum >= wanted) with_sum = key;
+    }
+    CHECK(tree.sum() == sum);
+    CHECK(tree.size() == list.size());
+    CHECK(tree.sum_before(rank) == before);
+    CHECK(tree.last_before(rank) == last_before);
+    CHECK(tree.first_at_most(limit) == at_most);
+    CHECK(tree.first_with_sum(wanted) == with_sum);
+    CHECK(tree.first() == (list.empty() ? std::nullopt : std::optional{list.begin()->first}));
+    CHECK(tree.last() == (list.empty() ? std::nullopt : std::optional{list.rbegin()->first}));
+  }
+}
+
+TEST_CASE("Availability answers like an array of instants") {
+  constexpr std::int64_t kEnd = 60;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    RandomStream stream{seed, "availability"};
+    Availability plan{20};
+    std::vector<std::int64_t> free(kEnd, 20);  // beyond: 20
+    std::int64_t now = 0;
+    for (int step = 0; step < 60; ++step) {
+      const std::int64_t from = stream.uniform_integer(now, kEnd - 2), to = stream.uniform_integer(from, kEnd - 1);
+      const std::int64_t width = stream.uniform_integer(-3, 4);
+      plan.take(Time::nanoseconds(from), Time::nanoseconds(to), width);
+      for (std::int64_t t = from; t < to; ++t) free[static_cast<std::size_t>(t)] -= width;
+      const std::int64_t length = stream.uniform_integer(1, 20), wanted = stream.uniform_integer(1, 20);
+      std::int64_t start = from;
+      for (std::int64_t t = from; t < kEnd && t - start < length; ++t) {
+        if (free[static_cast<std::size_t>(t)] < wanted) start = t + 1;
+      }
+      CHECK(plan.earliest(Time::nanoseconds(from), Time::nanoseconds(length), wanted).ns() == start);
+      CHECK(plan.at(Time::nanoseconds(from)) == free[static_cast<std::size_t>(from)]);
+      now = std::min<std::int64_t>(now + stream.uniform_integer(0, 1), kEnd - 3);
+      plan.forget(Time::nanoseconds(now));
+    }
+    CHECK(plan.steps() <= 2 * kEnd);
+  }
+  CHECK(Availability{3}.earliest({}, Time::nanoseconds(1), 4) == Time::never());
+}

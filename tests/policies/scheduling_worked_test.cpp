@@ -1,0 +1,219 @@
+// Schedules worked out by hand. Times in seconds; a job is written name(GPUs, duration).
+
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+JobSpec with_priority(JobSpec job, std::int32_t priority) {
+  job.priority = priority;
+  return job;
+}
+JobSpec of_vc(JobSpec job, std::int32_t vc) {
+  job.vc = vc;
+  return job;
+}
+JobSpec with_limit(JobSpec job, std::int64_t seconds) {
+  job.limit = Time::seconds(seconds);
+  return job;
+}
+
+/// Two virtual clusters of 2 GPUs each on 4, which may borrow from each other.
+ClusterSpec two_borrowers() {
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 4;
+  cluster.gpu_memory = Bytes{1};
+  cluster.vcs = {{{}, 2, true}, {{}, 2, true}};
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("fit-first and smallest-first: who doesn't fit is passed, in order of submission or of size") {
+  // 4 GPUs. 0: A(2,6) starts, B(4,4) doesn't fit. 1: C(1,3) starts. 2: D(2,2) doesn't fit. 3: E(1,1) starts, F(3,2)
+  // not. 4: C and E end; the first that fits into 2 GPUs is D. 6: A and D end.
+  const std::vector<JobSpec> jobs = {timed_job(0, 2, 6), timed_job(0, 4, 4), timed_job(1, 1, 3),
+                                     timed_job(2, 2, 2), timed_job(3, 1, 1), timed_job(3, 3, 2)};
+  // By submission B goes next, 6-10, then F, 10-12; by size F, 6-8, then B, 8-12.
+  CHECK(play({"fit-first", {}}, 4, jobs).finishes() == "A6 B10 C4 D6 E4 F12");
+  CHECK(play({"smallest-first", {}}, 4, jobs).finishes() == "A6 B12 C4 D6 E4 F8");
+  // 2 GPUs. 0: A(2,4). 1: B(1,2) pushes A out, and C(1,1) fits beside it. 2: C ends, A doesn't fit. 3: B ends, A goes
+  // on.
+  const Played pushed =
+      play({"smallest-first", {{"preemptive", true}}}, 2, {timed_job(0, 2, 4), timed_job(1, 1, 2), timed_job(1, 1, 1)});
+  CHECK(pushed.finishes() == "A6 B3 C2");
+  CHECK(pushed.preemptions() == "A1");
+}
+
+TEST_CASE("srtf and srsf with rewalk: at every event the first jobs by what remains hold the GPUs") {
+  // 4 GPUs: A(4,10) B(1,3) C(2,5) D(2,1) E(3,2), submitted at 0 2 2 3 4.
+  // By time. 2: B 3, C 5, A 8: A gives way, B and C run, one GPU is idle. 3: D 1, B 2, C 4: C gives way. 4: D ends; B
+  // 1, E 2: both run. 5: B ends; C needs 2 and one is free. 6: E ends, C runs 6-10. 10: A goes on for 8. By service. 2:
+  // B 3, C 10, A 32. 3: B 2 (it runs: first), D 2, C 8. 4: B 1, E 6, C 8. As above.
+  const std::vector<JobSpec> jobs = {timed_job(0, 4, 10), timed_job(2, 1, 3), timed_job(2, 2, 5), timed_job(3, 2, 1),
+                                     timed_job(4, 3, 2)};
+  for (const char* name : {"srtf", "srsf"}) {
+    for (const bool list_order : {false, true}) {
+      const Played played = play({name, {{"rewalk", true}, {"list_order", list_order}}}, 4, jobs);
+      CHECK(played.finishes() == "A18 B5 C10 D4 E6");
+      CHECK(played.preemptions() == "A1 C1");
+    }
+  }
+  // They differ where a wide job is short. 2 GPUs: A(1,5), B(2,3) at 0. By time B goes first, by service A: 5 < 6.
+  const std::vector<JobSpec> wide = {timed_job(0, 1, 5), timed_job(0, 2, 3)};
+  CHECK(play({"srtf", {{"rewalk", true}}}, 2, wide).finishes() == "A8 B3");
+  CHECK(play({"srsf", {{"rewalk", true}}}, 2, wide).finishes() == "A5 B8");
+  // A tie. 1 GPU: A(1,4) at 0, B(1,2) at 2, when 2 s of A are left too. A runs and stays. In a list that is sorted
+  // anew, A stood before B, who has just come: the same. C(1,1) comes at 1: A gives way with 3 s left; at 2 A is before
+  // B.
+  CHECK(play({"srtf", {{"rewalk", true}}}, 1, {timed_job(0, 1, 4), timed_job(2, 1, 2)}).finishes() == "A4 B6");
+  CHECK(play({"srtf", {{"rewalk", true}, {"list_order", true}}}, 1, {timed_job(0, 1, 4), timed_job(2, 1, 2)})
+            .finishes() == "A4 B6");
+  // 2 GPUs: A(1,6), B(2,3) at 0: B runs 0-3. C(1,5) comes at 1; 3: A 6, C 5: both run. D(2,4) comes at 4, when 4 s of C
+  // are left, and 5 of A: C runs and goes first, D doesn't fit. 5: E(1,9) comes; D 4 has C 3 before it: no room.
+  // 8: C ends. A ends at 9, D runs 9-13, E from 8 beside A, gives way at 9, 13-21.
+  const Played tie =
+      play({"srtf", {{"rewalk", true}}}, 2,
+           {timed_job(0, 1, 6), timed_job(0, 2, 3), timed_job(1, 1, 5), timed_job(4, 2, 4), timed_job(5, 1, 9)});
+  CHECK(tie.finishes() == "A9 B3 C8 D13 E21");
+  CHECK(tie.preemptions() == "E1");
+}
+
+TEST_CASE("dlas-gpu: who has had 8 GPU seconds falls into the second queue") {
+  // 4 GPUs: A(4,6) at 0, B(2,5) and C(3,2) at 1, D(1,2) at 4. 2: A has had 8. First queue: B fits, C doesn't; A gives
+  // way. 4: D fits beside B. 6: D ends, B has had 8; first queue: C, and nobody fits beside it; B gives way. 8: C ends;
+  // in the second queue A was submitted first: 8-12. B 12-13.
+  const std::vector<JobSpec> jobs = {timed_job(0, 4, 6), timed_job(1, 2, 5), timed_job(1, 3, 2), timed_job(4, 1, 2)};
+  const Played played = play({"dlas-gpu", {{"queues", std::int64_t{2}}, {"limit_1_s", 8.0}}}, 4, jobs);
+  CHECK(played.finishes() == "A12 B13 C8 D6");
+  CHECK(played.preemptions() == "A1 B1");
+  // By time on the GPUs, however many, with a limit of 2 s: A falls at 2 and B starts, 4: B falls, C starts, D too:
+  // full. 6: both end, A goes on 6-10, then B, which has had 2 of its 5 s, 10-13.
+  const Played by_time = play({"dlas", {{"queues", std::int64_t{2}}, {"limit_1_s", 2.0}}}, 4, jobs);
+  CHECK(by_time.finishes() == "A10 B13 C6 D6");
+  CHECK(by_time.preemptions() == "A1 B1");
+}
+
+TEST_CASE("dlas: promotion lets a job that has waited long enough begin anew in the first queue") {
+  // 1 GPU, limit 2 s. A(1,4) runs 0-2 and falls; B, C, D(1,2) at 1, 3, 5 keep it out: 2-4, 4-6, 6-8; A ends at 10.
+  const std::vector<JobSpec> jobs = {timed_job(0, 1, 4), timed_job(1, 1, 2), timed_job(3, 1, 2), timed_job(5, 1, 2)};
+  const Choice queues{"dlas", {{"queues", std::int64_t{2}}, {"limit_1_s", 2.0}}};
+  CHECK(play(queues, 1, jobs).finishes() == "A10 B4 C6 D8");
+  // With promote 1.5 it has waited 3 s at 5, and is in the first queue again; C runs there until 6; A was submitted
+  // before D: 6-8.
+  Choice promoting = queues;
+  promoting.parameters.emplace_back("promote", 1.5);
+  CHECK(play(promoting, 1, jobs).finishes() == "A8 B4 C6 D10");
+}
+
+TEST_CASE("las: a running job gives way when it has had a slice more") {
+  // 2 GPUs, slices of 4 GPU seconds: A(2,4) at 0, B(1,3) and C(1,6) at 1. 2: A has had 4, B and C start. 5: B ends; C
+  // has had 3, A needs both GPUs. 6: C enters the second slice, in which A waits; who runs goes first. 8: C has had 6
+  // and ends.
+  const Played played =
+      play({"las", {{"slice_s", 4.0}}}, 2, {timed_job(0, 2, 4), timed_job(1, 1, 3), timed_job(1, 1, 6)});
+  CHECK(played.finishes() == "A10 B5 C8");
+  CHECK(played.preemptions() == "A1");
+}
+
+TEST_CASE("gittins: least attained service until enough jobs have ended, then the best odds") {
+  // 1 GPU, quantum 4 s, fit after 3 jobs. A(1,2) and B(1,2) at 0: 0-2, 2-4. C(1,6) at 0: 4-8; then it has had 4, and
+  // D(1,6) of 5 nothing: 8-12. Both have had 4; D runs and stays, 12-14. Services so far: 2 2 6. With nothing attained,
+  // 2 of 3 end within the quantum, for 2 + 2 + 4 s: 4 s a job. With 4 attained, 1 of 1, for 2 s. So C goes before
+  // E(1,1) of 13.
+  const std::vector<JobSpec> jobs = {timed_job(0, 1, 2), timed_job(0, 1, 2), timed_job(0, 1, 6), timed_job(5, 1, 6),
+                                     timed_job(14, 1, 1)};
+  const Choice gittins{"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{3}}}};
+  CHECK(play(gittins, 1, jobs).finishes() == "A2 B4 C16 D14 E17");
+  CHECK(play({"las", {{"slice_s", 4.0}}}, 1, jobs).finishes() == "A2 B4 C17 D14 E15");
+}
+
+TEST_CASE("priority: the more urgent job takes the GPUs; aging helps who has waited") {
+  // 2 GPUs: A(2,5) at 0, B(1,2) priority 2 and C(1,4) priority 1 at 1, D(2,1) priority 1 at 2. 1: A gives way. 3: B
+  // ends; D, behind C, needs both GPUs, A too. 5: C ends, D 5-6, A 6-10.
+  const std::vector<JobSpec> jobs = {timed_job(0, 2, 5), with_priority(timed_job(1, 1, 2), 2),
+                                     with_priority(timed_job(1, 1, 4), 1), with_priority(timed_job(2, 2, 1), 1)};
+  const Played played = play({"priority", {}}, 2, jobs);
+  CHECK(played.finishes() == "A10 B3 C5 D6");
+  CHECK(played.preemptions() == "A1");
+  // Without preemption A ends at 5; then B and C, 5-7 and 5-9, then D.
+  CHECK(play({"priority", {{"preemptive", false}}}, 2, jobs).finishes() == "A5 B7 C9 D10");
+  // 1 GPU: A(1,3) at 0, B(1,1) at 1, C(1,1) priority 1 at 2. With 2 s a unit C counts as submitted at 0, before B; with
+  // half a second at 1.5, behind B.
+  const std::vector<JobSpec> aged = {timed_job(0, 1, 3), timed_job(1, 1, 1), with_priority(timed_job(2, 1, 1), 1)};
+  CHECK(play({"priority", {{"aging_s", 2.0}}}, 1, aged).finishes() == "A3 B5 C4");
+  CHECK(play({"priority", {{"aging_s", 0.5}}}, 1, aged).finishes() == "A3 B4 C5");
+}
+
+TEST_CASE("easy: who delays only others than the first may pass; conservative: nobody is delayed") {
+  // 4 GPUs: A(3,4) at 0, B(3,2) at 1: promised 4-6, which leaves one GPU. C(4,2) at 2. D(1,5) at 3: takes that GPU,
+  // 3-8. So C starts at 8. Conservative: C is promised 6-8, and D starts behind it.
+  const std::vector<JobSpec> jobs = {timed_job(0, 3, 4), timed_job(1, 3, 2), timed_job(2, 4, 2), timed_job(3, 1, 5)};
+  CHECK(play({"easy", {}}, 4, jobs).finishes() == "A4 B6 C10 D8");
+  CHECK(play({"conservative", {}}, 4, jobs).finishes() == "A4 B6 C8 D13");
+  // E(1,1) at 3 ends before B needs anything: both let it pass. F(2,3) at 3 would delay B.
+  std::vector<JobSpec> more = {timed_job(0, 3, 4), timed_job(1, 4, 2), timed_job(3, 1, 1), timed_job(3, 2, 3)};
+  CHECK(play({"easy", {}}, 4, more).finishes() == "A4 B6 C4 D9");
+  CHECK(play({"conservative", {}}, 4, more).finishes() == "A4 B6 C4 D9");
+  // A says 10 s and takes 4: C(1,5), which says 5, may start at 3 now: B is expected at 10. When A ends at 4, B has to
+  // wait for C. D moves to the front of B: 4-7, because B is promised 8.
+  more = {with_limit(timed_job(0, 3, 4), 10), timed_job(1, 4, 2), timed_job(3, 1, 5), timed_job(3, 2, 3)};
+  CHECK(play({"easy", {}}, 4, more).finishes() == "A4 B10 C8 D7");
+  CHECK(play({"conservative", {}}, 4, more).finishes() == "A4 B10 C8 D7");
+  // As if all jobs took twice their time, without limits: B is expected at 8, C to run 3-13: it may not pass.
+  CHECK(play({"easy", {{"use_limit", false}, {"estimate_factor", 2.0}}}, 4, more).finishes() == "A4 B6 C11 D9");
+}
+
+TEST_CASE("fair-share: the virtual cluster that has used less goes next") {
+  // 2 GPUs, nothing is forgotten. Cluster 0: A(2,4) at 0, B(1,2) at 1. Cluster 1: C(1,3) at 2, D(1,1) at 3, E(1,2)
+  // at 4. 4: A ends; 0 has used 8, 1 nothing: C and D. 5: D ends; 1 has used 2: E, 5-7. 7: C and E end, B 7-9.
+  const std::vector<JobSpec> jobs = {of_vc(timed_job(0, 2, 4), 0), of_vc(timed_job(1, 1, 2), 0),
+                                     of_vc(timed_job(2, 1, 3), 1), of_vc(timed_job(3, 1, 1), 1),
+                                     of_vc(timed_job(4, 1, 2), 1)};
+  CHECK(play({"fair-share", {{"half_life_s", 0.0}}}, 2, jobs).finishes() == "A4 B9 C7 D5 E7");
+  // With a half-life of 0.1 s what A used is forgotten: at 5 (2^-10 x 0.29 GPU s) it is less than what 1 uses: B 5-7, E
+  // 7-9.
+  CHECK(play({"fair-share", {{"half_life_s", 0.1}}}, 2, jobs).finishes() == "A4 B7 C7 D5 E9");
+}
+
+TEST_CASE("drf: the example of the paper, 9 CPUs and 18 GB between tasks of (1, 4) and (3, 1)") {
+  // Ghodsi et al., section 4.1: the first user runs 3 tasks, the second 2; dominant shares 2/3 each.
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 10;
+  cluster.gpu_memory = Bytes{1};
+  cluster.milli_cpus = 9000;
+  cluster.host_memory = Bytes{18};
+  std::vector<JobSpec> jobs;
+  for (std::int32_t i = 0; i < 10; ++i) {
+    JobSpec job = timed_job(0, 1, 10);
+    job.user = i / 5;
+    job.milli_cpus = i < 5 ? 1000 : 3000;
+    job.host_memory = Bytes{i < 5 ? 4 : 1};
+    jobs.push_back(job);
+  }
+  const Played played = play({"drf", {{"by_user", true}}}, cluster, jobs);
+  int first[2] = {0, 0};
+  for (const Hold& hold : played.runs) {
+    if (hold.start == Time{}) ++first[hold.job.index() / 5];
+  }
+  CHECK(first[0] == 3);
+  CHECK(first[1] == 2);
+}
+
+TEST_CASE("fair-share and drf: borrowed GPUs are taken back, unless that is forbidden") {
+  // Cluster 0: A(2,10), B(2,10) at 0; B borrows. Cluster 1: C(1,4) at 3, within its quota: B gives way. 7: B goes on.
+  const std::vector<JobSpec> jobs = {of_vc(timed_job(0, 2, 10), 0), of_vc(timed_job(0, 2, 10), 0),
+                                     of_vc(timed_job(3, 1, 4), 1)};
+  for (const char* name : {"fair-share", "drf"}) {
+    const Played played = play({name, {}}, two_borrowers(), jobs);
+    CHECK(played.finishes() == "A10 B14 C7");
+    CHECK(played.preemptions() == "B1");
+    const Played lenient = play({name, {{"reclaim", false}}}, two_borrowers(), jobs);
+    CHECK(lenient.finishes() == "A10 B10 C14");
+    CHECK(lenient.preemptions().empty());
+  }
+}
