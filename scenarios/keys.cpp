@@ -55,9 +55,9 @@ ScenarioKey for_its_study(ScenarioKey key) {
                                           "scheduling.", "workload.", "engine."};
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); })) {
-    if (!key.applies) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
-    key.applies = [own = key.applies](const Scenario& scenario) {
-      return !scenario.overlap.given() && (!own || own(scenario));
+    if (key.needs.empty()) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
+    key.applies = [also = key.applies](const Scenario& scenario) {
+      return !scenario.overlap.given() && (!also || also(scenario));
     };
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
     key.needs = "overlap.model or overlap.layers";

@@ -60,7 +60,8 @@ class KindOfBatch {
         sum += kinds.back();
       }
     }
-    if (!(sum > 0)) throw InputError{fmt::format("`{}` has no job of at most {} GPUs", fit.name, *largest)};
+    if (!(sum > 0))
+      throw InputError{fmt::format("workload.scaling.largest: `{}` has no job of at most {} GPUs", fit.name, *largest)};
     kinds_ = WeightedChoice{kinds};
   }
 
@@ -116,7 +117,9 @@ class Drawing {
         if (i > 0) job.after_s += gaps.exponential(fit_.batch_gap_s);
         job.duration_s = whole_seconds(duration_quantile(sizes, rank_near(centre, fit_.batch_width, durations)));
         if (job.duration_s > kMostGpuSeconds / batch.gpus) {
-          throw InputError{"a job would hold its GPUs for more than 292 GPU years; give a smaller factor on durations"};
+          throw InputError{
+              "a job would hold its GPUs for more than 292 GPU years: workload.scaling.durations is too large, or "
+              "workload.scaling.longest missing"};
         }
         job.outcome = static_cast<JobOutcome>(outcomes_[batch.size_class].draw(outcomes));
         if (batch.gpus == 1 && !shapes_.empty()) job.shape = static_cast<int>(shapes_.front().draw(shapes));
@@ -158,7 +161,8 @@ class Drawing {
         ++hour;
         hour_is_new = true;
         if (now > kEnd)
-          throw InputError{"the jobs would arrive over more than 100 years; ask for a higher load or rate"};
+          throw InputError{
+              "the jobs would arrive over more than 100 years: workload.scaling.rate or load is too small"};
       }
       for (; job < jobs_.size() && jobs_[job].batch == b; ++job) {
         jobs_[job].submit_s = static_cast<std::int64_t>(now + jobs_[job].after_s);

@@ -2,6 +2,9 @@
 
 #include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
+#include "policies/placement/free_servers.hpp"
+
+#include <algorithm>
 
 namespace contend {
 
@@ -10,9 +13,23 @@ namespace {
 class FirstFit final : public PlacementPolicy {
  public:
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    if (job.gpu_share == kWholeGpu) return place_whole(cluster, job, chosen);
     candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);
     chosen.resize(chosen.size() < needed ? 0 : needed);
+  }
+
+ private:
+  /// The same from the index of free GPUs.
+  static void place_whole(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
+    FreeServers servers{cluster, job};
+    int left = job.gpus;
+    for (ServerId server = servers.first(1); left > 0; server = servers.first_from(1, after(server))) {
+      if (!server.valid()) return chosen.clear();
+      const int count = std::min(left, servers.room(server));
+      servers.take(server, count, chosen);
+      left -= count;
+    }
   }
 };
 

@@ -29,9 +29,9 @@ ServerId FreeServers::next(int free, int needed, ServerId from) const {
   return ServerId::none();
 }
 
-ServerId FreeServers::first(int needed) const {
+ServerId FreeServers::first_from(int needed, ServerId from) const {
   ServerId best = ServerId::none();  // larger than every id
-  for (int free = needed; free <= per_server_; ++free) best = std::min(best, next(free, needed, begin()));
+  for (int free = needed; free <= per_server_; ++free) best = std::min(best, next(free, needed, from));
   return best;
 }
 

@@ -21,8 +21,9 @@ class FreeServers {
   /// GPUs that the job could get on the server: those free, as far as CPUs and memory last.
   [[nodiscard]] int room(ServerId server) const;
 
-  /// The server of smallest id with room for `needed` GPUs; none() if there is none.
-  [[nodiscard]] ServerId first(int needed) const;
+  /// The server of smallest id, `from` or later, with room for `needed` GPUs; none() if there is none.
+  [[nodiscard]] ServerId first_from(int needed, ServerId from) const;
+  [[nodiscard]] ServerId first(int needed) const { return first_from(needed, begin()); }
   /// Of those with room for `needed` GPUs one with the fewest free; ties to the smaller id.
   [[nodiscard]] ServerId fullest(int needed) const;
   /// Of those with room for `needed` GPUs one with the most free; ties to the smaller id.

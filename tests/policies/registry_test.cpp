@@ -49,9 +49,11 @@ TEST_CASE("the tables hold the policies of the study, each name once, documented
   check_rows(placement_policies());
   check_rows(communication_policies());
   using Names = std::vector<std::string_view>;
-  CHECK(names(scheduling_policies()) == Names{"fifo", "sjf", "srtf", "srsf", "conservative", "dlas", "dlas-gpu", "drf", "easy",
-                                             "fair-share", "fit-first", "gittins", "las", "priority", "smallest-first"});
-  CHECK(names(placement_policies()) == Names{"first-fit", "list-scheduling", "lwf", "random"});
+  CHECK(names(scheduling_policies()) == Names{"fifo", "sjf", "srtf", "srsf", "conservative", "dlas", "dlas-gpu", "drf",
+                                              "easy", "fair-share", "fit-first", "gittins", "las", "priority",
+                                              "smallest-first"});
+  CHECK(names(placement_policies()) == Names{"consolidated", "consolidated-or-wait", "first-fit", "list-scheduling",
+                                             "lwf", "random", "spread", "topology-aware", "worst-fit", "yarn"});
   CHECK(names(communication_policies()) == Names{"ada-dual", "srsf"});
 }
 

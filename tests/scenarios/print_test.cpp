@@ -199,6 +199,7 @@ TEST_CASE("every default passes its own reader, alone") {
     // What decides which keys mean anything goes first.
     std::vector<std::string> overrides;
     if (key.needs == "network.fidelity: flow") overrides.emplace_back("network.fidelity=flow");
+    if (key.needs == "workload.like") overrides.emplace_back("workload.like=philly");
     if (key.needs == "overlap.model or overlap.layers") overrides.emplace_back("overlap.model=resnet50");
     overrides.push_back(std::string{key.path} + "=" + value);
     CHECK(errors_of("", overrides).empty());

@@ -1,0 +1,68 @@
+#include "scenarios/print.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+std::string errors(std::string_view text, std::vector<std::string> overrides = {}) {
+  return errors_of_file(versioned(text), std::move(overrides));
+}
+
+}  // namespace
+
+TEST_CASE("workload.like: a trace, a number of jobs, scaling") {
+  const Scenario s = parsed("workload: {like: philly, jobs: 100000, scaling: {rate: 2, longest: 7d, largest: 16}}\n");
+  CHECK(s.workload.like == "philly");
+  CHECK(s.workload.synthetic.jobs == 100'000);
+  CHECK_FALSE(s.workload.jobs.has_value());
+  CHECK(s.workload.synthetic.rate == 2);
+  CHECK(s.workload.synthetic.longest == Time::seconds(7 * 86'400));
+  CHECK(s.workload.synthetic.largest == 16);
+  // Printed, it means the same.
+  CHECK(to_yaml(parse_scenario(to_yaml(s), "b.yaml", {}, reader_of({}))) == to_yaml(s));
+  CHECK(to_yaml(s).find("generate") == std::string::npos);
+  CHECK_FALSE(parsed("workload: {like: itp}\n").workload.synthetic.jobs.has_value());
+}
+
+TEST_CASE("workload.jobs is a number or a path: a file of that name is quoted") {
+  CHECK(parsed("workload: {jobs: \"100\"}\n").workload.jobs == "100");
+  CHECK(parsed("workload: {jobs: 100.csv}\n").workload.jobs == "100.csv");
+  const Scenario s = parsed("workload: {jobs: \"100\"}\n");
+  CHECK(parse_scenario(to_yaml(s), "b.yaml", {}, reader_of({})).workload.jobs == "100");
+  CHECK(errors("workload: {like: philly, jobs: 0}\n") ==
+        "a.yaml:2:32: workload.jobs: expected an integer >= 1, got \"0\"");
+}
+
+TEST_CASE("a number of jobs needs a trace, a trace can't stand beside a list of jobs") {
+  CHECK(errors("workload: {jobs: 100}\n") ==
+        "a.yaml:2:18: workload.jobs: a number of jobs needs `workload.like`; name a trace there, or a file here");
+  const std::string both =
+      "workload.like: can't stand beside a list of jobs (workload.jobs); give one of the two, or a number of jobs to "
+      "draw";
+  CHECK(errors("workload: {jobs: list.csv, like: philly}\n") == "a.yaml:2:34: " + both);
+  CHECK(errors("workload: {like: philly}\n", {"workload.jobs=list.csv"}) == "a.yaml:2:18: " + both);
+  CHECK(parsed("workload: {like: philly, jobs: 10}\n", {"workload.like=itp"}).workload.synthetic.jobs == 10);
+}
+
+TEST_CASE("a generated mix and a trace displace each other") {
+  const Scenario mix = parsed("workload: {like: philly}\n", {"workload.generate.arrivals=5s"});
+  CHECK_FALSE(mix.workload.like.has_value());
+  CHECK(parsed("workload: {generate: {arrivals: 5s}}\n", {"workload.like=itp"}).workload.like == "itp");
+  CHECK(errors("workload:\n  like: itp\n  generate:\n    arrivals: 5s\n").find("can't stand beside workload.like") !=
+        std::string::npos);
+}
+
+TEST_CASE("scaling needs a trace; rate and load displace each other") {
+  CHECK(errors("workload: {scaling: {largest: 8}}\n") ==
+        "a.yaml:2:22: workload.scaling.largest: needs `workload.like`");
+  CHECK(errors("workload: {like: itp, scaling: {load: 0.5, rate: 2}}\n").find("can't stand beside") !=
+        std::string::npos);
+  CHECK_FALSE(parsed("workload: {like: itp, scaling: {load: 0.5}}\n", {"workload.scaling.rate=2"})
+                  .workload.synthetic.load.has_value());
+  CHECK(errors("workload: {like: philyl}\n").find("did you mean `philly`?") != std::string::npos);
+}
