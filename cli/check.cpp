@@ -7,6 +7,9 @@
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
 
+#include <algorithm>
+#include <climits>
+
 #include <fmt/core.h>
 
 namespace contend {
@@ -20,15 +23,14 @@ constexpr Option kOptions[] = {kSetOption};
 
 using Complaints = std::vector<Diagnostic>;
 
-/// A job that could never run: the cluster has fewer GPUs than its gang.
-void check_size(const Scenario& scenario, const std::string& file, const std::string& key, std::string_view who,
-                std::int64_t gpus, Complaints& complaints) {
+/// A generated job that could never run: the cluster has fewer GPUs than its gang.
+void check_size(const Scenario& scenario, const std::string& file, std::int64_t gpus, Complaints& complaints) {
   const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus <= all) return;
   Diagnostic diagnostic;
   diagnostic.file = file;
-  diagnostic.key = key;
-  diagnostic.reason = fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all,
+  diagnostic.key = "workload.generate.sizes";
+  diagnostic.reason = fmt::format("a job needs {} GPUs, the cluster has {} ({} x {})", gpus, all,
                                   scenario.cluster.servers, scenario.cluster.gpus_per_server);
   complaints.push_back(std::move(diagnostic));
 }
@@ -41,14 +43,12 @@ void check_jobs(const Scenario& scenario, const std::string& file, Complaints& c
                       complaints);
   }
   if (!scenario.workload.jobs) {
-    for (const auto& [gpus, jobs] : scenario.workload.generate.sizes)
-      check_size(scenario, file, "workload.generate.sizes", "a job", gpus, complaints);
+    for (const auto& [gpus, jobs] : scenario.workload.generate.sizes) check_size(scenario, file, gpus, complaints);
     return;
   }
-  const std::vector<JobRequest> jobs = read_job_list(*scenario.workload.jobs);
-  static_cast<void>(build_workload(jobs));
-  for (const JobRequest& job : jobs)
-    check_size(scenario, *scenario.workload.jobs, "gpus", fmt::format("job \"{}\"", job.name), job.gpus, complaints);
+  const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  const int no_job_is_larger = static_cast<int>(std::min<std::int64_t>(gpus, INT_MAX));
+  static_cast<void>(build_workload(read_job_list(*scenario.workload.jobs, no_job_is_larger)));
 }
 
 /// Complaints of `check`, those without a file under the name of the scenario's.

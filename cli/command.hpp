@@ -67,6 +67,7 @@ struct Command {
 [[nodiscard]] const Command& check_command();
 [[nodiscard]] const Command& show_command();
 [[nodiscard]] const Command& list_command();
+[[nodiscard]] const Command& import_command();
 [[nodiscard]] const Command& schema_command();
 [[nodiscard]] const Command& validate_command();
 

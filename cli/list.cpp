@@ -7,6 +7,7 @@
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/topology_codec.hpp"
+#include "traces/jobs/trace_format.hpp"
 #include "traces/json_writer.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "traces/result_columns.hpp"
@@ -90,6 +91,14 @@ Catalogue formats() {
   return list;
 }
 
+Catalogue traces() {
+  Catalogue list{.columns = {"format", "summary", "columns", "source", "licence"}, .rows = {}};
+  for (const TraceFormat& each : trace_formats())
+    list.rows.push_back({std::string{each.name}, std::string{each.summary}, std::string{each.columns},
+                         std::string{each.source}, std::string{each.licence}});
+  return list;
+}
+
 Catalogue networks() {
   Catalogue list{.columns = {"network", "parameters", "layers", "gflops_forward", "source"}, .rows = {}};
   for (const ModelSummary& each : model_summaries())
@@ -135,9 +144,10 @@ struct Topic {
   std::string_view name;
   Catalogue (*make)();
 };
-constexpr Topic kTopics[] = {{"policies", policies}, {"topologies", topologies}, {"collectives", collectives},
-                             {"models", models},     {"networks", networks},     {"layer-formats", formats},
-                             {"keys", keys},         {"metrics", metric_list},   {"suites", suites}};
+constexpr Topic kTopics[] = {
+    {"policies", policies},   {"topologies", topologies}, {"collectives", collectives}, {"models", models},
+    {"networks", networks},   {"layer-formats", formats}, {"trace-formats", traces},    {"keys", keys},
+    {"metrics", metric_list}, {"suites", suites}};
 
 Catalogue catalogue(const std::string& name) {
   std::vector<std::string> names;
@@ -178,7 +188,7 @@ int run(const Arguments& arguments) {
 const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
-      .arguments = "policies|topologies|collectives|models|networks|layer-formats|keys|metrics|suites",
+      .arguments = "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites",
       .summary = "Print what there is to choose from.",
       .examples = kExamples,
       .options = kOptions,

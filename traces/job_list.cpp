@@ -83,7 +83,12 @@ class JobListReader {
       diagnostic.hint = std::move(hint);
       complaints.push_back(std::move(diagnostic));
     };
-    if (!rows_.next()) complain("the file is empty; expected a header line");
+    if (!rows_.next()) {
+      Diagnostic empty;
+      empty.file = report_.file();
+      empty.reason = "the file is empty; expected a header line";
+      throw InputError{std::vector{std::move(empty)}};
+    }
     const std::vector<std::string> known{kNames.begin(), kNames.end()};
     width_ = rows_.fields().size();
     for (std::size_t i = 0; i < width_; ++i) {
@@ -96,7 +101,7 @@ class JobListReader {
       else
         index_[column] = i;
     }
-    if (width_ > 0) check_columns(complain);
+    check_columns(complain);
     if (!complaints.empty()) throw InputError{std::move(complaints)};
   }
 
@@ -279,7 +284,7 @@ class JobListReader {
 std::vector<JobRequest> read_list(ByteSource& source, const std::string& name, std::optional<int> cluster_gpus) {
   RowReport report{name, false};
   std::vector<JobRequest> jobs;
-  read_jobs(source, report, [&](int line, JobRequest job) {
+  read_jobs(source, report, [&](int line, JobRequest&& job) {
     if (cluster_gpus && job.gpus > *cluster_gpus)
       report.bad(line, "gpus", "more than the cluster has",
                  fmt::format("job {} needs {} GPUs, the cluster has {}", quote_for_message(job.name), job.gpus,

@@ -77,8 +77,7 @@ TEST_CASE("check names jobs that the cluster could never run") {
   here.write("jobs.csv", "job_id,submit_ms,model,gpus,iterations\nfits,0,vgg16,8,1\nbig,0,vgg16,9,1\n");
   const Outcome outcome = here.contend("check s.yaml");
   CHECK(outcome.code == 3);
-  CHECK_MESSAGE(contains(outcome.err, "jobs.csv: gpus: job \"big\" needs 9 GPUs, the cluster has 8 (2 x 4)"),
-                outcome.err);
+  CHECK_MESSAGE(contains(outcome.err, "jobs.csv:3: gpus: job \"big\" needs 9 GPUs, the cluster has 8"), outcome.err);
   CHECK_FALSE(contains(outcome.err, "fits"));
   here.write("g.yaml", "schema_version: 1\nworkload: {generate: {sizes: {64: 1, 65: 2}}}\n");
   const Outcome mix = here.contend("check g.yaml");

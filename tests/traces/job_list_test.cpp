@@ -2,6 +2,7 @@
 
 #include "sim/error.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -55,8 +56,8 @@ TEST_CASE("every bad row is reported, with its line, column and a hint") {
         "jobs.csv:4: gpus: expected a whole number >= 1, got \"1.5\"\n"
         "jobs.csv:4: iterations: expected a whole number >= 1, got -3\n"
         "jobs.csv:5: job_id: expected a name, got nothing\n"
-        "jobs.csv:5: submit_ms: 1e30 is later than 100 years\n"
-        "jobs.csv:5: gpus: expected a whole number from 1 to 2147483647, got 99999999999\n"
+        "jobs.csv:5: submit_ms: 1e30 is more than 100 years\n"
+        "jobs.csv:5: gpus: expected a whole number from 1 to 1000000, got 99999999999\n"
         "jobs.csv:5: iterations: expected a whole number from 1 to 9223372036854775807, got 99999999999999999999");
 }
 
@@ -81,4 +82,79 @@ TEST_CASE("the job lists of the contention study" * doctest::skip(std::getenv("C
   const std::string data = std::getenv("CONTEND_DATA");
   for (const char* file : {"jobs_1.csv", "jobs_3.csv", "jobs_5.csv"})
     CHECK(read_job_list(data + "/ada_srsf/" + file).size() == 160);
+}
+
+TEST_CASE("what a trace tells of a job") {
+  const std::string csv =
+      "job_id,submit_s,model,gpus,iterations,duration_s,attempts_s,outcome,limit_s,vc,user,gpu_type,gpu_share,cpus,"
+      "host_memory,priority\n"
+      "a,1,,8,,3600.5,60;0.25,failed,7200,vc1,ann,A100,,3.75,125GiB,-2\n"
+      "b,2,anything,1,,0,,cancelled,,,bob,,0.46,0.001,1000,\n"
+      "c,3,vgg16,2,500,,,,,vc1,,,1,,,\n";
+  const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
+  REQUIRE(jobs.size() == 3);
+  CHECK(jobs[0].duration == Time::milliseconds(3'600'500));
+  CHECK(jobs[0].attempts == std::vector{Time::seconds(60), Time::milliseconds(250)});
+  CHECK(jobs[0].outcome == JobOutcome::failed);
+  CHECK(jobs[0].limit == Time::seconds(7200));
+  CHECK(jobs[0].vc == "vc1");
+  CHECK(jobs[0].user == "ann");
+  CHECK(jobs[0].gpu_type == "A100");
+  CHECK(jobs[0].gpu_share == 0);
+  CHECK(jobs[0].milli_cpus == 3750);
+  CHECK(jobs[0].host_memory == Bytes{125LL << 30});
+  CHECK(jobs[0].priority == -2);
+  CHECK(jobs[1].duration == Time{});
+  CHECK(jobs[1].gpu_share == 460);
+  CHECK(jobs[1].milli_cpus == 1);
+  CHECK(jobs[1].host_memory == Bytes{1000});
+  CHECK(!jobs[2].duration);
+  CHECK(jobs[2].iterations == 500);
+  CHECK(jobs[2].gpu_share == 1000);
+  const std::string written = job_list_csv(jobs);
+  CHECK(written ==
+        "job_id,submit_s,model,gpus,iterations,duration_s,attempts_s,outcome,limit_s,vc,user,gpu_type,gpu_share,cpus,"
+        "host_memory,priority\n"
+        "a,1,,8,,3600.5,60;0.25,failed,7200,vc1,ann,A100,,3.75,128000MiB,-2\n"
+        "b,2,anything,1,,0,,cancelled,,,bob,,0.46,0.001,1000,\n"
+        "c,3,vgg16,2,500,,,,,vc1,,,1,,,\n");
+  CHECK(job_list_csv(parse_job_list(written, "again.csv")) == written);
+}
+
+TEST_CASE("a job has either a duration or iterations") {
+  CHECK(complaints("job_id,submit_s,gpus\n") ==
+        "jobs.csv:1: no column \"duration_s\" (or \"model\" and \"iterations\")");
+  CHECK(complaints("job_id,submit_s,gpus,model\n") == "jobs.csv:1: no column \"iterations\"");
+  CHECK(complaints("job_id,submit_s,gpus,model,iterations,attempts_s\n") ==
+        "jobs.csv:1: the column \"attempts_s\" needs a column \"duration_s\"");
+  CHECK(complaints("job_id,submit_s,gpus,model,iterations,duration_s,attempts_s\n"
+                   "a,0,1,vgg16,5,5,\n"
+                   "b,0,1,vgg16,5,,3\n"
+                   "c,0,1,,,,\n"
+                   "d,0,1000,,,7e8,7e9\n"
+                   "e,0,8,,,7e8,8e8\n") ==
+        "jobs.csv:2: iterations: given beside duration_s; expected one of them\n"
+        "jobs.csv:3: attempts_s: earlier attempts need a duration_s\n"
+        "jobs.csv:4: model: unknown model \"\"\n"
+        "jobs.csv:4: iterations: expected a whole number >= 1, got \"\"\n"
+        "jobs.csv:5: attempts_s: 7e9 is more than 100 years\n"
+        "jobs.csv:5: duration_s: gpus times duration is more than 292 GPU years, which the clock can't hold\n"
+        "jobs.csv:6: duration_s: gpus times duration is more than 292 GPU years, which the clock can't hold");
+  CHECK(complaints("job_id,submit_s,gpus,duration_s,outcome,gpu_share,cpus,host_memory,priority,limit_s\n"
+                   "a,0,1,-1,done,1.5,-1,5GB,high,-3\n") ==
+        "jobs.csv:2: duration_s: expected a number >= 0, got -1\n"
+        "jobs.csv:2: limit_s: expected a number >= 0, got -3\n"
+        "jobs.csv:2: outcome: expected completed, failed or cancelled, got \"done\"\n"
+        "jobs.csv:2: gpu_share: expected a number from 0.001 to 1, got \"1.5\"\n"
+        "jobs.csv:2: cpus: expected a number from 0 to 1000000, got \"-1\"\n"
+        "jobs.csv:2: host_memory: expected whole bytes, KiB, MiB, GiB or TiB, got \"5GB\"\n"
+        "jobs.csv:2: priority: expected a whole number of 32 bits, got \"high\"");
+}
+
+TEST_CASE("a list with thousands of bad rows is not explained a thousand times") {
+  std::string text = "job_id,submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 1000; ++i) text += "a" + std::to_string(i) + ",0,0,1\n";
+  const std::string all = complaints(text);
+  CHECK(std::count(all.begin(), all.end(), '\n') == 19);
+  CHECK(all.ends_with("\njobs.csv: and 981 more; 1000 of 1000 rows are bad"));
 }

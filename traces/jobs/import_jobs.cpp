@@ -21,10 +21,9 @@ class Importer {
  public:
   Importer(ImportedJobs& result, const ImportOptions& options) : result_{result}, options_{options} {}
 
-  void take(int line, JobRequest job) {
+  void take(int line, JobRequest&& job) {
     if (!has_own_name(line, job)) return;
-    if (result_.jobs.empty() && latest_ == Time::nanoseconds(INT64_MIN)) latest_ = job.submit;
-    if (job.submit < latest_) report().note(line, "submitted before the row above it; jobs are sorted");
+    if (job.submit < latest_) report().note(line, "submitted before a row above it; jobs are sorted");
     latest_ = std::max(latest_, job.submit);
     if (!is_wanted(line, job) || !can_run(line, job) || !has_work(line, job)) return;
     sorted_ = sorted_ && (result_.jobs.empty() || result_.jobs.back().submit <= job.submit);
@@ -116,8 +115,8 @@ ImportedJobs import_jobs(const std::string& format, ByteSource& source, const st
   const TraceFormat& found = format == "auto" ? recognise_trace(peeked.head(), file) : find_trace_format(format);
   ImportedJobs result{.jobs = {}, .report = RowReport{file, options.skip_bad_rows}, .format = &found, .origin = {}};
   Importer importer{result, options};
-  found.read(peeked, result.report, [&](int line, JobRequest job) { importer.take(line, std::move(job)); });
-  result.report.throw_if_bad();
+  found.read(peeked, result.report, [&](int line, JobRequest&& job) { importer.take(line, std::move(job)); });
+  result.report.throw_if_bad("--skip-bad-rows leaves them out");
   importer.finish();
   return result;
 }

@@ -22,6 +22,11 @@ class NameIndex {
     int line = 0;
   };
 
+  struct Slot {
+    std::uint32_t entry = 0;  ///< its number plus 1; 0: free
+    std::uint32_t tag = 0;    ///< high half of its hash: most other names are told apart without looking at them
+  };
+
   void grow();
   [[nodiscard]] std::string_view name_of(const Entry& entry) const {
     return std::string_view{names_}.substr(entry.begin, entry.size);
@@ -29,7 +34,7 @@ class NameIndex {
 
   std::string names_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;  ///< number of an entry plus 1; 0: free. A power of two, at most half full
+  std::vector<Slot> slots_;  ///< a power of two, at most half full
 };
 
 }  // namespace contend

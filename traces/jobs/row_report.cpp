@@ -29,13 +29,16 @@ void RowReport::bad(int line, std::string_view column, std::string_view reason, 
   complaints_.push_back(std::move(diagnostic));
 }
 
-void RowReport::throw_if_bad() const {
+void RowReport::throw_if_bad(std::string_view way_out) const {
   if (complaints_.empty() || skip_bad_rows_) return;
   std::vector<Diagnostic> all = complaints_;
-  if (more_complaints_ > 0) {
+  if (more_complaints_ > 0 || !way_out.empty()) {
     Diagnostic rest;
     rest.file = file_;
-    rest.reason = fmt::format("and {} more; {} of {} rows are bad", more_complaints_, bad_rows_, rows_);
+    rest.reason =
+        fmt::format("{}{} of {} rows are bad",
+                    more_complaints_ > 0 ? fmt::format("and {} more; ", more_complaints_) : "", bad_rows_, rows_);
+    rest.hint = way_out;
     all.push_back(std::move(rest));
   }
   throw InputError{std::move(all)};

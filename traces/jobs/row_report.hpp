@@ -38,8 +38,9 @@ class RowReport {
   void note(int line, std::string_view what) { add(notes_, line, what); }
   /// Columns of the file that have no counterpart in a job list.
   void set_unused_columns(std::vector<std::string> names) { unused_columns_ = std::move(names); }
-  /// Throws InputError with the first bad rows and the number of the others; nothing if bad rows are skipped.
-  void throw_if_bad() const;
+  /// Throws InputError with the first bad rows and how many there are; nothing if bad rows are skipped. `way_out` tells
+  /// what the user might do.
+  void throw_if_bad(std::string_view way_out = {}) const;
 
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }

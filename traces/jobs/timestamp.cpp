@@ -74,7 +74,7 @@ std::int64_t offset(Taker& text) {
 
 std::optional<Time> parse_timestamp(std::string_view text) {
   Taker taker{text};
-  const int year = taker.number(4, 4, 1990, 2089);
+  const int year = taker.number(4, 4, 1990, 2088);
   taker.expect('-');
   const int month = taker.number(2, 2, 1, 12);
   taker.expect('-');

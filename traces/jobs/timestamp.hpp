@@ -11,7 +11,7 @@ namespace contend {
 
 /// `2017-10-07 01:11:39`, with `T` instead of the blank, without seconds, with a fraction of them, and with an offset
 /// from UTC behind (`Z`, `+08:00`, `-0700`), to the time since 1970-01-01 00:00; no offset counts as UTC. Years 1990 to
-/// 2089. Empty if the text is no such thing, or no date of the calendar.
+/// 2088. Empty if the text is no such thing, or no date of the calendar.
 [[nodiscard]] std::optional<Time> parse_timestamp(std::string_view text);
 
 /// The same the other way, in UTC, cut to seconds: `2017-10-07 01:11:39`.

@@ -20,7 +20,7 @@ namespace contend {
 class ByteSource;
 
 /// Takes the job that begins on a line of the file.
-using TraceSink = std::function<void(int line, JobRequest job)>;
+using TraceSink = std::function<void(int line, JobRequest&& job)>;
 
 /// The beginning of a file that may be a trace.
 struct TraceHead {

@@ -65,7 +65,8 @@ PeekedSource::PeekedSource(ByteSource& rest) : rest_{rest} {
   head_.resize(kHead);
   std::size_t filled = 0;
   try {
-    while (const std::size_t count = rest.read(head_.data() + filled, head_.size() - filled)) filled += count;
+    for (std::size_t count = 1; count > 0 && filled < kHead; filled += count)
+      count = rest.read(head_.data() + filled, kHead - filled);
   } catch (const InputError&) {
     error_ = std::current_exception();
   }
