@@ -5,7 +5,7 @@
 
 namespace contend {
 
-Time Estimate::of(const JobView& job) const {
+Time DurationEstimate::of(const JobView& job) const {
   if (use_limit && job.limit) return *job.limit;
   return Time::ceil_nanoseconds(factor * static_cast<double>(job.remaining_service.ns() / job.gpus));
 }

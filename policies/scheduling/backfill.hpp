@@ -16,7 +16,7 @@
 namespace contend {
 
 /// How long a job runs, as far as the policy knows.
-struct Estimate {
+struct DurationEstimate {
   bool use_limit = true;  ///< the user's limit, where there is one
   double factor = 1;      ///< else this multiple of what is true
 
@@ -51,7 +51,7 @@ class BackfillPolicy : public SchedulingPolicy {
   [[nodiscard]] BackfillJob& job(JobId id) { return jobs_.at(id); }
 
  private:
-  Estimate estimate_;
+  DurationEstimate estimate_;
   Pools pools_;
   Shapes shapes_;
   std::map<JobId, BackfillJob> jobs_;

@@ -170,7 +170,7 @@ bool SharePolicy::take_back(const ClusterView& cluster, SchedulingActions& actio
   }
   if (victims.empty()) return false;
   asking.has_taken = true;
-  for (const JobId victim : victims) actions.preempt(victim);
+  for (const JobId victim : victims) actions.preempt(victim, view.id);
   return true;
 }
 

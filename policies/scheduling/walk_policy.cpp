@@ -66,10 +66,14 @@ void WalkPolicy::run(Walk& walk, SchedulingActions& actions) {
 
 bool WalkPolicy::carry_out(Walk& walk, SchedulingActions& actions) {
   bool somebody_gave_way = false;
+  JobId starting;  // the last one in the walk before a job that gives way
   for (const GreedyWalk::Change& change : changes_) {
-    if (change.starts) continue;
+    if (change.starts) {
+      starting = change.job;
+      continue;
+    }
     somebody_gave_way = true;
-    actions.preempt(change.job);
+    actions.preempt(change.job, starting);
   }
   bool all_started = true;
   for (const GreedyWalk::Change& change : changes_) {

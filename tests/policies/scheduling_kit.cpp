@@ -79,9 +79,9 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     played_.runs.push_back(std::move(run));
     return true;
   }
-  void preempt(JobId job) override {
+  void preempt(JobId job, JobId by) override {
     close(job);
-    actions_->preempt(job);
+    actions_->preempt(job, by);
   }
   void blocked(JobId job, Why why, JobId by) override { actions_->blocked(job, why, by); }
   [[nodiscard]] bool recording() const override { return true; }

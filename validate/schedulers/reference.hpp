@@ -31,7 +31,7 @@ enum class ReferencePlacement : std::uint8_t {
   count,         ///< any that are free
   consolidated,  ///< Helios (SC'21): one server, the fullest that fits; larger jobs whole servers and one for the rest
   yarn,          ///< Tiresias (NSDI'19): as before, but always the first server by id
-  spread,        ///< fleetsim: yarn, but jobs that fit into one server take that with most free GPUs
+  spread,        ///< fleetsim: as consolidated, but jobs that fit into one server take the emptiest
 };
 
 struct ReferenceCluster {

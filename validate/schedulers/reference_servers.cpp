@@ -55,10 +55,10 @@ std::optional<ReferencePlace> ReferenceServers::one_server(int gpus) const {
 }
 
 std::optional<ReferencePlace> ReferenceServers::several_servers(int gpus) const {
-  // Helios goes through the servers with most free GPUs first, Tiresias by id.
+  // Tiresias goes through the servers by id, the others take those with most free GPUs first.
   std::vector<std::size_t> order(free_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (cluster_.placement == ReferencePlacement::consolidated) {
+  if (cluster_.placement != ReferencePlacement::yarn) {
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return free_[a] > free_[b]; });
   }
   ReferencePlace place;

@@ -1,0 +1,165 @@
+// The preemptive policies with `list_order` against a slow reading of the rules of Tiresias' released simulator: lists
+// that are walked and sorted anew at every event.
+
+#include "sim/random.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+struct Job {
+  std::int64_t submit = 0, gpus = 0, duration = 0;
+  bool running = false;
+  std::int64_t executed = 0, last = 0, finish = -1, preemptions = 0;
+  std::size_t queue = 0;
+};
+
+enum class Rule { srtf, srsf, dlas, dlas_gpu };
+
+class Lists {
+ public:
+  Lists(std::vector<Job> jobs, std::int64_t gpus, Rule rule) : jobs_{std::move(jobs)}, gpus_{gpus}, rule_{rule} {}
+
+  const std::vector<Job>& run() {
+    while (arrived_ < jobs_.size() || !active_.empty()) event();
+    return jobs_;
+  }
+  static constexpr std::int64_t kLimits[] = {7, 30};
+
+ private:
+  [[nodiscard]] bool has_queues() const { return rule_ == Rule::dlas || rule_ == Rule::dlas_gpu; }
+  [[nodiscard]] std::int64_t left(std::size_t j) const { return jobs_[j].duration - jobs_[j].executed; }
+
+  void event() {
+    std::int64_t now = arrived_ < jobs_.size() ? jobs_[arrived_].submit : INT64_MAX;
+    for (const std::size_t j : active_) {
+      if (jobs_[j].running) now = std::min(now, jobs_[j].last + left(j));
+    }
+    now = std::min(now, demotion_);
+    for (const std::size_t j : active_) {
+      if (jobs_[j].running) jobs_[j].executed += now - jobs_[j].last;
+      jobs_[j].last = now;
+      if (left(j) == 0) jobs_[j].finish = now;
+    }
+    const auto has_ended = [&](std::size_t j) { return jobs_[j].finish >= 0; };
+    std::erase_if(active_, has_ended);
+    for (auto& queue : queues_) std::erase_if(queue, has_ended);
+    for (; arrived_ < jobs_.size() && jobs_[arrived_].submit == now; ++arrived_) {
+      jobs_[arrived_].last = now;
+      active_.push_back(arrived_);
+      queues_[0].push_back(arrived_);
+    }
+    if (has_queues()) {
+      demote();
+    } else {
+      std::stable_sort(queues_[0].begin(), queues_[0].end(),
+                       [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    }
+    walk();
+    find_demotion(now);
+  }
+
+  [[nodiscard]] std::int64_t key(std::size_t j) const { return left(j) * (rule_ == Rule::srsf ? jobs_[j].gpus : 1); }
+
+  void demote() {
+    for (const std::size_t j : active_) {
+      Job& job = jobs_[j];
+      const std::int64_t service = job.executed * (rule_ == Rule::dlas_gpu ? job.gpus : 1);
+      if (!job.running || job.queue == 2 || service < kLimits[job.queue]) continue;
+      std::erase(queues_[job.queue], j);
+      queues_[++job.queue].push_back(j);
+    }
+  }
+
+  void walk() {
+    std::int64_t free = gpus_;
+    for (auto& queue : queues_) {
+      for (const std::size_t j : queue) {
+        Job& job = jobs_[j];
+        const bool fits = job.gpus <= free;
+        if (fits) free -= job.gpus;
+        if (job.running && !fits) ++job.preemptions;
+        job.running = fits;
+      }
+      if (has_queues()) {
+        std::stable_partition(queue.begin(), queue.end(), [&](std::size_t j) { return jobs_[j].running; });
+      }
+    }
+  }
+
+  void find_demotion(std::int64_t now) {
+    demotion_ = INT64_MAX;
+    if (!has_queues()) return;
+    for (const std::size_t j : active_) {
+      const Job& job = jobs_[j];
+      if (!job.running || job.queue == 2) continue;
+      const std::int64_t seconds = kLimits[job.queue] - job.executed;
+      const std::int64_t by = rule_ == Rule::dlas_gpu ? job.gpus : 1;
+      demotion_ = std::min(demotion_, now + (seconds + by - 1) / by);
+    }
+  }
+
+  std::vector<Job> jobs_;
+  std::int64_t gpus_;
+  Rule rule_;
+  std::size_t arrived_ = 0;
+  std::vector<std::size_t> active_;
+  std::vector<std::size_t> queues_[3];
+  std::int64_t demotion_ = INT64_MAX;
+};
+
+Choice choice_of(Rule rule) {
+  if (rule == Rule::srtf || rule == Rule::srsf) {
+    return {rule == Rule::srtf ? "srtf" : "srsf", {{"rewalk", true}, {"list_order", true}}};
+  }
+  return {rule == Rule::dlas ? "dlas" : "dlas-gpu",
+          {{"list_order", true},
+           {"late_wakeup", true},
+           {"whole_seconds", true},
+           {"single_step", true},
+           {"limit_1_s", static_cast<double>(Lists::kLimits[0])},
+           {"limit_2_s", static_cast<double>(Lists::kLimits[1])}}};
+}
+
+}  // namespace
+
+TEST_CASE("list_order: the same ends and preemptions as lists that are walked anew at every event") {
+  std::int64_t preemptions = 0;
+  for (const Rule rule : {Rule::srtf, Rule::srsf, Rule::dlas, Rule::dlas_gpu}) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      RandomStream stream{seed, "scheduling-lists"};
+      const std::int64_t gpus = stream.uniform_integer(3, 12);
+      std::vector<Job> jobs;
+      std::vector<JobSpec> specs;
+      std::int64_t submit = 0;
+      for (int j = 0; j < 60; ++j) {
+        submit += stream.uniform() < 0.3 ? 0 : stream.uniform_integer(1, 9);
+        Job job;
+        job.submit = submit;
+        job.gpus = std::min(gpus, std::int64_t{1} << stream.uniform_integer(0, 3));
+        job.duration = stream.uniform_integer(1, stream.uniform() < 0.3 ? 60 : 6);
+        jobs.push_back(job);
+        specs.push_back(timed_job(job.submit, static_cast<int>(job.gpus), job.duration));
+      }
+      const Played played = play(choice_of(rule), static_cast<int>(gpus), specs);
+      Lists lists{jobs, gpus, rule};
+      const std::vector<Job>& expected = lists.run();
+      INFO("rule ", static_cast<int>(rule), ", seed ", seed);
+      for (std::size_t j = 0; j < jobs.size(); ++j) {
+        CHECK(played.result.jobs[j].finish == Time::seconds(expected[j].finish));
+        CHECK(played.result.jobs[j].preemptions == expected[j].preemptions);
+        preemptions += expected[j].preemptions;
+      }
+    }
+  }
+  CHECK(preemptions > 500);
+}
