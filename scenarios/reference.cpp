@@ -1,5 +1,6 @@
 // keys_markdown(): the reference page of the scenario format.
 #include "models/training_profile.hpp"
+#include "models/workloads/fitted.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/print.hpp"
@@ -69,6 +70,15 @@ std::string table_of_profiles() {
   return out;
 }
 
+std::string table_of_fitted_workloads() {
+  std::string out = "| like | fitted to | jobs | jobs a day | GPU time of a job |\n|---|---|---|---|---|\n";
+  for (const FittedWorkload* each : fitted_workloads()) {
+    out += fmt::format("| `{}` | {} | {} | {:.1f} | {:.0f}s |\n", each->name, each->source, each->fitted_jobs,
+                       each->jobs_per_day, each->mean_gpu_seconds);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string keys_markdown() {
@@ -85,6 +95,8 @@ std::string keys_markdown() {
   out += table_of_kinds("network.fabric", fabric_infos());
   out += table_of_kinds("network.server", server_infos());
   out += "## Training profiles\n\n" + table_of_profiles();
+  out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
+  out += table_of_fitted_workloads();
   out += "\n## Units\n\n| quantity | example | units |\n|---|---|---|\n";
   const auto units = [&](const QuantityInfo& info) {
     out += fmt::format("| {} | `{}` | {} |\n", info.word, info.example, info.units);

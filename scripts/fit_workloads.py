@@ -353,7 +353,10 @@ def main():
     for name in sys.argv[2:] or fits:
         if name not in fits:
             sys.exit(f"no trace `{name}`; there are: {', '.join(fits)}")
-        fits[name]()
+        try:
+            fits[name]()
+        except OSError as error:
+            sys.exit(f"{error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -144,8 +144,9 @@ void compare(const char* name, const std::string& file, const Row& row, const To
                work = drawn.gpu_time / static_cast<double>(drawn.submits.size()) *
                       static_cast<double>(fit.fitted_jobs) / real.gpu_time;
   MESSAGE(std::string{name} << ": durations KS " << durations << ", sizes TV " << sizes << ", gaps KS " << between
-               << ", GPU time drawn / real " << work << ", variation of hourly counts " << hourly << " (real "
-               << burstiness(real, 3600) << "), daily " << daily << " (real " << burstiness(real, 86400) << ")");
+                            << ", GPU time drawn / real " << work << ", variation of hourly counts " << hourly
+                            << " (real " << burstiness(real, 3600) << "), daily " << daily << " (real "
+                            << burstiness(real, 86400) << ")");
   CHECK(durations < tolerance.durations);
   CHECK(sizes < tolerance.sizes);
   CHECK(between < tolerance.gaps);
