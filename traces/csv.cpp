@@ -59,15 +59,7 @@ bool RowReader::refill() {
     if (filled_ >= kLongestRow) fail(row_line_, fmt::format("a row longer than {} MiB", kLongestRow >> 20));
     buffer_.resize(2 * filled_);
   }
-  std::size_t count = 0;
-  try {
-    count = source_.read(buffer_.data() + filled_, buffer_.size() - filled_);
-  } catch (const InputError& error) {
-    std::vector<Diagnostic> diagnostics = error.diagnostics();
-    for (Diagnostic& diagnostic : diagnostics)
-      if (diagnostic.line == 0) diagnostic.line = row_line_;
-    throw InputError{std::move(diagnostics)};
-  }
+  const std::size_t count = read_at_line(source_, buffer_.data() + filled_, buffer_.size() - filled_, row_line_);
   filled_ += count;
   ended_ = count == 0;
   return !ended_;

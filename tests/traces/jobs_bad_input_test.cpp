@@ -1,5 +1,5 @@
 // What real and broken files do to the readers: nothing is dropped without a reason.
-#include "jobs_test_kit.hpp"
+#include "tests/traces/jobs_test_kit.hpp"
 
 #include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"

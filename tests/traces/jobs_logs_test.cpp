@@ -1,5 +1,5 @@
 // The traces that are no tables with a header of comma-separated columns: Philly, SWF, Slurm.
-#include "jobs_test_kit.hpp"
+#include "tests/traces/jobs_test_kit.hpp"
 
 #include "traces/jobs/timestamp.hpp"
 

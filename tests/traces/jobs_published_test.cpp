@@ -1,6 +1,6 @@
 // The published traces themselves, where they are there: as many jobs as their publishers and independent readers
 // count.
-#include "jobs_test_kit.hpp"
+#include "tests/traces/jobs_test_kit.hpp"
 
 #include "traces/atomic_file.hpp"
 #include "traces/job_list.hpp"

@@ -1,5 +1,5 @@
 // The traces that are tables of comma-separated values, on samples made up for these tests.
-#include "jobs_test_kit.hpp"
+#include "tests/traces/jobs_test_kit.hpp"
 
 using namespace contend;
 

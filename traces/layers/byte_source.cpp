@@ -48,6 +48,17 @@ std::unique_ptr<ByteSource> open_file(const std::string& path) {
   return std::make_unique<FileSource>(path);
 }
 
+std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line) {
+  try {
+    return source.read(buffer, size);
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& diagnostic : diagnostics)
+      if (diagnostic.line == 0) diagnostic.line = line;
+    throw InputError{std::move(diagnostics)};
+  }
+}
+
 std::string read_all(ByteSource& source) {
   std::string text;
   std::array<char, std::size_t{1} << 16> buffer{};

@@ -20,6 +20,9 @@ class ByteSource {
 /// InputError if it can't be read, is damaged, or ends within the compressed data.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
 
+/// source.read(), whose errors then say that they came up at this line of the text, if they don't say more.
+[[nodiscard]] std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line);
+
 /// All that is left of a source.
 [[nodiscard]] std::string read_all(ByteSource& source);
 

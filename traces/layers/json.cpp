@@ -25,7 +25,7 @@ class Cursor {
 
   [[nodiscard]] bool at_end() {
     if (at_ == filled_) {
-      filled_ = source_.read(buffer_.data(), buffer_.size());
+      filled_ = read_at_line(source_, buffer_.data(), buffer_.size(), here_.line);
       at_ = 0;
     }
     return at_ == filled_;
