@@ -25,13 +25,14 @@ constexpr Option kOptions[] = {kSetOption};
 using Complaints = std::vector<Diagnostic>;
 
 /// A generated job that could never run: the cluster has fewer GPUs than its gang.
-void check_size(const Scenario& scenario, const std::string& file, std::int64_t gpus, Complaints& complaints) {
+void check_size(const Scenario& scenario, const std::string& file, const std::string& key, std::string_view who,
+                std::int64_t gpus, Complaints& complaints) {
   const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus <= all) return;
   Diagnostic diagnostic;
   diagnostic.file = file;
-  diagnostic.key = "workload.generate.sizes";
-  diagnostic.reason = fmt::format("a job needs {} GPUs, the cluster has {} ({} x {})", gpus, all,
+  diagnostic.key = key;
+  diagnostic.reason = fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all,
                                   scenario.cluster.servers, scenario.cluster.gpus_per_server);
   complaints.push_back(std::move(diagnostic));
 }
@@ -44,7 +45,9 @@ void check_jobs(const Scenario& scenario, const std::string& file, Complaints& c
                       complaints);
   }
   if (!scenario.workload.jobs) {
-    for (const auto& [gpus, jobs] : scenario.workload.generate.sizes) check_size(scenario, file, gpus, complaints);
+    for (const auto& [gpus, jobs] : scenario.workload.generate.sizes) {
+      check_size(scenario, file, "workload.generate.sizes", "a job", gpus, complaints);
+    }
     return;
   }
   const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;

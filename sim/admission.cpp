@@ -190,13 +190,10 @@ void Admission::ask_for_next_decision() {
     if (time <= state_.clock) throw InputError{fmt::format("{} policy `{}`: asked for a pass in the past", kind, name)};
     next = std::min(next, time);
   };
-  const bool waiting = state_.waiting > 0;
-  if (waiting || state_.policies.scheduling->idle_passes()) {
+  if (state_.waiting > 0 || state_.policies.scheduling->idle_passes()) {
     ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
   }
-  if (waiting) {
-    ask(*state_.policies.placement, "placement", state_.policies.placement_name);
-  }
+  if (state_.waiting > 0) ask(*state_.policies.placement, "placement", state_.policies.placement_name);
   schedule_pass(at_quantum(next));
 }
 

@@ -3,6 +3,8 @@
 #include "validate/ada_srsf.hpp"
 #include "validate/network.hpp"
 #include "validate/overlap.hpp"
+#include "validate/schedulers/schedulers.hpp"
+#include "validate/schedulers/table.hpp"
 
 namespace contend {
 
@@ -17,6 +19,10 @@ constexpr SuiteRow kSuites[] = {
      validate_overlap},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
+    {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,
+     validate_schedulers},
+    {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
+     validate_schedulers_table},
 };
 
 }  // namespace

@@ -1,0 +1,25 @@
+#pragma once
+// What the released simulators print for real traces, and the rules that give it: figures as data. Tiresias:
+// SymbioticLab/Tiresias 959f9b0; Helios: S-Lab-System-Group/HeliosArtifact; Muri: Rivendile/Muri 4e69a78. They were run
+// on these traces, and the averages noted with 1 to 3 decimals; the quantum study is of an event simulator of its own.
+
+#include "validate/schedulers/rules.hpp"
+#include "validate/schedulers/traces.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace contend {
+
+struct SchedulerCase {
+  TraceKind trace;
+  std::string_view name;
+  std::string_view figure;  ///< average JCT in s, as printed
+  SchedulerRules rules;
+  int preemptions = -1;    ///< as printed; -1: it isn't
+  double tolerance_s = 0;  ///< how far the average may be off; 0: all printed digits agree
+};
+
+[[nodiscard]] std::span<const SchedulerCase> scheduler_cases();
+
+}  // namespace contend

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+class ByteSource;
+
+/// The contents of a member of a tar archive (POSIX ustar). Throws InputError, which names `file`, if it is not there
+/// or the archive is damaged.
+[[nodiscard]] std::string read_tar_member(ByteSource& archive, std::string_view file, std::string_view member);
+
+}  // namespace contend
