@@ -20,7 +20,7 @@ namespace contend {
 namespace {
 
 using CommandGetter = const Command& (*)();
-constexpr CommandGetter kCommands[] = {run_command,  check_command,  show_command,
+constexpr CommandGetter kCommands[] = {run_command,  report_command, check_command,   show_command,
                                        list_command, schema_command, validate_command};
 /// A job list with one wrong column would otherwise scroll everything else away.
 constexpr std::size_t kMaxDiagnostics = 20;
