@@ -148,19 +148,25 @@ class XySheet {
 
   static PlotScale scale_of(const XyPlot& plot, const FigureAxis& axis, bool horizontal) {
     if (!axis.categories.empty()) return category_scale(axis.categories.size());
+    constexpr double kRoom = 0.03;  // for the outermost points to be whole
     std::vector<double> values;
-    bool bars = false;
+    bool bars = false, points = false;
     for (const FigureSeries& series : plot.series) {
       const auto& own = horizontal ? series.x : series.y;
       values.insert(values.end(), own.begin(), own.end());
       bars = bars || series.mark == SeriesMark::bars;
+      points = points || series.mark == SeriesMark::dots || series.mark == SeriesMark::line;
       if (horizontal && !plot.diagonal) continue;
       const auto& other = plot.diagonal ? (horizontal ? series.y : series.x) : series.low;
       values.insert(values.end(), other.begin(), other.end());
       if (!horizontal) values.insert(values.end(), series.high.begin(), series.high.end());
     }
     if (bars && !horizontal) values.push_back(plot.base);
-    return fit_scale(axis, values, horizontal);
+    if (bars && horizontal && !values.empty()) {
+      const auto [first, last] = std::ranges::minmax(values);
+      values.insert(values.end(), {first - 0.5, last + 0.5});
+    }
+    return fit_scale(axis, values, horizontal || plot.diagonal, points ? kRoom : 0);
   }
   void draw_diagonal() {
     sheet_.line(sheet_.left(), sheet_.bottom(), sheet_.right(), sheet_.top(), "stroke=\"#7d8590\" stroke-dasharray=\"4 3\"");

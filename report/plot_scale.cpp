@@ -17,12 +17,17 @@ double round_step(double range, double count) {
   return 10 * power;
 }
 
-PlotScale linear(double low, double high, bool tight) {
+PlotScale linear(double low, double high, bool tight, double room) {
   constexpr double kTicks = 5;
   if (!(low < high)) {
-    const double room = low == 0 ? 1 : std::abs(low) * 0.1;
-    low -= room;
-    high += room;
+    const double space = low == 0 ? 1 : std::abs(low) * 0.1;
+    low -= space;
+    high += space;
+  }
+  if (tight) {
+    const double space = room * (high - low);
+    low -= space;
+    high += space;
   }
   const double step = round_step(high - low, kTicks);
   PlotScale scale{.from = low, .to = high, .logarithmic = false, .ticks = {}};
@@ -31,11 +36,15 @@ PlotScale linear(double low, double high, bool tight) {
     scale.to = std::ceil(high / step - 1e-9) * step;
   }
   for (double i = std::ceil(scale.from / step - 1e-9); i * step <= scale.to + step * 1e-9; ++i)
-    scale.ticks.push_back(i * step);
+    scale.ticks.push_back(i == 0 ? 0 : i * step);  // no -0
   return scale;
 }
 
-PlotScale logarithmic(double low, double high) {
+PlotScale logarithmic(double low, double high, bool tight, double room) {
+  constexpr double kRoom = 1.25;  // left free at both ends
+  const double space = tight ? std::pow(high / low, room) : kRoom;
+  low /= space;
+  high *= space;
   const double first = std::floor(std::log10(low) + 1e-9), last = std::ceil(std::log10(high) - 1e-9);
   PlotScale scale{.from = low, .to = high, .logarithmic = true, .ticks = {}};
   if (!(low < high)) {
@@ -53,23 +62,32 @@ PlotScale logarithmic(double low, double high) {
   return scale;
 }
 
+/// Units as people write them.
+std::string_view unit_text(std::string_view unit) {
+  if (unit == "s_per_B") return "s/B";
+  return unit == "Bps" ? "B/s" : unit;
+}
+
 }  // namespace
 
 double PlotScale::at(double value) const {
   return logarithmic ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
 }
 
-PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight) {
+PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight, double room) {
   double low = INFINITY, high = -INFINITY;
   for (const double value : values) {
     if (!std::isfinite(value) || (axis.logarithmic && value <= 0)) continue;
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  if (low > high) low = axis.logarithmic ? 1 : 0, high = low;
-  if (axis.logarithmic) return logarithmic(low, high);
-  if (axis.from_zero) low = std::min(low, 0.0), high = std::max(high, 0.0);
-  return linear(low, high, tight);
+  if (low > high) low = high = axis.logarithmic ? 1 : 0;
+  if (axis.logarithmic) return logarithmic(low, high, tight, room);
+  if (axis.from_zero) {
+    low = std::min(low, 0.0);
+    high = std::max(high, 0.0);
+  }
+  return linear(low, high, tight, room);
 }
 
 std::string tick_text(double value, const std::string& unit, double step) {
@@ -83,7 +101,7 @@ std::string tick_text(double value, const std::string& unit, double step) {
 }
 
 std::string axis_text(const FigureAxis& axis) {
-  return axis.unit.empty() || axis.unit == "share" ? axis.title : fmt::format("{} [{}]", axis.title, axis.unit);
+  return axis.unit.empty() || axis.unit == "share" ? axis.title : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
 }
 
 }  // namespace contend

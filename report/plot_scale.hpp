@@ -18,8 +18,9 @@ struct PlotScale {
 };
 
 /// A scale for the finite values; on a logarithmic axis those that are not positive don't count. `tight`: it ends at
-/// the outermost values, else at round numbers.
-[[nodiscard]] PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight);
+/// the outermost values, but for `room` of the range at both ends; else at round numbers.
+[[nodiscard]] PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight,
+                                  double room = 0);
 
 /// A tick in the unit of the axis: shares as per cent; no more digits than ticks `step` apart need.
 [[nodiscard]] std::string tick_text(double value, const std::string& unit, double step);

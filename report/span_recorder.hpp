@@ -15,7 +15,7 @@ namespace contend {
 struct SpanLimits {
   std::size_t exact = 2'000'000;      ///< spans, over all lanes, that are kept one by one
   std::size_t summaries = 1'000'000;  ///< summaries that are kept if there are more spans than that
-  Time from;                          ///< spans that end before or begin after this window are not kept
+  Time from{};                        ///< spans that end before or begin after this window are not kept
   Time to = Time::never();
 };
 

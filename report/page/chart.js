@@ -15,6 +15,8 @@ const THEMES = {
 
 const DASHES = [null, '6 3', '2 2'];
 const LETTER = 6.4;
+/** Share of an axis that is left free beyond the outermost points, so that they are whole. */
+const POINT_ROOM = 0.03;
 
 function shortened(name, most = 26) {
   return name.length <= most ? name : name.slice(0, most - 1) + '…';
@@ -146,18 +148,23 @@ function xyScales(figure, hidden, zoom, width, height) {
   const shown = figure.series.filter((_, i) => !hidden.has(i));
   const list = shown.length ? shown : figure.series;
   const xs = list.flatMap((s) => s.x), ys = list.flatMap((s) => [...s.y, ...(s.low || []), ...(s.high || [])]);
-  if (list.some((s) => s.mark === 'bars')) ys.push(figure.base);
+  if (list.some((s) => s.mark === 'bars')) {
+    ys.push(figure.base);
+    xs.push(Math.min(...xs) - 0.5, Math.max(...xs) + 0.5);
+  }
+  if (figure.y.at_least) ys.push(figure.y.at_least);
+  const room = list.some((s) => s.mark === 'line' || s.mark === 'dots') ? POINT_ROOM : 0;
   if (figure.diagonal) {
     // One range for both, so that the diagonal is x = y.
     const both = list.flatMap((s) => [...s.x, ...s.y]);
     xs.push(...both);
     ys.push(...both);
   }
-  const counts = [clamp(width / 110, 3, 9), clamp(height / 60, 3, 7)];
+  const counts = [clamp(width / 110, 3, 9), clamp(height / 48, 3, 7)];
   let x = figure.x.categories ? categoryScale(figure.x.categories.length)
-                              : fitScale(figure.x, xs, {tight: true, count: counts[0]});
+                              : fitScale(figure.x, xs, {tight: true, count: counts[0], room});
   if (zoom) x = zoomScale(x, zoom[0], zoom[1], counts[0]);
-  const y = fitScale(figure.y, ys, {tight: figure.diagonal, count: counts[1]});
+  const y = fitScale(figure.y, ys, {tight: figure.diagonal, count: counts[1], room});
   return {x, y};
 }
 
@@ -251,7 +258,7 @@ function drawBoxes(figure, {width, height, theme}) {
   const values = figure.groups.flatMap((g) => [g.low, g.high, ...g.outliers]);
   const xAxis = {title: figure.group_title, unit: '', categories: figure.groups.map((g) => g.name)};
   const frame = makeFrame({
-    width, height, x: categoryScale(figure.groups.length), y: fitScale(figure.y, values, {count: height / 60}), xAxis,
+    width, height, x: categoryScale(figure.groups.length), y: fitScale(figure.y, values, {count: height / 48}), xAxis,
     yAxis: figure.y, theme,
   });
   const half = Math.min(36, (frame.right - frame.left) / figure.groups.length * 0.3);
@@ -264,7 +271,7 @@ function drawBoxes(figure, {width, height, theme}) {
     group.append(shape('line', {x1: x - half, x2: x + half, y1: py(g.median), y2: py(g.median), 'stroke-width': 2.4}));
     for (const value of g.outliers) group.append(shape('circle', {cx: x, cy: py(value), r: 2.2}));
     frame.root.append(group);
-    frame.root.append(shape('text', {x, y: frame.top + 2, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 10.5, text: `n=${g.count}`}));
+    frame.root.append(shape('text', {x, y: frame.bottom - 6, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 10.5, text: `n=${g.count}`}));
   });
   return frame;
 }

@@ -15,7 +15,7 @@ function comparisonTable(runs) {
     });
     if (own.some((m) => !isMissing(m.half_width))) columns.push({name: metric.name + '_half_width_95', values: own.map((m) => m.half_width), hidden: true});
   }
-  columns.push({
+  columns.splice(2, 0, {
     name: 'jct_ratio_to_first', title: 'JCT / first', values: runs.map((run) => run.ratio && run.ratio.ratio),
     text: (value, row) => {
       if (isMissing(value)) return '–';
@@ -68,11 +68,11 @@ function comparisonPage(data) {
   const intervals = data.runs.some((run) => run.replicas > 1);
   return [
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
-      + 'The last column is the average completion time over that of the first run under the same seeds.'}), comparisonTable(data.runs)),
+      + 'JCT / first is the average completion time over that of the first run under the same seeds, paired.'}), comparisonTable(data.runs)),
     section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), sortableTable(what, {name: 'scenarios', filter: false})),
       el('div', {}, el('h3', {text: 'What all share'}), factTable(shared)))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),
-    section('metrics', 'Figures with intervals', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('metric')).map((figure) => figureElement(figure, {height: 240})))),
+    section('metrics', 'Figures with intervals', el('div', {class: 'grid small'}, ...own.filter((f) => f.id.startsWith('metric')).map((figure) => figureElement(figure, {height: 240})))),
     pairSection(data.runs, data.figures),
     section('provenance', 'Where it comes from', ...data.runs.map((run) => el('details', {}, el('summary', {text: run.name}), factTable(run.provenance)))),
   ];

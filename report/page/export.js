@@ -111,7 +111,8 @@ function exportButtons(name, {svg, png, rows}) {
     add('Copy CSV', 'Copy the numbers', async (button) => {
       const data = rows();
       await copyText(csvText(data));
-      flash(button, `${(data.length - 1).toLocaleString('en-US')} rows copied`);
+      const count = (data.length - 1).toLocaleString('en-US');
+      flash(button, data.length > MOST_ROWS ? `only the first ${count} rows copied` : `${count} rows copied`);
     });
   }
   return bar;

@@ -43,11 +43,17 @@ function percent(share) {
   return digits(100 * share, 4) + '%';
 }
 
+/** Units as people write them. */
+function unitText(unit) {
+  return {s_per_B: 's/B', Bps: 'B/s'}[unit] || unit;
+}
+
 /** A value with its unit: `s`, `share` (0..1) or whatever the data say. */
 function quantity(value, unit) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   if (unit === 'share') return percent(value);
-  return unit && unit !== 'jobs' ? `${number(value)} ${unit}` : number(value);
+  if (unit === 'Bps' || unit === 'B') return bytes(value) + (unit === 'B' ? '' : '/s');
+  return unit && unit !== 'jobs' ? `${number(value)} ${unitText(unit)}` : number(value);
 }
 
 /** A length of time from nanoseconds, in the unit that fits. */
@@ -58,7 +64,7 @@ function duration(ns) {
   if (size < 1e6) return `${digits(ns / 1e3, 6)} µs`;
   if (size < 1e9) return `${digits(ns / 1e6, 7)} ms`;
   if (size < 600e9) return `${digits(ns / 1e9, 7)} s`;
-  if (size < 36000e9) return `${digits(ns / 60e9, 5)} min`;
+  if (size < 7200e9) return `${digits(ns / 60e9, 5)} min`;
   return `${digits(ns / 3600e9, 5)} h`;
 }
 

@@ -9,6 +9,16 @@ function tile(metric, replicas) {
     el('div', {class: 'value'}, value, unit ? el('small', {text: ' ' + unit}) : null), spread);
 }
 
+/** One tile for the four counts of jobs. */
+function jobsTile(metrics, replicas) {
+  const value = (name) => metrics.find((metric) => metric.name === name).value;
+  const all = value('jobs'), finished = value('finished'), text = finished === all ? `all ${number(all)}` : number(finished);
+  const rest = [['failed', value('failed')], ['unfinished', value('unfinished')]].filter(([, count]) => count > 0)
+    .map(([name, count]) => `${number(count)} ${name}`).join(', ');
+  return el('div', {class: 'tile', title: 'jobs that finished'}, el('div', {class: 'name', text: replicas > 1 ? 'jobs finished, a replica' : 'jobs finished'}),
+    el('div', {class: 'value'}, text, finished === all ? null : el('small', {text: ` of ${number(all)}`})), rest ? el('div', {class: 'spread', text: rest}) : null);
+}
+
 function factTable(pairs) {
   return el('table', {class: 'facts'}, el('tbody', {}, ...pairs.map(([name, value]) =>
     el('tr', {}, el('th', {scope: 'row', text: name}), el('td', {text: value})))));
@@ -52,7 +62,7 @@ function summaryNote(data) {
   if (!summarised) return null;
   return el('p', {class: 'notice'}, el('strong', {text: 'Summarised. '}),
     `The run has ${data.recorded.toLocaleString('en-US')} spans, more than a page holds one by one. Here they are in bins of `
-    + `${duration(summarised.bin_ns)}: the height of a colour is the share of the bin in which a job was busy. `
+    + `${digits(summarised.bin_ns / 1e9, 4)} s: the height of a colour is the share of the bin in which a job was busy. `
     + `contend report --from TIME --to TIME shows a part of the run in full.`);
 }
 
@@ -72,10 +82,10 @@ async function timelineSection(data) {
 }
 
 async function runPage(data) {
-  const wide = new Set(['gpu-heat', 'nic-heat', 'links', 'utilisation']);
+  const wide = new Set(['gpu-heat', 'nic-heat', 'links']);
   const figures = data.figures.map((figure) => {
     const rows = figure.kind === 'heat' ? figure.y.categories.length : 0;
-    const node = figureElement(figure, {height: rows ? clamp(rows * 13 + 50, 140, 560) : wide.has(figure.id) ? 220 : 280});
+    const node = figureElement(figure, {height: rows ? clamp(rows * 13 + 50, 140, 560) : 280});
     if (wide.has(figure.id)) node.classList.add('wide');
     return node;
   });
@@ -92,7 +102,8 @@ async function runPage(data) {
   } : null;
   const parts = [
     section('figures', 'Headline figures', data.replicas > 1 ? el('p', {class: 'lead', text: `Means over ${data.replicas} replicas with 95% Student-t intervals.`}) : null,
-      el('div', {class: 'tiles'}, ...data.metrics.map((metric) => tile(metric, data.replicas)))),
+      el('div', {class: 'tiles'}, jobsTile(data.metrics, data.replicas),
+        ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas)))),
     section('scenario', 'What was simulated', el('div', {class: 'split'},
       el('div', {}, factTable(data.facts), el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
       el('div', {}, data.topology ? drawingElement('topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null))),

@@ -1,5 +1,8 @@
 // From values to places on an axis, with ticks at round numbers: report/plot_scale.cpp does the same for files.
 
+/** What a logarithmic axis leaves free at both ends. */
+const LOG_ROOM = 1.25;
+
 function roundStep(range, count) {
   const rough = range / count;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -20,7 +23,7 @@ function makeScale(from, to, log, ticks) {
 function linearTicks(from, to, count) {
   const step = roundStep(to - from, count);
   const ticks = [];
-  for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; ++i) ticks.push(i * step);
+  for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; ++i) ticks.push(i * step || 0);  // no -0
   return ticks;
 }
 
@@ -39,8 +42,11 @@ function logTicks(from, to, count) {
   return ticks.length >= 2 ? ticks : linearTicks(from, to, count).filter((tick) => tick > 0);
 }
 
-/** A scale for the finite values of an axis; `tight`: it ends at the outermost values, else at round numbers. */
-function fitScale(axis, values, {tight = false, count = 5} = {}) {
+/**
+ * A scale for the finite values of an axis. `tight`: it ends at the outermost values, but for `room` of the range at both
+ * ends; else at round numbers.
+ */
+function fitScale(axis, values, {tight = false, count = 5, room = 0} = {}) {
   let low = Infinity, high = -Infinity;
   for (const value of values) {
     if (isMissing(value) || !Number.isFinite(value) || (axis.log && value <= 0)) continue;
@@ -50,13 +56,16 @@ function fitScale(axis, values, {tight = false, count = 5} = {}) {
   if (low > high) low = high = axis.log ? 1 : 0;
   if (axis.log) {
     if (low === high) [low, high] = [low / 2, high * 2];
+    const factor = tight ? (high / low) ** room : LOG_ROOM;
+    [low, high] = [low / factor, high * factor];
     return makeScale(low, high, true, logTicks(low, high, count));
   }
   if (axis.from_zero) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
   if (low === high) {
-    const room = low === 0 ? 1 : Math.abs(low) * 0.1;
-    [low, high] = [low - room, high + room];
+    const space = low === 0 ? 1 : Math.abs(low) * 0.1;
+    [low, high] = [low - space, high + space];
   }
+  if (tight) [low, high] = [low - room * (high - low), high + room * (high - low)];
   if (!tight) {
     const step = roundStep(high - low, count);
     low = Math.floor(low / step + 1e-9) * step;
@@ -91,5 +100,5 @@ function tickLabels(scale, axis) {
 }
 
 function axisText(axis) {
-  return axis.unit && axis.unit !== 'share' && axis.unit !== 'jobs' ? `${axis.title} [${axis.unit}]` : axis.title;
+  return axis.unit && axis.unit !== 'share' && axis.unit !== 'jobs' ? `${axis.title} [${unitText(axis.unit)}]` : axis.title;
 }

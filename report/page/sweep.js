@@ -22,9 +22,12 @@ function failuresNotice(sweep) {
 function runsTable(sweep) {
   const columns = [{name: 'point', values: sweep.points}, {name: 'seed', values: sweep.seeds}];
   for (const parameter of sweep.parameters) {
-    const numeric = isNumeric(parameter) && !parameter.unit;
-    columns.push({name: parameter.key, values: parameter.codes.map((code) => (numeric ? parameter.numbers[code] : parameter.names[code])), text: numeric ? (value) => String(value) : null});
-    if (parameter.unit) columns.push({name: `${parameter.key}_${parameter.unit}`, unit: parameter.unit, values: parameter.codes.map((code) => parameter.numbers[code])});
+    // Sorted and copied as numbers where they are, shown as they were written.
+    const numeric = isNumeric(parameter), shown = (value, run) => parameter.names[parameter.codes[run]] || '–';
+    columns.push({
+      name: parameter.key + (numeric && parameter.unit ? `_${parameter.unit}` : ''), title: parameter.key, text: shown,
+      values: parameter.codes.map((code) => (numeric ? parameter.numbers[code] : parameter.names[code])),
+    });
   }
   if (sweep.states.some((state) => state !== 'done')) columns.push({name: 'status', values: sweep.states}, {name: 'error', values: sweep.errors});
   for (const metric of sweep.metrics)

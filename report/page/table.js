@@ -11,11 +11,11 @@ function compareCells(a, b) {
 }
 
 /**
- * columns: [{name, title?, unit?, values, text?(value, row)}]. options: {name, filter, onrow(row), note}
- * The values of a column are numbers or texts.
+ * all: columns [{name, title?, unit?, values, text?(value, row), hidden?}]; the values of one are numbers or texts, and
+ * hidden ones are only copied. options: {name, filter, onrow(row)}
  */
-function sortableTable(columns, {name, filter = true, onrow = null} = {}) {
-  const rows = columns.length ? columns[0].values.length : 0;
+function sortableTable(all, {name, filter = true, onrow = null} = {}) {
+  const columns = all.filter((column) => !column.hidden), rows = columns.length ? columns[0].values.length : 0;
   const state = {by: -1, down: false, word: '', shown: TABLE_PIECE};
   const body = el('tbody'), count = el('span', {class: 'count'}), more = el('button', {type: 'button', class: 'more'});
   const numeric = columns.map((c) => c.values.some((v) => typeof v === 'number'));
@@ -47,7 +47,7 @@ function sortableTable(columns, {name, filter = true, onrow = null} = {}) {
       columns.forEach((column, i) => {
         const value = column.values[row];
         const text = column.text ? column.text(value, row) : typeof value === 'number' ? quantity(value, column.unit) : isMissing(value) ? '–' : value;
-        line.append(el('td', {class: numeric[i] ? 'number' : null, text}));
+        line.append(el('td', {class: numeric[i] ? 'number' : String(text).length > 48 ? 'long' : null, text}));
       });
       return line;
     }));
@@ -65,7 +65,7 @@ function sortableTable(columns, {name, filter = true, onrow = null} = {}) {
     state.shown = TABLE_PIECE;
     draw();
   }}));
-  bar.append(count, exportButtons(name, {rows: () => [columns.map((c) => c.name), ...order().map((row) => columns.map((c) => c.values[row]))]}));
+  bar.append(count, exportButtons(name, {rows: () => [all.map((c) => c.name), ...order().map((row) => all.map((c) => c.values[row]))]}));
   draw();
   return el('div', {class: 'table'}, bar, el('div', {class: 'scroll'}, el('table', {}, el('thead', {}, el('tr', {}, ...heads)), body)), more);
 }

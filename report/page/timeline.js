@@ -1,6 +1,6 @@
 // The timeline: lanes of spans on a canvas, with zoom, pan, search and what is under the pointer.
 
-const GUTTER = 128, AXIS = 24, OVERVIEW = 44, MAX_HEIGHT = 620;
+const AXIS = 24, OVERVIEW = 44, MAX_HEIGHT = 760;
 const GROUP_NAMES = {gpu: 'GPUs', nic: 'interfaces', inside: 'inside servers', link: 'links'};
 const TIMELINE_THEMES = {
   light: {back: '#ffffff', band: '#f4f6f8', text: '#24292f', muted: '#57606a', line: '#d5dae0', brush: '#0072b2', fade: '#eceff2'},
@@ -83,7 +83,7 @@ class Timeline {
     this.bar = el('div', {class: 'timelinebar'}, this.search, button('‹', 'Previous match (p)', () => this.step(-1)),
       button('›', 'Next match (n)', () => this.step(1)), this.status, el('span', {class: 'space'}), ...boxes, colour,
       button('−', 'Zoom out (−)', () => this.zoom(2)), button('+', 'Zoom in (+)', () => this.zoom(0.5)),
-      button('All', 'Show all (0)', () => this.show(...this.whole)), button('⛶', 'Full screen', () => this.toggleFull()), tools);
+      button('All', 'Show all (0)', () => this.show(...this.whole)), button('Full', 'Full screen', () => this.toggleFull()), tools);
     this.box = el('div', {class: 'canvasbox'}, this.overview, this.canvas);
     this.root = el('div', {class: 'timeline'}, this.bar, this.box, this.detail);
     this.listen();
@@ -109,7 +109,7 @@ class Timeline {
     });
     canvas.addEventListener('keydown', (event) => this.key(event));
     const jump = (event) => {
-      const box = overview.getBoundingClientRect(), share = clamp((event.clientX - box.left - GUTTER) / (box.width - GUTTER), 0, 1);
+      const box = overview.getBoundingClientRect(), share = clamp((event.clientX - box.left - this.gutter) / (box.width - this.gutter), 0, 1);
       const middle = this.whole[0] + share * (this.whole[1] - this.whole[0]), half = (this.view.to - this.view.from) / 2;
       this.show(middle - half, middle + half);
     };
@@ -138,6 +138,7 @@ class Timeline {
     this.height = Math.min(room, AXIS + Math.max(1, this.shown.length) * this.laneHeight);
     this.ratio = ratio;
     this.width = width;
+    this.gutter = width < 640 ? 84 : 128;
     for (const [canvas, height] of [[this.canvas, this.height], [this.overview, OVERVIEW]]) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -149,7 +150,7 @@ class Timeline {
   }
 
   get plotWidth() {
-    return this.width - GUTTER;
+    return this.width - this.gutter;
   }
   maxScroll() {
     return Math.max(0, this.shown.length * this.laneHeight - (this.height - AXIS));
@@ -159,7 +160,7 @@ class Timeline {
     return {x: event.clientX - box.left, y: event.clientY - box.top};
   }
   timeAt(x) {
-    return this.view.from + (x - GUTTER) / this.plotWidth * (this.view.to - this.view.from);
+    return this.view.from + (x - this.gutter) / this.plotWidth * (this.view.to - this.view.from);
   }
   laneAt(y) {
     if (y < AXIS) return null;
@@ -169,7 +170,7 @@ class Timeline {
   /** The span at a place of the canvas, -1 if none: of a stack the one at that height. */
   spanAt({x, y}) {
     const lane = this.laneAt(y);
-    if (!lane || x < GUTTER) return -1;
+    if (!lane || x < this.gutter) return -1;
     const {data} = this, t = this.timeAt(x), pixel = (this.view.to - this.view.from) / this.plotWidth;
     const i = firstAbove(data.end, t - pixel, lane.from, lane.to);
     if (i >= lane.to || data.start[i] > t + pixel) return -1;

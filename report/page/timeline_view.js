@@ -1,5 +1,7 @@
 // How the timeline looks: colours, axis, lanes, overview, and the picture as a file.
 
+const MOST_ROWS = 200000;
+
 Object.assign(Timeline.prototype, {
   /** The text by which a kind gets its colour. */
   colourNumber(kind) {
@@ -59,7 +61,7 @@ Object.assign(Timeline.prototype, {
   },
 
   drawLanes(context) {
-    const left = Math.round(GUTTER * this.ratio), top = Math.round(AXIS * this.ratio);
+    const left = Math.round(this.gutter * this.ratio), top = Math.round(AXIS * this.ratio);
     const width = this.canvas.width - left, height = this.canvas.height - top;
     if (!this.image || this.image.width !== width || this.image.height !== height) this.image = context.createImageData(width, height);
     const sink = new PixelSink(this.image, this.data, this.colours, this.edges);
@@ -92,14 +94,14 @@ Object.assign(Timeline.prototype, {
       const fits = Math.floor(width / 5.6), text = full.length <= fits ? full : fits > 4 ? full.slice(0, fits - 1) + '…' : '';
       if (!text) continue;
       context.fillStyle = wantsDarkText(this.colours[this.data.kind[label.index]]) ? '#111' : '#fff';
-      context.fillText(text, GUTTER + label.x0 / ratio + 4, AXIS + (label.y0 + label.y1) / 2 / ratio + 0.5);
+      context.fillText(text, this.gutter + label.x0 / ratio + 4, AXIS + (label.y0 + label.y1) / 2 / ratio + 0.5);
     }
   },
 
   drawGutter(context) {
     const {theme} = this;
     context.fillStyle = theme.back;
-    context.fillRect(0, 0, GUTTER, this.height);
+    context.fillRect(0, 0, this.gutter, this.height);
     context.font = `${clamp(this.laneHeight - 1, 9, 11)}px system-ui, sans-serif`;
     context.textBaseline = 'middle';
     context.textAlign = 'right';
@@ -116,7 +118,7 @@ Object.assign(Timeline.prototype, {
         context.stroke();
       }
       context.fillStyle = lane.group === 'gpu' ? theme.text : theme.muted;
-      if (l % every === 0) context.fillText(shortened(lane.name, 20), GUTTER - 8, y + this.laneHeight / 2);
+      if (l % every === 0) context.fillText(shortened(lane.name, this.gutter < 100 ? 13 : 20), this.gutter - 8, y + this.laneHeight / 2);
     });
   },
 
@@ -132,14 +134,14 @@ Object.assign(Timeline.prototype, {
     const step = ticks.length > 1 ? (ticks[1] - ticks[0]) * 1e9 : 1;
     context.textAlign = 'center';
     for (const tick of ticks) {
-      const x = GUTTER + (tick * 1e9 - view.from) / (view.to - view.from) * this.plotWidth;
+      const x = this.gutter + (tick * 1e9 - view.from) / (view.to - view.from) * this.plotWidth;
       context.fillStyle = theme.line;
       context.fillRect(x, AXIS - 5, 1, 5);
       context.globalAlpha = 0.5;
       context.fillRect(x, AXIS, 1, this.height);
       context.globalAlpha = 1;
       context.fillStyle = theme.muted;
-      if (x > GUTTER + 24 && x < this.width - 24) context.fillText(instant(tick * 1e9, step), x, AXIS / 2);
+      if (x > this.gutter + 24 && x < this.width - 24) context.fillText(instant(tick * 1e9, step), x, AXIS / 2);
     }
   },
 
@@ -153,7 +155,7 @@ Object.assign(Timeline.prototype, {
     }
     if (selected < 0) return;
     const l = this.shown.findIndex((lane) => selected >= lane.from && selected < lane.to);
-    const x = (t) => GUTTER + clamp((t - this.view.from) / (this.view.to - this.view.from), 0, 1) * this.plotWidth;
+    const x = (t) => this.gutter + clamp((t - this.view.from) / (this.view.to - this.view.from), 0, 1) * this.plotWidth;
     const y = AXIS + l * this.laneHeight - this.scroll;
     if (l < 0 || data.end[selected] < this.view.from || data.start[selected] > this.view.to || y < AXIS) return;
     context.strokeStyle = theme.text;
@@ -180,16 +182,16 @@ Object.assign(Timeline.prototype, {
     context.fillStyle = theme.back;
     context.fillRect(0, 0, this.width, OVERVIEW);
     context.fillStyle = theme.band;
-    context.fillRect(GUTTER, 0, this.plotWidth, OVERVIEW - 4);
+    context.fillRect(this.gutter, 0, this.plotWidth, OVERVIEW - 4);
     context.fillStyle = theme.muted;
     context.globalAlpha = 0.75;
-    this.overviewShape.forEach((share, p) => context.fillRect(GUTTER + p, OVERVIEW - 4 - share * (OVERVIEW - 8), 1, share * (OVERVIEW - 8)));
+    this.overviewShape.forEach((share, p) => context.fillRect(this.gutter + p, OVERVIEW - 4 - share * (OVERVIEW - 8), 1, share * (OVERVIEW - 8)));
     context.globalAlpha = 1;
     context.font = '11px system-ui, sans-serif';
     context.textAlign = 'right';
     context.textBaseline = 'middle';
-    context.fillText('busy GPUs', GUTTER - 8, OVERVIEW / 2 - 2);
-    const x = (t) => GUTTER + (t - this.whole[0]) / (this.whole[1] - this.whole[0]) * this.plotWidth;
+    context.fillText('busy GPUs', this.gutter - 8, OVERVIEW / 2 - 2);
+    const x = (t) => this.gutter + (t - this.whole[0]) / (this.whole[1] - this.whole[0]) * this.plotWidth;
     const x0 = x(this.view.from), x1 = Math.max(x0 + 3, x(this.view.to));
     context.fillStyle = theme.brush;
     context.globalAlpha = 0.16;
@@ -208,14 +210,14 @@ Object.assign(Timeline.prototype, {
 
   /** The lanes that are shown, all of them, over the time in view. */
   toSvg() {
-    const width = 1000, lane = 14, height = AXIS + this.shown.length * lane + 8;
-    const sink = new SvgSink(this.data, this.colours), view = this.grid(width - GUTTER);
+    const width = 1000, gutter = 128, lane = 14, height = AXIS + this.shown.length * lane + 8;
+    const sink = new SvgSink(this.data, this.colours), view = this.grid(width - gutter);
     const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     this.shown.forEach((each, l) => {
       paintLane(this.data, each, view, l * lane, lane - 1, sink);
       sink.flush();
     });
-    const names = this.shown.map((each, l) => `<text x="${GUTTER - 8}" y="${AXIS + l * lane + 11}" text-anchor="end">${escape(shortened(each.name, 20))}</text>`);
+    const names = this.shown.map((each, l) => `<text x="${gutter - 8}" y="${AXIS + l * lane + 11}" text-anchor="end">${escape(shortened(each.name, 20))}</text>`);
     const labels = sink.labels.slice(0, 5000).map((label) => {
       const fits = Math.floor((label.x1 - label.x0 - 6) / 5.6), full = this.spanLabel(label.index);
       const dark = wantsDarkText(this.colours[this.data.kind[label.index]]);
@@ -223,16 +225,16 @@ Object.assign(Timeline.prototype, {
     });
     const ticks = linearTicks(this.view.from / 1e9, this.view.to / 1e9, 7);
     const axis = ticks.map((tick) => {
-      const x = GUTTER + (tick * 1e9 - this.view.from) / (this.view.to - this.view.from) * (width - GUTTER);
+      const x = gutter + (tick * 1e9 - this.view.from) / (this.view.to - this.view.from) * (width - gutter);
       return `<path d="M${x.toFixed(1)} ${AXIS - 5}V${height}" stroke="#d5dae0"/><text x="${x.toFixed(1)}" y="12" text-anchor="middle">${escape(instant(tick * 1e9, ticks.length > 1 ? (ticks[1] - ticks[0]) * 1e9 : 1))}</text>`;
     });
     const text = `<svg xmlns="${SVG}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="10.5" fill="#24292f">`
       + `<rect width="${width}" height="${height}" fill="#ffffff"/>${axis.join('')}${names.join('')}`
-      + `<g transform="translate(${GUTTER} ${AXIS})">${sink.parts.join('')}${labels.join('')}</g></svg>\n`;
+      + `<g transform="translate(${gutter} ${AXIS})">${sink.parts.join('')}${labels.join('')}</g></svg>\n`;
     return {text, width, height};
   },
 
-  /** The spans in view, at most 100,000. */
+  /** The spans in view: the first of them, if there are more than a clipboard should hold. */
   toRows() {
     const {data, view} = this, rows = [['lane', 'job_id', 'operation', 'iteration_or_count', 'start_s', 'end_s', 'share']];
     for (const lane of this.shown) {
@@ -240,7 +242,7 @@ Object.assign(Timeline.prototype, {
         const kind = data.kinds[data.kind[i]];
         rows.push([lane.name, kind.job < 0 ? '' : this.jobs.names[kind.job], kind.op || (kind.transfer ? 'transfers' : 'compute'), data.number[i],
                    data.start[i] / 1e9, data.end[i] / 1e9, data.share[i] / 100]);
-        if (rows.length > 100000) return rows;
+        if (rows.length > MOST_ROWS) return rows;
       }
     }
     return rows;
