@@ -1,17 +1,16 @@
 // Grouping the runs of a sweep: any metric over any parameters. report/sweep_figures.cpp does the same for files.
 
-// 0.975 quantiles of Student's t for 1, 2, ... degrees of freedom; between the last ones it is interpolated in 1/degrees.
-const STUDENT_T = [12.706204736, 4.302652730, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135,
-                   2.262157163, 2.228138852, 2.200985160, 2.178812830, 2.160368656, 2.144786688, 2.131449546, 2.119905299,
-                   2.109815578, 2.100922040, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.068657610, 2.063898562,
-                   2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642, 2.042272456];
+// 0.975 quantiles of Student's t, as sim/statistics.cpp has them, so that the page and the files agree.
+const STUDENT_T = [12.7062047, 4.3026527, 3.1824463, 2.7764451, 2.5705818, 2.4469119, 2.3646243, 2.3060041, 2.2621572, 2.2281389,
+                   2.2009852, 2.1788128, 2.1603687, 2.1447867, 2.1314495, 2.1199053, 2.1098156, 2.1009220, 2.0930241, 2.0859634,
+                   2.0796138, 2.0738731, 2.0686576, 2.0638986, 2.0595386, 2.0555294, 2.0518305, 2.0484071, 2.0452296, 2.0422725];
 
 function studentT(degrees) {
   if (degrees <= STUDENT_T.length) return STUDENT_T[degrees - 1];
-  // Cornish-Fisher expansion around the normal quantile; its error is below 1e-6 from 30 degrees on.
-  const z = 1.959963984540054, d = degrees;
-  return z + (z ** 3 + z) / (4 * d) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * d * d)
-    + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * d ** 3);
+  // The expansion in 1/degrees about the normal quantile (Abramowitz and Stegun 26.7.5).
+  const z = 1.959963984540054, v = degrees;
+  return z + (z ** 3 + z) / (4 * v) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * v * v)
+    + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * v ** 3);
 }
 
 /** {mean, half, count} of a list of numbers; half is null for fewer than two. */
