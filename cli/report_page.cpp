@@ -30,7 +30,10 @@ constexpr std::string_view kExamples[] = {
 };
 constexpr Option kOptions[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .text = "the page (report.html in the folder of a single run)"},
-    {.name = "svg", .letter = '\0', .value = "DIR", .text = "write each figure as SVG and CSV; no page unless -o is given"},
+    {.name = "svg",
+     .letter = '\0',
+     .value = "DIR",
+     .text = "write each figure as SVG and CSV; no page unless -o is given"},
     {.name = "seed", .letter = '\0', .value = "N", .text = "of a run: the replica whose jobs and timeline are shown"},
     {.name = "spans", .letter = '\0', .value = "N", .text = "spans kept one by one; more are summarised (2000000)"},
     {.name = "from", .letter = '\0', .value = "TIME", .text = "begin of the timeline, e.g. 10min"},
@@ -48,7 +51,8 @@ Kind kind_of(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (!fs::exists(path)) throw InputError{path + ": no such file or folder"};
     if (!fs::is_directory(path) && paths.size() > 1)
-      throw InputError{fmt::format("{}: a store of a sweep is reported alone; to join several, use contend merge", path)};
+      throw InputError{
+          fmt::format("{}: a store of a sweep is reported alone; to join several, use contend merge", path)};
   }
   if (paths.size() > 1) return Kind::comparison;
   return fs::is_directory(paths.front()) ? Kind::run : Kind::sweep;
@@ -141,8 +145,7 @@ int report_run(const Arguments& arguments) {
   const std::vector<Figure> figures = run_figures(folder, run, outcome.replay ? &*outcome.replay : nullptr);
   output.figures(figures);
   output.drawing("topology", draw_topology(folder.scenario).svg);
-  if (output.wants_page())
-    output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures}));
+  if (output.wants_page()) output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures}));
   return kExitOk;
 }
 

@@ -13,14 +13,19 @@ BusyBins::BusyBins(std::size_t rows, std::size_t limit, Time width)
 
 void BusyBins::add(std::size_t row, Time start, Time end) {
   if (start == end) return;
-  while ((end.ns() - 1) / width_.ns() >= static_cast<std::int64_t>(limit_)) widen();
+  cover(end);
   const auto last = static_cast<std::size_t>((end.ns() - 1) / width_.ns());
-  used_ = std::max(used_, last + 1);
   for (auto bin = static_cast<std::size_t>(start.ns() / width_.ns()); bin <= last; ++bin) {
     const Time from = std::max(start, width_ * static_cast<std::int64_t>(bin));
     const Time to = std::min(end, width_ * static_cast<std::int64_t>(bin + 1));
     busy_[row][bin] += to - from;
   }
+}
+
+void BusyBins::cover(Time end) {
+  if (end <= Time{}) return;
+  while ((end.ns() - 1) / width_.ns() >= static_cast<std::int64_t>(limit_)) widen();
+  used_ = std::max(used_, static_cast<std::size_t>((end.ns() - 1) / width_.ns()) + 1);
 }
 
 void BusyBins::widen() {

@@ -17,9 +17,12 @@ class BusyBins {
   /// Adds the time from `start` to `end` to the bins of a row. Needs start <= end.
   void add(std::size_t row, Time start, Time end);
 
+  /// Has bins up to `end`, though nothing may be busy there.
+  void cover(Time end);
+
   [[nodiscard]] Time width() const { return width_; }
   [[nodiscard]] std::size_t rows() const { return busy_.size(); }
-  /// Bins up to the last in which any row was busy.
+  /// Bins up to the last that was covered or in which any row was busy.
   [[nodiscard]] std::size_t size() const { return used_; }
   [[nodiscard]] Time busy(std::size_t row, std::size_t bin) const { return busy_[row][bin]; }
 

@@ -12,7 +12,7 @@
 namespace contend {
 
 inline constexpr std::array<std::string_view, 7> kSeriesColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                                    "#e69f00", "#56b4e9", "#5c5c5c"};
+                                                                   "#e69f00", "#56b4e9", "#5c5c5c"};
 
 [[nodiscard]] constexpr std::string_view series_colour(std::size_t series) {
   return kSeriesColours[series % kSeriesColours.size()];

@@ -45,7 +45,8 @@ double number_or_nan(const std::string& text, const std::string& where) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) throw InputError{fmt::format("{}: expected a number, got \"{}\"", where, text)};
+  if (error != std::errc{} || stop != end)
+    throw InputError{fmt::format("{}: expected a number, got \"{}\"", where, text)};
   return number;
 }
 

@@ -43,7 +43,10 @@ Figure metric_figure(std::span<const RunFolder> folders, const Metric& metric) {
           .title = std::string{metric.title},
           .caption = fmt::format("{}; mean over replicas with its 95% Student-t interval.", metric.text),
           .plot = XyPlot{.x = names_axis(folders),
-                         .y = {.title = std::string{metric.title}, .unit = std::string{metric.unit}, .from_zero = true, .categories = {}},
+                         .y = {.title = std::string{metric.title},
+                               .unit = std::string{metric.unit},
+                               .from_zero = true,
+                               .categories = {}},
                          .series = {std::move(series)}}};
 }
 
@@ -59,16 +62,19 @@ Figure all_curves(std::span<const RunFolder> folders) {
 }
 
 Figure all_boxes(std::span<const RunFolder> folders) {
-  BoxPlot plot{.group_title = "scenario", .y = {.title = "JCT", .unit = "s", .logarithmic = true, .categories = {}}, .groups = {}};
+  BoxPlot plot{.group_title = "scenario",
+               .y = {.title = "JCT", .unit = "s", .logarithmic = true, .categories = {}},
+               .groups = {}};
   for (const RunFolder& folder : folders) {
     std::vector<double> jct = folder.jobs.numbers("jct_s");
     if (std::ranges::any_of(jct, [](double each) { return !std::isnan(each); }))
       plot.groups.push_back(box_of(folder.name, std::move(jct)));
   }
-  return {.id = "jct-box",
-          .title = "Completion times side by side",
-          .caption = "Box: quartiles and median. Whiskers: the outermost jobs within 1.5 quartile ranges; dots: the rest.",
-          .plot = std::move(plot)};
+  return {
+      .id = "jct-box",
+      .title = "Completion times side by side",
+      .caption = "Box: quartiles and median. Whiskers: the outermost jobs within 1.5 quartile ranges; dots: the rest.",
+      .plot = std::move(plot)};
 }
 
 const RunFolder::Run* run_with_seed(const RunFolder& folder, std::uint64_t seed) {
@@ -118,7 +124,8 @@ Figure scatter(const RunFolder& first, const RunFolder& other, const PairedJobs&
   series.labels = pairs.names;
   return {.id = fmt::format("jobs-{}", index),
           .title = fmt::format("JCT of each job: {} against {}", other.name, first.name),
-          .caption = fmt::format("A dot a job under seed {}; below the line it ends sooner under {}.", pairs.seed, other.name),
+          .caption =
+              fmt::format("A dot a job under seed {}; below the line it ends sooner under {}.", pairs.seed, other.name),
           .plot = XyPlot{.x = {.title = first.name, .unit = "s", .logarithmic = true, .categories = {}},
                          .y = {.title = other.name, .unit = "s", .logarithmic = true, .categories = {}},
                          .series = {std::move(series)},
@@ -142,15 +149,16 @@ Figure winners(const RunFolder& first, const RunFolder& other, const PairedJobs&
     into.labels.push_back(pairs.names[order[rank]]);
   }
   const std::size_t won = sooner.x.size(), lost = later.x.size() - same;
-  return {.id = fmt::format("winners-{}", index),
-          .title = fmt::format("Who wins and who loses: {} against {}", other.name, first.name),
-          .caption = fmt::format("JCT under {} over JCT under {}, job by job, sorted: {} jobs end sooner, {} later, {} at "
-                                 "the same time.",
-                                 other.name, first.name, won, lost, same),
-          .plot = XyPlot{.x = {.title = "job, by rank", .unit = "", .categories = {}},
-                         .y = {.title = "JCT ratio", .unit = "", .logarithmic = true, .categories = {}},
-                         .series = {std::move(sooner), std::move(later)},
-                         .base = 1}};
+  return {
+      .id = fmt::format("winners-{}", index),
+      .title = fmt::format("Who wins and who loses: {} against {}", other.name, first.name),
+      .caption = fmt::format("JCT under {} over JCT under {}, job by job, sorted: {} jobs end sooner, {} later, {} at "
+                             "the same time.",
+                             other.name, first.name, won, lost, same),
+      .plot = XyPlot{.x = {.title = "job, by rank", .unit = "", .categories = {}},
+                     .y = {.title = "JCT ratio", .unit = "", .logarithmic = true, .categories = {}},
+                     .series = {std::move(sooner), std::move(later)},
+                     .base = 1}};
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ void drop_missing(std::vector<double>& values) {
 FigureSeries cumulative(std::string name, std::vector<double> values) {
   drop_missing(values);
   std::ranges::sort(values);
-  FigureSeries series{.name = std::move(name), .mark = SeriesMark::step, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
+  FigureSeries series{
+      .name = std::move(name), .mark = SeriesMark::step, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool last_of_its_value = i + 1 == values.size() || values[i + 1] > values[i];
     if (!last_of_its_value) continue;
@@ -58,7 +59,8 @@ FigureSeries occupancy(std::string name, const std::vector<double>& from, const 
     changes[from[i]] += weights[i];
     if (!std::isnan(to[i])) changes[to[i]] -= weights[i];
   }
-  FigureSeries series{.name = std::move(name), .mark = SeriesMark::step, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
+  FigureSeries series{
+      .name = std::move(name), .mark = SeriesMark::step, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
   double level = 0;
   for (const auto& [time, change] : changes) {
     level += change;

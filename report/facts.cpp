@@ -32,9 +32,8 @@ std::string network_text(const Scenario& scenario) {
     case Fidelity::flow:
       break;
   }
-  return fmt::format("flow: {} fabric, {} servers, interfaces of {}, collectives {}",
-                     network.topology.fabric.kind, network.topology.server.kind, format_rate(*network.nic),
-                     network.collectives);
+  return fmt::format("flow: {} fabric, {} servers, interfaces of {}, collectives {}", network.topology.fabric.kind,
+                     network.topology.server.kind, format_rate(*network.nic), network.collectives);
 }
 
 std::string workload_text(const Scenario& scenario) {
@@ -49,8 +48,9 @@ std::string workload_text(const Scenario& scenario) {
 std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& scenario) {
   const Scenario::Cluster& cluster = scenario.cluster;
   std::vector<std::pair<std::string, std::string>> facts;
-  facts.emplace_back("cluster", fmt::format("{} servers with {} GPUs each, {:g} GiB a GPU", cluster.servers, cluster.gpus_per_server,
-                                            static_cast<double>(cluster.gpu_memory.count()) / kMebibyte / 1024));
+  facts.emplace_back(
+      "cluster", fmt::format("{} servers with {} GPUs each, {:g} GiB a GPU", cluster.servers, cluster.gpus_per_server,
+                             static_cast<double>(cluster.gpu_memory.count()) / kMebibyte / 1024));
   facts.emplace_back("network", network_text(scenario));
   facts.emplace_back("scheduling", policy_text(scenario.scheduling));
   facts.emplace_back("placement", policy_text(scenario.placement));
@@ -71,8 +71,9 @@ TopologyDrawing draw_topology(const Scenario& scenario) {
     const Topology topology = build_topology(one_switch, static_cast<std::size_t>(scenario.cluster.servers),
                                              static_cast<std::size_t>(scenario.cluster.gpus_per_server));
     return {.svg = topology_svg(topology),
-            .note = "At this fidelity the network is one switch that never is a bottleneck; jobs share the interfaces of "
-                    "their servers."};
+            .note =
+                "At this fidelity the network is one switch that never is a bottleneck; jobs share the interfaces of "
+                "their servers."};
   } catch (const InputError& error) {
     return {.svg = "", .note = fmt::format("The topology can't be drawn: {}.", error.what())};
   }

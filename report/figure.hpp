@@ -57,10 +57,10 @@ struct BoxPlot {
 struct HeatMap {
   FigureAxis x, y;
   std::string value_title, value_unit;
-  double x_from = 0, x_step = 1;    ///< where the x axis has no categories: cell i covers from + i * step
+  double x_from = 0, x_step = 1;  ///< where the x axis has no categories: cell i covers from + i * step
   std::size_t columns = 0;
-  std::vector<double> values;       ///< row by row; rows are the categories of y, the first at the top
-  double low = 0, high = 0;         ///< values at the ends of the colour scale; low == high: those of the data
+  std::vector<double> values;  ///< row by row; rows are the categories of y, the first at the top
+  double low = 0, high = 0;    ///< values at the ends of the colour scale; low == high: those of the data
 };
 
 struct Figure {

@@ -148,7 +148,8 @@ struct CsvWriter {
       std::string outliers;
       for (const double value : box.outliers) outliers += (outliers.empty() ? "" : " ") + Rows::number(value);
       rows.row({box.name, fmt::format("{}", box.count), Rows::number(box.mean), Rows::number(box.low),
-                Rows::number(box.q1), Rows::number(box.median), Rows::number(box.q3), Rows::number(box.high), outliers});
+                Rows::number(box.q1), Rows::number(box.median), Rows::number(box.q3), Rows::number(box.high),
+                outliers});
     }
     return rows.text;
   }

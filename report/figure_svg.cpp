@@ -169,7 +169,8 @@ class XySheet {
     return fit_scale(axis, values, horizontal || plot.diagonal, points ? kRoom : 0);
   }
   void draw_diagonal() {
-    sheet_.line(sheet_.left(), sheet_.bottom(), sheet_.right(), sheet_.top(), "stroke=\"#7d8590\" stroke-dasharray=\"4 3\"");
+    sheet_.line(sheet_.left(), sheet_.bottom(), sheet_.right(), sheet_.top(),
+                "stroke=\"#7d8590\" stroke-dasharray=\"4 3\"");
   }
   [[nodiscard]] bool drawable(double x, double y) const {
     return std::isfinite(x) && std::isfinite(y) && (!plot_.x.logarithmic || x > 0) && (!plot_.y.logarithmic || y > 0);
@@ -197,12 +198,15 @@ class XySheet {
         continue;
       }
       const double x = sheet_.x(series.x[i]), y = sheet_.y(series.y[i]);
-      if (pen_down && series.mark == SeriesMark::step) path += fmt::format("H{:.1f}V{:.1f}", x, y);
-      else path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x, y);
+      if (pen_down && series.mark == SeriesMark::step)
+        path += fmt::format("H{:.1f}V{:.1f}", x, y);
+      else
+        path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x, y);
       pen_down = true;
     }
-    sheet_.raw(fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"{}/>\n",
-                           path, colour, dash));
+    sheet_.raw(
+        fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"{}/>\n",
+                    path, colour, dash));
   }
   void draw_bars(const FigureSeries& series, std::string_view colour) {
     const double slot = (Sheet::right() - sheet_.left()) / std::max(1.0, static_cast<double>(series.x.size()));
@@ -238,7 +242,8 @@ std::string draw_boxes(const Figure& figure, const BoxPlot& plot) {
     sheet.box(at - half, y(box.q1), at + half, y(box.q3), "fill=\"#b9d6ea\" stroke=\"#24292f\"");
     sheet.line(at - half, y(box.median), at + half, y(box.median), "stroke=\"#24292f\" stroke-width=\"2\"");
     for (const double value : box.outliers)
-      sheet.raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\" fill=\"none\" stroke=\"#24292f\"/>\n", at, y(value)));
+      sheet.raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\" fill=\"none\" stroke=\"#24292f\"/>\n", at,
+                            y(value)));
   }
   return sheet.finish();
 }

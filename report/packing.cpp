@@ -53,8 +53,8 @@ void append_varint(std::string& out, std::uint64_t number) {
 }
 
 void append_signed_varint(std::string& out, std::int64_t number) {
-  append_varint(out, number >= 0 ? 2 * static_cast<std::uint64_t>(number)
-                                 : 2 * (static_cast<std::uint64_t>(-(number + 1))) + 1);
+  append_varint(
+      out, number >= 0 ? 2 * static_cast<std::uint64_t>(number) : 2 * (static_cast<std::uint64_t>(-(number + 1))) + 1);
 }
 
 }  // namespace contend

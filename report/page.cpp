@@ -17,8 +17,7 @@ constexpr std::size_t kPlainBytes = 256 * 1024;
 std::string script_hash(std::string_view script) {
   const std::string hex = sha256_hex(script);
   std::string digest;
-  for (std::size_t i = 0; i < hex.size(); i += 2)
-    digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i < hex.size(); i += 2) digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return "'sha256-" + base64(digest) + "'";
 }
 

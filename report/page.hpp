@@ -15,7 +15,7 @@ namespace contend {
 
 struct RunPage {
   const RunFolder& folder;
-  const RunFolder::Run& run;    ///< the replica whose jobs and timeline are shown
+  const RunFolder::Run& run;  ///< the replica whose jobs and timeline are shown
   const ReplayOutcome& replay;
   std::span<const Figure> figures;
 };

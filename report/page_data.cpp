@@ -36,7 +36,8 @@ void write_metrics(JsonWriter& json, const RunFolder& folder) {
   json.end_array();
 }
 
-void write_pairs(JsonWriter& json, std::string_view name, const std::vector<std::pair<std::string, std::string>>& pairs) {
+void write_pairs(JsonWriter& json, std::string_view name,
+                 const std::vector<std::pair<std::string, std::string>>& pairs) {
   json.key(name).begin_array();
   for (const auto& [what, value] : pairs) json.begin_array().value(what).value(value).end_array();
   json.end_array();
@@ -46,14 +47,16 @@ std::vector<std::pair<std::string, std::string>> provenance(const RunFolder& fol
   std::vector<std::pair<std::string, std::string>> facts;
   std::string command;
   for (const std::string& word : folder.command_line) command += (command.empty() ? "" : " ") + word;
-  facts.emplace_back("program", "contend " + folder.version + (folder.git_hash.empty() ? "" : " (" + folder.git_hash + ")"));
+  facts.emplace_back("program",
+                     "contend " + folder.version + (folder.git_hash.empty() ? "" : " (" + folder.git_hash + ")"));
   facts.emplace_back("command", command);
   facts.emplace_back("scenario hash", folder.scenario_hash);
   facts.emplace_back("state", folder.exit_state);
   for (const RunFolder::Run& run : folder.runs)
-    facts.emplace_back(fmt::format("seed {}", run.seed),
-                       fmt::format("digest {}, fingerprint {}, {:.0f} events executed and {:.0f} leapt over in {:.2f} s",
-                                   run.digest, run.fingerprint, run.events, run.leapt_events, run.wall_s));
+    facts.emplace_back(
+        fmt::format("seed {}", run.seed),
+        fmt::format("digest {}, fingerprint {}, {:.0f} events executed and {:.0f} leapt over in {:.2f} s", run.digest,
+                    run.fingerprint, run.events, run.leapt_events, run.wall_s));
   return facts;
 }
 
@@ -64,7 +67,8 @@ void write_figures(JsonWriter& json, std::span<const Figure> figures) {
 }
 
 /// A result file, columns as they are: numbers where every field is one.
-void write_table(JsonWriter& json, std::string_view name, const ColumnTable& table, const std::vector<std::size_t>& rows) {
+void write_table(JsonWriter& json, std::string_view name, const ColumnTable& table,
+                 const std::vector<std::size_t>& rows) {
   json.key(name).begin_array();
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     if (table.names[c] == "replica") continue;
@@ -88,7 +92,8 @@ void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes&
     else
       json.value(-1);
     json.member("op", kind.op).member("transfer", kind.transfer);
-    if (kind.transfer) json.member("bytes", kind.bytes.count()).member("ranks", kind.ranks).member("servers", kind.servers);
+    if (kind.transfer)
+      json.member("bytes", kind.bytes.count()).member("ranks", kind.ranks).member("servers", kind.servers);
     json.end_object();
   }
   json.end_array().key("lanes").begin_array();

@@ -101,7 +101,8 @@ std::string tick_text(double value, const std::string& unit, double step) {
 }
 
 std::string axis_text(const FigureAxis& axis) {
-  return axis.unit.empty() || axis.unit == "share" ? axis.title : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
+  return axis.unit.empty() || axis.unit == "share" ? axis.title
+                                                   : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
 }
 
 }  // namespace contend

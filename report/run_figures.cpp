@@ -47,12 +47,13 @@ Figure utilisation(const RunFolder& folder, const Replay& replay) {
   XyPlot plot{.x = time_axis(), .y = share_axis("utilisation"), .series = {}};
   plot.series.push_back(busy_series("GPUs", replay.gpu_busy, folder.scenario.cluster.gpus_per_server, replay.end));
   plot.series.push_back(busy_series("network interfaces", replay.nic_busy, 1, replay.end));
-  return {.id = "utilisation",
-          .title = "Utilisation of GPUs and interfaces",
-          .caption = fmt::format("Share of GPU time that executed compute operations, and of the time of all interfaces "
-                                 "with at least one transfer, in bins of {:g} s.",
-                                 replay.gpu_busy.width().to_seconds()),
-          .plot = std::move(plot)};
+  return {
+      .id = "utilisation",
+      .title = "Utilisation of GPUs and interfaces",
+      .caption = fmt::format("Share of GPU time that executed compute operations, and of the time of all interfaces "
+                             "with at least one transfer, in bins of {:g} s.",
+                             replay.gpu_busy.width().to_seconds()),
+      .plot = std::move(plot)};
 }
 
 /// A row a server, or a row several servers where there are many.
@@ -74,7 +75,8 @@ HeatMap server_heat(const BusyBins& bins, double units, Time end) {
     for (std::size_t column = 0; column < map.columns; ++column) {
       Time busy;
       for (std::size_t r = row; r < last; ++r)
-        for (std::size_t i = column * fold; i < std::min(bins.size(), (column + 1) * fold); ++i) busy += bins.busy(r, i);
+        for (std::size_t i = column * fold; i < std::min(bins.size(), (column + 1) * fold); ++i)
+          busy += bins.busy(r, i);
       const Time length = std::min(step, end - step * static_cast<std::int64_t>(column));
       map.values.push_back(
           std::round(1e4 * busy.to_seconds() / (length.to_seconds() * units * static_cast<double>(last - row))) / 1e4);
@@ -87,9 +89,8 @@ HeatMap server_heat(const BusyBins& bins, double units, Time end) {
 Figure link_heat(const NetworkReport& fabric, Time end) {
   std::vector<std::size_t> links(fabric.links.size());
   std::iota(links.begin(), links.end(), std::size_t{0});
-  std::ranges::stable_sort(links, [&](std::size_t a, std::size_t b) {
-    return fabric.links[a].utilisation > fabric.links[b].utilisation;
-  });
+  std::ranges::stable_sort(
+      links, [&](std::size_t a, std::size_t b) { return fabric.links[a].utilisation > fabric.links[b].utilisation; });
   std::erase_if(links, [&](std::size_t link) { return fabric.links[link].bytes <= 0; });
   const std::size_t used = links.size();
   links.resize(std::min(links.size(), kHeatRows / 2));
@@ -157,12 +158,13 @@ Figure jct_curve(const RunFolder& folder) {
   const std::size_t at_once = static_cast<std::size_t>(std::ranges::count(queueing, 0.0));
   const bool any = std::ranges::any_of(queueing, [](double q) { return q > 0; });
   if (any) plot.series.push_back(cumulative("queueing", std::move(queueing)));
-  return {.id = "jct-cdf",
-          .title = "Completion times",
-          .caption = fmt::format("Share of jobs that took at most so long, over {}. {} of {} jobs started at once.",
-                                 folder.runs.size() == 1 ? "the run" : fmt::format("all {} replicas", folder.runs.size()),
-                                 at_once, folder.jobs.rows()),
-          .plot = std::move(plot)};
+  return {
+      .id = "jct-cdf",
+      .title = "Completion times",
+      .caption = fmt::format("Share of jobs that took at most so long, over {}. {} of {} jobs started at once.",
+                             folder.runs.size() == 1 ? "the run" : fmt::format("all {} replicas", folder.runs.size()),
+                             at_once, folder.jobs.rows()),
+      .plot = std::move(plot)};
 }
 
 /// Completion times by another column; numbers in numeric order.
@@ -184,10 +186,11 @@ Figure jct_boxes(const RunFolder& folder, std::string_view column, std::string t
   BoxPlot plot{.group_title = title, .y = jct_axis(), .groups = {}};
   for (const auto& [name, values] : sized) plot.groups.push_back(box_of(name, values));
   for (const auto& [name, values] : named) plot.groups.push_back(box_of(name, values));
-  return {.id = std::move(id),
-          .title = "Completion times by " + title,
-          .caption = "Box: quartiles and median. Whiskers: the outermost jobs within 1.5 quartile ranges; dots: the rest.",
-          .plot = std::move(plot)};
+  return {
+      .id = std::move(id),
+      .title = "Completion times by " + title,
+      .caption = "Box: quartiles and median. Whiskers: the outermost jobs within 1.5 quartile ranges; dots: the rest.",
+      .plot = std::move(plot)};
 }
 
 }  // namespace
@@ -204,12 +207,18 @@ std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& r
     figures.push_back(jct_boxes(folder, "model", "model", "jct-by-model"));
   }
   if (replay == nullptr) return figures;
-  if (replay->gpu_busy.size() > 0)
+  const auto any = [](const BusyBins& bins) {
+    for (std::size_t row = 0; row < bins.rows(); ++row)
+      for (std::size_t i = 0; i < bins.size(); ++i)
+        if (bins.busy(row, i) > Time{}) return true;
+    return false;
+  };
+  if (any(replay->gpu_busy))
     figures.push_back({.id = "gpu-heat",
                        .title = "GPU utilisation by server",
                        .caption = "Share of the time of its GPUs in which they executed compute operations.",
                        .plot = server_heat(replay->gpu_busy, folder.scenario.cluster.gpus_per_server, replay->end)});
-  if (replay->nic_busy.size() > 0)
+  if (any(replay->nic_busy))
     figures.push_back({.id = "nic-heat",
                        .title = "Interface utilisation by server",
                        .caption = "Share of time with at least one transfer.",

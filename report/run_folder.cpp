@@ -78,7 +78,8 @@ void read_summary(RunFolder& folder, const std::string& path) {
   const JsonValue document = read_document(path);
   const std::vector<JsonValue>& replicas = Members{document, path}.array("replicas");
   if (replicas.size() != folder.runs.size())
-    throw InputError{fmt::format("{}: {} replicas, but manifest.json has {}", path, replicas.size(), folder.runs.size())};
+    throw InputError{
+        fmt::format("{}: {} replicas, but manifest.json has {}", path, replicas.size(), folder.runs.size())};
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     const Members members{replicas[i], path};
     folder.runs[i].end_s = members.number("end_s");
@@ -115,7 +116,8 @@ RunFolder read_run_folder(const std::string& path) {
   folder.gpus = read_columns(file("gpus.csv"));
   folder.links = read_columns(file("links.csv"));
   if (fs::exists(file("fabric.csv"))) folder.fabric = read_columns(file("fabric.csv"));
-  if (fs::exists(file("fabric_utilisation.csv"))) folder.fabric_utilisation = read_columns(file("fabric_utilisation.csv"));
+  if (fs::exists(file("fabric_utilisation.csv")))
+    folder.fabric_utilisation = read_columns(file("fabric_utilisation.csv"));
   return folder;
 }
 

@@ -77,7 +77,8 @@ std::vector<TimelineSpan> SpanBins::take(std::size_t lane, std::vector<SpanKind>
   std::vector<TimelineSpan> spans;
   const std::vector<Block>& blocks = lanes_[lane].blocks;
   const auto alone = [&](std::size_t i) {
-    return (i == 0 || blocks[i - 1].bin != blocks[i].bin) && (i + 1 == blocks.size() || blocks[i + 1].bin != blocks[i].bin);
+    return (i == 0 || blocks[i - 1].bin != blocks[i].bin) &&
+           (i + 1 == blocks.size() || blocks[i + 1].bin != blocks[i].bin);
   };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Block& block = blocks[i];

@@ -153,11 +153,21 @@ Timeline SpanRecorder::take() {
   };
   for (std::size_t server = 0; server < servers_; ++server) {
     for (std::size_t i = server * gpus_per_server_; i < (server + 1) * gpus_per_server_; ++i)
-      append(i, {.name = fmt::format("GPU {}", i), .group = TimelineLane::Group::gpu, .server = server, .bin = {}, .spans = {}});
-    append(gpus + server,
-           {.name = fmt::format("server{}/nic", server), .group = TimelineLane::Group::nic, .server = server, .bin = {}, .spans = {}});
-    append(gpus + servers_ + server,
-           {.name = fmt::format("server{}/inside", server), .group = TimelineLane::Group::inside, .server = server, .bin = {}, .spans = {}});
+      append(i, {.name = fmt::format("GPU {}", i),
+                 .group = TimelineLane::Group::gpu,
+                 .server = server,
+                 .bin = {},
+                 .spans = {}});
+    append(gpus + server, {.name = fmt::format("server{}/nic", server),
+                           .group = TimelineLane::Group::nic,
+                           .server = server,
+                           .bin = {},
+                           .spans = {}});
+    append(gpus + servers_ + server, {.name = fmt::format("server{}/inside", server),
+                                      .group = TimelineLane::Group::inside,
+                                      .server = server,
+                                      .bin = {},
+                                      .spans = {}});
   }
   return timeline;
 }

@@ -37,9 +37,9 @@ std::size_t distinct(const SweepData::Parameter& parameter) {
 void check_name(const std::string& name, const std::vector<std::string>& names, std::string_view what) {
   if (name.empty() || std::ranges::find(names, name) != names.end()) return;
   const std::string near = nearest_name(name, names);
-  throw InputError{fmt::format("the sweep has no {} \"{}\"{}", what, name,
-                               near.empty() ? fmt::format("; it has {}", fmt::join(names, ", "))
-                                            : fmt::format("; did you mean \"{}\"?", near))};
+  throw InputError{fmt::format(
+      "the sweep has no {} \"{}\"{}", what, name,
+      near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : fmt::format("; did you mean \"{}\"?", near))};
 }
 
 }  // namespace
@@ -108,7 +108,10 @@ void write_sweep_json(JsonWriter& json, const SweepData& data, const SweepAxes& 
   json.member("repeat", data.info.repeat).member("x", axes.x).member("by", axes.by).member("metric", axes.metric);
   json.key("parameters").begin_array();
   for (const SweepData::Parameter& parameter : data.parameters) {
-    json.begin_object().member("key", parameter.key).member("unit", parameter.unit).member("numeric", parameter.numeric);
+    json.begin_object()
+        .member("key", parameter.key)
+        .member("unit", parameter.unit)
+        .member("numeric", parameter.numeric);
     // Each text once: a sweep of thousands of points has few different values.
     const std::set<std::string> texts(parameter.values.begin(), parameter.values.end());
     const std::vector<std::string> names(texts.begin(), texts.end());

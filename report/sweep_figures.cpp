@@ -88,7 +88,8 @@ std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes) 
   map.value_unit = what.unit;
   map.columns = x_levels.names.size();
   for (std::size_t row = 0; row < groups.size(); ++row) {
-    FigureSeries series{.name = by_levels.names[row], .mark = SeriesMark::line, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
+    FigureSeries series{
+        .name = by_levels.names[row], .mark = SeriesMark::line, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
     for (std::size_t level = 0; level < groups[row].size(); ++level) {
       const Estimate estimated = estimate(groups[row][level]);
       map.values.push_back(groups[row][level].empty() ? NAN : estimated.mean);

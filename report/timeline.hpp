@@ -13,12 +13,12 @@ namespace contend {
 
 /// What a span is: one operation of one job. In a lane of summaries, all operations of a job together.
 struct SpanKind {
-  JobId job;            ///< none for the utilisation of a link
-  std::string op;       ///< empty in summaries
+  JobId job;       ///< none for the utilisation of a link
+  std::string op;  ///< empty in summaries
   bool transfer = false;
-  Bytes bytes{};        ///< of a transfer
-  int ranks = 0;        ///< of a transfer
-  int servers = 0;      ///< that a transfer touches
+  Bytes bytes{};    ///< of a transfer
+  int ranks = 0;    ///< of a transfer
+  int servers = 0;  ///< that a transfer touches
 };
 
 /// Exact: one operation from `start` to `end`, with its iteration. Summary: bins from `start` to `end`, over which the
@@ -34,8 +34,8 @@ struct TimelineLane {
   enum class Group : std::uint8_t { gpu, nic, inside, link };
   std::string name;
   Group group = Group::gpu;
-  std::size_t server = 0;  ///< of no meaning for a link
-  Time bin;                ///< width of the bins of its summaries; 0: every span is exact
+  std::size_t server = 0;           ///< of no meaning for a link
+  Time bin;                         ///< width of the bins of its summaries; 0: every span is exact
   std::vector<TimelineSpan> spans;  ///< by start; exact ones don't overlap, summaries of one bin follow each other
 };
 

@@ -3,8 +3,9 @@
 // differences are 0: a million spans take well under a megabyte once compressed.
 //
 // Five columns of variable-length numbers (report/packing.hpp), all lanes after each other:
-//   kind    position of the kind in a list that begins as 0, 1, 2, ... in each lane; a kind moves to the front when used
-//   gap     exact: start minus the end of the span before, minus the gap before the last span of this kind (signed);
+//   kind    position of the kind in a list that begins as 0, 1, 2, ... in each lane; a kind moves to the front when
+//   used gap     exact: start minus the end of the span before, minus the gap before the last span of this kind
+//   (signed);
 //           summaries: first bin minus the first bin of the summary before
 //   length  exact: duration minus that of the last span of this kind (signed); summaries: bins minus 1
 //   number  exact: iteration minus that of the last span of this kind (signed); summaries: the count

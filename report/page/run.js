@@ -108,7 +108,8 @@ async function runPage(data) {
       el('div', {}, factTable(data.facts), el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
       el('div', {}, data.topology ? drawingElement('topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null))),
     await timelineSection(data),
-    section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(time))),
+    section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(['utilisation', 'queue'])),
+      el('div', {class: 'grid'}, ...over(['gpu-heat', 'nic-heat', 'links']))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id)))),
     section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow})),
   ];

@@ -34,6 +34,7 @@ class VarintReader {
   }
   nextSigned() {
     const value = this.next();
+    if (value < 0x40000000) return value & 1 ? -(value >> 1) - 1 : value >> 1;
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 }
@@ -45,10 +46,8 @@ class RecentFirst {
   }
   take(position) {
     const order = this.order, kind = order[position];
-    if (position > 0) {
-      order.copyWithin(1, 0, position);
-      order[0] = kind;
-    }
+    for (let i = position; i > 0; --i) order[i] = order[i - 1];
+    order[0] = kind;
     return kind;
   }
 }
@@ -56,16 +55,19 @@ class RecentFirst {
 function decodeExact(lane, readers, kinds, out) {
   const recent = new RecentFirst(kinds), gaps = new Float64Array(kinds), lengths = new Float64Array(kinds), numbers = new Float64Array(kinds);
   const [kindReader, gapReader, lengthReader, numberReader] = readers;
+  const {start, end, number, share} = out, kindOf = out.kind;
   let free = 0;
   for (let i = lane.from; i < lane.to; ++i) {
     const kind = recent.take(kindReader.next());
-    const gap = gaps[kind] += gapReader.nextSigned();
-    const length = lengths[kind] += lengthReader.nextSigned();
-    out.kind[i] = kind;
-    out.number[i] = numbers[kind] += numberReader.nextSigned();
-    out.start[i] = free + gap;
-    out.end[i] = free = out.start[i] + length;
-    out.share[i] = 100;
+    gaps[kind] += gapReader.nextSigned();
+    lengths[kind] += lengthReader.nextSigned();
+    numbers[kind] += numberReader.nextSigned();
+    kindOf[i] = kind;
+    number[i] = numbers[kind];
+    start[i] = free + gaps[kind];
+    free = start[i] + lengths[kind];
+    end[i] = free;
+    share[i] = 100;
   }
 }
 

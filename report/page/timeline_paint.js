@@ -44,7 +44,8 @@ function paintLane(data, lane, view, top, height, sink) {
     const rows = Math.max(1, Math.round(Math.min(1, filled / perPixel) * height));
     sink.rect(x, x + 1, top + height - rows, top + height, (i + next - 1) >>> 1, false);
     ++x;
-    i = gallop(end, right, i, high);
+    // What reaches into the next pixel: the last span, or the last summaries, which end together.
+    for (i = next; i > lane.from && end[i - 1] > right;) --i;
   }
 }
 

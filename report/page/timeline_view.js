@@ -118,7 +118,7 @@ Object.assign(Timeline.prototype, {
         context.stroke();
       }
       context.fillStyle = lane.group === 'gpu' ? theme.text : theme.muted;
-      if (l % every === 0) context.fillText(shortened(lane.name, this.gutter < 100 ? 13 : 20), this.gutter - 8, y + this.laneHeight / 2);
+      if (l % every === 0) context.fillText(shortened(lane.name, this.gutter < 100 ? 12 : 18), this.gutter - 8, y + this.laneHeight / 2);
     });
   },
 

@@ -35,6 +35,11 @@ TEST_CASE("bins share an interval out and widen when it goes beyond them") {
   CHECK(bins.busy(1, 1) == ms(10));
   CHECK(bins.busy(1, 2) == ms(1));
 
+  bins.cover(ms(80));  // idle until then: still four bins of 20 ms
+  CHECK(bins.width() == ms(20));
+  CHECK(bins.size() == 4);
+  CHECK(bins.busy(0, 3) == Time{});
+
   bins.add(0, ms(7), ms(7));  // nothing
   CHECK(bins.busy(0, 0) == ms(15));
 }

@@ -65,7 +65,8 @@ TEST_CASE("scales have round ticks") {
   CHECK(scale.to == 10);
   CHECK(scale.ticks == std::vector<double>{0, 2, 4, 6, 8, 10});
   CHECK(scale.at(5) == doctest::Approx(0.5));
-  const PlotScale log = fit_scale({.title = "t", .unit = "s", .logarithmic = true, .categories = {}}, {0, 1, 1000}, true);
+  const PlotScale log =
+      fit_scale({.title = "t", .unit = "s", .logarithmic = true, .categories = {}}, {0, 1, 1000}, true);
   CHECK(log.from == 1);
   CHECK(log.at(std::sqrt(1000.0)) == doctest::Approx(0.5));
   CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {4, 4}, true).at(4) == doctest::Approx(0.5));
@@ -76,7 +77,8 @@ TEST_CASE("scales have round ticks") {
 }
 
 TEST_CASE("the numbers of figures as CSV") {
-  CHECK(figure_csv(small_figure()) == "series,time_s,share_of_jobs\n\"<b>&\"\"\",1,0.3333333333333333\n\"<b>&\"\"\",3,1\n");
+  CHECK(figure_csv(small_figure()) ==
+        "series,time_s,share_of_jobs\n\"<b>&\"\"\",1,0.3333333333333333\n\"<b>&\"\"\",3,1\n");
   HeatMap map;
   map.x = {.title = "network.nic", .unit = "", .categories = {"1Gbps", "10Gbps"}};
   map.y = {.title = "kappa", .unit = "", .categories = {"1"}};
@@ -100,7 +102,8 @@ TEST_CASE("a drawing is one XML document in which texts are escaped") {
 TEST_CASE("every kind of figure is drawn, also without values") {
   for (const SeriesMark mark : {SeriesMark::line, SeriesMark::step, SeriesMark::dots, SeriesMark::bars}) {
     XyPlot plot;
-    plot.series.push_back({.name = "s", .mark = mark, .x = {1, 2, 3}, .y = {1, NAN, 2}, .low = {}, .high = {}, .labels = {}});
+    plot.series.push_back(
+        {.name = "s", .mark = mark, .x = {1, 2, 3}, .y = {1, NAN, 2}, .low = {}, .high = {}, .labels = {}});
     const std::string svg = figure_svg({.id = "f", .title = "f", .caption = "", .plot = plot});
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.ends_with("</svg>\n"));

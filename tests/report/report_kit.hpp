@@ -61,10 +61,21 @@ inline void write_run(const std::string& folder, std::string_view yaml) {
 
 /// A store of `sizes` x 3 policies x 2 kappas x 3 seeds whose figures follow from a formula; one run has failed.
 inline void write_store(const std::string& path, int sizes) {
-  const std::vector<StoreParameter> parameters = {
-      {.key = "network.nic", .column = "network_nic", .type = StoreParameter::Type::quantity, .number_column = "network_nic_Bps", .unit = "Bps"},
-      {.key = "policies.communication", .column = "policies_communication", .type = StoreParameter::Type::text, .number_column = "", .unit = ""},
-      {.key = "policies.placement.kappa", .column = "policies_placement_kappa", .type = StoreParameter::Type::integer, .number_column = "", .unit = ""}};
+  const std::vector<StoreParameter> parameters = {{.key = "network.nic",
+                                                   .column = "network_nic",
+                                                   .type = StoreParameter::Type::quantity,
+                                                   .number_column = "network_nic_Bps",
+                                                   .unit = "Bps"},
+                                                  {.key = "policies.communication",
+                                                   .column = "policies_communication",
+                                                   .type = StoreParameter::Type::text,
+                                                   .number_column = "",
+                                                   .unit = ""},
+                                                  {.key = "policies.placement.kappa",
+                                                   .column = "policies_placement_kappa",
+                                                   .type = StoreParameter::Type::integer,
+                                                   .number_column = "",
+                                                   .unit = ""}};
   const std::vector<StoreMetric> metrics = {
       {.name = "avg_jct_s", .title = "average JCT", .unit = "s", .text = "mean completion time"},
       {.name = "gpu_utilisation", .title = "GPU utilisation", .unit = "share", .text = "busy GPU time over all"}};
@@ -87,7 +98,8 @@ inline void write_store(const std::string& path, int sizes) {
           run.run = point * 3 + static_cast<std::int64_t>(seed) - 1;
           run.point = point;
           run.seed = seed;
-          run.metrics = {1000.0 / static_cast<double>(gbps) + 100 * policy + 10 * static_cast<double>(kappa) + 5 * static_cast<double>(seed),
+          run.metrics = {1000.0 / static_cast<double>(gbps) + 100 * policy + 10 * static_cast<double>(kappa) +
+                             5 * static_cast<double>(seed),
                          0.5 + 0.1 * policy};
           if (run.run == 4) {
             run.status = RunStatus::failed;

@@ -35,8 +35,8 @@ TransferRequest request_of(JobId job, std::span<const ServerId> servers, std::sp
 }  // namespace
 
 TEST_CASE("a recorder has a lane for each GPU and as many for an interface as transfers overlap") {
-  // Two servers with one GPU each. Transfers of jobs 0 [0, 10), 1 [5, 15) and 0 [12, 20): the second needs a lane of its
-  // own, the third goes back to the first. Both interfaces are busy for 20 ms in all.
+  // Two servers with one GPU each. Transfers of jobs 0 [0, 10), 1 [5, 15) and 0 [12, 20): the second needs a lane of
+  // its own, the third goes back to the first. Both interfaces are busy for 20 ms in all.
   SpanRecorder recorder{2, 1, {}};
   const Op op = compute_op();
   const ServerId servers[] = {ServerId{0U}, ServerId{1U}};
@@ -78,8 +78,7 @@ TEST_CASE("a transfer inside a server has a lane there") {
 
 TEST_CASE("a window keeps what touches it") {
   SpanRecorder recorder{1, 1, {.from = ms(10), .to = ms(20)}};
-  for (int i = 0; i < 4; ++i)
-    recorder.compute(GpuId{0U}, JobId{0U}, compute_op(), i, ms(8 * i), ms(8 * i + 8));
+  for (int i = 0; i < 4; ++i) recorder.compute(GpuId{0U}, JobId{0U}, compute_op(), i, ms(8 * i), ms(8 * i + 8));
   const Timeline timeline = recorder.take();
   REQUIRE(timeline.lanes[0].spans.size() == 2);  // [8, 16) and [16, 24)
   CHECK(timeline.lanes[0].spans[0].number == 1);
@@ -115,7 +114,8 @@ TEST_CASE("property: summaries add up to the spans, whatever the order in which 
     std::int64_t count = 0;
     for (int i = 0; i < 400; ++i) {
       const std::size_t lane = random() % 3;
-      const auto start = static_cast<std::int64_t>(random() % 5000), length = static_cast<std::int64_t>(1 + random() % 200);
+      const auto start = static_cast<std::int64_t>(random() % 5000),
+                 length = static_cast<std::int64_t>(1 + random() % 200);
       bins.add(lane, {.job = JobId{static_cast<std::size_t>(random() % 4)}}, ms(start), ms(start + length));
       busy[lane] += static_cast<double>(length) * 1e-3;
       ++count;

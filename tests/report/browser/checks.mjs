@@ -54,6 +54,16 @@ export function settle(page) {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
+/** Tells the CPU time of the page's main thread so far, in ms: what a draw costs, whoever else uses the machine. */
+export async function mainThreadClock(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', {timeDomain: 'threadTicks'});
+  return async () => {
+    const {metrics} = await session.send('Performance.getMetrics');
+    return 1000 * metrics.find((metric) => metric.name === 'ThreadTime').value;
+  };
+}
+
 /** Colours other than that of the ground in each figure of the page, by id. */
 export function inkOfFigures(page) {
   return page.evaluate(async () => {
