@@ -14,8 +14,8 @@ constexpr double kMebibyte = 1048576;
 
 std::string policy_text(const PolicyChoice& choice) {
   std::string text = choice.name;
-  for (const auto& [name, value] : choice.parameters.values())
-    std::visit([&](const auto& shown) { text += fmt::format(", {} {}", name, shown); }, value);
+  for (const auto& parameter : choice.parameters.values())
+    std::visit([&](const auto& value) { text += fmt::format(", {} {}", parameter.first, value); }, parameter.second);
   return text;
 }
 

@@ -114,13 +114,15 @@ Figure link_heat(const NetworkReport& fabric, Time end) {
     if (row_of[sample.link] == SIZE_MAX) continue;
     const auto column = static_cast<std::size_t>(sample.start.ns() / fabric.interval.ns()) / fold;
     if (column >= map.columns) continue;
-    map.values[row_of[sample.link] * map.columns + column] += sample.utilisation / static_cast<double>(fold);
+    const std::size_t together = std::min(fold, intervals - column * fold);  // fewer in the last column
+    map.values[row_of[sample.link] * map.columns + column] += sample.utilisation / static_cast<double>(together);
   }
+  const double step = map.x_step;
   return {.id = "links",
           .title = "Utilisation of links over time",
           .caption = fmt::format("Bytes over what a link could have carried; the {} busiest of {} links that carried "
                                  "anything, averaged over {:g} s.",
-                                 links.size(), used, map.x_step),
+                                 links.size(), used, step),
           .plot = std::move(map)};
 }
 
@@ -168,7 +170,7 @@ Figure jct_curve(const RunFolder& folder) {
 }
 
 /// Completion times by another column; numbers in numeric order.
-Figure jct_boxes(const RunFolder& folder, std::string_view column, std::string title, std::string id) {
+Figure jct_boxes(const RunFolder& folder, std::string_view column, const std::string& title, std::string id) {
   struct Order {
     bool operator()(const std::string& a, const std::string& b) const {
       return std::pair{a.size(), a} < std::pair{b.size(), b};

@@ -31,6 +31,7 @@ export async function open(browser, file, {width = 1400, height = 950, scheme = 
   const context = await browser.newContext({viewport: {width, height}, colorScheme: scheme, acceptDownloads: true});
   const page = await context.newPage();
   page.sins = [];
+  page.clock = await mainThreadClock(page);
   page.on('console', (message) => page.sins.push(`console ${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => page.sins.push(`error: ${error.stack}`));
   page.on('dialog', (dialog) => {
@@ -46,6 +47,7 @@ export async function open(browser, file, {width = 1400, height = 950, scheme = 
   await page.waitForFunction(() => globalThis.contend && contend.ready);
   await settle(page);
   page.openMs = performance.now() - begin;
+  page.openCpuMs = await page.clock();
   return page;
 }
 
@@ -55,7 +57,7 @@ export function settle(page) {
 }
 
 /** Tells the CPU time of the page's main thread so far, in ms: what a draw costs, whoever else uses the machine. */
-export async function mainThreadClock(page) {
+async function mainThreadClock(page) {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', {timeDomain: 'threadTicks'});
   return async () => {
