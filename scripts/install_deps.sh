@@ -8,7 +8,7 @@ build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-c
                 nlohmann-json3-dev libsqlite3-dev)
 test_packages=(libboost-graph1.81-dev libeigen3-dev doctest-dev
                clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
-               python3 python3-jsonschema python3-yaml python3-simgrid git
+               python3 python3-jsonschema python3-yaml python3-simgrid chromium nodejs npm git
                slurmctld slurmd slurm-client munge)
 
 wanted=("${build_packages[@]}" "${test_packages[@]}")
@@ -26,6 +26,9 @@ available_without_package() {
     clang-14) command -v clang++-14 ;;
     python3-jsonschema) python3 -c "import jsonschema" ;;
     python3-yaml) python3 -c "import yaml" ;;
+    chromium) command -v chromium || command -v chromium-headless-shell ;;
+    nodejs) command -v node ;;
+    npm) command -v npm ;;
     python3-simgrid) python3 -c "import simgrid" ;;
     *) false ;;
   esac >/dev/null 2>&1

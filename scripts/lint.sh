@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-rooms=(sim network models policies traces scenarios validate cli)
-below_cli=(sim network models policies traces scenarios validate)
+rooms=(sim network models policies traces scenarios report validate cli)
+below_cli=(sim network models policies traces scenarios report validate)
 deterministic=(sim network models policies)
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then

@@ -47,7 +47,7 @@ tidy() {
     echo "skipped: clang-tidy-14 is not here"
     return
   fi
-  find sim network models policies traces scenarios validate cli -name '*.cpp' -print0 |
+  find sim network models policies traces scenarios report validate cli -name '*.cpp' -print0 |
     xargs -0 -r -P "$jobs" -n 2 clang-tidy-14 -p build/checked --quiet
 }
 

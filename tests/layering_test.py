@@ -17,8 +17,9 @@ MAY_USE = {
     "policies": {"sim", "network", "models"},
     "traces": {"sim", "network", "models"},
     "scenarios": {"sim", "network", "models", "policies", "traces"},
+    "report": {"sim", "network", "traces", "scenarios"},
     "validate": {"sim", "network", "models", "policies", "traces", "scenarios"},
-    "cli": {"sim", "network", "models", "policies", "traces", "scenarios", "validate"},
+    "cli": {"sim", "network", "models", "policies", "traces", "scenarios", "report", "validate"},
 }
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

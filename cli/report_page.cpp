@@ -1,0 +1,195 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/load.hpp"
+#include "report/facts.hpp"
+#include "report/page.hpp"
+#include "report/run_figures.hpp"
+#include "report/sweep_data.hpp"
+#include "scenarios/quantities.hpp"
+#include "sim/error.hpp"
+#include "traces/atomic_file.hpp"
+#include "traces/result_writer.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExamples[] = {
+    "contend run scenarios/ada-srsf/base.yaml --repeat 1 -o out && contend report out",
+    "contend report out/srsf-1 out/ada-srsf -o comparison.html",
+    "contend report sweep.sqlite --x network.nic --by policies.placement --svg figures",
+};
+constexpr Option kOptions[] = {
+    {.name = "output", .letter = 'o', .value = "FILE", .text = "the page (report.html in the folder of a single run)"},
+    {.name = "svg",
+     .letter = '\0',
+     .value = "DIR",
+     .text = "write each figure as SVG and CSV; no page unless -o is given"},
+    {.name = "seed", .letter = '\0', .value = "N", .text = "of a run: the replica whose jobs and timeline are shown"},
+    {.name = "spans", .letter = '\0', .value = "N", .text = "spans kept one by one; more are summarised (2000000)"},
+    {.name = "from", .letter = '\0', .value = "TIME", .text = "begin of the timeline, e.g. 10min"},
+    {.name = "to", .letter = '\0', .value = "TIME", .text = "end of the timeline"},
+    {.name = "no-timeline", .letter = '\0', .value = "", .text = "don't run the scenario again for its timeline"},
+    {.name = "x", .letter = '\0', .value = "KEY", .text = "of a sweep: the parameter along the axis"},
+    {.name = "by", .letter = '\0', .value = "KEY", .text = "of a sweep: the parameter that tells lines apart"},
+    {.name = "metric", .letter = '\0', .value = "NAME", .text = "of a sweep: the figure that is drawn"},
+};
+
+enum class Kind { run, comparison, sweep };
+
+/// A folder holds runs, a file is the store of a sweep.
+Kind kind_of(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (!fs::exists(path)) throw InputError{path + ": no such file or folder"};
+    if (!fs::is_directory(path) && paths.size() > 1)
+      throw InputError{
+          fmt::format("{}: a store of a sweep is reported alone; to join several, use contend merge", path)};
+  }
+  if (paths.size() > 1) return Kind::comparison;
+  return fs::is_directory(paths.front()) ? Kind::run : Kind::sweep;
+}
+
+/// Refuses options of another kind of report instead of ignoring them.
+void check_options(const Arguments& arguments, Kind kind) {
+  const auto only = [&](std::initializer_list<const char*> options, Kind wanted, std::string_view what) {
+    for (const char* option : options)
+      if (arguments.has(option) && kind != wanted)
+        throw UsageError{fmt::format("contend report: --{} is for the report of {}", option, what)};
+  };
+  only({"seed", "spans", "from", "to", "no-timeline"}, Kind::run, "one run");
+  only({"x", "by", "metric"}, Kind::sweep, "a sweep");
+  for (const char* option : {"spans", "from", "to"})
+    if (arguments.has(option) && arguments.has("no-timeline"))
+      throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
+}
+
+Time time_option(const Arguments& arguments, std::string_view option, Time otherwise) {
+  const auto text = arguments.value(option);
+  if (!text) return otherwise;
+  const Parsed<Time> time = parse_quantity<Time>(*text);
+  if (!time.value)
+    throw UsageError{fmt::format("contend report: --{}: expected {}, got \"{}\"", option, time.expected, *text)};
+  return *time.value;
+}
+
+SpanLimits span_limits(const Arguments& arguments) {
+  SpanLimits limits;
+  limits.exact = arguments.whole_number("spans", 1, 20'000'000).value_or(limits.exact);
+  limits.summaries = std::min(limits.summaries, limits.exact);
+  limits.from = time_option(arguments, "from", limits.from);
+  limits.to = time_option(arguments, "to", limits.to);
+  if (limits.from >= limits.to) throw UsageError{"contend report: --from must be before --to"};
+  return limits;
+}
+
+/// Pages and figures that a call of the program writes.
+class Output {
+ public:
+  Output(const Arguments& arguments, std::string otherwise) : svg_{arguments.value("svg")} {
+    if (arguments.has("output") || !svg_) page_ = arguments.value("output").value_or(std::move(otherwise));
+    if (svg_) make_folder(*svg_);
+  }
+  [[nodiscard]] bool wants_page() const { return page_.has_value(); }
+  void page(const std::string& html) const {
+    write_file(*page_, html);
+    fmt::print("{}\n", *page_);
+  }
+  void figures(std::span<const Figure> figures) const {
+    if (!svg_) return;
+    for (const Figure& figure : figures) {
+      drawing(figure.id, figure_svg(figure));
+      write_file(file(figure.id + ".csv"), figure_csv(figure));
+    }
+  }
+  void drawing(const std::string& name, const std::string& svg) const {
+    if (!svg_ || svg.empty()) return;
+    write_file(file(name + ".svg"), svg);
+    fmt::print("{}\n", file(name + ".svg"));
+  }
+
+ private:
+  [[nodiscard]] std::string file(const std::string& name) const { return (fs::path{*svg_} / name).string(); }
+  std::optional<std::string> page_, svg_;
+};
+
+const RunFolder::Run& chosen_run(const RunFolder& folder, const Arguments& arguments) {
+  const auto seed = arguments.whole_number("seed", 0, std::numeric_limits<std::int64_t>::max());
+  if (!seed) return folder.runs.front();
+  for (const RunFolder::Run& run : folder.runs)
+    if (run.seed == *seed) return run;
+  throw InputError{fmt::format("{}: no replica with seed {}; seeds are {} to {}", folder.path, *seed,
+                               folder.runs.front().seed, folder.runs.back().seed)};
+}
+
+int report_run(const Arguments& arguments) {
+  const SpanLimits limits = span_limits(arguments);
+  const RunFolder folder = read_run_folder(arguments.positionals().front());
+  const RunFolder::Run& run = chosen_run(folder, arguments);
+  const Output output{arguments, (fs::path{folder.path} / "report.html").string()};
+  ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out with --no-timeline."};
+  if (!arguments.has("no-timeline")) {
+    catch_interrupts();
+    outcome = replay_run(folder, run, limits, interrupted);
+    if (interrupted()) return kExitInterrupted;
+    if (!outcome.replay) fmt::print(stderr, "contend: {}: no timeline. {}\n", folder.path, outcome.reason);
+  }
+  const std::vector<Figure> figures = run_figures(folder, run, outcome.replay ? &*outcome.replay : nullptr);
+  output.figures(figures);
+  output.drawing("topology", draw_topology(folder.scenario).svg);
+  if (output.wants_page()) output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures}));
+  return kExitOk;
+}
+
+int report_comparison(const Arguments& arguments) {
+  std::vector<RunFolder> folders;
+  for (const std::string& path : arguments.positionals()) folders.push_back(read_run_folder(path));
+  const Output output{arguments, "report.html"};
+  const std::vector<Figure> figures = comparison_figures(folders);
+  output.figures(figures);
+  if (output.wants_page()) output.page(comparison_page(folders, figures));
+  return kExitOk;
+}
+
+int report_sweep(const Arguments& arguments) {
+  const auto option = [&](std::string_view name) { return arguments.value(name).value_or(""); };
+  const SweepData data = read_sweep(arguments.positionals().front());
+  const SweepAxes axes = choose_axes(data, {.x = option("x"), .by = option("by"), .metric = option("metric")});
+  const Output output{arguments, "report.html"};
+  const std::vector<Figure> figures = sweep_figures(data, axes);
+  output.figures(figures);
+  if (output.wants_page()) output.page(sweep_page(data, axes, figures));
+  return kExitOk;
+}
+
+int run(const Arguments& arguments) {
+  const Kind kind = kind_of(arguments.positionals());
+  check_options(arguments, kind);
+  if (kind == Kind::run) return report_run(arguments);
+  return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
+}
+
+}  // namespace
+
+const Command& report_command() {
+  static constexpr Command kCommand = {
+      .name = "report",
+      .arguments = "DIR...|STORE",
+      .summary = "Write a page about a run, several runs or a sweep, or its figures as files.",
+      .examples = kExamples,
+      .options = kOptions,
+      .min_arguments = 1,
+      .max_arguments = SIZE_MAX,
+      .run = run};
+  return kCommand;
+}
+
+}  // namespace contend

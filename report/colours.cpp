@@ -1,0 +1,66 @@
+#include "report/colours.hpp"
+
+#include "report/svg_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+std::string heat_colour(double shade) {
+  // Every eighth of viridis.
+  static constexpr std::array<std::array<double, 3>, 9> kAnchors = {{{68, 1, 84},
+                                                                     {71, 45, 123},
+                                                                     {59, 82, 139},
+                                                                     {44, 114, 142},
+                                                                     {33, 144, 140},
+                                                                     {39, 173, 129},
+                                                                     {93, 200, 99},
+                                                                     {170, 220, 50},
+                                                                     {253, 231, 37}}};
+  const double place = std::clamp(shade, 0.0, 1.0) * static_cast<double>(kAnchors.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), kAnchors.size() - 2);
+  const double part = place - static_cast<double>(below);
+  const auto channel = [&](std::size_t c) {
+    return static_cast<int>(std::lround(kAnchors[below][c] * (1 - part) + kAnchors[below + 1][c] * part));
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2));
+}
+
+std::pair<double, double> heat_range(const HeatMap& map) {
+  if (map.low < map.high) return {map.low, map.high};
+  double low = INFINITY, high = -INFINITY;
+  for (const double value : map.values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return low <= high ? std::pair{low, high} : std::pair{0.0, 1.0};
+}
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+}  // namespace contend

@@ -1,0 +1,27 @@
+#pragma once
+// Colours of figures: for series those of Okabe and Ito (Color Universal Design, 2008), which most colour-blind people
+// tell apart; for values those of viridis (S. van der Walt and N. Smith, matplotlib, CC0), even in lightness.
+
+#include "report/figure.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace contend {
+
+inline constexpr std::array<std::string_view, 7> kSeriesColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                                   "#e69f00", "#56b4e9", "#5c5c5c"};
+
+[[nodiscard]] constexpr std::string_view series_colour(std::size_t series) {
+  return kSeriesColours[series % kSeriesColours.size()];
+}
+
+/// `#rrggbb` for 0 (dark) to 1 (light).
+[[nodiscard]] std::string heat_colour(double shade);
+
+/// The values at the ends of the colour scale.
+[[nodiscard]] std::pair<double, double> heat_range(const HeatMap& map);
+
+}  // namespace contend

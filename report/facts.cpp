@@ -1,0 +1,82 @@
+#include "report/facts.hpp"
+
+#include "network/topology_report.hpp"
+#include "scenarios/network.hpp"
+#include "scenarios/run.hpp"
+#include "sim/error.hpp"
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kMebibyte = 1048576;
+
+std::string policy_text(const PolicyChoice& choice) {
+  std::string text = choice.name;
+  for (const auto& parameter : choice.parameters.values())
+    std::visit([&](const auto& value) { text += fmt::format(", {} {}", parameter.first, value); }, parameter.second);
+  return text;
+}
+
+std::string network_text(const Scenario& scenario) {
+  const Scenario::Network& network = scenario.network;
+  const AlphaBeta cost = network_cost(network);
+  const double ms_per_mib = cost.beta.ns_per_byte() * kMebibyte * 1e-6;
+  switch (network.fidelity) {
+    case Fidelity::analytic:
+      return fmt::format("analytic: alpha {:g} us, beta {:.4g} ms/MiB", cost.alpha.to_seconds() * 1e6, ms_per_mib);
+    case Fidelity::contention:
+      return fmt::format("contention on interfaces: alpha {:g} us, beta {:.4g} ms/MiB, eta {:.4g} ms/MiB",
+                         cost.alpha.to_seconds() * 1e6, ms_per_mib, cost.eta.ns_per_byte() * kMebibyte * 1e-6);
+    case Fidelity::flow:
+      break;
+  }
+  return fmt::format("flow: {} fabric, {} servers, interfaces of {}, collectives {}", network.topology.fabric.kind,
+                     network.topology.server.kind, format_rate(*network.nic), network.collectives);
+}
+
+std::string workload_text(const Scenario& scenario) {
+  if (scenario.workload.jobs) return "job list " + *scenario.workload.jobs;
+  int jobs = 0;
+  for (const auto& [gpus, count] : scenario.workload.generate.sizes) jobs += count;
+  return fmt::format("generated mix of {} jobs", jobs);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& scenario) {
+  const Scenario::Cluster& cluster = scenario.cluster;
+  std::vector<std::pair<std::string, std::string>> facts;
+  facts.emplace_back(
+      "cluster", fmt::format("{} servers with {} GPUs each, {:g} GiB a GPU", cluster.servers, cluster.gpus_per_server,
+                             static_cast<double>(cluster.gpu_memory.count()) / kMebibyte / 1024));
+  facts.emplace_back("network", network_text(scenario));
+  facts.emplace_back("scheduling", policy_text(scenario.scheduling));
+  facts.emplace_back("placement", policy_text(scenario.placement));
+  facts.emplace_back("communication", policy_text(scenario.communication));
+  facts.emplace_back("workload", workload_text(scenario));
+  return facts;
+}
+
+TopologyDrawing draw_topology(const Scenario& scenario) {
+  constexpr int kMostServers = 4096;
+  if (scenario.cluster.servers > kMostServers)
+    return {.svg = "", .note = fmt::format("Topologies of more than {} servers are not drawn.", kMostServers)};
+  try {
+    if (scenario.network.fidelity == Fidelity::flow)
+      return {.svg = topology_svg(build_topology(scenario), scenario.network.topology.fabric.dimensions), .note = ""};
+    TopologySpec one_switch;
+    one_switch.server.nic_bandwidth = ByteRate{1e9 / network_cost(scenario.network).beta.ns_per_byte()};
+    const Topology topology = build_topology(one_switch, static_cast<std::size_t>(scenario.cluster.servers),
+                                             static_cast<std::size_t>(scenario.cluster.gpus_per_server));
+    return {.svg = topology_svg(topology),
+            .note =
+                "At this fidelity the network is one switch that never is a bottleneck; jobs share the interfaces of "
+                "their servers."};
+  } catch (const InputError& error) {
+    return {.svg = "", .note = fmt::format("The topology can't be drawn: {}.", error.what())};
+  }
+}
+
+}  // namespace contend

@@ -1,0 +1,289 @@
+// Figures as SVG files for papers.
+
+#include "report/colours.hpp"
+#include "report/figure.hpp"
+#include "report/plot_scale.hpp"
+#include "report/svg_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kWidth = 640, kHeight = 400;
+constexpr double kRight = 16, kBottom = 52, kTop = 34;
+constexpr double kLetter = 6.1;  ///< mean width of a letter at the size of the labels
+
+double text_width(std::string_view text) {
+  return kLetter * static_cast<double>(text.size());
+}
+
+/// The frame: where the plot is, its axes, title and legend.
+class Sheet {
+ public:
+  Sheet(const Figure& figure, PlotScale x, PlotScale y, const FigureAxis& x_axis, const FigureAxis& y_axis)
+      : x_{std::move(x)}, y_{std::move(y)} {
+    out_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
+        "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
+        kWidth, kHeight, xml_text(figure.title));
+    text(12, 20, "start", figure.title, " font-size=\"14\" font-weight=\"bold\"");
+    const std::vector<std::string> labels = tick_labels(y_, y_axis);
+    double widest = 20;
+    for (const std::string& label : labels) widest = std::max(widest, text_width(label));
+    left_ = std::min(200.0, widest + 40);
+    draw_y_axis(y_axis, labels);
+    draw_x_axis(x_axis);
+  }
+
+  [[nodiscard]] double x(double value) const { return left_ + x_.at(value) * (kWidth - kRight - left_); }
+  [[nodiscard]] double y(double value) const { return bottom() - y_.at(value) * (bottom() - top()); }
+  [[nodiscard]] double left() const { return left_; }
+  [[nodiscard]] static double right() { return kWidth - kRight; }
+  [[nodiscard]] static double top() { return kTop + 14; }
+  [[nodiscard]] static double bottom() { return kHeight - kBottom; }
+
+  void raw(const std::string& shapes) { out_ += shapes; }
+  void line(double x1, double y1, double x2, double y2, std::string_view style) {
+    out_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1, x2, y2, style);
+  }
+  void box(double x1, double y1, double x2, double y2, std::string_view style) {
+    out_ += fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" {}/>\n", std::min(x1, x2),
+                        std::min(y1, y2), std::abs(x2 - x1), std::abs(y2 - y1), style);
+  }
+  void text(double x, double y, std::string_view anchor, std::string_view words, std::string_view style = "") {
+    out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, style,
+                        xml_text(words));
+  }
+  /// A row of names with their colours, at the right end of the line below the title.
+  void legend(const std::vector<std::string>& names) {
+    double width = 0;
+    for (const std::string& name : names) width += text_width(name) + 34;
+    double at = std::max(left_, right() - width);
+    for (std::size_t i = 0; i < names.size() && at < right(); ++i) {
+      box(at, top() - 18, at + 14, top() - 10, fmt::format("fill=\"{}\"", series_colour(i)));
+      text(at + 19, top() - 9, "start", names[i]);
+      at += text_width(names[i]) + 34;
+    }
+  }
+  std::string finish() { return std::move(out_) + "</svg>\n"; }
+
+ private:
+  static double step_of(const PlotScale& scale, std::size_t i) {
+    if (scale.logarithmic || scale.ticks.size() < 2) return scale.ticks[i] == 0 ? 1 : std::abs(scale.ticks[i]);
+    return scale.ticks[1] - scale.ticks[0];
+  }
+  static std::vector<std::string> tick_labels(const PlotScale& scale, const FigureAxis& axis) {
+    if (!axis.categories.empty()) return axis.categories;
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < scale.ticks.size(); ++i)
+      labels.push_back(tick_text(scale.ticks[i], axis.unit, step_of(scale, i)));
+    return labels;
+  }
+  void draw_y_axis(const FigureAxis& axis, const std::vector<std::string>& labels) {
+    const bool named = !axis.categories.empty();
+    const std::size_t every = named ? 1 + labels.size() / 24 : 1;
+    for (std::size_t i = 0; i < labels.size(); i += every) {
+      const double at = y(named ? static_cast<double>(i) : y_.ticks[i]);
+      if (!named) line(left_, at, right(), at, "stroke=\"#e3e6ea\"");
+      text(left_ - 6, at + 4, "end", shortened(labels[i]));
+    }
+    out_ += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+                        (top() + bottom()) / 2, xml_text(axis_text(axis)));
+  }
+  void draw_x_axis(const FigureAxis& axis) {
+    line(left_, bottom(), right(), bottom(), "stroke=\"#57606a\"");
+    const std::vector<std::string> labels = tick_labels(x_, axis);
+    const bool named = !axis.categories.empty();
+    double free_from = -INFINITY;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const double at = x(named ? static_cast<double>(i) : x_.ticks[i]);
+      const std::string label = shortened(labels[i]);
+      const double half = text_width(label) / 2;
+      line(at, bottom(), at, bottom() + 4, "stroke=\"#57606a\"");
+      if (at - half < free_from) continue;
+      text(at, bottom() + 18, "middle", label);
+      free_from = at + half + 8;
+    }
+    text((left_ + right()) / 2, kHeight - 12, "middle", axis_text(axis));
+  }
+  static std::string shortened(const std::string& name) {
+    constexpr std::size_t kMost = 26;
+    return name.size() <= kMost ? name : name.substr(0, kMost - 2) + "..";
+  }
+
+  PlotScale x_, y_;
+  double left_ = 60;
+  std::string out_;
+};
+
+PlotScale category_scale(std::size_t count) {
+  PlotScale scale{.from = -0.5, .to = static_cast<double>(count) - 0.5, .logarithmic = false, .ticks = {}};
+  for (std::size_t i = 0; i < count; ++i) scale.ticks.push_back(static_cast<double>(i));
+  return scale;
+}
+
+class XySheet {
+ public:
+  XySheet(const Figure& figure, const XyPlot& plot)
+      : plot_{plot}, sheet_{figure, scale_of(plot, plot.x, true), scale_of(plot, plot.y, false), plot.x, plot.y} {}
+
+  std::string draw() {
+    if (plot_.diagonal) draw_diagonal();
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < plot_.series.size(); ++i) {
+      draw_series(plot_.series[i], series_colour(i), kDashes[i / kSeriesColours.size() % std::size(kDashes)]);
+      names.push_back(plot_.series[i].name);
+    }
+    if (names.size() > 1) sheet_.legend(names);
+    return sheet_.finish();
+  }
+
+ private:
+  static constexpr std::string_view kDashes[] = {"", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 2\""};
+
+  static PlotScale scale_of(const XyPlot& plot, const FigureAxis& axis, bool horizontal) {
+    if (!axis.categories.empty()) return category_scale(axis.categories.size());
+    constexpr double kRoom = 0.03;  // for the outermost points to be whole
+    std::vector<double> values;
+    bool bars = false, points = false;
+    for (const FigureSeries& series : plot.series) {
+      const auto& own = horizontal ? series.x : series.y;
+      values.insert(values.end(), own.begin(), own.end());
+      bars = bars || series.mark == SeriesMark::bars;
+      points = points || series.mark == SeriesMark::dots || series.mark == SeriesMark::line;
+      if (horizontal && !plot.diagonal) continue;
+      const auto& other = plot.diagonal ? (horizontal ? series.y : series.x) : series.low;
+      values.insert(values.end(), other.begin(), other.end());
+      if (!horizontal) values.insert(values.end(), series.high.begin(), series.high.end());
+    }
+    if (bars && !horizontal) values.push_back(plot.base);
+    if (bars && horizontal && !values.empty()) {
+      const auto [first, last] = std::ranges::minmax(values);
+      values.insert(values.end(), {first - 0.5, last + 0.5});
+    }
+    return fit_scale(axis, values, horizontal || plot.diagonal, points ? kRoom : 0);
+  }
+  void draw_diagonal() {
+    sheet_.line(sheet_.left(), sheet_.bottom(), sheet_.right(), sheet_.top(),
+                "stroke=\"#7d8590\" stroke-dasharray=\"4 3\"");
+  }
+  [[nodiscard]] bool drawable(double x, double y) const {
+    return std::isfinite(x) && std::isfinite(y) && (!plot_.x.logarithmic || x > 0) && (!plot_.y.logarithmic || y > 0);
+  }
+  void draw_series(const FigureSeries& series, std::string_view colour, std::string_view dash) {
+    if (series.mark == SeriesMark::bars) return draw_bars(series, colour);
+    if (series.mark != SeriesMark::dots) draw_path(series, colour, dash);
+    if (series.mark == SeriesMark::step) return;
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!drawable(series.x[i], series.y[i])) continue;
+      const double x = sheet_.x(series.x[i]);
+      if (!series.low.empty() && std::isfinite(series.low[i]) && std::isfinite(series.high[i]))
+        sheet_.line(x, sheet_.y(series.low[i]), x, sheet_.y(series.high[i]), fmt::format("stroke=\"{}\"", colour));
+      if (series.mark == SeriesMark::dots || series.x.size() <= 40)
+        sheet_.raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\" fill=\"{}\"/>\n", x,
+                               sheet_.y(series.y[i]), colour));
+    }
+  }
+  void draw_path(const FigureSeries& series, std::string_view colour, std::string_view dash) {
+    std::string path;
+    bool pen_down = false;
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!drawable(series.x[i], series.y[i])) {
+        pen_down = false;
+        continue;
+      }
+      const double x = sheet_.x(series.x[i]), y = sheet_.y(series.y[i]);
+      if (pen_down && series.mark == SeriesMark::step)
+        path += fmt::format("H{:.1f}V{:.1f}", x, y);
+      else
+        path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x, y);
+      pen_down = true;
+    }
+    sheet_.raw(
+        fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"{}/>\n",
+                    path, colour, dash));
+  }
+  void draw_bars(const FigureSeries& series, std::string_view colour) {
+    const double slot = (Sheet::right() - sheet_.left()) / std::max(1.0, static_cast<double>(series.x.size()));
+    const double half = std::clamp(slot * 0.4, 0.3, 24.0);
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!drawable(series.x[i], series.y[i])) continue;
+      const double x = sheet_.x(series.x[i]);
+      sheet_.box(x - half, sheet_.y(series.y[i]), x + half, sheet_.y(plot_.base), fmt::format("fill=\"{}\"", colour));
+    }
+    sheet_.line(sheet_.left(), sheet_.y(plot_.base), Sheet::right(), sheet_.y(plot_.base), "stroke=\"#57606a\"");
+  }
+
+  const XyPlot& plot_;
+  Sheet sheet_;
+};
+
+std::string draw_boxes(const Figure& figure, const BoxPlot& plot) {
+  std::vector<double> values;
+  FigureAxis x{.title = plot.group_title, .unit = "", .categories = {}};
+  for (const BoxGroup& box : plot.groups) {
+    values.insert(values.end(), {box.low, box.high});
+    values.insert(values.end(), box.outliers.begin(), box.outliers.end());
+    x.categories.push_back(fmt::format("{} (n={})", box.name, box.count));
+  }
+  Sheet sheet{figure, category_scale(plot.groups.size()), fit_scale(plot.y, values, false), x, plot.y};
+  const double half = std::min(36.0, (Sheet::right() - sheet.left()) / static_cast<double>(plot.groups.size()) * 0.3);
+  for (std::size_t i = 0; i < plot.groups.size(); ++i) {
+    const BoxGroup& box = plot.groups[i];
+    const double at = sheet.x(static_cast<double>(i));
+    const auto y = [&](double value) { return plot.y.logarithmic && value <= 0 ? sheet.bottom() : sheet.y(value); };
+    sheet.line(at, y(box.low), at, y(box.q1), "stroke=\"#24292f\"");
+    sheet.line(at, y(box.q3), at, y(box.high), "stroke=\"#24292f\"");
+    sheet.box(at - half, y(box.q1), at + half, y(box.q3), "fill=\"#b9d6ea\" stroke=\"#24292f\"");
+    sheet.line(at - half, y(box.median), at + half, y(box.median), "stroke=\"#24292f\" stroke-width=\"2\"");
+    for (const double value : box.outliers)
+      sheet.raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\" fill=\"none\" stroke=\"#24292f\"/>\n", at,
+                            y(value)));
+  }
+  return sheet.finish();
+}
+
+std::string draw_heat(const Figure& figure, const HeatMap& plot) {
+  const std::size_t rows = plot.y.categories.size();
+  PlotScale x = category_scale(plot.columns);
+  const double end = plot.x_from + static_cast<double>(plot.columns) * plot.x_step;
+  if (plot.x.categories.empty()) x = fit_scale(plot.x, {plot.x_from, end}, true);
+  PlotScale y = category_scale(rows);
+  std::swap(y.from, y.to);  // the first row at the top
+  Sheet sheet{figure, x, y, plot.x, plot.y};
+  const auto [low, high] = heat_range(plot);
+  const double height = (Sheet::bottom() - Sheet::top()) / static_cast<double>(rows);
+  for (std::size_t i = 0; i < plot.values.size(); ++i) {
+    if (std::isnan(plot.values[i])) continue;
+    const auto column = static_cast<double>(i % plot.columns);
+    const bool named = !plot.x.categories.empty();
+    const double x1 = sheet.x(named ? column - 0.5 : plot.x_from + column * plot.x_step);
+    const double x2 = sheet.x(named ? column + 0.5 : plot.x_from + (column + 1) * plot.x_step);
+    const double y1 = Sheet::top() + static_cast<double>(i / plot.columns) * height;
+    const double shade = high > low ? (plot.values[i] - low) / (high - low) : 0.5;
+    sheet.box(x1, y1, x2 + 0.2, y1 + height + 0.2, fmt::format("fill=\"{}\"", heat_colour(shade)));
+  }
+  const double step = (high - low) / 10;
+  for (int i = 0; i < 40; ++i)
+    sheet.box(Sheet::right() - 160 + i * 3, Sheet::top() - 18, Sheet::right() - 157 + i * 3, Sheet::top() - 10,
+              fmt::format("fill=\"{}\"", heat_colour(i / 39.0)));
+  sheet.text(Sheet::right() - 166, Sheet::top() - 9, "end",
+             fmt::format("{}  {}", plot.value_title, tick_text(low, plot.value_unit, step > 0 ? step : 1)));
+  sheet.text(Sheet::right() - 34, Sheet::top() - 9, "start", tick_text(high, plot.value_unit, step > 0 ? step : 1));
+  return sheet.finish();
+}
+
+}  // namespace
+
+std::string figure_svg(const Figure& figure) {
+  if (const auto* boxes = std::get_if<BoxPlot>(&figure.plot)) return draw_boxes(figure, *boxes);
+  if (const auto* heat = std::get_if<HeatMap>(&figure.plot)) return draw_heat(figure, *heat);
+  return XySheet{figure, std::get<XyPlot>(figure.plot)}.draw();
+}
+
+}  // namespace contend

@@ -1,0 +1,79 @@
+// The page about several runs side by side. The first is what the others are measured by.
+
+function comparisonTable(runs) {
+  const plain = (name) => ['avg_jct_s', 'median_jct_s', 'p95_jct_s', 'makespan_s', 'avg_queueing_s', 'gpu_utilisation', 'network_utilisation', 'contended_share', 'finished'].includes(name);
+  const metrics = runs[0].metrics.filter((metric) => plain(metric.name));
+  const columns = [{name: 'scenario', values: runs.map((run) => run.name)}, {name: 'replicas', values: runs.map((run) => run.replicas)}];
+  for (const metric of metrics) {
+    const own = runs.map((run) => run.metrics.find((m) => m.name === metric.name));
+    columns.push({
+      name: metric.name, title: metric.title, unit: metric.unit, values: own.map((m) => m.value),
+      text: (value, row) => {
+        const spread = own[row].half_width;
+        return quantity(value, metric.unit) + (!isMissing(spread) && spread > 0 ? ` ± ${quantity(spread, metric.unit)}` : '');
+      },
+    });
+    if (own.some((m) => !isMissing(m.half_width))) columns.push({name: metric.name + '_half_width_95', values: own.map((m) => m.half_width), hidden: true});
+  }
+  columns.splice(2, 0, {
+    name: 'jct_ratio_to_first', title: 'JCT / first', values: runs.map((run) => run.ratio && run.ratio.ratio),
+    text: (value, row) => {
+      if (isMissing(value)) return '–';
+      const {low, high} = runs[row].ratio;
+      return row === 0 ? '1' : value.toFixed(3) + (isMissing(low) ? '' : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
+    },
+  });
+  return sortableTable(columns, {name: 'comparison', filter: runs.length > 8});
+}
+
+/** Figures of one pair at a time, chosen from a list. */
+function pairSection(runs, figures) {
+  const pairs = runs.slice(1).map((run, i) => ({
+    name: run.name, figures: figures.filter((figure) => figure.id === `jobs-${i + 1}` || figure.id === `winners-${i + 1}`),
+  })).filter((pair) => pair.figures.length > 0);
+  if (pairs.length === 0)
+    return section('pairs', 'Job by job', el('p', {class: 'notice', text: 'No two runs share a seed and finished jobs, so jobs can\'t be compared one by one.'}));
+  const place = el('div', {});
+  const show = (i) => {
+    const pair = pairs[i], scatter = pair.figures.find((figure) => figure.id.startsWith('jobs-'));
+    place.replaceChildren(el('div', {class: 'grid'}, ...pair.figures.map((figure) => figureElement(figure, {height: 340}))),
+      changesTable(scatter.series[0], runs[0].name, pair.name));
+    redrawAll();
+  };
+  const choice = el('select', {'aria-label': 'Which run against the first', onchange: (event) => show(Number(event.currentTarget.value))},
+    ...pairs.map((pair, i) => el('option', {value: i, text: `${pair.name} against ${runs[0].name}`})));
+  const result = section('pairs', 'Job by job', el('p', {class: 'lead'}, choice), place);
+  page.afterwards.push(() => show(0));
+  return result;
+}
+
+function changesTable(series, first, other) {
+  return sortableTable([
+    {name: 'job_id', values: series.labels},
+    {name: `jct_${first}_s`, title: `JCT, ${first}`, unit: 's', values: series.x},
+    {name: `jct_${other}_s`, title: `JCT, ${other}`, unit: 's', values: series.y},
+    {name: 'difference_s', title: 'difference', unit: 's', values: series.x.map((x, i) => series.y[i] - x)},
+    {name: 'ratio', values: series.x.map((x, i) => (x > 0 ? series.y[i] / x : null)), text: (value) => (isMissing(value) ? '–' : value.toFixed(3))},
+  ], {name: 'jobs-compared'});
+}
+
+function comparisonPage(data) {
+  const own = data.figures.filter((figure) => !/^(jobs|winners)-\d+$/.test(figure.id));
+  const first = data.runs[0].facts, differing = first.map(([name]) => name).filter((name) =>
+    new Set(data.runs.map((run) => (run.facts.find(([n]) => n === name) || [])[1])).size > 1);
+  const shared = first.filter(([name]) => !differing.includes(name));
+  const what = [{name: 'scenario', values: data.runs.map((run) => run.name)},
+                ...differing.map((name) => ({name, values: data.runs.map((run) => run.facts.find(([n]) => n === name)[1])})),
+                {name: 'description', values: data.runs.map((run) => run.description)}];
+  const intervals = data.runs.some((run) => run.replicas > 1);
+  return [
+    section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
+      + 'JCT / first is the average completion time over that of the first run under the same seeds, paired.'}), comparisonTable(data.runs)),
+    section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), sortableTable(what, {name: 'scenarios', filter: false})),
+      el('div', {}, el('h3', {text: 'What all share'}), factTable(shared)))),
+    section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),
+    section('metrics', 'Figures with intervals', el('div', {class: 'grid small'}, ...own.filter((f) => f.id.startsWith('metric')).map((figure) => figureElement(figure, {height: 240})))),
+    pairSection(data.runs, data.figures),
+    section('provenance', 'Where it comes from', ...data.runs.map((run) => el('details', {}, el('summary', {text: run.name}), factTable(run.provenance)))),
+  ];
+}

@@ -1,0 +1,119 @@
+// The page about one run.
+
+function tile(metric, replicas) {
+  const value = metric.unit === 'share' ? percent(metric.value) : number(metric.value);
+  const unit = metric.unit === 'share' || metric.unit === 'jobs' ? '' : metric.unit;
+  const spread = replicas > 1 && !isMissing(metric.half_width) && metric.half_width > 0
+    ? el('div', {class: 'spread', text: `± ${quantity(metric.half_width, metric.unit)}`}) : null;
+  return el('div', {class: 'tile', title: metric.text}, el('div', {class: 'name', text: metric.title}),
+    el('div', {class: 'value'}, value, unit ? el('small', {text: ' ' + unit}) : null), spread);
+}
+
+/** One tile for the four counts of jobs. */
+function jobsTile(metrics, replicas) {
+  const value = (name) => metrics.find((metric) => metric.name === name).value;
+  const all = value('jobs'), finished = value('finished'), text = finished === all ? `all ${number(all)}` : number(finished);
+  const rest = [['failed', value('failed')], ['unfinished', value('unfinished')]].filter(([, count]) => count > 0)
+    .map(([name, count]) => `${number(count)} ${name}`).join(', ');
+  return el('div', {class: 'tile', title: 'jobs that finished'}, el('div', {class: 'name', text: replicas > 1 ? 'jobs finished, a replica' : 'jobs finished'}),
+    el('div', {class: 'value'}, text, finished === all ? null : el('small', {text: ` of ${number(all)}`})), rest ? el('div', {class: 'spread', text: rest}) : null);
+}
+
+function factTable(pairs) {
+  return el('table', {class: 'facts'}, el('tbody', {}, ...pairs.map(([name, value]) =>
+    el('tr', {}, el('th', {scope: 'row', text: name}), el('td', {text: value})))));
+}
+
+function section(id, title, ...children) {
+  return el('section', {id}, el('h2', {text: title}), ...children);
+}
+
+/** A drawing that is a whole SVG document, in a tree of its own so that its styles stay inside. */
+function drawingElement(name, text) {
+  const host = el('div', {class: 'drawing'});
+  const root = host.attachShadow({mode: 'open'});
+  const parsed = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+  parsed.style.maxWidth = '100%';
+  parsed.style.height = 'auto';
+  root.append(document.importNode(parsed, true));
+  // Its style sheet follows the system; the page follows the reader.
+  const style = root.querySelector('style'), rules = style.textContent, dark = /@media \(prefers-color-scheme:dark\)\{(.*)\}\s*$/s;
+  const paint = () => {
+    const found = rules.match(dark);
+    style.textContent = !found ? rules : rules.replace(dark, '') + (document.documentElement.dataset.theme === 'dark' ? found[1] : '');
+  };
+  paint();
+  drawings.add(paint);
+  const size = parsed.viewBox.baseVal;
+  const tools = exportButtons(name, {svg: () => ({text, width: size.width, height: size.height})});
+  return el('figure', {class: 'figure', id: name}, el('header', {}, el('h3', {text: 'Topology'}), tools), host);
+}
+
+const COLUMN_UNITS = {compute_gpu_s: 's'};
+
+function withUnits(columns) {
+  return columns.map((column) => ({...column, title: column.name.replace(/_s$/, '').replaceAll('_', ' '),
+    unit: COLUMN_UNITS[column.name] || (column.name.endsWith('_s') ? 's' : column.name === 'utilisation' ? 'share' : '')}))
+    .filter((column) => column.values.some((value) => !isMissing(value) && value !== ''));
+}
+
+function summaryNote(data) {
+  const summarised = data.lanes.find((lane) => lane.bin_ns > 0 && lane.group !== 'link');
+  if (!summarised) return null;
+  return el('p', {class: 'notice'}, el('strong', {text: 'Summarised. '}),
+    `The run has ${data.recorded.toLocaleString('en-US')} spans, more than a page holds one by one. Here they are in bins of `
+    + `${digits(summarised.bin_ns / 1e9, 4)} s: the height of a colour is the share of the bin in which a job was busy. `
+    + `contend report --from TIME --to TIME shows a part of the run in full.`);
+}
+
+async function timelineSection(data) {
+  if (!data.timeline) return section('timeline', 'Timeline', el('p', {class: 'notice', text: `There is no timeline. ${data.no_timeline}`}));
+  const jobs = tableColumns(data.jobs), column = (name) => jobs.find((c) => c.name === name).values;
+  const decoded = decodeTimeline(data.timeline, await unpackBlock('spans'));
+  const timeline = new Timeline(data.timeline, decoded, {names: column('job_id').map(String), models: column('model').map(String), gpus: column('gpus')});
+  const help = el('p', {class: 'help'}, 'Drag to move, ', el('kbd', {text: 'Ctrl'}), ' + wheel or ', el('kbd', {text: '+'}), ' ', el('kbd', {text: '−'}),
+    ' to zoom, ', el('kbd', {text: 'Shift'}), ' + drag to choose a part, double click on a span to fill the view with it, ',
+    el('kbd', {text: '/'}), ' to search, ', el('kbd', {text: 'n'}), ' ', el('kbd', {text: 'p'}), ' for the next and previous match, ', el('kbd', {text: '0'}), ' for all.');
+  page.timeline = timeline;
+  const count = decoded.count.toLocaleString('en-US');
+  const what = `${decoded.lanes.length.toLocaleString('en-US')} lanes, ${count} ${decoded.count < data.timeline.recorded ? 'summaries of ' + data.timeline.recorded.toLocaleString('en-US') + ' spans' : 'spans'}`;
+  return section('timeline', 'Timeline', el('p', {class: 'lead', text: `${what}. ${data.replicas > 1 ? `Seed ${data.seed}.` : ''}`}),
+    summaryNote({...data.timeline, lanes: decoded.lanes}), timeline.root, help);
+}
+
+async function runPage(data) {
+  const wide = new Set(['gpu-heat', 'nic-heat', 'links']);
+  const figures = data.figures.map((figure) => {
+    const rows = figure.kind === 'heat' ? figure.y.categories.length : 0;
+    const node = figureElement(figure, {height: rows ? clamp(rows * 13 + 50, 140, 560) : 280});
+    if (wide.has(figure.id)) node.classList.add('wide');
+    return node;
+  });
+  const over = (ids) => figures.filter((node) => ids.includes(node.id));
+  const time = ['utilisation', 'queue', 'gpu-heat', 'nic-heat', 'links'];
+  const jobs = withUnits(tableColumns(data.jobs));
+  const names = tableColumns(data.jobs).find((c) => c.name === 'job_id').values.map(String);
+  const onrow = data.timeline ? (row) => {
+    const {timeline} = page;
+    timeline.search.value = names[row];
+    timeline.find(names[row]);
+    timeline.step(1);
+    document.getElementById('timeline').scrollIntoView({behavior: 'smooth', block: 'start'});
+  } : null;
+  const parts = [
+    section('figures', 'Headline figures', data.replicas > 1 ? el('p', {class: 'lead', text: `Means over ${data.replicas} replicas with 95% Student-t intervals.`}) : null,
+      el('div', {class: 'tiles'}, jobsTile(data.metrics, data.replicas),
+        ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas)))),
+    section('scenario', 'What was simulated', el('div', {class: 'split'},
+      el('div', {}, factTable(data.facts), el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
+      el('div', {}, data.topology ? drawingElement('topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null))),
+    await timelineSection(data),
+    section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(['utilisation', 'queue'])),
+      el('div', {class: 'grid'}, ...over(['gpu-heat', 'nic-heat', 'links']))),
+    section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id)))),
+    section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow})),
+  ];
+  if (data.links) parts.push(section('linktable', 'Links of the fabric', sortableTable(withUnits(tableColumns(data.links)), {name: 'links'})));
+  parts.push(section('provenance', 'Where it comes from', factTable(data.provenance)));
+  return parts;
+}

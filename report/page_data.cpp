@@ -1,0 +1,186 @@
+// What each kind of page is told, as JSON.
+
+#include "report/facts.hpp"
+#include "report/page.hpp"
+#include "report/timeline_codec.hpp"
+#include "sim/statistics.hpp"
+#include "traces/result_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kGroups[] = {"gpu", "nic", "inside", "link"};
+
+std::vector<double> values_of(const RunFolder& folder, const Metric& metric) {
+  std::vector<double> values;
+  for (const RunFolder::Run& run : folder.runs) {
+    const auto at = run.figures.find(metric.name);
+    values.push_back(at == run.figures.end() ? NAN : at->second);
+  }
+  return values;
+}
+
+/// The figures of a folder: means over its replicas with their intervals.
+void write_metrics(JsonWriter& json, const RunFolder& folder) {
+  json.key("metrics").begin_array();
+  for (const Metric& metric : metrics()) {
+    const Estimate figure = estimate(values_of(folder, metric));
+    json.begin_object().member("name", metric.name).member("title", metric.title).member("unit", metric.unit);
+    json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width).end_object();
+  }
+  json.end_array();
+}
+
+void write_pairs(JsonWriter& json, std::string_view name,
+                 const std::vector<std::pair<std::string, std::string>>& pairs) {
+  json.key(name).begin_array();
+  for (const auto& [what, value] : pairs) json.begin_array().value(what).value(value).end_array();
+  json.end_array();
+}
+
+std::vector<std::pair<std::string, std::string>> provenance(const RunFolder& folder) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::string command;
+  for (const std::string& word : folder.command_line) command += (command.empty() ? "" : " ") + word;
+  facts.emplace_back("program",
+                     "contend " + folder.version + (folder.git_hash.empty() ? "" : " (" + folder.git_hash + ")"));
+  facts.emplace_back("command", command);
+  facts.emplace_back("scenario hash", folder.scenario_hash);
+  facts.emplace_back("state", folder.exit_state);
+  for (const RunFolder::Run& run : folder.runs)
+    facts.emplace_back(
+        fmt::format("seed {}", run.seed),
+        fmt::format("digest {}, fingerprint {}, {:.0f} events executed and {:.0f} leapt over in {:.2f} s", run.digest,
+                    run.fingerprint, run.events, run.leapt_events, run.wall_s));
+  return facts;
+}
+
+void write_figures(JsonWriter& json, std::span<const Figure> figures) {
+  json.key("figures").begin_array();
+  for (const Figure& figure : figures) write_figure_json(json, figure);
+  json.end_array();
+}
+
+/// A result file, columns as they are: numbers where every field is one.
+void write_table(JsonWriter& json, std::string_view name, const ColumnTable& table,
+                 const std::vector<std::size_t>& rows) {
+  json.key(name).begin_array();
+  for (std::size_t c = 0; c < table.names.size(); ++c) {
+    if (table.names[c] == "replica") continue;
+    json.begin_object().member("name", table.names[c]).key("values").begin_array();
+    for (const std::size_t row : rows) json.value(table.columns[c][row]);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes& bytes) {
+  const Timeline& timeline = replay.timeline;
+  json.key("timeline").begin_object().member("end_ns", replay.end.ns()).member("recorded", timeline.recorded);
+  json.key("columns").begin_array();
+  for (const std::string& column : bytes.columns) json.value(std::uint64_t{column.size()});
+  json.end_array().key("kinds").begin_array();
+  for (const SpanKind& kind : timeline.kinds) {
+    json.begin_object().key("job");
+    if (kind.job.valid())
+      json.value(static_cast<int>(kind.job.value()));
+    else
+      json.value(-1);
+    json.member("op", kind.op).member("transfer", kind.transfer);
+    if (kind.transfer)
+      json.member("bytes", kind.bytes.count()).member("ranks", kind.ranks).member("servers", kind.servers);
+    json.end_object();
+  }
+  json.end_array().key("lanes").begin_array();
+  for (const TimelineLane& lane : timeline.lanes) {
+    json.begin_object().member("name", lane.name).member("group", kGroups[static_cast<std::size_t>(lane.group)]);
+    json.member("server", std::uint64_t{lane.server}).member("bin_ns", lane.bin.ns());
+    json.member("spans", std::uint64_t{lane.spans.size()}).end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string title_of(const RunFolder& folder) {
+  return folder.name.empty() ? "run" : folder.name;
+}
+
+}  // namespace
+
+std::string run_page(const RunPage& page) {
+  const RunFolder& folder = page.folder;
+  JsonWriter json;
+  json.begin_object().member("kind", "run").member("title", title_of(folder));
+  json.member("description", folder.scenario.description).member("seed", page.run.seed);
+  json.member("replicas", std::uint64_t{folder.runs.size()});
+  json.key("end_s").value(page.run.end_s);
+  write_metrics(json, folder);
+  write_pairs(json, "facts", scenario_facts(folder.scenario));
+  const TopologyDrawing topology = draw_topology(folder.scenario);
+  json.member("topology", topology.svg).member("topology_note", topology.note);
+  json.member("scenario", folder.yaml);
+  write_pairs(json, "provenance", provenance(folder));
+  write_figures(json, page.figures);
+  write_table(json, "jobs", folder.jobs, folder.rows_of(folder.jobs, page.run));
+  if (folder.fabric) write_table(json, "links", *folder.fabric, folder.rows_of(*folder.fabric, page.run));
+  std::string spans;
+  if (page.replay.replay) {
+    const TimelineBytes bytes = encode_spans(page.replay.replay->timeline);
+    write_timeline(json, *page.replay.replay, bytes);
+    spans = bytes.joined();
+  } else {
+    json.member("no_timeline", page.replay.reason);
+  }
+  json.end_object();
+  return page_document(title_of(folder), json.take(), spans);
+}
+
+std::string comparison_page(std::span<const RunFolder> folders, std::span<const Figure> figures) {
+  JsonWriter json;
+  const std::string title = fmt::format("{} runs side by side", folders.size());
+  json.begin_object().member("kind", "comparison").member("title", title).member("description", "");
+  json.key("runs").begin_array();
+  const Metric& jct = metric("avg_jct_s");
+  const auto seeds = [](const RunFolder& folder) {
+    std::vector<std::uint64_t> all;
+    for (const RunFolder::Run& run : folder.runs) all.push_back(run.seed);
+    return all;
+  };
+  for (const RunFolder& folder : folders) {
+    json.begin_object().member("name", title_of(folder)).member("replicas", std::uint64_t{folder.runs.size()});
+    json.member("description", folder.scenario.description);
+    write_metrics(json, folder);
+    json.key("ratio");
+    if (seeds(folder) == seeds(folders.front())) {
+      const RatioEstimate ratio = paired_ratio(values_of(folder, jct), values_of(folders.front(), jct));
+      json.begin_object().member("ratio", ratio.ratio).member("low", ratio.low).member("high", ratio.high).end_object();
+    } else {
+      json.null();
+    }
+    write_pairs(json, "facts", scenario_facts(folder.scenario));
+    write_pairs(json, "provenance", provenance(folder));
+    json.end_object();
+  }
+  json.end_array();
+  write_figures(json, figures);
+  json.end_object();
+  return page_document(title, json.take(), {});
+}
+
+std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> figures) {
+  JsonWriter json;
+  const std::string title = data.info.name.empty() ? "sweep" : data.info.name;
+  json.begin_object().member("kind", "sweep").member("title", title);
+  json.member("description", "").member("scenario", data.info.scenario);
+  write_pairs(json, "provenance", {{"program", data.build}});
+  write_sweep_json(json, data, axes);
+  write_figures(json, figures);
+  json.end_object();
+  return page_document(title, json.take(), {});
+}
+
+}  // namespace contend

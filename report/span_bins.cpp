@@ -1,0 +1,107 @@
+#include "report/span_bins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace contend {
+namespace {
+
+/// A lane is settled when this many blocks have come on top of those that are.
+constexpr std::size_t kUnsettled = 512;
+
+}  // namespace
+
+SpanBins::SpanBins(std::size_t lanes, std::size_t limit, Time length)
+    : lanes_(lanes), limit_{limit}, width_{Time::microseconds(1)} {
+  // A span then covers no more bins than the limit leaves to a lane.
+  const auto bins = static_cast<std::int64_t>(std::max<std::size_t>(1, limit / std::max<std::size_t>(1, lanes)));
+  while (width_ * bins < length) width_ = width_ * 2;
+}
+
+void SpanBins::add(std::size_t lane, Who who, Time start, Time end) {
+  Lane& into = lanes_[lane];
+  const std::size_t before = into.blocks.size();
+  const std::int64_t last = std::max(start.ns(), end.ns() - 1) / width_.ns();
+  for (std::int64_t bin = start.ns() / width_.ns(); bin <= last; ++bin) {
+    const Time from = std::max(start, width_ * bin), to = std::min(end, width_ * (bin + 1));
+    into.blocks.push_back({.bin = bin, .who = who, .busy = to - from, .count = bin == last ? 1 : 0});
+  }
+  blocks_ += into.blocks.size() - before;
+  if (into.blocks.size() - into.settled > std::max(into.settled, kUnsettled)) {
+    blocks_ -= into.blocks.size();
+    settle(into);
+    blocks_ += into.blocks.size();
+  }
+  while (blocks_ > limit_ + kUnsettled * lanes_.size()) widen();
+}
+
+void SpanBins::settle(Lane& lane) const {
+  const auto key = [](const Block& b) { return std::tuple{b.bin, b.who.job, b.who.transfer}; };
+  std::ranges::sort(lane.blocks, {}, key);
+  std::size_t kept = 0;
+  for (const Block& block : lane.blocks) {
+    if (kept > 0 && key(lane.blocks[kept - 1]) == key(block)) {
+      lane.blocks[kept - 1].busy += block.busy;
+      lane.blocks[kept - 1].count += block.count;
+    } else {
+      lane.blocks[kept++] = block;
+    }
+  }
+  lane.blocks.resize(kept);
+  lane.settled = kept;
+}
+
+void SpanBins::widen() {
+  blocks_ = 0;
+  for (Lane& lane : lanes_) {
+    settle(lane);
+    blocks_ += lane.blocks.size();
+  }
+  if (blocks_ <= limit_) return;
+  width_ = width_ * 2;
+  blocks_ = 0;
+  for (Lane& lane : lanes_) {
+    for (Block& block : lane.blocks) block.bin /= 2;
+    settle(lane);
+    blocks_ += lane.blocks.size();
+  }
+}
+
+void SpanBins::finish() {
+  while (blocks_ > limit_) widen();
+  for (Lane& lane : lanes_) settle(lane);
+}
+
+std::vector<TimelineSpan> SpanBins::take(std::size_t lane, std::vector<SpanKind>& kinds) {
+  std::vector<TimelineSpan> spans;
+  const std::vector<Block>& blocks = lanes_[lane].blocks;
+  const auto alone = [&](std::size_t i) {
+    return (i == 0 || blocks[i - 1].bin != blocks[i].bin) &&
+           (i + 1 == blocks.size() || blocks[i + 1].bin != blocks[i].bin);
+  };
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block& block = blocks[i];
+    const auto [at, is_new] =
+        kind_of_.try_emplace({block.who.job.value(), block.who.transfer}, static_cast<std::uint32_t>(kinds.size()));
+    if (is_new) kinds.push_back({.job = block.who.job, .op = "", .transfer = block.who.transfer});
+    const double share = static_cast<double>(block.busy.ns()) / static_cast<double>(width_.ns());
+    const TimelineSpan span = {.start = width_ * block.bin,
+                               .end = width_ * (block.bin + 1),
+                               .kind = at->second,
+                               .number = block.count,
+                               .share = std::max(0.01, std::round(share * 100) / 100)};
+    // A job that is alone and equally busy in the next bin: one summary over both.
+    if (!spans.empty() && alone(i) && alone(i - 1) && spans.back().end == span.start &&
+        spans.back().kind == span.kind && spans.back().share == span.share) {
+      spans.back().end = span.end;
+      spans.back().number += span.number;
+    } else {
+      spans.push_back(span);
+    }
+  }
+  lanes_[lane] = {};
+  return spans;
+}
+
+}  // namespace contend

@@ -1,0 +1,51 @@
+#pragma once
+// Spans as summaries: by lane and bin of time, how long each job was busy there and how many of its spans ended there.
+
+#include "report/timeline.hpp"
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+class SpanBins {
+ public:
+  struct Who {
+    JobId job;
+    bool transfer = false;
+  };
+  /// Keeps at most about `limit` summaries; `length` of time is what bins are cut from at first.
+  SpanBins(std::size_t lanes, std::size_t limit, Time length);
+
+  void add(std::size_t lane, Who who, Time start, Time end);
+
+  /// Call once, after the last add() and before take().
+  void finish();
+  [[nodiscard]] Time width() const { return width_; }
+  /// The summaries of a lane by bin, then by job; equal neighbours are one. Kinds that are new are appended to `kinds`.
+  [[nodiscard]] std::vector<TimelineSpan> take(std::size_t lane, std::vector<SpanKind>& kinds);
+
+ private:
+  struct Block {
+    std::int64_t bin = 0;
+    Who who;
+    Time busy;
+    std::int64_t count = 0;
+  };
+  struct Lane {
+    std::vector<Block> blocks;
+    std::size_t settled = 0;  ///< blocks at the front that are sorted and of different bin or job
+  };
+  void settle(Lane& lane) const;
+  void widen();
+
+  std::vector<Lane> lanes_;
+  std::size_t limit_;
+  std::size_t blocks_ = 0;
+  Time width_;
+  std::map<std::pair<std::uint32_t, bool>, std::uint32_t> kind_of_;
+};
+
+}  // namespace contend

@@ -1,0 +1,51 @@
+#pragma once
+// Listens to a run and keeps its spans in bounded memory: exactly up to a limit, above it as summaries in bins that
+// widen until they fit. Also measures how busy GPUs and interfaces were over time.
+
+#include "report/busy_bins.hpp"
+#include "report/timeline.hpp"
+#include "sim/ports.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+namespace contend {
+
+struct SpanLimits {
+  std::size_t exact = 2'000'000;      ///< spans, over all lanes, that are kept one by one
+  std::size_t summaries = 1'000'000;  ///< summaries that are kept if there are more spans than that
+  Time from{};                        ///< spans that end before or begin after this window are not kept
+  Time to = Time::never();
+};
+
+class SpanRecorder final : public Observer {
+ public:
+  SpanRecorder(std::size_t servers, std::size_t gpus_per_server, const SpanLimits& limits);
+  ~SpanRecorder() override;
+
+  void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
+  void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
+
+  /// What was recorded. Call once, after the run.
+  [[nodiscard]] Timeline take();
+  /// GPU time busy, a row a server; not limited to the window.
+  [[nodiscard]] const BusyBins& gpu_busy() const { return gpu_busy_; }
+  /// Time with at least one transfer, a row an interface.
+  [[nodiscard]] const BusyBins& nic_busy() const { return nic_busy_; }
+
+ private:
+  class Store;
+  [[nodiscard]] std::uint32_t kind_of(JobId job, const Op& op, const TransferRequest* request);
+
+  std::size_t servers_, gpus_per_server_;
+  SpanLimits limits_;
+  BusyBins gpu_busy_, nic_busy_;
+  std::vector<IntervalUnion> nic_covered_;
+  std::vector<IntervalUnion::Interval> fresh_;
+  std::vector<SpanKind> kinds_;
+  std::vector<std::vector<std::uint32_t>> kinds_of_job_;
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace contend

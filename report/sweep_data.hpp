@@ -1,0 +1,55 @@
+#pragma once
+// The runs of a sweep as columns, and the figures that follow from them: any metric over any two parameters.
+
+#include "report/figure.hpp"
+#include "scenarios/sweep/store.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+struct SweepData {
+  struct Parameter {
+    std::string key;
+    std::string unit;                 ///< of the numbers of a quantity
+    bool numeric = false;             ///< every value is a number or missing
+    std::vector<std::string> values;  ///< by run, as people write it; empty where the point has no such key
+    std::vector<double> numbers;      ///< by run; NaN where it is no number
+  };
+  struct Metric {
+    StoreMetric description;
+    std::vector<double> values;  ///< by run, NaN where there is none
+  };
+  StoreInfo info;
+  std::string build;  ///< of the program that made it; several are joined by commas
+  std::vector<Parameter> parameters;
+  std::vector<Metric> metrics;
+  std::vector<std::int64_t> points;  ///< by run
+  std::vector<std::uint64_t> seeds;
+  std::vector<RunStatus> states;
+  std::vector<std::string> errors;  ///< empty where it is done
+
+  [[nodiscard]] std::size_t runs() const { return points.size(); }
+};
+
+/// Throws InputError.
+[[nodiscard]] SweepData read_sweep(const std::string& path);
+
+/// What is drawn: names of parameters and of a metric; what is empty is chosen by default_axes().
+struct SweepAxes {
+  std::string x, by, metric;
+};
+/// x: the numeric parameter, else any, with most values; by: the next one, if another differs; metric: average JCT, or
+/// the first. Throws InputError for a name that isn't there, with the nearest.
+[[nodiscard]] SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted);
+
+/// A line a value of `by`, each point the mean over its runs with a 95% interval; and, with two parameters, a heat map.
+[[nodiscard]] std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes);
+
+/// The columns for the page.
+void write_sweep_json(JsonWriter& json, const SweepData& data, const SweepAxes& axes);
+
+}  // namespace contend

@@ -1,0 +1,65 @@
+#include "tests/cli/program.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+constexpr const char* kScenario =
+    "schema_version: 1\nname: small\nrepeat: 1\ncluster: {servers: 2, gpus_per_server: 2}\n"
+    "network: {nic: 10Gbps}\nworkload: {generate: {sizes: {1: 3, 4: 2}, iterations: [5, 20], arrivals: 2s}}\n";
+}
+
+TEST_CASE("contend report writes a page beside a run, and figures where it is told" * doctest::skip(!has_program())) {
+  const Workplace place;
+  place.write("s.yaml", kScenario);
+  REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
+  const Outcome page = place.contend("report out");
+  CHECK(page.code == 0);
+  CHECK(page.err.empty());
+  CHECK(page.out == "out/report.html\n");
+  CHECK(contains(place.read("out/report.html"), "id=\"spans\""));
+
+  const Outcome figures = place.contend("report out --svg figures");
+  CHECK(figures.code == 0);
+  CHECK(contains(figures.out, "figures/jct-cdf.svg\n"));
+  CHECK(contains(figures.out, "figures/topology.svg\n"));
+  CHECK(!contains(figures.out, ".html"));
+  CHECK(contains(place.read("figures/jct-cdf.csv"), "series,time_s,share_of_jobs\n"));
+
+  REQUIRE(place.contend("report out --no-timeline -o plain.html").code == 0);
+  CHECK(!contains(place.read("plain.html"), "id=\"spans\""));
+  REQUIRE(place.contend("report out out -o both.html").code == 0);
+  CHECK(contains(place.read("both.html"), "2 runs side by side"));
+}
+
+TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
+  const Workplace place;
+  place.write("s.yaml", kScenario);
+  REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
+  CHECK(place.contend("report").code == 2);
+  CHECK(contains(place.contend("report nowhere").err, "nowhere: no such file or folder"));
+  CHECK(contains(place.contend("report .").err, "no manifest.json in it"));
+  CHECK(place.contend("report s.yaml").code == 3);  // no store
+  CHECK(contains(place.contend("report out s.yaml").err, "a store of a sweep is reported alone"));
+  CHECK(contains(place.contend("report out --x network.nic").err, "--x is for the report of a sweep"));
+  CHECK(contains(place.contend("report out out --spans 9").err, "--spans is for the report of one run"));
+  CHECK(contains(place.contend("report out --spans 9 --no-timeline").err, "exclude each other"));
+  CHECK(contains(place.contend("report out --from 5").err, "--from: expected a time such as"));
+  CHECK(contains(place.contend("report out --from 5s --to 1s").err, "--from must be before --to"));
+  CHECK(contains(place.contend("report out --seed 99").err, "no replica with seed 99"));
+}
+
+TEST_CASE("a folder whose results are no longer those of its scenario has a page without a timeline" *
+          doctest::skip(!has_program())) {
+  const Workplace place;
+  place.write("s.yaml", kScenario);
+  REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
+  std::string yaml = place.read("out/scenario.yaml");
+  yaml.replace(yaml.find("10Gbps"), 6, "20Gbps");
+  place.write("out/scenario.yaml", yaml);
+  const Outcome outcome = place.contend("report out");
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err, "no timeline. The scenario gives other results now"));
+  CHECK(!contains(place.read("out/report.html"), "id=\"spans\""));
+}

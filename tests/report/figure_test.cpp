@@ -1,0 +1,121 @@
+#include "report/figure.hpp"
+
+#include "report/colours.hpp"
+#include "report/distributions.hpp"
+#include "report/plot_scale.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+Figure small_figure() {
+  FigureSeries series = cumulative("<b>&\"", {3, 1, 3, NAN});
+  return {.id = "small",
+          .title = "a < b & c",
+          .caption = "</script>",
+          .plot = XyPlot{.x = {.title = "time", .unit = "s", .categories = {}},
+                         .y = {.title = "share of jobs", .unit = "share", .categories = {}},
+                         .series = {series}}};
+}
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t times = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++times;
+  return times;
+}
+}  // namespace
+
+TEST_CASE("a cumulative curve steps once a value") {
+  const FigureSeries series = cumulative("x", {3, 1, 3, NAN});
+  CHECK(series.x == std::vector<double>{1, 3});
+  CHECK(series.y == std::vector<double>{1.0 / 3, 1});
+}
+
+TEST_CASE("a box has quartiles, whiskers within 1.5 quartile ranges, and the rest as outliers") {
+  // 1..9 and 30: quartiles (type 7) at ranks 2.25, 4.5, 6.75 from 0: 3.25, 5.5, 7.75. Range 4.5; whiskers may reach
+  // from -3.5 to 14.5, so they stand at 1 and 9, and 30 is beyond.
+  const BoxGroup box = box_of("b", {30, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(box.count == 10);
+  CHECK(box.q1 == doctest::Approx(3.25));
+  CHECK(box.median == doctest::Approx(5.5));
+  CHECK(box.q3 == doctest::Approx(7.75));
+  CHECK(box.low == 1);
+  CHECK(box.high == 9);
+  CHECK(box.outliers == std::vector<double>{30});
+}
+
+TEST_CASE("occupancy counts what is open, also what never ends") {
+  // [1, 3), [2, ...), one that never began; the end of the run is 5.
+  const FigureSeries series = occupancy("n", {1, 2, NAN}, {3, NAN, NAN}, {1, 1, 1}, 5);
+  CHECK(series.x == std::vector<double>{0, 1, 2, 3, 5});
+  CHECK(series.y == std::vector<double>{0, 1, 2, 1, 1});
+}
+
+TEST_CASE("a queue that one leaves at the instant another joins does not jump") {
+  const FigureSeries series = occupancy("n", {0, 2}, {2, 4}, {1, 1}, 4);
+  CHECK(series.x == std::vector<double>{0, 4});
+  CHECK(series.y == std::vector<double>{1, 0});
+}
+
+TEST_CASE("scales have round ticks") {
+  const PlotScale scale = fit_scale({.title = "t", .unit = "s", .categories = {}}, {0.3, 9.7}, false);
+  CHECK(scale.from == 0);
+  CHECK(scale.to == 10);
+  CHECK(scale.ticks == std::vector<double>{0, 2, 4, 6, 8, 10});
+  CHECK(scale.at(5) == doctest::Approx(0.5));
+  const PlotScale log =
+      fit_scale({.title = "t", .unit = "s", .logarithmic = true, .categories = {}}, {0, 1, 1000}, true);
+  CHECK(log.from == 1);
+  CHECK(log.at(std::sqrt(1000.0)) == doctest::Approx(0.5));
+  CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {4, 4}, true).at(4) == doctest::Approx(0.5));
+  CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {NAN}, true).at(0) == doctest::Approx(0.5));
+  CHECK(tick_text(0.25, "share", 0.05) == "25%");
+  CHECK(tick_text(0.5, "s", 0.1) == "0.5");
+  CHECK(tick_text(2000, "s", 1000) == "2000");
+}
+
+TEST_CASE("the numbers of figures as CSV") {
+  CHECK(figure_csv(small_figure()) ==
+        "series,time_s,share_of_jobs\n\"<b>&\"\"\",1,0.3333333333333333\n\"<b>&\"\"\",3,1\n");
+  HeatMap map;
+  map.x = {.title = "network.nic", .unit = "", .categories = {"1Gbps", "10Gbps"}};
+  map.y = {.title = "kappa", .unit = "", .categories = {"1"}};
+  map.value_title = "average JCT";
+  map.value_unit = "s";
+  map.columns = 2;
+  map.values = {4.5, NAN};
+  CHECK(figure_csv({.id = "m", .title = "m", .caption = "", .plot = map}) ==
+        "kappa,network_nic,average_jct_s\n1,1Gbps,4.5\n");
+}
+
+TEST_CASE("a drawing is one XML document in which texts are escaped") {
+  const std::string svg = figure_svg(small_figure());
+  CHECK(svg.find("a &lt; b &amp; c") != std::string::npos);
+  CHECK(svg.find("<b>") == std::string::npos);
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(count(svg, "<text") == count(svg, "</text>"));
+  CHECK(count(svg, "<path") == 1);
+}
+
+TEST_CASE("every kind of figure is drawn, also without values") {
+  for (const SeriesMark mark : {SeriesMark::line, SeriesMark::step, SeriesMark::dots, SeriesMark::bars}) {
+    XyPlot plot;
+    plot.series.push_back(
+        {.name = "s", .mark = mark, .x = {1, 2, 3}, .y = {1, NAN, 2}, .low = {}, .high = {}, .labels = {}});
+    const std::string svg = figure_svg({.id = "f", .title = "f", .caption = "", .plot = plot});
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(svg.ends_with("</svg>\n"));
+    CHECK(figure_svg({.id = "f", .title = "f", .caption = "", .plot = XyPlot{}}).ends_with("</svg>\n"));
+  }
+  BoxPlot boxes{.group_title = "g", .y = {}, .groups = {box_of("one", {1, 2, 3})}};
+  CHECK(count(figure_svg({.id = "f", .title = "f", .caption = "", .plot = boxes}), "<rect") == 2);  // ground and box
+}
+
+TEST_CASE("colours of values go from dark to light and stay in range") {
+  CHECK(heat_colour(0) == "#440154");
+  CHECK(heat_colour(1) == "#fde725");
+  CHECK(heat_colour(-3) == heat_colour(0));
+  CHECK(heat_colour(0.125) == "#472d7b");
+}
