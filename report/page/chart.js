@@ -163,7 +163,7 @@ function xyScales(figure, hidden, zoom, width, height) {
   const counts = [clamp(width / 110, 3, 9), clamp(height / 48, 3, 7)];
   let x = figure.x.categories ? categoryScale(figure.x.categories.length)
                               : fitScale(figure.x, xs, {tight: true, count: counts[0], room});
-  if (zoom) x = zoomScale(x, zoom[0], zoom[1], counts[0]);
+  if (zoom) x = zoomScale(x, figure.x, zoom[0], zoom[1], counts[0]);
   const y = fitScale(figure.y, ys, {tight: figure.diagonal, count: counts[1], room});
   return {x, y};
 }
@@ -223,7 +223,8 @@ function xyTooltip(figure, hidden, frame, at) {
   const best = nearestPoint(figure, hidden, frame, at);
   if (!best) return null;
   const series = figure.series[best.s];
-  const xText = (value) => figure.x.categories ? figure.x.categories[value] : quantity(value, figure.x.unit);
+  const named = (value) => figure.x.ticks && figure.x.tick_names[figure.x.ticks.indexOf(value)];
+  const xText = (value) => figure.x.categories ? figure.x.categories[value] : named(value) || quantity(value, figure.x.unit);
   const lines = [];
   if (series.labels) lines.push(series.labels[best.i]);
   lines.push(`${figure.x.title}: ${xText(series.x[best.i])}`);
