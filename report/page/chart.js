@@ -150,7 +150,8 @@ function xyScales(figure, hidden, zoom, width, height) {
   const xs = list.flatMap((s) => s.x), ys = list.flatMap((s) => [...s.y, ...(s.low || []), ...(s.high || [])]);
   if (list.some((s) => s.mark === 'bars')) {
     ys.push(figure.base);
-    xs.push(Math.min(...xs) - 0.5, Math.max(...xs) + 0.5);
+    const ends = xs.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
+    if (ends[0] <= ends[1]) xs.push(ends[0] - 0.5, ends[1] + 0.5);
   }
   if (figure.y.at_least) ys.push(figure.y.at_least);
   const room = list.some((s) => s.mark === 'line' || s.mark === 'dots') ? POINT_ROOM : 0;
