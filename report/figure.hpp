@@ -15,8 +15,10 @@ struct FigureAxis {
   std::string title;
   std::string unit;  ///< `s`, `share` (0..1, drawn as per cent) or another one, drawn as it is; empty: none
   bool logarithmic = false;
-  bool from_zero = false;               ///< the axis shows 0 even if no value is near
-  std::vector<std::string> categories;  ///< if any, positions 0, 1, ... have these names
+  bool from_zero = false;                 ///< the axis shows 0 even if no value is near
+  std::vector<std::string> categories;    ///< if any, positions 0, 1, ... have these names
+  std::vector<double> ticks{};            ///< if any, the axis is marked there instead of at round numbers,
+  std::vector<std::string> tick_names{};  ///< with these names, as many
 };
 
 /// How the values of a series are drawn: joined, joined by steps (a value holds until the next), as dots, or as bars

@@ -32,6 +32,10 @@ void write_axis(JsonWriter& json, std::string_view name, const FigureAxis& axis)
   json.key(name).begin_object().member("title", axis.title).member("unit", axis.unit);
   json.member("log", axis.logarithmic).member("from_zero", axis.from_zero);
   if (!axis.categories.empty()) write_texts(json, "categories", axis.categories);
+  if (!axis.ticks.empty()) {
+    write_numbers(json, "ticks", axis.ticks);
+    write_texts(json, "tick_names", axis.tick_names);
+  }
   json.end_object();
 }
 

@@ -79,6 +79,7 @@ class Sheet {
   }
   static std::vector<std::string> tick_labels(const PlotScale& scale, const FigureAxis& axis) {
     if (!axis.categories.empty()) return axis.categories;
+    if (!axis.ticks.empty()) return axis.tick_names;
     std::vector<std::string> labels;
     for (std::size_t i = 0; i < scale.ticks.size(); ++i)
       labels.push_back(tick_text(scale.ticks[i], axis.unit, step_of(scale, i)));

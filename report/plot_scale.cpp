@@ -62,19 +62,7 @@ PlotScale logarithmic(double low, double high, bool tight, double room) {
   return scale;
 }
 
-/// Units as people write them.
-std::string_view unit_text(std::string_view unit) {
-  if (unit == "s_per_B") return "s/B";
-  return unit == "Bps" ? "B/s" : unit;
-}
-
-}  // namespace
-
-double PlotScale::at(double value) const {
-  return logarithmic ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
-}
-
-PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight, double room) {
+PlotScale round_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight, double room) {
   double low = INFINITY, high = -INFINITY;
   for (const double value : values) {
     if (!std::isfinite(value) || (axis.logarithmic && value <= 0)) continue;
@@ -90,6 +78,24 @@ PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, b
   return linear(low, high, tight, room);
 }
 
+/// Units as people write them.
+std::string_view unit_text(std::string_view unit) {
+  if (unit == "s_per_B") return "s/B";
+  return unit == "Bps" ? "B/s" : unit;
+}
+
+}  // namespace
+
+double PlotScale::at(double value) const {
+  return logarithmic ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
+}
+
+PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight, double room) {
+  PlotScale scale = round_scale(axis, values, tight, room);
+  if (!axis.ticks.empty()) scale.ticks = axis.ticks;
+  return scale;
+}
+
 std::string tick_text(double value, const std::string& unit, double step) {
   const double factor = unit == "share" ? 100 : 1;
   const double shown = value * factor, apart = step * factor;
@@ -101,8 +107,9 @@ std::string tick_text(double value, const std::string& unit, double step) {
 }
 
 std::string axis_text(const FigureAxis& axis) {
-  return axis.unit.empty() || axis.unit == "share" ? axis.title
-                                                   : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
+  return axis.unit.empty() || axis.unit == "share" || !axis.ticks.empty()
+             ? axis.title
+             : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
 }
 
 }  // namespace contend

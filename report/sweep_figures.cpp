@@ -57,6 +57,10 @@ FigureAxis axis_of(const SweepData::Parameter& parameter, const Levels& levels, 
   if (numeric) {
     const auto [low, high] = std::ranges::minmax(levels.numbers);
     axis.logarithmic = low > 0 && high / low >= 32;
+    if (!parameter.unit.empty()) {  // 10Gbps rather than 1.25e9
+      axis.ticks = levels.numbers;
+      axis.tick_names = levels.names;
+    }
   } else {
     axis.unit.clear();
     axis.categories = levels.names;

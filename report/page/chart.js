@@ -150,7 +150,8 @@ function xyScales(figure, hidden, zoom, width, height) {
   const xs = list.flatMap((s) => s.x), ys = list.flatMap((s) => [...s.y, ...(s.low || []), ...(s.high || [])]);
   if (list.some((s) => s.mark === 'bars')) {
     ys.push(figure.base);
-    xs.push(Math.min(...xs) - 0.5, Math.max(...xs) + 0.5);
+    const ends = xs.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
+    if (ends[0] <= ends[1]) xs.push(ends[0] - 0.5, ends[1] + 0.5);
   }
   if (figure.y.at_least) ys.push(figure.y.at_least);
   const room = list.some((s) => s.mark === 'line' || s.mark === 'dots') ? POINT_ROOM : 0;
@@ -163,7 +164,7 @@ function xyScales(figure, hidden, zoom, width, height) {
   const counts = [clamp(width / 110, 3, 9), clamp(height / 48, 3, 7)];
   let x = figure.x.categories ? categoryScale(figure.x.categories.length)
                               : fitScale(figure.x, xs, {tight: true, count: counts[0], room});
-  if (zoom) x = zoomScale(x, zoom[0], zoom[1], counts[0]);
+  if (zoom) x = zoomScale(x, figure.x, zoom[0], zoom[1], counts[0]);
   const y = fitScale(figure.y, ys, {tight: figure.diagonal, count: counts[1], room});
   return {x, y};
 }
@@ -223,7 +224,8 @@ function xyTooltip(figure, hidden, frame, at) {
   const best = nearestPoint(figure, hidden, frame, at);
   if (!best) return null;
   const series = figure.series[best.s];
-  const xText = (value) => figure.x.categories ? figure.x.categories[value] : quantity(value, figure.x.unit);
+  const named = (value) => figure.x.ticks && figure.x.tick_names[figure.x.ticks.indexOf(value)];
+  const xText = (value) => figure.x.categories ? figure.x.categories[value] : named(value) || quantity(value, figure.x.unit);
   const lines = [];
   if (series.labels) lines.push(series.labels[best.i]);
   lines.push(`${figure.x.title}: ${xText(series.x[best.i])}`);

@@ -55,7 +55,7 @@ function lineFigure(sweep, metric, x, by, keep, id, title) {
   return {
     id, kind: 'xy', title, base: 0, diagonal: false,
     caption: `${metric.text}${by ? `, a line a value of ${by.key}` : ''}; means over all runs with these values, bars: 95% Student-t intervals.`,
-    x: numeric ? {title: x.key, unit: x.unit, log: low > 0 && high / low >= 32} : {title: x.key, unit: '', log: false, categories: xLevels.names},
+    x: numeric ? {title: x.key, unit: x.unit, log: low > 0 && high / low >= 32, ...(x.unit ? {ticks: xLevels.numbers, tick_names: xLevels.names} : {})} : {title: x.key, unit: '', log: false, categories: xLevels.names},
     y: {title: metric.title, unit: metric.unit, log: false, from_zero: true},
     series: cells.map((row, b) => {
       const present = row.map((cell, i) => [cell, i]).filter(([cell]) => cell);

@@ -2,7 +2,7 @@
 
 function tile(metric, replicas) {
   const value = metric.unit === 'share' ? percent(metric.value) : number(metric.value);
-  const unit = metric.unit === 'share' || metric.unit === 'jobs' ? '' : metric.unit;
+  const unit = metric.unit === 'share' || isMissing(metric.value) ? '' : metric.unit;
   const spread = replicas > 1 && !isMissing(metric.half_width) && metric.half_width > 0
     ? el('div', {class: 'spread', text: `± ${quantity(metric.half_width, metric.unit)}`}) : null;
   return el('div', {class: 'tile', title: metric.text}, el('div', {class: 'name', text: metric.title}),

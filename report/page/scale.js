@@ -46,7 +46,13 @@ function logTicks(from, to, count) {
  * A scale for the finite values of an axis. `tight`: it ends at the outermost values, but for `room` of the range at both
  * ends; else at round numbers.
  */
-function fitScale(axis, values, {tight = false, count = 5, room = 0} = {}) {
+function fitScale(axis, values, options = {}) {
+  const scale = roundScale(axis, values, options);
+  if (axis.ticks) scale.ticks = axis.ticks;
+  return scale;
+}
+
+function roundScale(axis, values, {tight = false, count = 5, room = 0}) {
   let low = Infinity, high = -Infinity;
   for (const value of values) {
     if (isMissing(value) || !Number.isFinite(value) || (axis.log && value <= 0)) continue;
@@ -75,7 +81,8 @@ function fitScale(axis, values, {tight = false, count = 5, room = 0} = {}) {
 }
 
 /** A window of a scale, with ticks of its own. */
-function zoomScale(scale, from, to, count = 6) {
+function zoomScale(scale, axis, from, to, count = 6) {
+  if (axis.ticks) return makeScale(from, to, scale.log, axis.ticks.filter((tick) => tick >= from && tick <= to));
   return makeScale(from, to, scale.log, scale.log ? logTicks(from, to, count) : linearTicks(from, to, count));
 }
 
@@ -86,6 +93,7 @@ function categoryScale(count) {
 /** Labels of the ticks; all with as many decimals as their distance needs. */
 function tickLabels(scale, axis) {
   if (axis.categories) return axis.categories;
+  if (axis.ticks) return scale.ticks.map((tick) => axis.tick_names[axis.ticks.indexOf(tick)]);
   const factor = axis.unit === 'share' ? 100 : 1;
   const ticks = scale.ticks;
   return ticks.map((tick) => {
@@ -100,5 +108,5 @@ function tickLabels(scale, axis) {
 }
 
 function axisText(axis) {
-  return axis.unit && axis.unit !== 'share' && axis.unit !== 'jobs' ? `${axis.title} [${unitText(axis.unit)}]` : axis.title;
+  return axis.unit && !axis.ticks && axis.unit !== 'share' && axis.unit !== 'jobs' ? `${axis.title} [${unitText(axis.unit)}]` : axis.title;
 }

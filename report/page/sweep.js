@@ -15,7 +15,8 @@ function failuresNotice(sweep) {
   const bad = sweep.states.map((state, run) => [state, run]).filter(([state]) => state !== 'done');
   const missing = sweep.planned > sweep.points.length ? `${(sweep.planned - sweep.points.length).toLocaleString('en-US')} of ${sweep.planned.toLocaleString('en-US')} runs are not in the store yet. ` : '';
   if (!bad.length && !missing) return null;
-  const text = bad.length ? `${bad.length} runs did not give a result and are left out of the figures; the first: ${sweep.errors[bad[0][1]]}` : '';
+  const text = !bad.length ? '' : bad.length === 1 ? `One run gave no result and is left out of the figures: ${sweep.errors[bad[0][1]]}`
+    : `${bad.length.toLocaleString('en-US')} runs gave no result and are left out of the figures; the first: ${sweep.errors[bad[0][1]]}`;
   return el('p', {class: 'notice', text: missing + text});
 }
 

@@ -224,7 +224,7 @@ async function checkSweep(browser) {
   });
   check(sameRows(parseCsv(own), parseCsv(readFileSync(file('sweep-figures/sweep-lines.csv'), 'utf8'))), 'means and intervals of the page are those of the files');
   check(await page.locator('.multiples .figure').count() === 3, 'a small multiple a policy');
-  check((await page.locator('#explore .notice').textContent()).includes('2 of 146 runs are not in the store yet. 1 runs'), 'missing and failed runs are told');
+  check((await page.locator('#explore .notice').textContent()).includes('2 of 146 runs are not in the store yet. One run gave no result'), 'missing and failed runs are told');
   await page.locator('.controls select').first().selectOption('gpu_utilisation');
   check((await page.locator('#sweep-lines h3').textContent()) === 'GPU utilisation over network.nic', 'another metric is drawn');
   await page.locator('.controls select').nth(1).selectOption('policies.communication');
