@@ -45,8 +45,8 @@ struct GeneratedWorkload {
 /// Draws the mix with the streams of `seed`; the same seed gives the same jobs everywhere. Ordered by submit time.
 std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed);
 
-/// Turns requests into jobs; jobs of one model and size share a graph, jobs with a duration need none. Throws InputError
-/// for an unknown model.
+/// Turns requests into jobs; jobs of one model and size share a graph, jobs with a duration need none. Throws
+/// InputError for an unknown model.
 Workload build_workload(const std::vector<JobRequest>& requests);
 
 }  // namespace contend

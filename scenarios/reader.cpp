@@ -87,7 +87,9 @@ class LayerReader {
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
-    if (const std::string reason = vcs_complaint(scenario_); !reason.empty()) {
+    const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
+                                           [](const Diagnostic& d) { return d.key.starts_with("cluster.vcs"); });
+    if (const std::string reason = vcs_complaint(scenario_); vcs_are_read && !reason.empty()) {
       place({{"", 0, 0, "cluster.vcs", reason, "", ""}});
     }
     if (!complaints_.empty()) return;

@@ -230,7 +230,9 @@ bool Admission::has_room(const JobSpec& job) {
 bool Admission::start(JobId job) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
   JobRun& run = state_.run(job);
+  refused_alike_ = true;
   if (!has_room(*run.spec)) return false;
+  refused_alike_ = state_.policies.placement->refuses_alike();
   chosen_.clear();
   state_.policies.placement->place(state_, state_.job(job), chosen_);
   if (chosen_.empty()) return false;

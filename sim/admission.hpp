@@ -35,6 +35,7 @@ class Admission : private SchedulingActions {
  private:
   // SchedulingActions
   bool start(JobId job) override;
+  [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
   void preempt(JobId job, JobId by) override;
   void blocked(JobId job, Why why, JobId by) override;
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
@@ -66,6 +67,7 @@ class Admission : private SchedulingActions {
   std::vector<Time> retries_;  // a heap: the earliest is in front
   bool pass_is_due_ = false;
   bool in_pass_ = false;
+  bool refused_alike_ = false;  // the last start()
   EventHandle pass_event_;
   Time pass_at_ = Time::never();  // of that event
   std::vector<GpuId> chosen_;

@@ -140,12 +140,12 @@ struct JobRun {
   const Plan* plan = nullptr;  ///< null for a timed job
   JobState state = JobState::submitted;
   int preemptions = 0;
-  int attempt = 0;          ///< index of the attempt that runs or waits; as many as JobSpec::attempts: the last
-  int servers_spanned = 0;  ///< at the last start
-  bool waits = false;       ///< in the queue of the scheduling policy
+  int attempt = 0;           ///< index of the attempt that runs or waits; as many as JobSpec::attempts: the last
+  int servers_spanned = 0;   ///< at the last start
+  bool waits = false;        ///< in the queue of the scheduling policy
   bool resumes = false;      ///< a timed job that was preempted: its next start, or the present one, is a restart
   std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
-  std::uint32_t tie = 0;    ///< JobView::tie
+  std::uint32_t tie = 0;     ///< JobView::tie
   Time start = Time::never(), finish = Time::never();
   Time since;  ///< start of the present run or wait
 

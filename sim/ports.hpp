@@ -25,6 +25,9 @@ class PlacementPolicy {
   /// which `fits`, on servers with the CPUs and memory for its ranks there. Rank i runs on chosen[i]. Leaves `chosen`
   /// empty if the job has to wait.
   virtual void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) = 0;
+  /// True if whether a job has to wait depends on what it demands of the cluster alone: then one that was refused
+  /// stands for all its like until GPUs are freed, and they needn't be asked about.
+  [[nodiscard]] virtual bool refuses_alike() const { return false; }
   /// When a job that it left waiting may get another answer though nothing happens until then, later than now;
   /// Time::never() if none may. Asked after each pass, if any job waits; there is a pass then.
   [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }

@@ -47,6 +47,8 @@ class SchedulingActions {
   virtual ~SchedulingActions() = default;
   /// Offers a queued job to the placement policy and starts it there. False: there is no place for it now.
   virtual bool start(JobId job) = 0;
+  /// After a start() that was refused: any job of the same demand would be, until GPUs are freed.
+  [[nodiscard]] virtual bool refused_alike() const = 0;
   /// Takes its GPUs from a running job, which queues again: SchedulingPolicy::queued is called before this returns.
   /// `by`: for whom, for explanations.
   virtual void preempt(JobId job, JobId by) = 0;

@@ -113,6 +113,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
 
 RunResult Simulation::Engine::collect() const {
   RunResult result;
+  result.jobs.reserve(state_.jobs.size());
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
     const JobRun& run = state_.jobs[j];
     const NetworkModel::Usage usage = state_.network->job_usage(JobId{j}, state_.clock);

@@ -21,6 +21,7 @@ class LeastWorkloadFirst final : public PlacementPolicy {
  public:
   explicit LeastWorkloadFirst(std::int64_t kappa) : kappa_{kappa} {}
 
+  [[nodiscard]] bool refuses_alike() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);

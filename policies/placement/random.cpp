@@ -12,6 +12,7 @@ class RandomPlacement final : public PlacementPolicy {
  public:
   explicit RandomPlacement(std::uint64_t seed) : stream_{seed, "placement.random"} {}
 
+  [[nodiscard]] bool refuses_alike() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);

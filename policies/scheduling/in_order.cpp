@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace contend {
@@ -75,32 +76,22 @@ void InOrder::left(JobId job) {
 }
 
 void InOrder::insert(const JobView& job) {
-  const auto lane = static_cast<std::size_t>(job.vc + 1);
-  while (lanes_.size() <= lane) {
+  const Demand demand{
+      job.vc, job.gpus, job.gpu_share, job.milli_cpus, job.memory_per_gpu.count(), job.host_memory.count()};
+  const auto [entry, is_new] = lane_of_.try_emplace(demand, lanes_.size());
+  if (is_new) {
     lanes_.emplace_back();
-    lanes_.back().vc = static_cast<std::int32_t>(lanes_.size()) - 2;
+    lanes_.back().demand = demand;
   }
-  lanes_[lane].queue.insert({key(job), job.tie, job.id}, demand_of(job));
+  lanes_[entry->second].queue.insert({key(job), job.tie, job.id}, demand_of(job));
 }
 
-int InOrder::limit(const ClusterView& cluster, const Lane& lane) const {
-  if (rules_.strict || rules_.preemptive || listens_) return INT_MAX;
-  return std::min(cluster.free_gpus_of_vc(lane.vc), cluster.quota_left(lane.vc));
-}
-
-void InOrder::find_next(const ClusterView& cluster, Lane& lane, const OrderedQueue::Place* after) {
-  const auto found =
-      after == nullptr ? lane.queue.first(limit(cluster, lane)) : lane.queue.next(*after, limit(cluster, lane));
-  lane.has_next = found.has_value();
-  if (found) lane.next = *found;
-}
-
-InOrder::Lane* InOrder::first_lane() {
-  Lane* first = nullptr;
-  for (Lane& lane : lanes_) {
-    if (lane.has_next && (first == nullptr || lane.next < first->next)) first = &lane;
-  }
-  return first;
+/// Nobody of the lane can start now.
+bool InOrder::is_hopeless(const ClusterView& cluster, const Lane& lane) const {
+  if (rules_.strict || rules_.preemptive || listens_) return false;
+  const Demand& demand = lane.demand;
+  return (demand.share == kWholeGpu && demand.gpus > cluster.free_gpus_of_vc(demand.vc)) ||
+         demand.gpus > cluster.quota_left(demand.vc);
 }
 
 void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
@@ -118,23 +109,48 @@ void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
 }
 
 void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
-  for (Lane& lane : lanes_) {
-    lane.is_isolated = lane.vc >= 0 && (cluster.quota_left(lane.vc) != INT_MAX || cluster.owns_servers(lane.vc));
-    find_next(cluster, lane, nullptr);
+  order_.clear();
+  const auto is_later = [this](std::size_t a, std::size_t b) { return lanes_[b].next < lanes_[a].next; };
+  for (std::size_t l = 0; l < lanes_.size(); ++l) {
+    Lane& lane = lanes_[l];
+    if (lane.queue.empty() || is_hopeless(cluster, lane)) continue;
+    const std::int32_t vc = lane.demand.vc;
+    lane.is_isolated = vc >= 0 && (cluster.quota_left(vc) != INT_MAX || cluster.owns_servers(vc));
+    lane.is_dropped = false;
+    lane.next = lane.queue.front();
+    order_.push_back(l);
   }
-  while (Lane* lane = first_lane()) {
-    const OrderedQueue::Place place = lane->next;
-    if (try_to_start(cluster, actions, place.job)) {
-      lane->queue.erase(place.job);
-    } else if (rules_.strict) {
-      for (Lane& other : lanes_) {
-        if (&other != lane && (other.is_isolated || lane->is_isolated)) continue;
-        other.has_next = false;
-        if (listens_) report_behind(actions, other, place.job);
-      }
+  std::make_heap(order_.begin(), order_.end(), is_later);
+  while (!order_.empty()) {
+    std::pop_heap(order_.begin(), order_.end(), is_later);
+    Lane& lane = lanes_[order_.back()];
+    if (lane.is_dropped || is_hopeless(cluster, lane)) {  // room only shrinks
+      order_.pop_back();
       continue;
     }
-    find_next(cluster, *lane, &place);
+    const bool started = try_to_start(cluster, actions, lane.next.job);
+    if (!started) on_refused(actions, lane);
+    const auto next = lane.is_dropped ? std::nullopt : lane.queue.next(lane.next, INT_MAX);
+    if (started) lane.queue.erase(lane.next.job);
+    if (next) {
+      lane.next = *next;
+      std::push_heap(order_.begin(), order_.end(), is_later);
+    } else {
+      order_.pop_back();
+    }
+  }
+}
+
+void InOrder::on_refused(SchedulingActions& actions, Lane& lane) {
+  if (rules_.strict) {
+    for (Lane& other : lanes_) {
+      const bool is_apart = other.is_isolated || lane.is_isolated;
+      if (is_apart && other.demand.vc != lane.demand.vc) continue;
+      other.is_dropped = true;
+      if (listens_) report_behind(actions, other, lane.next.job);
+    }
+  } else if (!rules_.preemptive && !listens_) {
+    lane.is_dropped = actions.refused_alike();
   }
 }
 

@@ -8,8 +8,10 @@
 #include "policies/scheduling/ordered_queue.hpp"
 #include "sim/ports.hpp"
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <vector>
 
 namespace contend {
@@ -54,20 +56,25 @@ class InOrder : public SchedulingPolicy {
   [[nodiscard]] const Rules& rules() const { return rules_; }
 
  private:
-  /// The queue of a virtual cluster; index 0: of the jobs without one.
+  /// What decides whether a job finds room. Jobs of one demand wait in one lane: if one of them is refused, the rest of
+  /// the lane often needn't be asked about.
+  struct Demand {
+    std::int32_t vc = -1, gpus = 1, share = 0, milli_cpus = 0;
+    std::int64_t memory = 0, host_memory = 0;
+    auto operator<=>(const Demand&) const = default;
+  };
   struct Lane {
+    Demand demand;
     OrderedQueue queue;
-    std::int32_t vc = -1;
-    bool is_isolated = false;
-    bool has_next = false;
+    bool is_isolated = false;  ///< of a virtual cluster that can only block itself
+    bool is_dropped = false;   ///< nobody else of it is tried in this round
     OrderedQueue::Place next;  ///< the job to be tried next in this round
   };
 
   void insert(const JobView& job);
-  void find_next(const ClusterView& cluster, Lane& lane, const OrderedQueue::Place* after);
-  [[nodiscard]] int limit(const ClusterView& cluster, const Lane& lane) const;
-  [[nodiscard]] Lane* first_lane();
+  [[nodiscard]] bool is_hopeless(const ClusterView& cluster, const Lane& lane) const;
   void round(const ClusterView& cluster, SchedulingActions& actions);
+  void on_refused(SchedulingActions& actions, Lane& lane);
   bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job);
   bool make_room(const ClusterView& cluster, SchedulingActions& actions, JobId job);
   [[nodiscard]] static Why why_not(const ClusterView& cluster, const JobView& job);
@@ -75,7 +82,9 @@ class InOrder : public SchedulingPolicy {
 
   Rules rules_;
   std::vector<Lane> lanes_;
-  std::vector<JobId> running_;  // preemptive only: in order of start
+  std::map<Demand, std::size_t> lane_of_;
+  std::vector<std::size_t> order_;  // in a round: a heap of lanes, that with the first job in front
+  std::vector<JobId> running_;      // preemptive only: in order of start
   bool in_pass_ = false;
   bool listens_ = false;            // SchedulingActions::recording()
   std::vector<JobView> preempted_;  // in this round; they queue when it is over

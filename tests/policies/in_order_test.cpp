@@ -1,0 +1,190 @@
+// InOrder against the obvious scheduler on random job lists, OrderedQueue against a sorted list; passes at the quantum,
+// ties, costs of preemption.
+
+#include "policies/scheduling/in_order.hpp"
+#include "sim/error.hpp"
+#include "sim/random.hpp"
+#include "tests/policies/policy_kit.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+RunResult run(const ClusterSpec& cluster, const Workload& workload, std::unique_ptr<SchedulingPolicy> scheduling,
+              const SchedulingRules& rules = {}) {
+  PolicySet policies = policies_of({}, {});
+  policies.scheduling = std::move(scheduling);
+  policies.placement = placement({"first-fit", {}});
+  SimulationOptions options;
+  options.rules = rules;
+  Simulation simulation{
+      cluster, workload, std::move(policies),
+      std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size()), options};
+  return simulation.run();
+}
+
+JobSpec timed(std::string name, std::int64_t submit, std::int64_t duration, int gpus = 1) {
+  JobSpec job;
+  job.name = std::move(name);
+  job.submit = Time::nanoseconds(submit);
+  job.duration = Time::nanoseconds(duration);
+  job.gpus = gpus;
+  return job;
+}
+
+ClusterSpec one_gpu() {
+  ClusterSpec cluster;
+  cluster.gpu_memory = Bytes{100};
+  return cluster;
+}
+
+std::string order_of(const RunResult& result) {
+  std::vector<const JobResult*> jobs;
+  for (const JobResult& job : result.jobs) jobs.push_back(&job);
+  std::sort(jobs.begin(), jobs.end(), [](auto* a, auto* b) { return a->start < b->start; });
+  std::string names;
+  for (const JobResult* job : jobs) names += job->name;
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the ordered queue is a sorted list") {
+  RandomStream stream{1, "ordered-queue"};
+  OrderedQueue queue;
+  std::vector<std::pair<OrderedQueue::Place, int>> list;
+  for (int step = 0; step < 4000; ++step) {
+    const JobId job{static_cast<std::uint32_t>(stream.uniform_integer(0, 199))};
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.first.job == job; });
+    REQUIRE(queue.contains(job) == (at != list.end()));
+    if (at != list.end()) {
+      queue.erase(job);
+      list.erase(at);
+    } else {
+      const OrderedQueue::Place place{stream.uniform_integer(0, 20), job.value(), job};
+      const int demand = static_cast<int>(stream.uniform_integer(0, 8));
+      queue.insert(place, demand);
+      list.emplace_back(place, demand);
+      std::sort(list.begin(), list.end());
+    }
+    const int gpus = static_cast<int>(stream.uniform_integer(-1, 9));
+    const OrderedQueue::Place from{stream.uniform_integer(0, 20), 100, JobId{100U}};
+    std::optional<OrderedQueue::Place> first, next;
+    for (const auto& [place, demand] : list) {
+      if (demand > gpus) continue;
+      if (!first) first = place;
+      if (!next && from < place) next = place;
+    }
+    REQUIRE(queue.size() == list.size());
+    REQUIRE(queue.first(gpus) == first);
+    REQUIRE(queue.next(from, gpus) == next);
+    if (!list.empty()) REQUIRE(queue.front() == list.front().first);
+  }
+}
+
+TEST_CASE("the rules in order are those of the obvious scheduler, on random lists") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomStream stream{seed, "in-order"};
+    const auto in = [&](std::int64_t low, std::int64_t high) { return stream.uniform_integer(low, high); };
+    ClusterSpec cluster = one_gpu();
+    cluster.servers = static_cast<int>(in(1, 4));
+    cluster.gpus_per_server = static_cast<int>(in(1, 4));
+    Workload workload;
+    for (int j = 0; j < 40; ++j) {
+      workload.jobs.push_back(timed(fmt::format("{}", j), in(0, 100), in(0, 30),
+                                    static_cast<int>(in(1, cluster.servers * cluster.gpus_per_server))));
+      if (workload.jobs.back().gpus == 1 && in(0, 3) == 0) workload.jobs.back().gpu_share = 500;
+      if (in(0, 9) == 0) workload.jobs.back().attempts = {Time::nanoseconds(in(0, 9))};
+    }
+    SchedulingRules rules;
+    rules.quantum = Time::nanoseconds(in(0, 2) == 0 ? in(2, 20) : 0);
+    const bool strict = in(0, 1) == 1;
+    Setup setup;
+    setup.key = [](const JobView& job) { return job.remaining_service.ns() / job.gpus; };
+    setup.strict = strict;
+    INFO("seed ", seed);
+    const RunResult plain = run(cluster, workload, std::make_unique<TestScheduling>(setup), rules);
+    const RunResult ours = run(cluster, workload, scheduling({"srtf", {{"strict", strict}}}), rules);
+    CHECK(difference(plain, ours) == "");
+    Time service;
+    for (const JobResult& job : ours.jobs) {
+      CHECK(job.state == JobState::finished);
+      CHECK(job.held + job.waited == job.jct());
+      service += job.compute;
+    }
+    CHECK(service > Time{});
+  }
+}
+
+TEST_CASE("with a quantum jobs end exactly, and their GPUs are used from its next multiple on") {
+  // Quantum 10. A arrives at 1, starts at 10 and ends at 17; B starts at 20, at whose end, 30, C starts.
+  Workload workload;
+  workload.jobs = {timed("A", 1, 7), timed("B", 2, 10), timed("C", 3, 5)};
+  SchedulingRules rules;
+  rules.quantum = Time::nanoseconds(10);
+  const RunResult result = run(one_gpu(), workload, scheduling({"fifo", {}}), rules);
+  CHECK(result.jobs[0].start.ns() == 10);
+  CHECK(result.jobs[0].finish.ns() == 17);
+  CHECK(result.jobs[1].start.ns() == 20);
+  CHECK(result.jobs[2].start.ns() == 30);
+  CHECK(result.jobs[2].finish.ns() == 35);
+}
+
+TEST_CASE("ties: equal keys by submission, backwards in the list, latest first, by name") {
+  Workload workload;  // all take 5; X runs first whatever the rule
+  workload.jobs = {timed("X", 0, 5), timed("C", 1, 5), timed("A", 2, 5), timed("B", 2, 5)};
+  const auto order = [&](TieOrder ties) {
+    SchedulingRules rules;
+    rules.ties = ties;
+    return order_of(run(one_gpu(), workload, scheduling({"sjf", {}}), rules));
+  };
+  CHECK(order(TieOrder::submission) == "XCAB");
+  CHECK(order(TieOrder::list_reversed) == "XCBA");
+  CHECK(order(TieOrder::latest) == "XBAC");
+  CHECK(order(TieOrder::name) == "XABC");
+}
+
+TEST_CASE("a preemption costs the work since the last checkpoint and a restart") {
+  // A needs 20 with a checkpoint of 1 after each 5 of work: 0-5, 6-11, ... At 14 B, 3 long, pushes it out: 10 are
+  // saved, 2 are lost. From 17 A restarts for 4, then 5 of work, a checkpoint, and the last 5: 17 + 4 + 11 = 32.
+  Workload workload;
+  workload.jobs = {timed("A", 0, 20), timed("B", 14, 3)};
+  SchedulingRules rules;
+  rules.preemption = {Time::nanoseconds(4), Time::nanoseconds(5), Time::nanoseconds(1)};
+  const RunResult result = run(one_gpu(), workload, scheduling({"srtf", {{"preemptive", true}}}), rules);
+  const JobResult& a = result.jobs[0];
+  CHECK(a.finish.ns() == 32);
+  CHECK(a.lost.ns() == 2);
+  CHECK(a.overhead.ns() == 2 + 4 + 1);
+  CHECK(a.held.ns() == 14 + 15);
+  CHECK(a.waited.ns() == 3);
+  CHECK(a.compute.ns() == 20);
+  CHECK(result.jobs[1].finish.ns() == 17);
+}
+
+TEST_CASE("scattered over more servers than needed a job takes longer, if the user says how much") {
+  // Two servers of two GPUs. A and B leave one free on each; C of two spans both: 10 x 1.5. D has nothing to span.
+  ClusterSpec cluster = one_gpu();
+  cluster.servers = cluster.gpus_per_server = 2;
+  Workload workload;
+  workload.jobs = {timed("A", 0, 30), timed("H", 0, 1), timed("B", 0, 30), timed("C", 2, 10, 2)};
+  SchedulingRules rules;
+  rules.scatter_penalty = {1500, 2000};
+  const RunResult result = run(cluster, workload, scheduling({"fifo", {}}), rules);
+  CHECK(result.jobs[3].servers == 2);
+  CHECK(result.jobs[3].finish.ns() == 17);
+  CHECK(result.jobs[3].compute.ns() == 20);
+  CHECK(run(cluster, workload, scheduling({"fifo", {}})).jobs[3].finish.ns() == 12);
+}
