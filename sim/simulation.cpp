@@ -59,7 +59,8 @@ class Simulation::Engine {
     executor_.dispatch();
     leaper_.after_instant();
 #ifndef NDEBUG
-    check_seats(state_);
+    if (checked_ != state_.groups_changed) check_seats(state_);
+    checked_ = state_.groups_changed;
 #endif
   }
 

@@ -41,7 +41,7 @@ TraceFile file_of(TraceKind kind) {
     case TraceKind::tiresias_60:
       return {"tiresias/60_job.csv", "tiresias", "60 jobs", "Tiresias' 60 jobs", 60, 2, Time::seconds(1)};
     case TraceKind::philly:
-      return {"philly/philly_pollux.csv", "philly-csv", "Philly", "Philly", 82248, 311, Time::seconds(1)};
+      return {"philly/philly_pollux.csv", "philly-csv", "Philly", "Philly", 82247, 311, Time::seconds(1)};
     case TraceKind::muri_trace3:
       return {"muri/trace3.csv", "muri-iterations", "trace3", "Muri trace3", 992, 8, Time::nanoseconds(1)};
   }

@@ -24,7 +24,7 @@ struct SchedulerTrace {
 };
 
 /// Helios, cluster Venus, virtual cluster vcvGl, 2020-09-01 to 26: 1,452 jobs on 20 servers of 8 GPUs.
-/// Philly, all virtual clusters in one pool: 82,248 jobs on 311 servers of 8 GPUs (the cluster had 2,490 GPUs).
+/// Philly, all virtual clusters in one pool: 82,247 jobs on 311 servers of 8 GPUs (the cluster had 2,490 GPUs).
 /// ITP cluster01: 1,595 jobs on 128 GPUs. Tiresias' 60 synthetic jobs on 2 servers of 8. Muri trace3: 992 jobs on 64
 /// GPUs, whose durations are iterations x iteration time x 1.015, as that simulator takes them.
 enum class TraceKind : std::uint8_t { helios_vcvgl, itp_cluster01, tiresias_60, muri_trace3, philly };
