@@ -83,6 +83,9 @@ class Simulation::Engine {
   void add_service(const JobRun& run, JobResult& job) const;
 
   EngineState state_;
+#ifndef NDEBUG
+  std::uint64_t checked_ = UINT64_MAX;  ///< EngineState::groups_changed when seats were checked last
+#endif
   Courier courier_{state_};
   Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); }};
   Admission admission_{state_, executor_, courier_};
