@@ -13,6 +13,7 @@ class Gang final : public PlacementPolicy {
  public:
   Gang(ServerRule alone, ServerRule remainder) : alone_{alone}, remainder_{remainder} {}
 
+  [[nodiscard]] bool refuses_alike() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, alone_ == &FreeServers::emptiest, chosen);
     place_gang(cluster, job, alone_, remainder_, chosen);

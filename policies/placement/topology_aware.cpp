@@ -75,6 +75,7 @@ class TopologyAware final : public PlacementPolicy {
  public:
   explicit TopologyAware(std::vector<std::vector<std::uint32_t>> tiers) : tiers_{std::move(tiers)} {}
 
+  [[nodiscard]] bool refuses_alike() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
     FreeServers servers{cluster, job};

@@ -64,6 +64,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
   }
 
  private:
+  [[nodiscard]] bool refused_alike() const override { return actions_->refused_alike(); }
   bool start(JobId job) override {
     if (!actions_->start(job)) return false;
     waiting_.erase(job);
