@@ -1,5 +1,6 @@
 // Schedules worked out by hand. Times in seconds; a job is written name(GPUs, duration).
 
+#include "sim/error.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <doctest/doctest.h>
@@ -96,6 +97,11 @@ TEST_CASE("dlas-gpu: who has had 8 GPU seconds falls into the second queue") {
   const Played by_time = play({"dlas", {{"queues", std::int64_t{2}}, {"limit_1_s", 2.0}}}, 4, jobs);
   CHECK(by_time.finishes() == "A10 B13 C6 D6");
   CHECK(by_time.preemptions() == "A1 B1");
+}
+
+TEST_CASE("dlas: the limits of the queues must rise") {
+  CHECK_THROWS_WITH_AS(play({"dlas", {{"limit_1_s", 9.0}, {"limit_2_s", 8.5}}}, 1, {timed_job(0, 1, 1)}),
+                       "policies.scheduling.limit_2_s: expected more than limit_1_s, which is 9, got 8.5", InputError);
 }
 
 TEST_CASE("dlas: promotion lets a job that has waited long enough begin anew in the first queue") {
