@@ -100,8 +100,9 @@ TEST_CASE("dlas-gpu: who has had 8 GPU seconds falls into the second queue") {
 }
 
 TEST_CASE("dlas: the limits of the queues must rise") {
-  CHECK_THROWS_WITH_AS(play({"dlas", {{"limit_1_s", 9.0}, {"limit_2_s", 8.5}}}, 1, {timed_job(0, 1, 1)}),
-                       "policies.scheduling.limit_2_s: expected more than limit_1_s, which is 9, got 8.5", InputError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(play({"dlas", {{"limit_1_s", 9.0}, {"limit_2_s", 8.5}}}, 1, {timed_job(0, 1, 1)})),
+      "policies.scheduling.limit_2_s: expected more than limit_1_s, which is 9, got 8.5", InputError);
 }
 
 TEST_CASE("dlas: promotion lets a job that has waited long enough begin anew in the first queue") {
