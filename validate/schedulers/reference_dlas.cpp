@@ -108,7 +108,7 @@ class Dlas {
         if (each.running && !runs) ++schedule_.preemptions;
         each.running = runs;
       }
-      std::ranges::stable_partition(level, &LeveledJob::running);
+      std::stable_partition(level.begin(), level.end(), [](const LeveledJob& each) { return each.running; });
     }
   }
 

@@ -107,7 +107,7 @@ int validate_schedulers(std::FILE* out) {
     all_hold = run_case(out, each, traces.at(each.trace)) && all_hold;
   }
   for (const auto& [trace, cases] : skipped) {
-    fmt::print(out, "  {} cases skipped: there is no file {} (set CONTEND_DATA)\n", cases, trace_path(trace));
+    fmt::print(out, "  cases skipped: {}; there is no file {} (set CONTEND_DATA)\n", cases, trace_path(trace));
   }
   fmt::print(out, "\nschedulers: {}{}\n", all_hold ? "passed" : "FAILED",
              skipped.empty() ? "" : ", the part that needs data skipped");

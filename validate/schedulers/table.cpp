@@ -15,7 +15,8 @@ namespace contend {
 
 namespace {
 
-constexpr TraceKind kTraces[] = {TraceKind::philly, TraceKind::helios_vcvgl, TraceKind::itp_cluster01};
+constexpr TraceKind kTraces[] = {TraceKind::philly, TraceKind::philly_512, TraceKind::helios_vcvgl,
+                                 TraceKind::itp_cluster01};
 
 constexpr std::size_t kSmallTrace = 10'000;  // jobs
 
@@ -50,7 +51,8 @@ std::vector<LoadedTrace> load_traces(std::FILE* out) {
   std::vector<LoadedTrace> loaded;
   for (const TraceKind kind : kTraces) {
     if (!std::filesystem::exists(trace_path(kind))) {
-      fmt::print(out, "Left out: there is no file {} (set CONTEND_DATA)\n\n", trace_path(kind));
+      fmt::print(out, "{} is left out: there is no file {} (set CONTEND_DATA)\n\n", trace_title(kind),
+                 trace_path(kind));
       continue;
     }
     SchedulerTrace trace = read_scheduler_trace(kind);

@@ -42,6 +42,8 @@ TraceFile file_of(TraceKind kind) {
       return {"tiresias/60_job.csv", "tiresias", "60 jobs", "Tiresias' 60 jobs", 60, 2, Time::seconds(1)};
     case TraceKind::philly:
       return {"philly/philly_pollux.csv", "philly-csv", "Philly", "Philly", 82247, 311, Time::seconds(1)};
+    case TraceKind::philly_512:
+      return {"philly/philly_pollux.csv", "philly-csv", "Philly/512", "Philly on 512", 82247, 64, Time::seconds(1)};
     case TraceKind::muri_trace3:
       return {"muri/trace3.csv", "muri-iterations", "trace3", "Muri trace3", 992, 8, Time::nanoseconds(1)};
   }
@@ -51,7 +53,8 @@ TraceFile file_of(TraceKind kind) {
 std::vector<JobRequest> read_jobs(TraceKind kind, const TraceFile& file) {
   const std::string path = trace_path(kind);
   const std::unique_ptr<ByteSource> source = open_file(path);
-  ImportOptions options{.origin = kind == TraceKind::philly ? TimeOrigin::first : TimeOrigin::kept};
+  const bool is_philly = kind == TraceKind::philly || kind == TraceKind::philly_512;
+  ImportOptions options{.origin = is_philly ? TimeOrigin::first : TimeOrigin::kept};
   if (kind == TraceKind::helios_vcvgl) options.vcs = {"vcvGl"};
   if (kind != TraceKind::itp_cluster01) return import_jobs(file.format, *source, path, options).jobs;
   const std::string member = read_tar_member(*source, path, kItpMember);
@@ -68,6 +71,10 @@ std::string trace_folder() {
 
 std::string trace_path(TraceKind kind) {
   return (std::filesystem::path{trace_folder()} / file_of(kind).path).string();
+}
+
+std::string trace_title(TraceKind kind) {
+  return file_of(kind).title;
 }
 
 std::vector<std::int64_t> read_gittins_sizes() {

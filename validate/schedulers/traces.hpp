@@ -24,10 +24,11 @@ struct SchedulerTrace {
 };
 
 /// Helios, cluster Venus, virtual cluster vcvGl, 2020-09-01 to 26: 1,452 jobs on 20 servers of 8 GPUs.
-/// Philly, all virtual clusters in one pool: 82,247 jobs on 311 servers of 8 GPUs (the cluster had 2,490 GPUs).
+/// Philly, all virtual clusters in one pool: 82,247 jobs on 311 servers of 8 GPUs (the cluster had 2,490 GPUs),
+/// where nobody waits, and on 64 such servers.
 /// ITP cluster01: 1,595 jobs on 128 GPUs. Tiresias' 60 synthetic jobs on 2 servers of 8. Muri trace3: 992 jobs on 64
 /// GPUs, whose durations are iterations x iteration time x 1.015, as that simulator takes them.
-enum class TraceKind : std::uint8_t { helios_vcvgl, itp_cluster01, tiresias_60, muri_trace3, philly };
+enum class TraceKind : std::uint8_t { helios_vcvgl, itp_cluster01, tiresias_60, muri_trace3, philly, philly_512 };
 
 /// Where the data are looked for.
 [[nodiscard]] std::string trace_folder();
@@ -35,6 +36,9 @@ enum class TraceKind : std::uint8_t { helios_vcvgl, itp_cluster01, tiresias_60, 
 
 /// GPU-seconds of past jobs that Tiresias learns its Gittins index from, ascending. Throws InputError.
 [[nodiscard]] std::vector<std::int64_t> read_gittins_sizes();
+
+/// What tables call it.
+[[nodiscard]] std::string trace_title(TraceKind kind);
 
 /// Throws InputError if the file can't be read or does not hold the jobs that it should.
 [[nodiscard]] SchedulerTrace read_scheduler_trace(TraceKind kind);
