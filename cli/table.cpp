@@ -26,16 +26,18 @@ struct Piece {
   bool after_blank = false;
 };
 
-/// Words; a long one may also be broken after a hyphen or a slash.
+/// Words; a long one may also be broken after a hyphen or a slash, a very long one (a path of keys) after a point.
 std::vector<Piece> pieces(const std::string& text) {
-  constexpr std::size_t kLongWord = 16;
+  constexpr std::size_t kLongWord = 16, kVeryLongWord = 28;
   std::vector<Piece> all;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find(' ', start), text.size());
     Piece piece{"", start > 0};
     for (std::size_t i = start; i < end; ++i) {
       piece.text += text[i];
-      if (end - start <= kLongWord || i + 1 == end || (text[i] != '-' && text[i] != '/')) continue;
+      const bool may_break = (end - start > kLongWord && (text[i] == '-' || text[i] == '/')) ||
+                             (end - start > kVeryLongWord && text[i] == '.');
+      if (i + 1 == end || !may_break) continue;
       all.push_back(std::exchange(piece, Piece{}));
     }
     all.push_back(piece);
