@@ -20,7 +20,7 @@ else
 fi
 
 cases=()
-for file in scenarios/ada-srsf/*.yaml scenarios/network/*.yaml; do
+for file in scenarios/ada-srsf/*.yaml scenarios/network/*.yaml scenarios/traces/*.yaml; do
   [[ ${file##*/} == base.yaml || ! -f $file ]] || cases+=("$file")
 done
 if ((${#cases[@]} == 0)); then
