@@ -311,8 +311,23 @@ void Admission::hold(JobId job) {
   run.servers_spanned = static_cast<int>(std::unique(servers.begin(), servers.end()) - servers.begin());
 }
 
+void Admission::show(JobId job) const {
+  static const Op kRun = [] {
+    Op op;
+    op.name = "run";
+    return op;
+  }();
+  const JobRun& run = state_.run(job);
+  if (state_.options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
+  if (run.since == state_.clock) return;
+  for (const GpuId gpu : run.gpus) {
+    state_.options.observer->compute(gpu, job, kRun, run.attempt, run.since, state_.clock);
+  }
+}
+
 void Admission::release(JobId job) {
   JobRun& run = state_.run(job);
+  show(job);
   const RankDemand rank{*run.spec};
   const Time held = state_.clock - run.since;
   for (const GpuId gpu : run.gpus) {

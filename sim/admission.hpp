@@ -55,6 +55,9 @@ class Admission : private SchedulingActions {
   void start_timed(JobRun& run, JobId job);
   void hold(JobId job);
   /// Gives back what the job holds, once its execution is over.
+  /// Tells the observer that a timed job leaves the GPUs that it has had for itself since it started: as a task named
+  /// `run`, whose iteration is the attempt. GPUs that it shares are left out, because spans of one GPU don't overlap.
+  void show(JobId job) const;
   void release(JobId job);
   void tell_left(JobId job);
   [[noreturn]] void illegal_step(JobId job, const char* what) const;

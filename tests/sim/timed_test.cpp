@@ -43,7 +43,8 @@ class FirstFitting final : public PlacementPolicy {
   }
 };
 
-RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup& rules = {}) {
+RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup& rules = {},
+              Observer* observer = nullptr) {
   Workload workload;
   for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   workload.jobs = std::move(jobs);
@@ -51,6 +52,7 @@ RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup
   policies.placement = std::make_unique<FirstFitting>();
   SimulationOptions options;
   options.until = rules.until;
+  options.observer = observer;
   Simulation simulation{
       cluster, workload, std::move(policies),
       std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size()),
@@ -90,6 +92,17 @@ TEST_CASE("a timed job has its GPUs to itself for its duration; those behind wai
   CHECK(result.jobs[0].compute.ns() == 20);
   CHECK(result.jobs[0].servers == 2);
   CHECK(result.end.ns() == 18);
+}
+
+TEST_CASE("an observer sees what holds a GPU: each attempt on each of the GPUs of a gang, no shares") {
+  Recorder recorder;
+  std::vector<JobSpec> jobs{timed(0, 10, 2), timed(1, 5), timed(2, 7), timed(20, 4)};
+  jobs[1].attempts = {Time::nanoseconds(3)};
+  jobs[3].gpu_share = 500;
+  static_cast<void>(run(cluster(2, 1), jobs, {}, &recorder));
+  // A has both until 10. B fails at 13, its GPU is free, and it starts again at once; C runs beside it. D shares.
+  CHECK(recorder.gpu(0) == "A.run#0 0-10 | B.run#0 10-13 | B.run#1 13-18");
+  CHECK(recorder.gpu(1) == "A.run#0 0-10 | C.run#0 10-17");
 }
 
 TEST_CASE("a job without work ends when it starts, and what it frees is used at the same instant") {
