@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/import_report.hpp"
+#include "cli/output.hpp"
 #include "scenarios/quantities.hpp"
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view kExamples[] = {
     "contend import philly cluster_job_log -o jobs.csv",
-    "contend import cluster_log.csv.gz --vc vcGl --from '2020-09-01 00:00' --until '2020-09-27 00:00' -o jobs.csv",
+    "contend import cluster_log.csv.gz --vc vcvGl --from '2020-09-01 00:00' --until '2020-09-27 00:00' -o jobs.csv",
 };
 constexpr Option kOptions[] = {
     {.name = "output",
@@ -99,6 +100,7 @@ int run(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string format = words.size() == 2 ? words.front() : "auto";
   if (arguments.has("json") && arguments.has("quiet")) throw UsageError{"contend import: --json and --quiet together"};
+  if (arguments.has("output")) refuse_to_overwrite(*arguments.value("output"), std::vector{words.back()});
   const ImportedJobs imported = import_jobs(format, words.back(), options_of(arguments));
   if (const auto output = arguments.value("output")) {
     if (imported.jobs.empty()) throw InputError{fmt::format("{}: no job is left to write", words.back())};

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 #include "scenarios/sweep/query.hpp"
 #include "scenarios/sweep/spec_keys.hpp"
@@ -116,6 +117,7 @@ std::string table_text(const ResultsTable& results) {
 
 void write_csv(const Arguments& arguments, const std::string& csv) {
   const std::string path = arguments.value("csv").value_or("-");
+  refuse_to_overwrite(path, arguments.positionals());
   if (path == "-")
     fmt::print("{}", csv);
   else

@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/overlap.hpp"
 #include "cli/report.hpp"
 #include "cli/running.hpp"
@@ -118,6 +119,9 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
   if (batch_size(scenarios) != 1) throw UsageError{"--timeline draws a single run: give one scenario and --repeat 1"};
+  std::vector<std::string> inputs = arguments.positionals();
+  if (scenarios.front().workload.jobs) inputs.push_back(*scenarios.front().workload.jobs);
+  refuse_to_overwrite(*file, inputs);
   const Scenario::Cluster& cluster = scenarios.front().cluster;
   return std::make_unique<ChromeTrace>(*file, static_cast<std::size_t>(cluster.servers),
                                        static_cast<std::size_t>(cluster.gpus_per_server));

@@ -168,7 +168,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
     fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
-  return tally.failed.empty() ? kExitOk : kExitUnfinished;
+  return tally.failed.empty() && tally.unfinished == 0 ? kExitOk : kExitUnfinished;
 }
 
 /// Options that mean nothing beside what is asked for.

@@ -23,7 +23,7 @@ namespace contend {
 namespace {
 
 constexpr std::string_view kExamples[] = {
-    "contend tune scenario.yaml --minimise avg_jct_s --set 'policies.placement.kappa={from: 1, to: 32}'",
+    "contend tune scenario.yaml --minimise avg_jct_s --set 'policies.placement.kappa={from: 1, to: 32, step: 1}'",
     "contend tune scenario.yaml --minimise makespan_s --method halving --repeat 9",
 };
 
@@ -145,7 +145,8 @@ void print_table(const SweepPlan& plan, const TuneOptions& options, const TuneRe
     table.add(std::move(cells));
   }
   fmt::print("{}tried {} of {} points in {} runs", table.text(), result.tried, plan.points().size(), result.runs);
-  if (result.useless > 0) fmt::print("; {} of them have no value (column `error`)", result.useless);
+  if (result.useless > 0)
+    fmt::print("; {} of them have no value: a run failed, or not all of its jobs finished", result.useless);
   fmt::print("\n");
 }
 

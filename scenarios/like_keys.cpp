@@ -111,7 +111,11 @@ std::vector<ScenarioKey> like_keys() {
           optional_codec(integer_codec<int>(1, kMaxGpus), ""), "jobs of more GPUs are not drawn"),
   };
   for (ScenarioKey& key : keys) {
-    if (key.path == "workload.like") continue;
+    if (key.path == "workload.like") {
+      key.needs = "no list of jobs (workload.jobs)";
+      key.applies = [](const Scenario& scenario) { return !scenario.workload.jobs; };
+      continue;
+    }
     key.needs = "workload.like";
     key.applies = [](const Scenario& scenario) { return scenario.workload.like.has_value(); };
   }
@@ -120,12 +124,6 @@ std::vector<ScenarioKey> like_keys() {
 
 std::optional<Diagnostic> jobs_complaint(const Scenario& scenario) {
   Diagnostic complaint;
-  if (scenario.workload.like && scenario.workload.jobs) {
-    complaint.key = "workload.like";
-    complaint.reason = "can't stand beside a list of jobs (workload.jobs)";
-    complaint.hint = "give one of the two, or a number of jobs to draw";
-    return complaint;
-  }
   if (scenario.workload.synthetic.jobs && !scenario.workload.like) {
     complaint.key = "workload.jobs";
     complaint.reason = "a number of jobs needs `workload.like`";

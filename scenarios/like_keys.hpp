@@ -13,7 +13,7 @@ ScenarioKey jobs_key();
 /// `workload.like` and `workload.scaling.*`.
 std::vector<ScenarioKey> like_keys();
 
-/// A number of jobs without a trace to be like, or a trace beside a list of jobs.
+/// A number of jobs without a trace to be like.
 [[nodiscard]] std::optional<Diagnostic> jobs_complaint(const Scenario& scenario);
 
 }  // namespace contend

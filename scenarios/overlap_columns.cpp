@@ -17,7 +17,7 @@ std::span<const OverlapColumn> overlap_columns() {
        [](const OverlapRow& row) { return row.efficiency; }},
       {"messages", "messages", 1, "messages", "collectives an iteration",
        [](const OverlapRow& row) { return static_cast<double>(row.messages); }},
-      {"sent_bytes", "sent [MiB]", 1.0 / 1048576, "B", "sizes of the tensors of all collectives of a worker",
+      {"sent_bytes", "sent [MiB]", 1.0 / 1048576, "B", "bytes that each worker sends in an iteration",
        [](const OverlapRow& row) { return row.sent_bytes; }, true},
       {"bound_s", "bound [ms]", 1e3, "s", "lower bound of the iteration of any schedule",
        [](const OverlapRow& row) { return row.bound_s; }},

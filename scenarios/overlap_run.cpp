@@ -68,6 +68,23 @@ SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, con
   return fast;
 }
 
+/// Bytes that a worker sends in a collective over a tensor of that size, as the exchange costs have it.
+double bytes_sent(const Op& op, int workers) {
+  const double others = static_cast<double>(workers - 1) / workers;
+  switch (op.collective) {
+    case CollectiveKind::all_reduce:
+      return 2 * others * op.bytes.to_double();
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
+      return others * op.bytes.to_double();
+    case CollectiveKind::reduce:
+    case CollectiveKind::broadcast:
+      return op.bytes.to_double();
+  }
+  check_failed(__FILE__, __LINE__, "a collective of the enum", op.name);
+}
+
 /// Adds one phase, `share` of all iterations, to the means of a row.
 void add_phase(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy, double share,
                OverlapRow& row) {
@@ -78,7 +95,7 @@ void add_phase(const Scenario& scenario, const OverlapProblem& problem, const Fu
   row.compression_s += share * kernels.to_seconds();
   row.messages = std::max(row.messages, message_count(graph));
   for (const Op& op : graph.ops()) {
-    if (op.kind == OpKind::collective) row.sent_bytes += share * op.bytes.to_double();
+    if (op.kind == OpKind::collective) row.sent_bytes += share * bytes_sent(op, problem.workers);
   }
   row.settled = row.settled && state.recurs;
 }

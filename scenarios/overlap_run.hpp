@@ -28,7 +28,7 @@ struct OverlapRow {
   double throughput = 0;     ///< samples per second of all workers
   double efficiency = 0;     ///< throughput over workers x that of one worker alone, 0..1
   std::size_t messages = 0;  ///< collectives an iteration
-  double sent_bytes = 0;     ///< by a worker into collectives, as the sizes of their tensors
+  double sent_bytes = 0;     ///< by each worker, 2(n-1)/n of a tensor in an all-reduce, (n-1)/n in an all-gather
   double bound_s = 0;        ///< IterationBound for the staleness of the policy; with compression: computing
   bool stale = false;        ///< it trains with gradients that are a step old
   bool settled = true;       ///< the state recurred; else the time is a mean over many iterations

@@ -62,10 +62,10 @@ class LayerReader {
     std::vector<Assignment> assignments;
     collect(*layer.source, layer.root, {}, assignments);
     refuse_conflicts(*layer.source, assignments);
+    const Scenario before = scenario_;
     for (const Assignment& assignment : assignments) {
       if (assignment.sets()) displace_by(*assignment.key);
     }
-    const Scenario before = scenario_;
     for (const Assignment& assignment : assignments) {
       const std::string path{assignment.key->path};
       const Reading reading{*layer.source, path, complaints_, files_};

@@ -111,12 +111,27 @@ class Search {
     }
     const std::vector<StoreRun> done = runner_(runs);
     for (const StoreRun& each : done) {
-      const double value = each.status == RunStatus::done ? each.metrics[options_.metric] : std::nan("");
+      const bool counts = each.status == RunStatus::done && (is_whole(each) || counts_jobs());
+      const double value = counts ? each.metrics[options_.metric] : std::nan("");
       values_[static_cast<std::size_t>(each.point)].push_back(value);
     }
     runs_ += static_cast<std::int64_t>(done.size());
     return done.size() == runs.size();
   }
+
+  [[nodiscard]] std::optional<std::size_t> metric(std::string_view name) const {
+    const auto& metrics = plan_.info().metrics;
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+      if (metrics[i].name == name) return i;
+    return std::nullopt;
+  }
+
+  /// Figures over the jobs that finished say nothing where some didn't: the run that loses the longest jobs would win.
+  [[nodiscard]] bool is_whole(const StoreRun& run) const {
+    const auto jobs = metric("jobs"), finished = metric("finished");
+    return !jobs || !finished || run.metrics[*finished] >= run.metrics[*jobs];
+  }
+  [[nodiscard]] bool counts_jobs() const { return plan_.info().metrics[options_.metric].unit == "jobs"; }
 
   [[nodiscard]] std::int64_t tried() const {
     return std::count_if(asked_.begin(), asked_.end(), [](std::int64_t seeds) { return seeds > 0; });

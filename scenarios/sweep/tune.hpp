@@ -50,7 +50,7 @@ struct TuneResult {
   std::vector<TunedPoint> points;  ///< that were run under the most seeds, the best first
   std::int64_t tried = 0;          ///< points
   std::int64_t runs = 0;
-  std::int64_t useless = 0;  ///< points whose runs failed, were refused or have no value
+  std::int64_t useless = 0;  ///< points whose runs failed or were refused, or in which not all jobs finished
 };
 
 /// Deterministic: equal results of runs lead to equal choices, whatever the number of threads. Ends early if a runner

@@ -41,16 +41,18 @@ TEST_CASE("workload.jobs is a number or a path: a file of that name is quoted") 
 TEST_CASE("a number of jobs needs a trace, a trace can't stand beside a list of jobs") {
   CHECK(errors("workload: {jobs: 100}\n") ==
         "a.yaml:2:18: workload.jobs: a number of jobs needs `workload.like`; name a trace there, or a file here");
-  const std::string both =
-      "workload.like: can't stand beside a list of jobs (workload.jobs); give one of the two, or a number of jobs to "
-      "draw";
-  CHECK(errors("workload: {jobs: list.csv, like: philly}\n") == "a.yaml:2:34: " + both);
-  CHECK(errors("workload: {like: philly}\n", {"workload.jobs=list.csv"}) == "a.yaml:2:18: " + both);
+  CHECK(errors("workload: {jobs: list.csv, like: philly}\n") ==
+        "a.yaml:2:28: workload.like: needs `no list of jobs (workload.jobs)`");
+  // In a later layer a list takes the place of the trace, and of what scales it.
+  const Scenario list = parsed("workload: {like: philly, scaling: {load: 0.5}}\n", {"workload.jobs=list.csv"});
+  CHECK(list.workload.jobs == "list.csv");
+  CHECK_FALSE(list.workload.like.has_value());
+  CHECK_FALSE(list.workload.synthetic.load.has_value());
   CHECK(parsed("workload: {like: philly, jobs: 10}\n", {"workload.like=itp"}).workload.synthetic.jobs == 10);
 }
 
 TEST_CASE("a generated mix and a trace displace each other") {
-  const Scenario mix = parsed("workload: {like: philly}\n", {"workload.generate.arrivals=5s"});
+  const Scenario mix = parsed("workload: {like: philly, scaling: {rate: 2}}\n", {"workload.generate.arrivals=5s"});
   CHECK_FALSE(mix.workload.like.has_value());
   CHECK(parsed("workload: {generate: {arrivals: 5s}}\n", {"workload.like=itp"}).workload.like == "itp");
   CHECK(errors("workload:\n  like: itp\n  generate:\n    arrivals: 5s\n").find("can't stand beside workload.like") !=

@@ -4,6 +4,7 @@
 #include "sim/random.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -27,6 +28,7 @@ SweepPlan square(int repeat = 1) {
 struct Oracle {
   const SweepPlan& plan;
   std::function<double(double, double, std::int64_t)> value;
+  double unfinished_below = -1e9;  ///< in runs with smaller values one of ten jobs does not finish
   std::set<std::int64_t> asked{};
   std::size_t largest = 0;  ///< request
 
@@ -42,10 +44,21 @@ struct Oracle {
                              run % plan.info().repeat);
       if (std::isnan(v)) each.status = RunStatus::failed;
       each.metrics.assign(plan.info().metrics.size(), v);
+      for (std::size_t i = 0; i < plan.info().metrics.size(); ++i) {
+        const std::string& name = plan.info().metrics[i].name;
+        if (name == "jobs" || name == "finished") each.metrics[i] = name == "finished" && v < unfinished_below ? 9 : 10;
+      }
     }
     return done;
   }
 };
+
+std::size_t metric_of(const SweepPlan& plan) {
+  const auto& metrics = plan.info().metrics;
+  return static_cast<std::size_t>(
+      std::find_if(metrics.begin(), metrics.end(), [](const StoreMetric& m) { return m.name == "avg_jct_s"; }) -
+      metrics.begin());
+}
 
 double bowl(double x, double y, std::int64_t) {
   return (x - 15) * (x - 15) + 2 * (y - 6) * (y - 6);
@@ -58,6 +71,7 @@ TEST_CASE("bayes: the bottom of a bowl of 441 points in 40 trials") {
   REQUIRE(plan.points().size() == 441);
   Oracle oracle{plan, bowl};
   TuneOptions options;
+  options.metric = metric_of(plan);
   options.trials = 40;
   const TuneResult result = tune(plan, options, std::ref(oracle));
   CHECK(result.tried == 40);
@@ -79,6 +93,7 @@ TEST_CASE("bayes: points at once, and points that can't be run") {
                   return x > y ? std::numeric_limits<double>::quiet_NaN() : bowl(x, y, seed);
                 }};
   TuneOptions options;
+  options.metric = metric_of(plan);
   options.trials = 60;
   options.batch = 4;
   const TuneResult result = tune(plan, options, std::ref(oracle));
@@ -99,6 +114,7 @@ TEST_CASE("halving: more seeds for the better points") {
         return bowl(x, y, 0) + static_cast<double>(noise.uniform_integer(-4, 4));
       }};
   TuneOptions options;
+  options.metric = metric_of(plan);
   options.method = TuneMethod::halving;
   options.trials = 441;
   const TuneResult result = tune(plan, options, std::ref(oracle));
@@ -117,10 +133,19 @@ TEST_CASE("a search that is cut short says what it has") {
   const TuneRunner runner = [&](std::span<const std::int64_t> runs) {
     return oracle(++calls > 3 ? runs.first(0) : runs);
   };
-  const TuneResult result = tune(plan, {.trials = 40}, runner);
+  const TuneResult result = tune(plan, {.metric = metric_of(plan), .trials = 40}, runner);
   CHECK(calls == 4);
   CHECK(result.runs == static_cast<std::int64_t>(oracle.asked.size()));
   CHECK(!result.points.empty());
+}
+
+TEST_CASE("a point where not all jobs finish is worth nothing, however short the others are") {
+  const SweepPlan plan = square();
+  Oracle oracle{plan, bowl};
+  oracle.unfinished_below = 54;
+  const TuneResult result = tune(plan, {.metric = metric_of(plan), .trials = 60}, std::ref(oracle));
+  CHECK(result.useless > 0);
+  CHECK(result.points.front().figure.mean >= 54);
 }
 
 TEST_CASE("coordinates: ranks of numbers, a direction for each word, nothing for what doesn't vary") {
