@@ -124,6 +124,17 @@ TEST_CASE("Slurm: GPUs from trackable resources, steps, jobs that never started"
         "still waiting when the trace was taken: 1 (7)");
 }
 
+TEST_CASE("Slurm: what a job ran for is told by Elapsed, over suspensions and clocks that are put back") {
+  const ImportedJobs got =
+      import_text_of("slurm",
+                     "JobID|Submit|Start|End|Elapsed|State|AllocTRES\n"
+                     "1|2024-03-31T01:00:00|2024-03-31T01:59:00|2024-03-31T03:01:00|00:02:00|COMPLETED|gres/gpu=1\n"
+                     "2|2024-03-31T01:00:00|2024-03-31T04:00:00|2024-03-31T05:00:00||COMPLETED|gres/gpu=1\n");
+  REQUIRE(got.jobs.size() == 2);
+  CHECK(got.jobs[0].duration == Time::seconds(120));
+  CHECK(got.jobs[1].duration == Time::seconds(3600));
+}
+
 TEST_CASE("Slurm: older columns") {
   const ImportedJobs got = import_text_of("slurm",
                                           "JobIDRaw|Submit|ElapsedRaw|TimelimitRaw|State|AllocGRES|\n"

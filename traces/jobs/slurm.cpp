@@ -162,7 +162,9 @@ bool complete_slurm(TraceTable& table, JobRequest& job) {
   job.host_memory = Bytes{for_each_gpu(resources.bytes, job.gpus)};
   job.gpu_type = resources.gpu_type;
   read_limit(table, job);
-  if (const std::string_view text = table.text(Field::elapsed); !job.duration && !text.empty()) {
+  // Elapsed leaves out what was suspended, and knows nothing of clocks that are put back: it goes before start and end.
+  const bool is_raw = !table.text(Field::duration).empty();
+  if (const std::string_view text = table.text(Field::elapsed); !is_raw && !text.empty()) {
     job.duration = parse_slurm_duration(text);
     if (!job.duration)
       table.bad(Field::elapsed, "expected a time such as 1-12:00:00", fmt::format("got {}", quote_for_message(text)));
