@@ -200,7 +200,9 @@ async function checkComparison(browser) {
   const page = await open(browser, file('several.html'));
   await checkNumbers(page, 'several');
   const cells = await page.locator('#comparison tbody tr').first().locator('td').allTextContents();
-  check(cells[0] === 'srsf-1' && cells[1] === '3' && cells.some((cell) => cell.includes('±')), `the table has intervals: ${cells}`);
+  check(cells[0] === 'srsf-1' && cells[1] === '1' && cells.some((cell) => cell.includes('±')), `the table has intervals: ${cells}`);
+  const scenario = await page.locator('#scenario').textContent();
+  check(scenario.includes('replicas3') && !/cluster.*What all share/s.test(scenario), `what all runs share is told once: ${scenario}`);
   check(await page.locator('#jobs-1 circle').count() >= 160, 'the scatter has a dot a job');
   check(await page.locator('#winners-1 rect').count() > 20, 'winners and losers have bars');
   // The table of changes, sorted by the difference: downwards at first.
