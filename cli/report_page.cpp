@@ -147,7 +147,7 @@ int report_run(const Arguments& arguments) {
   const SpanLimits limits = span_limits(arguments);
   const RunFolder folder = read_run_folder(arguments.positionals().front());
   const RunFolder::Run& run = chosen_run(folder, arguments);
-  if (limits.from.to_seconds() >= run.end_s)
+  if (arguments.has("from") && limits.from.to_seconds() >= run.end_s)
     throw UsageError{fmt::format("contend report: --from: the run of seed {} ended at {} s", run.seed, run.end_s)};
   const Output output{arguments, (fs::path{folder.path} / "report.html").string()};
   ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out with --no-timeline."};

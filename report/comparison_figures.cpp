@@ -62,9 +62,8 @@ Figure all_curves(std::span<const RunFolder> folders) {
 }
 
 Figure all_boxes(std::span<const RunFolder> folders) {
-  BoxPlot plot{.group_title = "run",
-               .y = {.title = "JCT", .unit = "s", .logarithmic = true, .categories = {}},
-               .groups = {}};
+  BoxPlot plot{
+      .group_title = "run", .y = {.title = "JCT", .unit = "s", .logarithmic = true, .categories = {}}, .groups = {}};
   for (const RunFolder& folder : folders) {
     std::vector<double> jct = folder.jobs.numbers("jct_s");
     if (std::ranges::any_of(jct, [](double each) { return !std::isnan(each); }))

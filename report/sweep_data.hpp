@@ -14,8 +14,8 @@ namespace contend {
 struct SweepData {
   struct Parameter {
     std::string key;
-    std::string unit;                 ///< of the numbers of a quantity
-    bool numeric = false;             ///< every value is a number or missing
+    std::string unit;      ///< of the numbers of a quantity
+    bool numeric = false;  ///< every value is a number or missing
     /// By run, and then of each point that has no run yet: as people write it; empty where the point has no such key.
     std::vector<std::string> values;
     std::vector<double> numbers;  ///< as many; NaN where it is no number
