@@ -91,11 +91,13 @@ SpanLimits span_limits(const Arguments& arguments) {
   return limits;
 }
 
-/// Pages and figures that a call of the program writes.
+/// Pages and figures that a call of the program writes; never over what it reads.
 class Output {
  public:
-  Output(const Arguments& arguments, std::string otherwise) : svg_{arguments.value("svg")} {
+  Output(const Arguments& arguments, std::string otherwise)
+      : svg_{arguments.value("svg")}, inputs_{arguments.positionals()} {
     if (arguments.has("output") || !svg_) page_ = arguments.value("output").value_or(std::move(otherwise));
+    if (page_) refuse_input(*page_);
     if (svg_) make_folder(*svg_);
   }
   [[nodiscard]] bool wants_page() const { return page_.has_value(); }
@@ -105,6 +107,7 @@ class Output {
   }
   void figures(std::span<const Figure> figures) const {
     if (!svg_) return;
+    for (const Figure& figure : figures) refuse_input(file(figure.id + ".csv"));
     for (const Figure& figure : figures) {
       drawing(figure.id, figure_svg(figure));
       write_file(file(figure.id + ".csv"), figure_csv(figure));
@@ -118,7 +121,17 @@ class Output {
 
  private:
   [[nodiscard]] std::string file(const std::string& name) const { return (fs::path{*svg_} / name).string(); }
+  void refuse_input(const std::string& path) const {
+    if (!fs::exists(path)) return;
+    for (const std::string& input : inputs_) {
+      bool own = fs::equivalent(path, input);
+      for (const std::string_view name : run_files())
+        own = own || (fs::exists(fs::path{input} / name) && fs::equivalent(path, fs::path{input} / name));
+      if (own) throw InputError{fmt::format("{}: the report is made from it and can't be written over it", path)};
+    }
+  }
   std::optional<std::string> page_, svg_;
+  std::vector<std::string> inputs_;
 };
 
 const RunFolder::Run& chosen_run(const RunFolder& folder, const Arguments& arguments) {
@@ -134,6 +147,8 @@ int report_run(const Arguments& arguments) {
   const SpanLimits limits = span_limits(arguments);
   const RunFolder folder = read_run_folder(arguments.positionals().front());
   const RunFolder::Run& run = chosen_run(folder, arguments);
+  if (arguments.has("from") && limits.from.to_seconds() >= run.end_s)
+    throw UsageError{fmt::format("contend report: --from: the run of seed {} ended at {} s", run.seed, run.end_s)};
   const Output output{arguments, (fs::path{folder.path} / "report.html").string()};
   ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out with --no-timeline."};
   if (!arguments.has("no-timeline")) {
@@ -152,6 +167,7 @@ int report_run(const Arguments& arguments) {
 int report_comparison(const Arguments& arguments) {
   std::vector<RunFolder> folders;
   for (const std::string& path : arguments.positionals()) folders.push_back(read_run_folder(path));
+  name_apart(folders);
   const Output output{arguments, "report.html"};
   const std::vector<Figure> figures = comparison_figures(folders);
   output.figures(figures);

@@ -19,7 +19,7 @@ FigureSeries empty_series(std::string name, SeriesMark mark) {
 }
 
 FigureAxis names_axis(std::span<const RunFolder> folders) {
-  FigureAxis axis{.title = "scenario", .unit = "", .categories = {}};
+  FigureAxis axis{.title = "run", .unit = "", .categories = {}};
   for (const RunFolder& folder : folders) axis.categories.push_back(folder.name);
   return axis;
 }
@@ -62,9 +62,8 @@ Figure all_curves(std::span<const RunFolder> folders) {
 }
 
 Figure all_boxes(std::span<const RunFolder> folders) {
-  BoxPlot plot{.group_title = "scenario",
-               .y = {.title = "JCT", .unit = "s", .logarithmic = true, .categories = {}},
-               .groups = {}};
+  BoxPlot plot{
+      .group_title = "run", .y = {.title = "JCT", .unit = "s", .logarithmic = true, .categories = {}}, .groups = {}};
   for (const RunFolder& folder : folders) {
     std::vector<double> jct = folder.jobs.numbers("jct_s");
     if (std::ranges::any_of(jct, [](double each) { return !std::isnan(each); }))

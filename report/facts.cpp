@@ -1,8 +1,11 @@
 #include "report/facts.hpp"
 
+#include "models/workloads/fitted.hpp"
 #include "network/topology_report.hpp"
 #include "scenarios/network.hpp"
+#include "scenarios/quantities.hpp"
 #include "scenarios/run.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <fmt/format.h>
@@ -36,8 +39,24 @@ std::string network_text(const Scenario& scenario) {
                      network.topology.server.kind, format_rate(*network.nic), network.collectives);
 }
 
+/// Jobs drawn like those of a trace, with what differs from it.
+std::string like_text(const std::string& trace, const SyntheticWorkload& synthetic) {
+  const FittedWorkload* fitted = find_fitted_workload(trace);
+  CONTEND_CHECK(fitted != nullptr, "a scenario names a fitted workload");
+  std::string text = fmt::format("{} jobs like {}", synthetic.jobs.value_or(fitted->fitted_jobs), trace);
+  if (synthetic.load)
+    text += fmt::format(", arriving at load {:g}", *synthetic.load);
+  else if (synthetic.rate != 1)
+    text += fmt::format(", arriving at {:g} times its rate", synthetic.rate);
+  if (synthetic.durations != 1) text += fmt::format(", durations times {:g}", synthetic.durations);
+  if (synthetic.longest) text += fmt::format(", cut to {}", print_quantity(*synthetic.longest));
+  if (synthetic.largest) text += fmt::format(", of at most {} GPUs", *synthetic.largest);
+  return text;
+}
+
 std::string workload_text(const Scenario& scenario) {
   if (scenario.workload.jobs) return "job list " + *scenario.workload.jobs;
+  if (scenario.workload.like) return like_text(*scenario.workload.like, scenario.workload.synthetic);
   int jobs = 0;
   for (const auto& [gpus, count] : scenario.workload.generate.sizes) jobs += count;
   return fmt::format("generated mix of {} jobs", jobs);

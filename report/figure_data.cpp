@@ -81,14 +81,16 @@ struct PlotWriter {
   }
 };
 
-/// `title_unit`, lower case, as columns of result files are named.
+/// `title_unit`, as columns of result files and stores are named: the title in lower case, the unit as it is.
 std::string column_name(const std::string& title, const std::string& unit) {
   std::string name;
-  for (const char c : title + (unit.empty() || unit == "share" ? "" : " " + unit)) {
+  const std::string text = title + (unit.empty() || unit == "share" ? "" : " " + unit);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     const bool capital = c >= 'A' && c <= 'Z';
     if (letter || capital)
-      name += static_cast<char>(capital ? c - 'A' + 'a' : c);
+      name += static_cast<char>(capital && i < title.size() ? c - 'A' + 'a' : c);
     else if (!name.empty() && name.back() != '_')
       name += '_';
   }

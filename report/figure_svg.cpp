@@ -150,7 +150,7 @@ class XySheet {
   static PlotScale scale_of(const XyPlot& plot, const FigureAxis& axis, bool horizontal) {
     if (!axis.categories.empty()) return category_scale(axis.categories.size());
     constexpr double kRoom = 0.03;  // for the outermost points to be whole
-    std::vector<double> values;
+    std::vector<double> values, lows;
     bool bars = false, points = false;
     for (const FigureSeries& series : plot.series) {
       const auto& own = horizontal ? series.x : series.y;
@@ -159,9 +159,12 @@ class XySheet {
       points = points || series.mark == SeriesMark::dots || series.mark == SeriesMark::line;
       if (horizontal && !plot.diagonal) continue;
       const auto& other = plot.diagonal ? (horizontal ? series.y : series.x) : series.low;
-      values.insert(values.end(), other.begin(), other.end());
+      lows.insert(lows.end(), other.begin(), other.end());
       if (!horizontal) values.insert(values.end(), series.high.begin(), series.high.end());
     }
+    // Where no value is negative, an interval does not make the axis so.
+    const bool positive = std::ranges::none_of(values, [](double value) { return value < 0; });
+    for (const double low : lows) values.push_back(positive && !plot.diagonal ? std::max(low, 0.0) : low);
     if (bars && !horizontal) values.push_back(plot.base);
     if (bars && horizontal && !values.empty()) {
       const auto [first, last] = std::ranges::minmax(values);
@@ -184,7 +187,8 @@ class XySheet {
       if (!drawable(series.x[i], series.y[i])) continue;
       const double x = sheet_.x(series.x[i]);
       if (!series.low.empty() && std::isfinite(series.low[i]) && std::isfinite(series.high[i]))
-        sheet_.line(x, sheet_.y(series.low[i]), x, sheet_.y(series.high[i]), fmt::format("stroke=\"{}\"", colour));
+        sheet_.line(x, std::min(sheet_.y(series.low[i]), Sheet::bottom()), x, sheet_.y(series.high[i]),
+                    fmt::format("stroke=\"{}\"", colour));
       if (series.mark == SeriesMark::dots || series.x.size() <= 40)
         sheet_.raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\" fill=\"{}\"/>\n", x,
                                sheet_.y(series.y[i]), colour));

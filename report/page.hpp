@@ -21,6 +21,7 @@ struct RunPage {
 };
 
 [[nodiscard]] std::string run_page(const RunPage& page);
+/// Runs go by the names of their folders, which tell them apart: name_apart().
 [[nodiscard]] std::string comparison_page(std::span<const RunFolder> folders, std::span<const Figure> figures);
 [[nodiscard]] std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> figures);
 

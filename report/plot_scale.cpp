@@ -81,6 +81,7 @@ PlotScale round_scale(const FigureAxis& axis, const std::vector<double>& values,
 /// Units as people write them.
 std::string_view unit_text(std::string_view unit) {
   if (unit == "s_per_B") return "s/B";
+  if (unit == "per_s") return "1/s";
   return unit == "Bps" ? "B/s" : unit;
 }
 

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -102,6 +103,13 @@ std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run&
   return rows;
 }
 
+std::span<const std::string_view> run_files() {
+  static constexpr std::string_view kFiles[] = {"manifest.json", "summary.json",    "scenario.yaml",
+                                                "jobs.csv",      "gpus.csv",        "links.csv",
+                                                "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv"};
+  return kFiles;
+}
+
 RunFolder read_run_folder(const std::string& path) {
   const auto file = [&](const char* name) { return (fs::path{path} / name).string(); };
   if (!fs::exists(file("manifest.json")))
@@ -119,6 +127,21 @@ RunFolder read_run_folder(const std::string& path) {
   if (fs::exists(file("fabric_utilisation.csv")))
     folder.fabric_utilisation = read_columns(file("fabric_utilisation.csv"));
   return folder;
+}
+
+void name_apart(std::vector<RunFolder>& folders) {
+  std::vector<std::string> names;
+  const auto differ = [&] { return std::set<std::string>(names.begin(), names.end()).size() == names.size(); };
+  const auto use = [&](const auto& name_of) {
+    names.clear();
+    for (const RunFolder& folder : folders) names.push_back(name_of(folder));
+  };
+  use([](const RunFolder& folder) { return folder.name.empty() ? "run" : folder.name; });
+  if (!differ()) use([](const RunFolder& folder) { return fs::canonical(folder.path).filename().string(); });
+  if (!differ()) use([](const RunFolder& folder) { return folder.path; });
+  if (!differ())
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] += fmt::format(" ({})", i + 1);
+  for (std::size_t i = 0; i < folders.size(); ++i) folders[i].name = std::move(names[i]);
 }
 
 }  // namespace contend

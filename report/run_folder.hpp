@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -23,7 +25,7 @@ struct RunFolder {
   };
 
   std::string path;
-  std::string name;  ///< of the scenario
+  std::string name;  ///< of the scenario, or what name_apart() made of it
   Scenario scenario;
   std::string yaml;  ///< its effective text
   std::string version, git_hash, scenario_hash, exit_state;
@@ -36,7 +38,14 @@ struct RunFolder {
   [[nodiscard]] std::vector<std::size_t> rows_of(const ColumnTable& table, const Run& run) const;
 };
 
+/// What `contend run -o` writes into a folder.
+[[nodiscard]] std::span<const std::string_view> run_files();
+
 /// Throws InputError if the folder or one of its files isn't there or can't be read.
 [[nodiscard]] RunFolder read_run_folder(const std::string& path);
+
+/// Gives every run a name of its own: that of its scenario; where two of these are the same, all go by their folders,
+/// by whole paths if need be, and a folder that is there twice by its place in the list too.
+void name_apart(std::vector<RunFolder>& folders);
 
 }  // namespace contend

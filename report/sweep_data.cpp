@@ -55,6 +55,15 @@ SweepData read_sweep(const std::string& path) {
     data.parameters.push_back({.key = each.key, .unit = each.unit, .numeric = true, .values = {}, .numbers = {}});
   for (const StoreMetric& each : data.info.metrics) data.metrics.push_back({.description = each, .values = {}});
   const std::vector<StorePoint> points = store.points();
+  const auto append_values = [&](const StorePoint& point) {
+    for (std::size_t i = 0; i < data.parameters.size(); ++i) {
+      SweepData::Parameter& parameter = data.parameters[i];
+      parameter.values.push_back(text_of(point.values[i]));
+      parameter.numbers.push_back(point.numbers[i]);
+      if (!parameter.values.back().empty() && std::isnan(point.numbers[i])) parameter.numeric = false;
+    }
+  };
+  std::set<std::int64_t> begun;
   for (const StoreRun& run : store.runs()) {
     const auto point = std::ranges::lower_bound(points, run.point, {}, &StorePoint::point);
     if (point == points.end() || point->point != run.point)
@@ -63,16 +72,14 @@ SweepData read_sweep(const std::string& path) {
     data.seeds.push_back(run.seed);
     data.states.push_back(run.status);
     data.errors.push_back(run.error);
-    for (std::size_t i = 0; i < data.parameters.size(); ++i) {
-      SweepData::Parameter& parameter = data.parameters[i];
-      parameter.values.push_back(text_of(point->values[i]));
-      parameter.numbers.push_back(point->numbers[i]);
-      if (!parameter.values.back().empty() && std::isnan(point->numbers[i])) parameter.numeric = false;
-    }
+    append_values(*point);
+    begun.insert(run.point);
     for (std::size_t i = 0; i < data.metrics.size(); ++i)
       data.metrics[i].values.push_back(run.status == RunStatus::done ? run.metrics[i] : NAN);
   }
   if (data.runs() == 0) throw InputError{path + ": the store has no run yet"};
+  for (const StorePoint& point : points)
+    if (begun.count(point.point) == 0) append_values(point);
   return data;
 }
 

@@ -14,10 +14,11 @@ namespace contend {
 struct SweepData {
   struct Parameter {
     std::string key;
-    std::string unit;                 ///< of the numbers of a quantity
-    bool numeric = false;             ///< every value is a number or missing
-    std::vector<std::string> values;  ///< by run, as people write it; empty where the point has no such key
-    std::vector<double> numbers;      ///< by run; NaN where it is no number
+    std::string unit;      ///< of the numbers of a quantity
+    bool numeric = false;  ///< every value is a number or missing
+    /// By run, and then of each point that has no run yet: as people write it; empty where the point has no such key.
+    std::vector<std::string> values;
+    std::vector<double> numbers;  ///< as many; NaN where it is no number
   };
   struct Metric {
     StoreMetric description;
@@ -46,7 +47,9 @@ struct SweepAxes {
 /// the first. Throws InputError for a name that isn't there, with the nearest.
 [[nodiscard]] SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted);
 
-/// A line a value of `by`, each point the mean over its runs with a 95% interval; and, with two parameters, a heat map.
+/// A line a value of `by`, and, with two parameters, a heat map. As query_results() has it, a figure is averaged over
+/// the points that it stands for, seed by seed, and then over seeds, to which its 95% interval belongs. Seeds that lack
+/// a value at one of these points are left out; where none is left there is no figure.
 [[nodiscard]] std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes);
 
 /// The columns for the page.

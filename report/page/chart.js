@@ -147,7 +147,10 @@ function drawSeries(layer, series, frame, figure, colour, dash, theme) {
 function xyScales(figure, hidden, zoom, width, height) {
   const shown = figure.series.filter((_, i) => !hidden.has(i));
   const list = shown.length ? shown : figure.series;
-  const xs = list.flatMap((s) => s.x), ys = list.flatMap((s) => [...s.y, ...(s.low || []), ...(s.high || [])]);
+  const xs = list.flatMap((s) => s.x), ys = list.flatMap((s) => [...s.y, ...(s.high || [])]);
+  // Where no value is negative, an interval does not make the axis so.
+  const positive = ys.every((y) => isMissing(y) || y >= 0);
+  for (const low of list.flatMap((s) => s.low || [])) if (!isMissing(low)) ys.push(positive ? Math.max(low, 0) : low);
   if (list.some((s) => s.mark === 'bars')) {
     ys.push(figure.base);
     const ends = xs.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);

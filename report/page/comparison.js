@@ -1,11 +1,29 @@
 // The page about several runs side by side. The first is what the others are measured by.
 
-function comparisonTable(runs) {
+/** Whether something is the same of all runs. */
+function isShared(runs, value) {
+  return new Set(runs.map(value)).size === 1;
+}
+
+function metricOf(run, name) {
+  return run.metrics.find((m) => m.name === name);
+}
+
+/** Figures of the table, and of them those that are the same in all runs; the average JCT always has a column. */
+function comparedMetrics(runs) {
   const plain = (name) => ['avg_jct_s', 'median_jct_s', 'p95_jct_s', 'makespan_s', 'avg_queueing_s', 'gpu_utilisation', 'network_utilisation', 'contended_share', 'finished'].includes(name);
   const metrics = runs[0].metrics.filter((metric) => plain(metric.name));
-  const columns = [{name: 'scenario', values: runs.map((run) => run.name)}, {name: 'replicas', values: runs.map((run) => run.replicas)}];
-  for (const metric of metrics) {
-    const own = runs.map((run) => run.metrics.find((m) => m.name === metric.name));
+  const same = (metric) => metric.name !== 'avg_jct_s' && isShared(runs, (run) => metricOf(run, metric.name).value)
+    && isShared(runs, (run) => metricOf(run, metric.name).half_width);
+  return {shared: metrics.filter(same), differing: metrics.filter((metric) => !same(metric))};
+}
+
+function comparisonTable(runs) {
+  const columns = [{name: 'run', values: runs.map((run) => run.name)}];
+  if (!isShared(runs, (run) => run.replicas)) columns.push({name: 'replicas', values: runs.map((run) => run.replicas)});
+  const ratioAt = columns.length;
+  for (const metric of comparedMetrics(runs).differing) {
+    const own = runs.map((run) => metricOf(run, metric.name));
     columns.push({
       name: metric.name, title: metric.title, unit: metric.unit, values: own.map((m) => m.value),
       text: (value, row) => {
@@ -15,7 +33,7 @@ function comparisonTable(runs) {
     });
     if (own.some((m) => !isMissing(m.half_width))) columns.push({name: metric.name + '_half_width_95', values: own.map((m) => m.half_width), hidden: true});
   }
-  columns.splice(2, 0, {
+  columns.splice(ratioAt, 0, {
     name: 'jct_ratio_to_first', title: 'JCT / first', values: runs.map((run) => run.ratio && run.ratio.ratio),
     text: (value, row) => {
       if (isMissing(value)) return '–';
@@ -59,17 +77,23 @@ function changesTable(series, first, other) {
 
 function comparisonPage(data) {
   const own = data.figures.filter((figure) => !/^(jobs|winners)-\d+$/.test(figure.id));
-  const first = data.runs[0].facts, differing = first.map(([name]) => name).filter((name) =>
-    new Set(data.runs.map((run) => (run.facts.find(([n]) => n === name) || [])[1])).size > 1);
-  const shared = first.filter(([name]) => !differing.includes(name));
-  const what = [{name: 'scenario', values: data.runs.map((run) => run.name)},
-                ...differing.map((name) => ({name, values: data.runs.map((run) => run.facts.find(([n]) => n === name)[1])})),
-                {name: 'description', values: data.runs.map((run) => run.description)}];
-  const intervals = data.runs.some((run) => run.replicas > 1);
+  const {runs} = data, fact = (run, name) => run.facts.find(([n]) => n === name)[1];
+  // Every run has the same facts, and a description and a number of replicas.
+  const described = runs.map((run) => ({...run, facts: [...run.facts, ['description', run.description], ['replicas', String(run.replicas)]]}));
+  const names = described[0].facts.map(([name]) => name), isSame = (name) => isShared(described, (run) => fact(run, name));
+  const shared = names.filter((name) => isSame(name) && fact(described[0], name) !== '').map((name) => [name, fact(described[0], name)]);
+  for (const metric of comparedMetrics(runs).shared) {
+    const {value, half_width: spread} = metricOf(runs[0], metric.name);
+    if (!isMissing(value)) shared.push([metric.title, quantity(value, metric.unit) + (spread > 0 ? ` ± ${quantity(spread, metric.unit)}` : '')]);
+  }
+  const differing = names.filter((name) => !isSame(name) && name !== 'replicas').map((name) => ({name, values: described.map((run) => fact(run, name))}));
+  const what = differing.length ? sortableTable([{name: 'run', values: runs.map((run) => run.name)}, ...differing], {name: 'scenarios', filter: false})
+    : el('p', {class: 'notice', text: 'Nothing of what is told here; the scenarios and seeds in the folders say more.'});
+  const intervals = runs.some((run) => run.replicas > 1);
   return [
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
       + 'JCT / first is the average completion time over that of the first run under the same seeds, paired.'}), comparisonTable(data.runs)),
-    section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), sortableTable(what, {name: 'scenarios', filter: false})),
+    section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), what),
       el('div', {}, el('h3', {text: 'What all share'}), factTable(shared)))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),
     section('metrics', 'Figures with intervals', el('div', {class: 'grid small'}, ...own.filter((f) => f.id.startsWith('metric')).map((figure) => figureElement(figure, {height: 240})))),

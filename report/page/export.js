@@ -6,9 +6,9 @@ const KINDS = {
   heat: {draw: drawHeat, tooltip: (figure, state, frame, at) => heatTooltip(figure, frame, at), csv: heatCsv},
 };
 
-/** A column name as result files have them: report/figure_data.cpp does the same. */
+/** A column name as result files have them, the unit as it is: report/figure_data.cpp does the same. */
 function columnName(title, unit) {
-  const name = (title + (unit && unit !== 'share' ? ' ' + unit : '')).toLowerCase().replace(/[^a-z0-9]+/g, '_');
+  const name = (title.toLowerCase() + (unit && unit !== 'share' ? ' ' + unit : '')).replace(/[^A-Za-z0-9]+/g, '_');
   return name.replace(/^_+|_+$/g, '') || 'value';
 }
 

@@ -45,7 +45,7 @@ function percent(share) {
 
 /** Units as people write them. */
 function unitText(unit) {
-  return {s_per_B: 's/B', Bps: 'B/s'}[unit] || unit;
+  return {s_per_B: 's/B', Bps: 'B/s', per_s: '1/s'}[unit] || unit;
 }
 
 /** A value with its unit: `s`, `share` (0..1) or whatever the data say. */
@@ -53,6 +53,7 @@ function quantity(value, unit) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   if (unit === 'share') return percent(value);
   if (unit === 'Bps' || unit === 'B') return bytes(value) + (unit === 'B' ? '' : '/s');
+  if (unit === 'per_s') return `${number(value)}/s`;
   return unit && unit !== 'jobs' ? `${number(value)} ${unitText(unit)}` : number(value);
 }
 

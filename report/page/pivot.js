@@ -1,4 +1,5 @@
-// Grouping the runs of a sweep: any metric over any parameters. report/sweep_figures.cpp does the same for files.
+// Grouping the runs of a sweep: any metric over any parameters. report/sweep_figures.cpp does the same for files, and
+// scenarios/sweep/query.cpp for `contend results`.
 
 // 0.975 quantiles of Student's t, as sim/statistics.cpp has them, so that the page and the files agree.
 const STUDENT_T = [12.7062047, 4.3026527, 3.1824463, 2.7764451, 2.5705818, 2.4469119, 2.3646243, 2.3060041, 2.2621572, 2.2281389,
@@ -33,15 +34,38 @@ function levelsOf(parameter) {
   return {names: order.map((code) => parameter.names[code] || '(none)'), numbers: order.map((code) => parameter.numbers[code]), rank};
 }
 
-/** Estimates by level of `by` and of x, over the runs that `keep` lets through; null where there is no run. */
+/**
+ * The estimate of a group: averaged over its points, seed by seed, and then over seeds. Seeds that lack a value at a point
+ * are left out; null where none is left.
+ */
+function groupEstimate(group) {
+  const count = group.points.size + group.waiting, means = [];
+  for (const values of group.bySeed.values())
+    if (values.length === count) means.push(values.reduce((sum, v) => sum + v, 0) / count);
+  return means.length ? estimateOf(means) : null;
+}
+
+/**
+ * Estimates by level of `by` and of x, over the rows that `keep` lets through: runs, and behind them the points that have
+ * none yet.
+ */
 function pivot(sweep, metric, x, by, keep = () => true) {
   const xLevels = levelsOf(x), byLevels = by ? levelsOf(by) : {names: [metric.title], numbers: [null], rank: [0]};
-  const groups = byLevels.names.map(() => xLevels.names.map(() => []));
-  metric.values.forEach((value, run) => {
-    if (isMissing(value) || !keep(run)) return;
-    groups[by ? byLevels.rank[by.codes[run]] : 0][xLevels.rank[x.codes[run]]].push(value);
+  const groups = byLevels.names.map(() => xLevels.names.map(() => ({points: new Set(), waiting: 0, bySeed: new Map()})));
+  x.codes.forEach((code, row) => {
+    if (!keep(row)) return;
+    const group = groups[by ? byLevels.rank[by.codes[row]] : 0][xLevels.rank[code]];
+    if (row >= sweep.points.length) {
+      ++group.waiting;
+      return;
+    }
+    group.points.add(sweep.points[row]);
+    const value = metric.values[row], seed = sweep.seeds[row];
+    if (isMissing(value)) return;
+    if (!group.bySeed.has(seed)) group.bySeed.set(seed, []);
+    group.bySeed.get(seed).push(value);
   });
-  return {xLevels, byLevels, cells: groups.map((row) => row.map((values) => (values.length ? estimateOf(values) : null)))};
+  return {xLevels, byLevels, cells: groups.map((row) => row.map(groupEstimate))};
 }
 
 /** Whether the levels can stand on an axis of numbers. */
@@ -54,7 +78,7 @@ function lineFigure(sweep, metric, x, by, keep, id, title) {
   const low = Math.min(...xLevels.numbers), high = Math.max(...xLevels.numbers);
   return {
     id, kind: 'xy', title, base: 0, diagonal: false,
-    caption: `${metric.text}${by ? `, a line a value of ${by.key}` : ''}; means over all runs with these values, bars: 95% Student-t intervals.`,
+    caption: `${metric.text}${by ? `, a line a value of ${by.key}` : ''}; means over the points with these values and over seeds, bars: 95% Student-t intervals over seeds.`,
     x: numeric ? {title: x.key, unit: x.unit, log: low > 0 && high / low >= 32, ...(x.unit ? {ticks: xLevels.numbers, tick_names: xLevels.names} : {})} : {title: x.key, unit: '', log: false, categories: xLevels.names},
     y: {title: metric.title, unit: metric.unit, log: false, from_zero: true},
     series: cells.map((row, b) => {
@@ -71,7 +95,7 @@ function lineFigure(sweep, metric, x, by, keep, id, title) {
 function mapFigure(sweep, metric, x, by, keep, id, title) {
   const {xLevels, byLevels, cells} = pivot(sweep, metric, x, by, keep);
   return {
-    id, kind: 'heat', title, caption: `${metric.text}; means over all runs with these values.`, x: {title: x.key, unit: '', categories: xLevels.names},
+    id, kind: 'heat', title, caption: `${metric.text}; means over the points with these values and over seeds.`, x: {title: x.key, unit: '', categories: xLevels.names},
     y: {title: by ? by.key : '', unit: '', categories: byLevels.names}, value_title: metric.title, value_unit: metric.unit, x_from: 0, x_step: 1,
     columns: xLevels.names.length, low: 0, high: 0, values: cells.flat().map((cell) => (cell ? cell.mean : null)),
   };

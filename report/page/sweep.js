@@ -15,8 +15,8 @@ function failuresNotice(sweep) {
   const bad = sweep.states.map((state, run) => [state, run]).filter(([state]) => state !== 'done');
   const missing = sweep.planned > sweep.points.length ? `${(sweep.planned - sweep.points.length).toLocaleString('en-US')} of ${sweep.planned.toLocaleString('en-US')} runs are not in the store yet. ` : '';
   if (!bad.length && !missing) return null;
-  const text = !bad.length ? '' : bad.length === 1 ? `One run gave no result and is left out of the figures: ${sweep.errors[bad[0][1]]}`
-    : `${bad.length.toLocaleString('en-US')} runs gave no result and are left out of the figures; the first: ${sweep.errors[bad[0][1]]}`;
+  const text = !bad.length ? '' : bad.length === 1 ? `One run gave no result, so figures over its point leave out its seed: ${sweep.errors[bad[0][1]]}`
+    : `${bad.length.toLocaleString('en-US')} runs gave no result, so figures over their points leave out their seeds; the first: ${sweep.errors[bad[0][1]]}`;
   return el('p', {class: 'notice', text: missing + text});
 }
 
@@ -26,8 +26,8 @@ function runsTable(sweep) {
     // Sorted and copied as numbers where they are, shown as they were written.
     const numeric = isNumeric(parameter), shown = (value, run) => parameter.names[parameter.codes[run]] || '–';
     columns.push({
-      name: parameter.key + (numeric && parameter.unit ? `_${parameter.unit}` : ''), title: parameter.key, text: shown,
-      values: parameter.codes.map((code) => (numeric ? parameter.numbers[code] : parameter.names[code])),
+      name: columnName(parameter.key, numeric ? parameter.unit : ''), title: parameter.key, text: shown,
+      values: parameter.codes.slice(0, sweep.points.length).map((code) => (numeric ? parameter.numbers[code] : parameter.names[code])),
     });
   }
   if (sweep.states.some((state) => state !== 'done')) columns.push({name: 'status', values: sweep.states}, {name: 'error', values: sweep.errors});

@@ -48,6 +48,31 @@ TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
   CHECK(contains(place.contend("report out --from 5").err, "--from: expected a time such as"));
   CHECK(contains(place.contend("report out --from 5s --to 1s").err, "--from must be before --to"));
   CHECK(contains(place.contend("report out --seed 99").err, "no replica with seed 99"));
+  const Outcome late = place.contend("report out --from 9000h");
+  CHECK(late.code == 2);
+  CHECK(contains(late.err, "--from: the run of seed 1 ended at "));
+}
+
+TEST_CASE("contend report does not write over what it reads" * doctest::skip(!has_program())) {
+  const Workplace place;
+  place.write("s.yaml", kScenario);
+  REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
+  const std::string jobs = place.read("out/jobs.csv"), links = place.read("out/links.csv");
+  const Outcome page = place.contend("report out -o out/../out/jobs.csv");
+  CHECK(page.code == 3);
+  CHECK(contains(page.err, "can't be written over it"));
+  CHECK(contains(place.contend("report out out -o out/summary.json").err, "can't be written over it"));
+  CHECK(place.read("out/jobs.csv") == jobs);
+  CHECK(place.contend("report out").code == 0);
+  CHECK(place.contend("report out").code == 0);  // over its own page
+
+  place.write("sweep.yaml", std::string{kScenario} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
+  REQUIRE(place.contend("sweep sweep.yaml -q -o s.sqlite").code == 0);
+  const std::string store = place.read("s.sqlite");
+  CHECK(contains(place.contend("report s.sqlite -o s.sqlite").err, "s.sqlite: the report is made from it"));
+  CHECK(place.read("s.sqlite") == store);
+  CHECK(place.contend("report s.sqlite --svg figures").code == 0);
+  CHECK(contains(place.read("figures/sweep-lines.csv"), "series,network_nic_Bps,average_jct_s,low,high\n"));
 }
 
 TEST_CASE("a folder whose results are no longer those of its scenario has a page without a timeline" *

@@ -99,6 +99,26 @@ TEST_CASE("a drawing is one XML document in which texts are escaped") {
   CHECK(count(svg, "<path") == 1);
 }
 
+TEST_CASE("an interval does not make an axis negative that has no negative value") {
+  const auto drawing = [](double y) {
+    XyPlot plot;
+    plot.y = {.title = "JCT", .unit = "per_s", .from_zero = true, .categories = {}};
+    plot.series.push_back(
+        {.name = "s", .x = {1, 2}, .y = {y, 4}, .low = {y - 30, 3}, .high = {y + 30, 5}, .labels = {}});
+    return figure_svg({.id = "f", .title = "f", .caption = "", .plot = plot});
+  };
+  CHECK(drawing(2).find(">-") == std::string::npos);
+  CHECK(drawing(-2).find(">-40<") != std::string::npos);
+  CHECK(drawing(2).find("JCT [1/s]") != std::string::npos);
+}
+
+TEST_CASE("columns have the unit as stores do") {
+  XyPlot plot;
+  plot.x = {.title = "network.nic", .unit = "Bps", .categories = {}};
+  plot.y = {.title = "average JCT", .unit = "s", .categories = {}};
+  CHECK(figure_csv({.id = "f", .title = "f", .caption = "", .plot = plot}) == "series,network_nic_Bps,average_jct_s\n");
+}
+
 TEST_CASE("every kind of figure is drawn, also without values") {
   for (const SeriesMark mark : {SeriesMark::line, SeriesMark::step, SeriesMark::dots, SeriesMark::bars}) {
     XyPlot plot;

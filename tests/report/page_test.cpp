@@ -1,13 +1,17 @@
 #include "report/page.hpp"
 
+#include "models/workloads/fitted.hpp"
 #include "report/assets.hpp"
 #include "report/facts.hpp"
 #include "report/run_figures.hpp"
+#include "scenarios/sweep/query.hpp"
 #include "sim/error.hpp"
 #include "tests/report/report_kit.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <map>
 
 #include <doctest/doctest.h>
 
@@ -153,18 +157,84 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
                        "the sweep has no parameter \"network.nik\"; did you mean \"network.nic\"?", InputError);
 
   // 1 Gbps, kappa 1: 1000 + {0, 100, 200} + 10 + {5, 10, 15} over three policies and seeds, the mean of which is 1120.
-  // Run 4 (policy 0, kappa 2, seed 2) failed, so that kappa 2 has 8 runs: 9 of mean 1130, less 1030.
+  // By seed: 1115, 1120, 1125, of deviation 5, so that the interval is t(2) 5 / sqrt(3), whatever the policies differ
+  // by. Run 4 (policy 0, kappa 2, seed 2) failed, so that kappa 2 has the seeds 1 and 3 only: 1125 and 1135.
   const std::vector<Figure> figures = sweep_figures(data, axes);
   const XyPlot& lines = std::get<XyPlot>(figures[0].plot);
   REQUIRE(lines.series.size() == 2);
   CHECK(lines.x.logarithmic == false);  // 1 to 8
   CHECK(lines.series[0].x[0] == 125e6);
   CHECK(lines.series[0].y[0] == doctest::Approx(1120));
-  CHECK(lines.series[1].y[0] == doctest::Approx((9 * 1130.0 - 1030) / 8));
+  CHECK(lines.series[0].high[0] - lines.series[0].y[0] == doctest::Approx(4.3026527 * 5 / std::sqrt(3.0)));
+  CHECK(lines.series[1].y[0] == doctest::Approx(1130));
+  CHECK(lines.series[1].high[0] - lines.series[1].y[0] == doctest::Approx(12.7062047 * 5));
   const HeatMap& map = std::get<HeatMap>(figures[1].plot);
   CHECK(map.values[0] == doctest::Approx(1120));
   CHECK(map.columns == 4);
   CHECK(!has(sweep_page(data, axes, figures), "<img"));
+}
+
+TEST_CASE("the figures of a sweep are those of contend results") {
+  const ReportFolder place;
+  // Of 72 runs: all; the last point has two of three; it has none, and the one before it one.
+  for (const std::int64_t end : {72, 71, 67}) {
+    CAPTURE(end);
+    const std::string path = place.path(fmt::format("{}.sqlite", end));
+    write_store(path, 4, end);
+    const SweepData data = read_sweep(path);
+    const std::string x = "network.nic", by = "policies.placement.kappa";
+    const Figure figure = sweep_figures(data, {.x = x, .by = by, .metric = "avg_jct_s"}).front();
+    SweepStore store = SweepStore::open(path);
+    const ResultsTable table =
+        query_results(store, {.group_by = {by, x}, .metrics = {"avg_jct_s"}, .where = {}, .baseline = {}});
+    std::map<std::pair<std::string, double>, Estimate> expected;
+    for (const ResultsGroup& group : table.groups)
+      if (!std::isnan(group.figures[0].mean))
+        expected[{fmt::format("{}", std::get<std::int64_t>(group.values[0])), group.numbers[1]}] = group.figures[0];
+    std::size_t drawn = 0;
+    for (const FigureSeries& series : std::get<XyPlot>(figure.plot).series) {
+      for (std::size_t i = 0; i < series.x.size(); ++i, ++drawn) {
+        const Estimate& other = expected.at({series.name, series.x[i]});
+        CHECK(series.y[i] == other.mean);
+        CHECK(std::isnan(series.low[i]) == std::isnan(other.half_width));
+        if (!std::isnan(other.half_width)) CHECK(series.low[i] == other.mean - other.half_width);
+      }
+    }
+    CHECK(drawn == expected.size());
+    CHECK(drawn == (end == 67 ? 7 : 8));
+  }
+}
+
+TEST_CASE("runs of one scenario go by their folders") {
+  const ReportFolder place;
+  for (const char* name : {"p/a", "p/b", "q/a"}) write_run(place.path(name), kSmallScenario);
+  const auto names = [&](const std::vector<std::string>& paths) {
+    std::vector<RunFolder> folders;
+    for (const std::string& path : paths) folders.push_back(read_run_folder(place.path(path)));
+    name_apart(folders);
+    std::vector<std::string> all;
+    for (const RunFolder& folder : folders) all.push_back(folder.name);
+    return all;
+  };
+  CHECK(names({"p/a"}) == std::vector<std::string>{"small"});
+  CHECK(names({"p/a/", "p/b"}) == std::vector<std::string>{"a", "b"});
+  CHECK(names({"p/a", "q/a"}) == std::vector<std::string>{place.path("p/a"), place.path("q/a")});
+  CHECK(names({"p/b", "p/b"})[1] == place.path("p/b") + " (2)");
+}
+
+TEST_CASE("jobs like those of a trace are told as such, with their scaling") {
+  const auto told = [](std::string_view workload) {
+    return scenario_facts(parse_scenario(fmt::format("schema_version: 1\nname: x\nworkload: {}\n", workload), "x.yaml"))
+        .back();
+  };
+  CHECK(told("{like: philly, jobs: 300}").second == "300 jobs like philly");
+  CHECK(told("{like: philly, jobs: 300, scaling: {load: 0.95, durations: 0.5, longest: 2h, largest: 8}}").second ==
+        "300 jobs like philly, arriving at load 0.95, durations times 0.5, cut to 2h, of at most 8 GPUs");
+  CHECK(told("{like: philly, jobs: 9, scaling: {rate: 2}}").second ==
+        "9 jobs like philly, arriving at 2 times its rate");
+  CHECK(told("{like: philly}").second ==
+        fmt::format("{} jobs like philly", find_fitted_workload("philly")->fitted_jobs));
+  CHECK(told("{generate: {sizes: {1: 3, 4: 2}}}").second == "generated mix of 5 jobs");
 }
 
 TEST_CASE("facts name what was simulated, and every fidelity has a drawing") {

@@ -59,8 +59,9 @@ inline void write_run(const std::string& folder, std::string_view yaml) {
                 to_yaml(scenario, folder), results[0]);
 }
 
-/// A store of `sizes` x 3 policies x 2 kappas x 3 seeds whose figures follow from a formula; one run has failed.
-inline void write_store(const std::string& path, int sizes) {
+/// A store of `sizes` x 3 policies x 2 kappas x 3 seeds whose figures follow from a formula; one run has failed. Runs
+/// from `end` on are not there yet.
+inline void write_store(const std::string& path, int sizes, std::int64_t end = INT64_MAX) {
   const std::vector<StoreParameter> parameters = {{.key = "network.nic",
                                                    .column = "network_nic",
                                                    .type = StoreParameter::Type::quantity,
@@ -122,6 +123,7 @@ inline void write_store(const std::string& path, int sizes) {
   SweepStore store = SweepStore::create(path, info, points);
   const std::int64_t manifest = store.add_manifest({.manifest = 0, .version = "0.1", .git_hash = "abc", .json = "{}"});
   for (StoreRun& run : runs) {
+    if (run.run >= end) break;
     run.manifest = manifest;
     store.record(run);
   }

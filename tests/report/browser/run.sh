@@ -60,6 +60,9 @@ few=(--set 'workload.generate.iterations=[20, 60]')
 "$contend" report several/srsf-1 several/ada-srsf --svg several-figures -o several.html
 "$write_store" sweep.sqlite 8
 "$contend" report sweep.sqlite --svg sweep-figures -o sweep.html
+# Its last point has no run yet and the one before it has one of three.
+"$write_store" begun.sqlite 4 67
+"$contend" report begun.sqlite --svg begun-figures -o begun.html
 if [[ $size == full ]]; then
   "$contend" run "$study/base.yaml" --repeat 1 -q -o large
   "$contend" report large -o large.html
