@@ -5,11 +5,20 @@
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/network.hpp"
+#include "scenarios/run.hpp"
+#include "scenarios/scheduling_keys.hpp"
+#include "sim/cluster.hpp"
 #include "sim/error.hpp"
 #include "traces/job_list.hpp"
+#include "traces/jobs/row_report.hpp"
+#include "traces/layers/byte_source.hpp"
 
 #include <algorithm>
-#include <climits>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -37,7 +46,54 @@ void check_size(const Scenario& scenario, const std::string& file, const std::st
   complaints.push_back(std::move(diagnostic));
 }
 
+/// The jobs of a list, row by row: their virtual clusters must be there, and a cluster without other jobs run them.
+void check_list(const Scenario& scenario, const std::string& path) {
+  std::vector<std::string> vcs;
+  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) vcs.push_back(vc.name);
+  RowReport report{path, false};
+  std::vector<JobRequest> requests;
+  std::vector<int> lines;
+  read_jobs(*open_file(path), report, [&](int line, JobRequest&& job) {
+    if (!vcs.empty() && !job.vc.empty() && std::find(vcs.begin(), vcs.end(), job.vc) == vcs.end()) {
+      const std::string nearest = nearest_name(job.vc, vcs);
+      report.bad(line, "vc", "cluster.vcs has no such virtual cluster",
+                 fmt::format("cluster.vcs has no virtual cluster {}", quote_for_message(job.vc)),
+                 nearest.empty() ? "" : fmt::format("did you mean \"{}\"?", nearest));
+    }
+    requests.push_back(std::move(job));
+    lines.push_back(line);
+  });
+  report.throw_if_bad();
+  if (requests.empty()) static_cast<void>(read_job_list(path));  // says so
+  const Workload workload = build_workload(requests);
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const JobSpec& job = workload.jobs[j];
+    const std::string reason = why_never(cluster, job);
+    if (reason.empty()) continue;
+    report.bad(lines[j], "gpus", "more than it can ever have",
+               fmt::format("job {} {}", quote_for_message(job.name), reason));
+  }
+  report.throw_if_bad();
+}
+
+/// Of generated jobs the first for each reason not to run, where virtual clusters divide the cluster.
+void check_generated(const Scenario& scenario, const std::string& file, Complaints& complaints) {
+  const Workload workload = scenario_workload(scenario, scenario.seed);
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  std::set<std::string> told;
+  for (const JobSpec& job : workload.jobs) {
+    const std::string reason = why_never(cluster, job);
+    if (reason.empty() || !told.insert(reason).second) continue;
+    Diagnostic& diagnostic = complaints.emplace_back();
+    diagnostic.file = file;
+    diagnostic.key = "cluster.vcs";
+    diagnostic.reason = fmt::format("job \"{}\" {}", job.name, reason);
+  }
+}
+
 void check_jobs(const Scenario& scenario, const std::string& file, Complaints& complaints) {
+  if (!scenario.workload.jobs && !scenario.cluster.vcs.empty()) check_generated(scenario, file, complaints);
   if (scenario.workload.like) {
     const FittedWorkload& like = *find_fitted_workload(*scenario.workload.like);
     const int largest = largest_size(like, scenario.workload.synthetic.largest);
@@ -50,9 +106,7 @@ void check_jobs(const Scenario& scenario, const std::string& file, Complaints& c
     }
     return;
   }
-  const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  const int no_job_is_larger = static_cast<int>(std::min<std::int64_t>(gpus, INT_MAX));
-  static_cast<void>(build_workload(read_job_list(*scenario.workload.jobs, no_job_is_larger)));
+  check_list(scenario, *scenario.workload.jobs);
 }
 
 /// Complaints of `check`, those without a file under the name of the scenario's.

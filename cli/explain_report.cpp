@@ -55,7 +55,7 @@ class Story {
     const std::string by = wait.by.valid() ? holder_name(wait.by) : "another job";
     switch (*wait.why) {
       case Why::no_gpus:
-        return fmt::format("fewer than {} are free", gpus_text(self().gpus));
+        return self().gpus == 1 ? "no GPU is free" : fmt::format("fewer than {} are free", gpus_text(self().gpus));
       case Why::no_place:
         return fmt::format("{} finds no place for it", report_.placement);
       case Why::quota:

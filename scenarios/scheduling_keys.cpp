@@ -109,10 +109,11 @@ std::vector<ScenarioKey> host_keys() {
           "memory of each server, for jobs that ask for some; any: not counted"),
       row(
           "cluster.vcs", [](auto& s) -> auto& { return s.cluster.vcs; }, vcs_codec(),
-          "virtual clusters: each has `servers` of its own, taken in this order from the first on, or a quota of "
-          "`gpus` "
-          "anywhere, which with `borrow: true` the scheduling policy may exceed; empty: those of the jobs mean "
-          "nothing"),
+          "virtual clusters: each has `servers` of its own, taken in this order from the first on, which no other job "
+          "may use, or a quota of `gpus` on the servers that nobody owns, which with `borrow: true` the scheduling "
+          "policy may exceed. Jobs without a virtual cluster use the servers that nobody owns. Empty: those of the "
+          "jobs "
+          "mean nothing"),
   };
 }
 
@@ -169,6 +170,7 @@ ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string
     all.push_back(made);
     names.push_back(vc.name);
   }
+  std::vector<bool> is_named(all.size());
   for (const std::string& vc : vcs) {
     const auto found = std::find(names.begin(), names.end(), vc);
     if (found == names.end()) {
@@ -176,7 +178,11 @@ ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string
       throw InputError{fmt::format("cluster.vcs: the jobs name a virtual cluster `{}` that is not there{}", vc,
                                    nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest))};
     }
+    is_named[static_cast<std::size_t>(found - names.begin())] = true;
     spec.vcs.push_back(all[static_cast<std::size_t>(found - names.begin())]);
+  }
+  for (std::size_t v = 0; v < all.size(); ++v) {  // they own their servers though none of these jobs is theirs
+    if (!is_named[v] && all[v].servers.size() > 0) spec.vcs.push_back(all[v]);
   }
   return spec;
 }

@@ -56,40 +56,11 @@ void Admission::schedule_next_arrival() {
   state_.calendar.schedule(next_arrival(), Phase::arrivals, {CalendarEvent::Kind::arrival});
 }
 
-std::string Admission::why_never(const JobSpec& job) const {
-  const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
-  const std::size_t gpus = servers.size() * static_cast<std::size_t>(state_.spec.gpus_per_server);
-  const auto needed = static_cast<std::size_t>(job.gpus);
-  if (needed > gpus) {
-    return fmt::format("needs {} GPUs, {} has {}", job.gpus,
-                       gpus == state_.gpu.size() ? "the cluster" : "its virtual cluster", gpus);
-  }
-  if (job.memory_per_gpu > state_.spec.gpu_memory) {
-    return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(),
-                       state_.spec.gpu_memory.count());
-  }
-  const int quota = state_.capacity.vc_quota(job.vc);
-  if (job.gpus > quota && state_.capacity.quota_left(job.vc) != INT_MAX) {
-    return fmt::format("needs {} GPUs, the quota of its virtual cluster is {}", job.gpus, quota);
-  }
-  std::int64_t ranks = state_.spec.gpus_per_server;  // on one empty server
-  if (state_.spec.milli_cpus > 0 && job.milli_cpus > 0) {
-    ranks = std::min(ranks, state_.spec.milli_cpus / job.milli_cpus);
-  }
-  if (state_.spec.host_memory > Bytes{} && job.host_memory > Bytes{}) {
-    ranks = std::min(ranks, state_.spec.host_memory.count() / job.host_memory.count());
-  }
-  if (needed > static_cast<std::size_t>(ranks) * servers.size()) {
-    return fmt::format("needs CPUs or memory for {} ranks, the servers have them for {} each", job.gpus, ranks);
-  }
-  return {};
-}
-
 void Admission::on_arrival() {
   const JobId job = arrivals_[next_++];
   schedule_next_arrival();
   ++state_.events;
-  std::string reason = why_never(*state_.run(job).spec);
+  std::string reason = why_never(state_.spec, *state_.run(job).spec);
   if (!reason.empty()) {
     if (state_.options.decisions != nullptr) state_.options.decisions->rejected(state_.clock, job, reason);
     state_.reasons.emplace_back(job, std::move(reason));
@@ -292,7 +263,17 @@ void Admission::preempt(JobId job, JobId by) {
 }
 
 void Admission::blocked(JobId job, Why why, JobId by) {
-  if (state_.options.decisions != nullptr) state_.options.decisions->blocked(state_.clock, job, why, by);
+  if (state_.options.decisions == nullptr) return;
+  // Whatever the policy looked at first: a job that its quota keeps out waits for nothing else.
+  const JobSpec& spec = *state_.run(job).spec;
+  if (spec.gpus > state_.capacity.quota_left(spec.vc)) {
+    why = Why::quota;
+    by = JobId::none();
+  } else if (why == Why::no_place && RankDemand{spec}.share == kWholeGpu &&
+             spec.gpus > state_.capacity.free_gpus_of_vc(spec.vc)) {
+    why = Why::no_gpus;
+  }
+  state_.options.decisions->blocked(state_.clock, job, why, by);
 }
 
 void Admission::hold(JobId job) {

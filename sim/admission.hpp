@@ -5,7 +5,6 @@
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 
-#include <string>
 #include <vector>
 
 namespace contend {
@@ -42,7 +41,6 @@ class Admission : private SchedulingActions {
 
   void schedule_next_arrival();
   [[nodiscard]] Time next_arrival() const;
-  [[nodiscard]] std::string why_never(const JobSpec& job) const;
   void enqueue(JobId job);
   void order_ties();
   void schedule_pass(Time time);

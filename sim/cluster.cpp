@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <fmt/core.h>
+
 namespace contend {
 
 namespace {
@@ -51,6 +53,55 @@ std::size_t BitSet::next(std::size_t from) const {
   return size_;
 }
 
+ServerRange unowned_servers(const ClusterSpec& spec) {
+  ServerRange unowned{0, static_cast<std::uint32_t>(spec.servers)};
+  for (const VirtualCluster& vc : spec.vcs) {
+    if (vc.servers.size() > 0) unowned.first = std::max(unowned.first, vc.servers.last);
+  }
+  return unowned;
+}
+
+ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc) {
+  if (vc >= 0 && static_cast<std::size_t>(vc) < spec.vcs.size()) {
+    const ServerRange own = spec.vcs[static_cast<std::size_t>(vc)].servers;
+    if (own.size() > 0) return own;
+  }
+  return unowned_servers(spec);
+}
+
+std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
+  const ServerRange servers = servers_of_vc(spec, job.vc);
+  const std::size_t gpus = servers.size() * static_cast<std::size_t>(spec.gpus_per_server);
+  const auto needed = static_cast<std::size_t>(job.gpus);
+  if (needed > gpus) {
+    const bool is_all = servers.size() == static_cast<std::size_t>(spec.servers);
+    const char* whose = is_all                             ? "the cluster has"
+                        : servers == unowned_servers(spec) ? "the servers that no virtual cluster owns have"
+                                                           : "its virtual cluster has";
+    return fmt::format("needs {} GPUs, {} {}", job.gpus, whose, gpus);
+  }
+  if (job.memory_per_gpu > spec.gpu_memory) {
+    return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(),
+                       spec.gpu_memory.count());
+  }
+  if (job.vc >= 0 && static_cast<std::size_t>(job.vc) < spec.vcs.size()) {
+    const VirtualCluster& vc = spec.vcs[static_cast<std::size_t>(job.vc)];
+    if (!vc.borrows && job.gpus > vc.quota) {
+      return fmt::format("needs {} GPUs, the quota of its virtual cluster is {}", job.gpus, vc.quota);
+    }
+  }
+  std::int64_t ranks = spec.gpus_per_server;  // on one empty server
+  if (spec.milli_cpus > 0 && job.milli_cpus > 0) ranks = std::min(ranks, spec.milli_cpus / job.milli_cpus);
+  if (spec.host_memory > Bytes{} && job.host_memory > Bytes{}) {
+    ranks = std::min(ranks, spec.host_memory.count() / job.host_memory.count());
+  }
+  if (ranks == 0) return "needs more CPUs or host memory for each GPU than a server has";
+  if (needed > static_cast<std::size_t>(ranks) * servers.size()) {
+    return fmt::format("needs CPUs or memory for {} ranks, the servers have them for {} each", job.gpus, ranks);
+  }
+  return {};
+}
+
 RankDemand::RankDemand(const JobSpec& job)
     : memory{job.memory_per_gpu},
       share{job.duration && job.gpu_share == 0 ? kWholeGpu : job.gpu_share},
@@ -66,7 +117,7 @@ Time reserved_part(Time time, std::int32_t share) {
 }
 
 Capacity::Capacity(const ClusterSpec& spec)
-    : spec_{spec}, gpus_per_server_{static_cast<std::size_t>(spec.gpus_per_server)} {
+    : spec_{spec}, gpus_per_server_{static_cast<std::size_t>(spec.gpus_per_server)}, unowned_{unowned_servers(spec)} {
   const auto servers = static_cast<std::size_t>(spec.servers);
   gpus_.assign(servers * gpus_per_server_, {spec.gpu_memory, 0, 0});
   free_ = static_cast<int>(gpus_.size());
@@ -77,6 +128,7 @@ Capacity::Capacity(const ClusterSpec& spec)
     for (std::size_t s = vc.servers.first; s < vc.servers.last; ++s) owner_[s] = static_cast<std::int32_t>(vcs_.size());
     vcs_.push_back({0, static_cast<int>(vc.servers.size() * gpus_per_server_)});
   }
+  unowned_free_ = static_cast<int>(unowned_.size() * gpus_per_server_);
   BitSet& all = servers_with(spec.gpus_per_server);
   for (std::size_t s = 0; s < servers; ++s) all.insert(s);
 }
@@ -93,6 +145,7 @@ void Capacity::add_free(ServerId id, int change) {
   servers_with(server.free).insert(id.index());
   free_ += change;
   if (const std::int32_t vc = owner_[id.index()]; vc >= 0) vcs_[index(vc)].free += change;
+  if (unowned_.contains(id)) unowned_free_ += change;
 }
 
 void Capacity::change(GpuId id, const RankDemand& rank, int sign) {
@@ -133,7 +186,7 @@ bool Capacity::fits(GpuId id, const RankDemand& rank) const {
 
 ServerRange Capacity::servers_of_vc(std::int32_t vc) const {
   if (owns_servers(vc)) return spec_.vcs[index(vc)].servers;
-  return {0, static_cast<std::uint32_t>(servers_.size())};
+  return unowned_;
 }
 
 int Capacity::quota_left(std::int32_t vc) const {

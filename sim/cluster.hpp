@@ -9,25 +9,36 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace contend {
 
 /// Part of the cluster that a group of users has: servers of its own, or a number of GPUs anywhere.
 struct VirtualCluster {
-  ServerRange servers{};  ///< its own; none: it uses those of the cluster
+  ServerRange servers{};  ///< its own; none: it uses those that nobody owns
   int quota = INT_MAX;    ///< GPUs that its jobs may hold at once
   bool borrows = false;   ///< the scheduling policy may exceed the quota, which is then only a guarantee
 };
 
 struct ClusterSpec {
-  int servers = 1;                    ///< >= 1
-  int gpus_per_server = 1;            ///< >= 1
-  Bytes gpu_memory;                   ///< of each GPU
-  std::int64_t milli_cpus = 0;        ///< thousandths of CPUs in each server; 0: not counted
-  Bytes host_memory{};                ///< of each server; 0: not counted
-  std::vector<VirtualCluster> vcs{};  ///< as Workload::vcs; if empty, names of virtual clusters mean nothing
+  int servers = 1;              ///< >= 1
+  int gpus_per_server = 1;      ///< >= 1
+  Bytes gpu_memory;             ///< of each GPU
+  std::int64_t milli_cpus = 0;  ///< thousandths of CPUs in each server; 0: not counted
+  Bytes host_memory{};          ///< of each server; 0: not counted
+  /// First as Workload::vcs, then any others that own servers. What they own is the first servers of the cluster,
+  /// without gaps; the rest is for all others. If empty, names of virtual clusters mean nothing.
+  std::vector<VirtualCluster> vcs{};
 };
+
+/// The servers behind all that virtual clusters own.
+[[nodiscard]] ServerRange unowned_servers(const ClusterSpec& spec);
+/// The servers that jobs of a virtual cluster may use: its own, or if it has none, or for vc -1, those that nobody
+/// owns.
+[[nodiscard]] ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc);
+/// Why the job could not even run in the empty cluster; empty if it could.
+[[nodiscard]] std::string why_never(const ClusterSpec& spec, const JobSpec& job);
 
 /// A set of small integers: insert and erase touch one word for each factor 64 of the range.
 class BitSet {
@@ -70,7 +81,9 @@ class Capacity {
   [[nodiscard]] int free_gpus() const { return free_; }
   [[nodiscard]] int free_gpus(ServerId server) const { return servers_[server.index()].free; }
   [[nodiscard]] bool owns_servers(std::int32_t vc) const { return has(vc) && spec_.vcs[index(vc)].servers.size() > 0; }
-  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const { return owns_servers(vc) ? vcs_[index(vc)].free : free_; }
+  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const {
+    return owns_servers(vc) ? vcs_[index(vc)].free : unowned_free_;
+  }
   [[nodiscard]] ServerId next_server(int free, ServerId from) const;
   [[nodiscard]] int free_share(GpuId gpu) const { return kWholeGpu - gpus_[gpu.index()].reserved; }
   [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const { return servers_[server.index()].milli_cpus; }
@@ -106,7 +119,9 @@ class Capacity {
 
   ClusterSpec spec_;
   std::size_t gpus_per_server_;
+  ServerRange unowned_;
   int free_ = 0;
+  int unowned_free_ = 0;  // of the free ones, on servers that nobody owns
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
   std::vector<Vc> vcs_;

@@ -79,10 +79,10 @@ class ClusterView {
   [[nodiscard]] virtual Bytes free_host_memory(ServerId server) const = 0;
   /// The GPU could take a rank of the job now, as far as its memory and shares go.
   [[nodiscard]] virtual bool fits(GpuId gpu, const JobView& job) const = 0;
-  /// The servers that the job may use: those of its virtual cluster, if it owns some; else all.
+  /// The servers that the job may use: its virtual cluster's own; else those that nobody owns.
   [[nodiscard]] virtual ServerRange servers_for(const JobView& job) const = 0;
   [[nodiscard]] virtual bool owns_servers(std::int32_t vc) const = 0;
-  /// GPUs that no job holds on the servers that the jobs of a virtual cluster may use; vc -1: on all.
+  /// GPUs that no job holds on the servers that the jobs of a virtual cluster may use; vc -1: of none.
   [[nodiscard]] virtual int free_gpus_of_vc(std::int32_t vc) const = 0;
   /// GPUs that the jobs of a virtual cluster may hold at once (INT_MAX: any number), and that they hold now.
   [[nodiscard]] virtual int vc_quota(std::int32_t vc) const = 0;

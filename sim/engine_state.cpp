@@ -27,15 +27,18 @@ void check_rules(const SchedulingRules& rules) {
 
 const ClusterSpec& checked(const ClusterSpec& spec) {
   if (spec.servers < 1 || spec.gpus_per_server < 1) throw InputError{"a cluster needs a server with a GPU"};
-  std::uint32_t owned = 0;
+  std::vector<ServerRange> owned;
   for (const VirtualCluster& vc : spec.vcs) {
     if (vc.quota < 0) throw InputError{"the quota of a virtual cluster is negative"};
-    if (vc.servers == ServerRange{}) continue;
-    if (vc.servers.first < owned || vc.servers.last <= vc.servers.first ||
-        vc.servers.last > static_cast<std::uint32_t>(spec.servers)) {
-      throw InputError{"virtual clusters own servers of the cluster, in ascending order and each its own"};
+    if (vc.servers != ServerRange{}) owned.push_back(vc.servers);
+  }
+  std::sort(owned.begin(), owned.end(), [](ServerRange a, ServerRange b) { return a.first < b.first; });
+  std::uint32_t next = 0;
+  for (const ServerRange range : owned) {
+    if (range.first != next || range.last <= next || range.last > static_cast<std::uint32_t>(spec.servers)) {
+      throw InputError{"virtual clusters own the first servers of the cluster, without gaps and each its own"};
     }
-    owned = vc.servers.last;
+    next = range.last;
   }
   return spec;
 }

@@ -281,16 +281,10 @@ class JobListReader {
   NameIndex names_;
 };
 
-std::vector<JobRequest> read_list(ByteSource& source, const std::string& name, std::optional<int> cluster_gpus) {
+std::vector<JobRequest> read_list(ByteSource& source, const std::string& name) {
   RowReport report{name, false};
   std::vector<JobRequest> jobs;
-  read_jobs(source, report, [&](int line, JobRequest&& job) {
-    if (cluster_gpus && job.gpus > *cluster_gpus)
-      report.bad(line, "gpus", "more than the cluster has",
-                 fmt::format("job {} needs {} GPUs, the cluster has {}", quote_for_message(job.name), job.gpus,
-                             *cluster_gpus));
-    jobs.push_back(std::move(job));
-  });
+  read_jobs(source, report, [&](int, JobRequest&& job) { jobs.push_back(std::move(job)); });
   report.throw_if_bad();
   if (jobs.empty()) {
     Diagnostic diagnostic;
@@ -309,12 +303,12 @@ void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
 
 std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name) {
   TextSource source{text};
-  return read_list(source, name, std::nullopt);
+  return read_list(source, name);
 }
 
-std::vector<JobRequest> read_job_list(const std::string& path, std::optional<int> cluster_gpus) {
+std::vector<JobRequest> read_job_list(const std::string& path) {
   const std::unique_ptr<ByteSource> source = open_file(path);
-  return read_list(*source, path, cluster_gpus);
+  return read_list(*source, path);
 }
 
 }  // namespace contend

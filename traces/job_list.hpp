@@ -21,7 +21,6 @@
 #include "models/workload.hpp"
 #include "traces/jobs/trace_format.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +28,8 @@
 namespace contend {
 
 /// Reads a job list, compressed with gzip or not, in the order of its rows. Throws InputError with the first bad rows
-/// and the number of the others. With `cluster_gpus` a job that needs more than so many is bad too.
-[[nodiscard]] std::vector<JobRequest> read_job_list(const std::string& path, std::optional<int> cluster_gpus = {});
+/// and the number of the others.
+[[nodiscard]] std::vector<JobRequest> read_job_list(const std::string& path);
 
 /// The same for text in memory; `name` stands for the file in messages.
 [[nodiscard]] std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name);

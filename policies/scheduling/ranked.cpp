@@ -24,6 +24,8 @@ class Ranked final : public WalkPolicy {
     return {{preemptive_ ? waiting.key : INT64_MIN, 0, waiting.label, waiting.job}, 0};
   }
 
+  [[nodiscard]] bool is_preemptive() const override { return preemptive_; }
+
   Key key_;
   bool preemptive_;
 };

@@ -105,8 +105,12 @@ void SharePolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   }
   for (const JobView& view : std::exchange(arrived_, {})) insert(view);
   look(now_);
+  refused_.clear();
+  holds_back_all_ = JobId::none();
+  holds_back_.clear();
   round(cluster, actions, false);
   round(cluster, actions, true);
+  if (actions.recording()) explain(cluster, actions);
   in_pass_ = false;
 }
 
@@ -122,8 +126,10 @@ void SharePolicy::round(const ClusterView& cluster, SchedulingActions& actions, 
     const bool is_of_this_round = within_quota(cluster, view) != borrowing;
     const bool lacks_quota = cluster.quota_left(view.vc) < view.gpus;
     if (is_of_this_round && !try_to_start(cluster, actions, turn.next.job, borrowing) && options_.strict) {
-      if (!lacks_quota) break;  // else it waits for its own virtual cluster, and holds back no other
-      continue;
+      holds_back_[turn.account] = turn.next.job;
+      if (lacks_quota) continue;  // it waits for its own virtual cluster, and holds back no other
+      holds_back_all_ = turn.next.job;
+      break;
     }
     add_turn(cluster, turn.account, &turn.next, borrowing);
   }
@@ -134,9 +140,7 @@ bool SharePolicy::try_to_start(const ClusterView& cluster, SchedulingActions& ac
   const bool has_started =
       actions.start(id) || (!borrowing && options_.reclaim && take_back(cluster, actions, view) && actions.start(id));
   if (!has_started) {
-    const bool lacks_quota = cluster.quota_left(view.vc) < view.gpus;
-    const bool lacks_gpus = cluster.free_gpus_of_vc(view.vc) < demand_of(view);
-    actions.blocked(id, lacks_quota ? Why::quota : lacks_gpus ? Why::no_gpus : Why::no_place);
+    refused_.insert(id);
     return false;
   }
   accounts_.at(account_of(view)).queue.erase(id);
@@ -145,11 +149,29 @@ bool SharePolicy::try_to_start(const ClusterView& cluster, SchedulingActions& ac
   return true;
 }
 
+/// Why each job waits, as things stand at the end of the pass.
+void SharePolicy::explain(const ClusterView& cluster, SchedulingActions& actions) {
+  for (const auto& [id, account] : accounts_) {
+    const auto own = holds_back_.find(id);
+    const JobId in_front = own != holds_back_.end() ? own->second : holds_back_all_;
+    for (auto at = account.queue.first(INT_MAX); at; at = account.queue.next(*at, INT_MAX)) {
+      const JobView& view = jobs_.at(at->job).view;
+      const bool lacks_quota = cluster.quota_left(view.vc) < view.gpus;
+      const bool lacks_gpus = cluster.free_gpus_of_vc(view.vc) < demand_of(view);
+      if (!lacks_quota && !refused_.contains(view.id) && in_front.valid() && in_front != view.id) {
+        actions.blocked(view.id, Why::behind, in_front);
+      } else {
+        actions.blocked(view.id, lacks_quota ? Why::quota : lacks_gpus ? Why::no_gpus : Why::no_place);
+      }
+    }
+  }
+}
+
 /// Makes borrowers give way until enough GPUs are free. Nobody does if that can't be reached.
 bool SharePolicy::take_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view) {
   Job& asking = jobs_.at(view.id);
   if (asking.has_taken || cluster.vc_quota(view.vc) == INT_MAX || cluster.owns_servers(view.vc)) return false;
-  int free = cluster.free_gpus();
+  int free = cluster.free_gpus_of_vc(view.vc);
   std::map<std::int32_t, int> above;  // quota, by virtual cluster
   std::map<std::int32_t, std::vector<JobId>> jobs;
   for (const auto& [vc, started] : running_) {

@@ -77,6 +77,7 @@ class SharePolicy : public SchedulingPolicy {
   void round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing);
   bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job, bool borrowing);
   bool take_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view);
+  void explain(const ClusterView& cluster, SchedulingActions& actions);
   void hold(const JobView& view, int sign);
   void count(const ClusterView& cluster);
 
@@ -88,6 +89,9 @@ class SharePolicy : public SchedulingPolicy {
   std::map<std::int32_t, Account> accounts_;
   std::map<std::int32_t, std::map<std::uint64_t, JobId>> running_;  // by virtual cluster with a quota, by start
   std::set<Turn> turns_;                                            // of a round
+  std::set<JobId> refused_;                                         // in this pass
+  JobId holds_back_all_;                                            // in this pass, if strict
+  std::map<std::int32_t, JobId> holds_back_;                        // only its account
   std::vector<JobId> left_;                                         // since the last pass
   std::vector<JobView> arrived_;                                    // since then
 };

@@ -42,6 +42,7 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   now_ = cluster.now();
   cluster_ = &cluster;
   newcomers_.clear();
+  no_place_.clear();
   admit(cluster);
   // Where all that waits fits, nobody gives way, and the order among those that run doesn't matter yet.
   was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const Walk& walk) { return walk.jobs.is_tight(); });
@@ -84,7 +85,7 @@ bool WalkPolicy::carry_out(Walk& walk, SchedulingActions& actions) {
     }
     all_started = false;
     walk.jobs.refuse(change);
-    actions.blocked(change.job, Why::no_place);
+    no_place_.insert(change.job);
     if (!somebody_gave_way) continue;
     walk.jobs.hold(change.job);
     walk.stranded.insert(change.waiting);
@@ -99,7 +100,10 @@ void WalkPolicy::try_stranded(Walk& walk, SchedulingActions& actions) {
     const JobView& view = jobs_.at(id).view;
     const bool may_fit = width_of(view) <= walk.jobs.free() && !refused.contains(shapes_.of(view));
     if (!may_fit || !actions.start(id)) {
-      if (may_fit) refused.insert(shapes_.of(view));
+      if (may_fit) {
+        refused.insert(shapes_.of(view));
+        no_place_.insert(id);
+      }
       ++at;
       continue;
     }
@@ -122,10 +126,15 @@ void WalkPolicy::mark_started(JobId id) {
 }
 
 void WalkPolicy::explain(SchedulingActions& actions) {
-  for (const JobId id : newcomers_) {
-    const GreedyWalk& walk = walks_[jobs_.at(id).walk].jobs;
+  for (const auto& [id, waiting] : jobs_) {
+    if (waiting.running) continue;
+    const GreedyWalk& walk = walks_[waiting.walk].jobs;
+    if (no_place_.contains(id) || width_of(waiting.view) <= walk.free()) {  // its like was refused
+      actions.blocked(id, Why::no_place);
+      continue;
+    }
     const Rank place = walk.place(id, now_);
-    const std::optional<Rank> before = walk.last_running_before(&place, now_);
+    const std::optional<Rank> before = is_preemptive() ? walk.last_running_before(&place, now_) : std::nullopt;
     actions.blocked(id, before ? Why::outranked : Why::no_gpus, before ? before->job : JobId::none());
   }
 }

@@ -62,6 +62,8 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   virtual void job_ended(const WalkJob& /*job*/) {}
 
   [[nodiscard]] virtual bool sees_every_event() const { return false; }
+  /// A job may take the GPUs of one that runs.
+  [[nodiscard]] virtual bool is_preemptive() const { return true; }
 
   /// In the last pass there was not room for all jobs.
   [[nodiscard]] bool was_tight() const { return was_tight_; }
@@ -98,6 +100,7 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;
   std::vector<GreedyWalk::Change> changes_;
+  std::set<JobId> no_place_;  // refused in this pass, by number there was room
 };
 
 }  // namespace contend

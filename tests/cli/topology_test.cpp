@@ -85,6 +85,31 @@ TEST_CASE("check names jobs that the cluster could never run") {
   CHECK_MESSAGE(contains(mix.err, "g.yaml: workload.generate.sizes: a job needs 65 GPUs, the cluster has 64"), mix.err);
 }
 
+TEST_CASE("check finds jobs that their virtual cluster or the CPUs and memory of a server could never run") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\ncluster: {servers: 3, gpus_per_server: 4, cpus: 16, host_memory: 64GiB, vcs: "
+             "[{name: own, servers: 1}, {name: quota, gpus: 2}]}\nworkload: {jobs: jobs.csv}\n");
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,vc,cpus,host_memory\nfits,0,8,1,,4,16GiB\nown,0,5,1,own,,\n"
+             "quota,0,3,1,quota,,\nall,0,9,1,,,\ncpus,0,1,1,,17,\nmemory,0,1,1,,,65GiB\n");
+  const Outcome outcome = here.contend("check s.yaml");
+  CHECK(outcome.code == 3);
+  for (const char* complaint :
+       {"jobs.csv:3: gpus: job \"own\" needs 5 GPUs, its virtual cluster has 4",
+        "jobs.csv:4: gpus: job \"quota\" needs 3 GPUs, the quota of its virtual cluster is 2",
+        "jobs.csv:5: gpus: job \"all\" needs 9 GPUs, the servers that no virtual cluster owns",
+        "jobs.csv:6: gpus: job \"cpus\" needs more CPUs or host memory for each GPU than a server has",
+        "jobs.csv:7: gpus: job \"memory\" needs more CPUs or host memory"})
+    CHECK_MESSAGE(contains(outcome.err, complaint), outcome.err);
+  CHECK_FALSE(contains(outcome.err, "fits"));
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s,vc\na,0,1,1,own\nb,0,1,1,quoat\n");
+  const Outcome missing = here.contend("check s.yaml");
+  CHECK(missing.code == 3);
+  CHECK_MESSAGE(contains(missing.err, "jobs.csv:3: vc: cluster.vcs has no virtual cluster \"quoat\"; did you mean"),
+                missing.err);
+}
+
 TEST_CASE("lists fit a screen") {
   const Workplace here;
   for (const char* topic : {"keys", "topologies", "policies", "metrics", "suites", "models"}) {

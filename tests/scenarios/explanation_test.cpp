@@ -164,6 +164,64 @@ TEST_CASE("attempts that fail, and the end of the run") {
   CHECK(heard.jobs[2].waited() == Time::seconds(18));
 }
 
+TEST_CASE("every policy: who waits for the quota alone is told so") {
+  // Of 8 GPUs, VC a may hold 4, which its first job has until 10. Its second and third wait for them, and nothing else;
+  // the fourth job, without a virtual cluster, shows that GPUs are free. Strict or not, preemptive or not.
+  Workload workload = timed_workload({{"a1", 0, 4, 10}, {"a2", 1, 2, 20}, {"a3", 2, 4, 30}, {"free", 3, 2, 1}});
+  workload.vcs = {"a"};
+  for (std::size_t j = 0; j < 3; ++j) workload.jobs[j].vc = 0;
+  const PolicyKind& kind = policy_kind("scheduling");
+  for (const PolicyInfo& policy : kind.policies) {
+    for (const bool flag : {false, true}) {
+      Scenario scenario = parsed(
+          "cluster: {servers: 1, gpus_per_server: 8, vcs: [{name: a, gpus: 4}]}\npolicies: {placement: first-fit}\n");
+      PolicyChoice choice = default_policy(kind, policy.name);
+      auto values = choice.parameters.values();
+      for (auto& [name, value] : values)
+        if (std::holds_alternative<bool>(value)) value = flag;
+      choice.parameters = Parameters{std::move(values)};
+      scenario.scheduling = choice;
+      CAPTURE(policy.name);
+      CAPTURE(flag);
+      const Listened heard = listen(scenario, workload);
+      CHECK(heard.jobs[3].waits.empty());
+      for (const std::size_t j : {0u, 1u, 2u}) {
+        for (const WaitInterval& wait : heard.jobs[j].waits) {
+          CHECK(std::string{cause_name(wait.why)} == "quota");
+          for (const GpuHolder& holder : wait.holders) CHECK(holder.job != JobId{3u});
+        }
+      }
+      CHECK_FALSE(heard.jobs[2].waits.empty());
+    }
+  }
+}
+
+TEST_CASE("policies that never preempt don't say that somebody isn't pushed out") {
+  const Workload workload = timed_workload({{"a", 0, 4, 10}, {"b", 1, 2, 5}});
+  for (const char* policy : {"fit-first", "{policy: smallest-first, preemptive: false}", "fair-share", "drf"}) {
+    CAPTURE(policy);
+    const Scenario scenario =
+        parsed(fmt::format("cluster: {{servers: 2, gpus_per_server: 2}}\npolicies: {{scheduling: {}, placement: "
+                           "first-fit}}\n",
+                           policy));
+    CHECK(story(listen(scenario, workload).jobs[1]) == "1-10 no_gpus");
+  }
+}
+
+TEST_CASE("servers of a virtual cluster stay its own though no job of the list is its") {
+  // x owns server 0 of 2; y's 8 GPUs and the job without a virtual cluster take turns on server 1.
+  const Scenario scenario = parsed(
+      "cluster: {servers: 2, gpus_per_server: 8, vcs: [{name: x, servers: 1}, {name: y, gpus: 16}]}\n"
+      "policies: {scheduling: fifo, placement: first-fit}\n");
+  Workload workload = timed_workload({{"y1", 0, 8, 10}, {"y2", 0, 16, 10}, {"none", 1, 8, 10}});
+  workload.vcs = {"y"};
+  workload.jobs[0].vc = workload.jobs[1].vc = 0;
+  const Listened heard = listen(scenario, workload);
+  CHECK(story(heard.jobs[2]) == "1-10 no_gpus");
+  CHECK(heard.jobs[0].attempts.at(0).servers == std::vector<std::pair<ServerId, int>>{{ServerId{1u}, 8}});
+  CHECK(heard.result.jobs[1].reason == "needs 16 GPUs, the servers that no virtual cluster owns have 8");
+}
+
 Workload random_workload(RandomStream& random, int gpus) {
   Workload workload;
   workload.vcs = {"a", "b"};

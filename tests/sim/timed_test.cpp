@@ -187,6 +187,31 @@ TEST_CASE("virtual clusters: their own servers, or a quota") {
   CHECK(limited.jobs[3].reason == "needs 2 GPUs, the quota of its virtual cluster is 1");
 }
 
+TEST_CASE("nobody uses the servers that a virtual cluster owns") {
+  // Server 0 is VC 0's, of which there is no job; VC 1 has a quota. Of the 2 x 2 GPUs, 2 are left to the others.
+  ClusterSpec spec = cluster(2, 2);
+  spec.vcs = {{{0, 1}}, {{}, 4}};
+  std::vector<JobSpec> jobs{timed(0, 10, 2), timed(0, 10, 2), timed(0, 10, 4), timed(0, 10, 4)};
+  jobs[0].vc = jobs[2].vc = 1;
+  const RunResult result = run(spec, jobs);
+  CHECK(starts(result) == Times{0, 10, Time::never().ns(), Time::never().ns()});
+  CHECK(result.jobs[2].reason == "needs 4 GPUs, the servers that no virtual cluster owns have 2");
+  CHECK(result.jobs[3].reason == "needs 4 GPUs, the servers that no virtual cluster owns have 2");
+
+  spec.vcs = {{{1, 2}}, {{0, 1}}};  // in any order, and all are owned
+  jobs[0].vc = 0;
+  jobs[1].vc = 1;
+  const RunResult none_left = run(spec, jobs);
+  CHECK(starts(none_left) == Times{0, 0, Time::never().ns(), Time::never().ns()});
+  CHECK(none_left.jobs[2].reason == "needs 4 GPUs, its virtual cluster has 2");
+  CHECK(none_left.jobs[3].reason == "needs 4 GPUs, the servers that no virtual cluster owns have 0");
+
+  spec.vcs = {{{1, 2}}};
+  CHECK_THROWS_AS(run(spec, jobs), InputError);
+  spec.vcs = {{{0, 1}}, {{0, 2}}};
+  CHECK_THROWS_AS(run(spec, jobs), InputError);
+}
+
 TEST_CASE("bad timed jobs are told") {
   const auto complaint = [](const JobSpec& job) {
     try {
