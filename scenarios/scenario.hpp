@@ -62,7 +62,7 @@ struct OverlapStudy {
   [[nodiscard]] bool given() const { return model || layers; }
 };
 
-/// A virtual cluster of `cluster.vcs`: so many servers of its own, or so many GPUs anywhere.
+/// A virtual cluster of `cluster.vcs`: so many servers of its own, or so many GPUs on those that nobody owns.
 struct NamedVirtualCluster {
   std::string name;
   std::optional<int> servers, gpus;

@@ -78,7 +78,7 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
     const char* whose = is_all                             ? "the cluster has"
                         : servers == unowned_servers(spec) ? "the servers that no virtual cluster owns have"
                                                            : "its virtual cluster has";
-    return fmt::format("needs {} GPUs, {} {}", job.gpus, whose, gpus);
+    return fmt::format("needs {} GPU{}, {} {}", job.gpus, job.gpus == 1 ? "" : "s", whose, gpus);
   }
   if (job.memory_per_gpu > spec.gpu_memory) {
     return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(),
@@ -87,7 +87,8 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
   if (job.vc >= 0 && static_cast<std::size_t>(job.vc) < spec.vcs.size()) {
     const VirtualCluster& vc = spec.vcs[static_cast<std::size_t>(job.vc)];
     if (!vc.borrows && job.gpus > vc.quota) {
-      return fmt::format("needs {} GPUs, the quota of its virtual cluster is {}", job.gpus, vc.quota);
+      return fmt::format("needs {} GPU{}, the quota of its virtual cluster is {}", job.gpus, job.gpus == 1 ? "" : "s",
+                         vc.quota);
     }
   }
   std::int64_t ranks = spec.gpus_per_server;  // on one empty server
