@@ -17,7 +17,7 @@ MAY_USE = {
     "policies": {"sim", "network", "models"},
     "traces": {"sim", "network", "models"},
     "scenarios": {"sim", "network", "models", "policies", "traces"},
-    "report": {"sim", "network", "traces", "scenarios"},
+    "report": {"sim", "network", "models", "traces", "scenarios"},
     "validate": {"sim", "network", "models", "policies", "traces", "scenarios"},
     "cli": {"sim", "network", "models", "policies", "traces", "scenarios", "report", "validate"},
 }
