@@ -245,11 +245,12 @@ TEST_CASE("every rule chooses as its definition does on random clusters, within 
                          static_cast<std::uint32_t>(step));
       job.milli_cpus = static_cast<std::int32_t>(1000 * random.uniform_integer(0, 2));
       if (!spec.vcs.empty()) job.vc = static_cast<std::int32_t>(random.uniform_integer(-1, 0));
-      for (const auto& [name, choice] : rules) {
+      for (const auto& each : rules) {
+        const auto& name = each.first;
         Slow slow{cluster, job};
         const std::string expected = slow.by_rule(name);
         INFO(name << " seed " << seed << " step " << step << ", GPUs " << job.gpus);
-        CHECK(placed(*placement(choice), cluster, job) == expected);
+        CHECK(placed(*placement(each.second), cluster, job) == expected);
         (expected == "-" ? waits : placements) += 1;
       }
       std::vector<GpuId> chosen;

@@ -235,7 +235,7 @@ TEST_CASE("rate, load, durations, longest and largest do what they say") {
   CHECK(longest == Time::seconds(5000));
   options.like = find_fitted_workload("itp");
   options.largest = 0;
-  CHECK_THROWS_AS(generate_like(options, 1, 7), InputError);
+  CHECK_THROWS_AS(static_cast<void>(generate_like(options, 1, 7)), InputError);
 }
 
 TEST_CASE("a workload that would take centuries, or a job of more GPU time than can be counted, is refused") {
@@ -243,10 +243,10 @@ TEST_CASE("a workload that would take centuries, or a job of more GPU time than 
   options.like = find_fitted_workload("philly");
   options.jobs = 100'000;
   options.rate = 0.001;
-  CHECK_THROWS_WITH_AS(generate_like(options, 1, 7), doctest::Contains("100 years"), InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(generate_like(options, 1, 7)), doctest::Contains("100 years"), InputError);
   options.rate = 1;
   options.durations = 1e6;
-  CHECK_THROWS_WITH_AS(generate_like(options, 1, 7), doctest::Contains("292 GPU years"), InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(generate_like(options, 1, 7)), doctest::Contains("292 GPU years"), InputError);
 }
 
 TEST_CASE("the same seed gives the same jobs, another seed others; names, users and shapes") {
