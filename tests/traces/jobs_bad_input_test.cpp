@@ -111,8 +111,9 @@ TEST_CASE("every row is a job, left out, or bad") {
       {"itp", kHeader}, {"slurm", "JobID|Submit|State|ElapsedRaw|AllocTRES\n"},
       {"swf", ""},      {"openb", "name,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n"},
       {"pai", ""},      {"jobs", "job_id,submit_s,gpus,duration_s\n"}};
-  for (const auto& [format, header] : formats) {
-    std::string text = header;
+  for (const auto& each : formats) {
+    const auto& format = each.first;
+    std::string text = each.second;
     for (int i = 0; i < 300; ++i)
       text += fmt::format(
           "{0},{1},{2},{3}\n{0}|2020-01-01 00:00|FAILED|{1}|gres/gpu={2}\n{0} {1} 0 {2} {3} 1 1 1 1 1 1 1 1 1 1 1 1 1\n"
