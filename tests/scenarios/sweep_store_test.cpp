@@ -147,9 +147,9 @@ TEST_CASE("a run that is recorded again replaces the first, with its jobs") {
 TEST_CASE("what is no store, or there already, is refused") {
   const SweepFolder folder;
   const std::string path = folder.path("a.sqlite");
-  CHECK_THROWS_AS(SweepStore::open(path), InputError);
+  CHECK_THROWS_AS(static_cast<void>(SweepStore::open(path)), InputError);
   write_file(path, "name,value\n");
-  CHECK_THROWS_AS(SweepStore::open(path), InputError);
+  CHECK_THROWS_AS(static_cast<void>(SweepStore::open(path)), InputError);
   try {
     static_cast<void>(SweepStore::create(path, small_info(), small_points()));
     FAIL("a file was overwritten");
