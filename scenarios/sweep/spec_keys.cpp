@@ -250,9 +250,9 @@ using Read = T (*)(const YamlNode&, const Reading&);
 
 /// A codec that stores what `read` returns unless it complained.
 template <class T, class Print>
-Codec<T> codec_of(std::string type, void (*schema)(JsonWriter&), Read<T> read, Print print) {
+Codec<T> codec_of(const std::string& type, void (*schema)(JsonWriter&), Read<T> read, Print print) {
   Codec<T> codec;
-  codec.type = std::move(type);
+  codec.type = type;
   codec.schema = schema;
   codec.read = [read](const YamlNode& node, const Reading& reading, T& value) {
     const std::size_t complaints = reading.complaints.size();
