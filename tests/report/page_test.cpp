@@ -37,7 +37,7 @@ std::string complaint_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("a folder comes back as it was written") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   write_run(place.path("run"), kSmallScenario);
   const RunFolder folder = read_run_folder(place.path("run"));
   CHECK(folder.name == "small");
@@ -52,7 +52,7 @@ TEST_CASE("a folder comes back as it was written") {
 }
 
 TEST_CASE("what is no folder of results says so") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   CHECK(has(complaint_of(place.path("none")), "no manifest.json in it"));
   write_run(place.path("run"), kSmallScenario);
   write_file(place.path("run/summary.json"), "{\"replicas\": []}");
@@ -63,7 +63,7 @@ TEST_CASE("what is no folder of results says so") {
 }
 
 TEST_CASE("a replay is the run of the folder, and busy as its tables say") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   write_run(place.path("run"), kSmallScenario);
   const RunFolder folder = read_run_folder(place.path("run"));
   const ReplayOutcome outcome = replay_run(folder, folder.runs[1], {}, never);
@@ -81,7 +81,7 @@ TEST_CASE("a replay is the run of the folder, and busy as its tables say") {
 }
 
 TEST_CASE("a run that can't be repeated has a reason instead of a timeline") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   write_run(place.path("run"), kSmallScenario);
   RunFolder folder = read_run_folder(place.path("run"));
   RunFolder::Run changed = folder.runs[0];
@@ -107,7 +107,7 @@ TEST_CASE("no text of the data can end its element, and only the script of the p
 }
 
 TEST_CASE("two pages of one folder are the same bytes") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   write_run(place.path("run"), kSmallScenario);
   const RunFolder folder = read_run_folder(place.path("run"));
   const ReplayOutcome outcome = replay_run(folder, folder.runs[0], {}, never);
@@ -121,7 +121,7 @@ TEST_CASE("two pages of one folder are the same bytes") {
 }
 
 TEST_CASE("a comparison pairs jobs of equal seeds") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   write_run(place.path("a"), kSmallScenario);
   std::string other{kSmallScenario};
   other.replace(other.find("ada-dual"), 8, "srsf");
@@ -142,7 +142,7 @@ TEST_CASE("a comparison pairs jobs of equal seeds") {
 }
 
 TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked for") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   write_store(place.path("s.sqlite"), 4);
   const SweepData data = read_sweep(place.path("s.sqlite"));
   CHECK(data.runs() == 72);
@@ -175,7 +175,7 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
 }
 
 TEST_CASE("the figures of a sweep are those of contend results") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   // Of 72 runs: all; the last point has two of three; it has none, and the one before it one.
   for (const std::int64_t end : {72, 71, 67}) {
     CAPTURE(end);
@@ -206,7 +206,7 @@ TEST_CASE("the figures of a sweep are those of contend results") {
 }
 
 TEST_CASE("runs of one scenario go by their folders") {
-  const ReportFolder place;
+  const TemporaryFolder place;
   for (const char* name : {"p/a", "p/b", "q/a"}) write_run(place.path(name), kSmallScenario);
   const auto names = [&](const std::vector<std::string>& paths) {
     std::vector<RunFolder> folders;

@@ -5,38 +5,17 @@
 #include "scenarios/print.hpp"
 #include "scenarios/reader.hpp"
 #include "scenarios/sweep/store.hpp"
+#include "tests/temporary_folder.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/result_writer.hpp"
 
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace contend {
-
-/// A folder that is there as long as the object is.
-class ReportFolder {
- public:
-  ReportFolder()
-      : folder_{std::filesystem::temp_directory_path() / fmt::format("contend-report-{}-{}", ::getpid(), next())} {
-    std::filesystem::create_directories(folder_);
-  }
-  ~ReportFolder() { std::filesystem::remove_all(folder_); }
-  ReportFolder(const ReportFolder&) = delete;
-  ReportFolder& operator=(const ReportFolder&) = delete;
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
- private:
-  static int next() {
-    static std::atomic<int> number{0};
-    return number++;
-  }
-  std::filesystem::path folder_;
-};
 
 /// Four servers with two GPUs; twelve jobs of which some span servers.
 inline constexpr std::string_view kSmallScenario =

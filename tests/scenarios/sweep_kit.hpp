@@ -3,7 +3,7 @@
 
 #include "scenarios/sweep/runner.hpp"
 #include "tests/scenarios/scenario_text.hpp"
-#include "tests/scenarios/sweep_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <string>
 #include <vector>

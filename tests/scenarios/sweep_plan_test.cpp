@@ -102,7 +102,7 @@ TEST_CASE("the hash of a point covers what decides its results, and nothing else
   CHECK(hash_of("network: {nic: 11Gbps}") != usual);
   CHECK(hash_of("policies: {placement: {policy: lwf, kappa: 2}}") != usual);
 
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   write_file(folder.path("a.csv"), "job_id,submit_s,gpus,iterations,model\na,0,1,10,resnet50\n");
   write_file(folder.path("b.csv"), read_file(folder.path("a.csv")));
   write_file(folder.path("c.csv"), "job_id,submit_s,gpus,iterations,model\na,0,1,11,resnet50\n");

@@ -1,7 +1,7 @@
 #include "scenarios/sweep/query.hpp"
 
 #include "sim/error.hpp"
-#include "tests/scenarios/sweep_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <cmath>
 
@@ -61,7 +61,7 @@ SweepSetting setting(const std::string& key, const std::string& value) {
 }  // namespace
 
 TEST_CASE("means and intervals are over seeds, each seed averaged over the points of the group") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   SweepStore store = hand_made(folder.path("s"));
   const ResultsTable by_nic = query_results(store, of_metric({"network.nic"}));
   REQUIRE(by_nic.groups.size() == 2);
@@ -81,7 +81,7 @@ TEST_CASE("means and intervals are over seeds, each seed averaged over the point
 }
 
 TEST_CASE("ratios pair the same seeds of a point and its baseline") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   SweepStore store = hand_made(folder.path("s"));
   ResultsQuery query = of_metric({});
   query.baseline = {setting("policies.placement", "a")};
@@ -100,7 +100,7 @@ TEST_CASE("ratios pair the same seeds of a point and its baseline") {
 }
 
 TEST_CASE("only points with the values asked for, in however they are written") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   SweepStore store = hand_made(folder.path("s"));
   ResultsQuery query = of_metric({"policies.placement"});
   query.where = {{"network.nic", {{"1B/s", {}}}, std::nullopt}};

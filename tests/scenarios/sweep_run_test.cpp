@@ -39,7 +39,7 @@ ResumedSweep resume(const std::string& path, const SweepPlan& plan, const std::s
 }  // namespace
 
 TEST_CASE("the canonical tables are the same for any number of threads and any split") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const SweepPlan plan = plan_of(small_sweep(kSweep));
   SweepStore one = run_into(folder.path("one"), plan, all_runs(plan), 1, true);
   const std::string expected = dump(one);
@@ -62,7 +62,7 @@ TEST_CASE("the canonical tables are the same for any number of threads and any s
 }
 
 TEST_CASE("a run of a sweep is the run of its scenario") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const SweepPlan plan = plan_of(small_sweep(kSweep));
   SweepStore store = run_into(folder.path("s"), plan, all_runs(plan));
   const StoreRun run = store.runs()[4];  // point 1, the second seed
@@ -80,7 +80,7 @@ TEST_CASE("a run of a sweep is the run of its scenario") {
 }
 
 TEST_CASE("a failing run is recorded with its error and ends nothing") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   write_file(folder.path("good.csv"), "job_id,submit_s,gpus,iterations,model\na,0,1,10,resnet50\n");
   const SweepPlan plan = plan_of(fmt::format("sweep: {{grid: {{workload.jobs: [{}, {}]}}, repeat: 2}}",
                                              folder.path("bad.csv"), folder.path("good.csv")));
@@ -98,7 +98,7 @@ TEST_CASE("a failing run is recorded with its error and ends nothing") {
 }
 
 TEST_CASE("a policy that can't work in a setting is refused, not failed") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const SweepPlan plan = plan_of(
       "overlap: {model: resnet50, executor: fast, workers: [8], exchange: parameter-server, fusion: [wfbp, "
       "dear]}\nsweep: {grid: "
@@ -112,7 +112,7 @@ TEST_CASE("a policy that can't work in a setting is refused, not failed") {
 }
 
 TEST_CASE("a resumed sweep has its runs where it has grown to, and runs only what is new") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path("s");
   const SweepPlan small = plan_of(small_sweep("{grid: {network.nic: [10Gbps]}, repeat: 2}"));
   static_cast<void>(run_into(path, small, {0, 1}));
@@ -134,7 +134,7 @@ TEST_CASE("a resumed sweep has its runs where it has grown to, and runs only wha
 }
 
 TEST_CASE("runs by another version are run again") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const SweepPlan plan = plan_of(small_sweep("{repeat: 2}"));
   static_cast<void>(run_into(folder.path("s"), plan, {0}));
   const ResumedSweep resumed = resume(folder.path("s"), plan, "2");
@@ -143,7 +143,7 @@ TEST_CASE("runs by another version are run again") {
 }
 
 TEST_CASE("an interrupted sweep records no half run") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const SweepPlan plan = plan_of(small_sweep("{repeat: 8}"));
   SweepStore store = SweepStore::create(folder.path("s"), plan.info(), plan.points());
   store.add_manifest({});

@@ -1,5 +1,6 @@
 #include "scenarios/sweep/slurm.hpp"
 #include "sim/error.hpp"
+#include "tests/temporary_folder.hpp"
 #include "traces/atomic_file.hpp"
 
 #include <filesystem>
@@ -7,22 +8,10 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/core.h>
-#include <unistd.h>
 
 using namespace contend;
 
 namespace {
-
-struct Folder {
-  Folder() : path{(std::filesystem::temp_directory_path() / fmt::format("contend-slurm-{}", ::getpid())).string()} {
-    std::filesystem::create_directories(path);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string path;
-};
 
 SlurmSweep sweep_of(std::int64_t runs, std::int64_t shards) {
   SlurmSweep sweep;
@@ -85,23 +74,25 @@ TEST_CASE("scripts hold names and paths as single words") {
 }
 
 TEST_CASE("the notes of a folder, there and back") {
-  const Folder folder;
-  CHECK_THROWS_AS(static_cast<void>(read_plan(folder.path)), InputError);
-  CHECK(read_submissions(folder.path).empty());
-  write_file(folder.path + "/plan.csv", plan_csv(sweep_of(10, 4)));
-  const SlurmSweep read = read_plan(folder.path);
+  const TemporaryFolder temporary;
+  const std::string folder = temporary.path("sweep");
+  std::filesystem::create_directories(folder);
+  CHECK_THROWS_AS(static_cast<void>(read_plan(folder)), InputError);
+  CHECK(read_submissions(folder).empty());
+  write_file(folder + "/plan.csv", plan_csv(sweep_of(10, 4)));
+  const SlurmSweep read = read_plan(folder);
   CHECK(read.name == "my\n$(sweep)");
   CHECK(read.runs == 10);
   CHECK(read.shards == 4);
   CHECK(read.output == "/out/it's.sqlite");
-  CHECK(read.store(2) == folder.path + "/shards/shard-2.sqlite");
-  write_file(folder.path + "/submissions.csv", submissions_csv({{"7", {0, 1, 2, 3}}, {"8", {}}}));
-  const auto submissions = read_submissions(folder.path);
+  CHECK(read.store(2) == folder + "/shards/shard-2.sqlite");
+  write_file(folder + "/submissions.csv", submissions_csv({{"7", {0, 1, 2, 3}}, {"8", {}}}));
+  const auto submissions = read_submissions(folder);
   REQUIRE(submissions.size() == 2);
   CHECK(submissions[0].shards.size() == 4);
   CHECK(submissions[1].shards.empty());
-  write_file(folder.path + "/plan.csv", "name,runs\nx,3\n");
-  CHECK_THROWS_AS(static_cast<void>(read_plan(folder.path)), InputError);
-  write_file(folder.path + "/plan.csv", "name,shards,runs,output\nx,0,3,y\n");
-  CHECK_THROWS_AS(static_cast<void>(read_plan(folder.path)), InputError);
+  write_file(folder + "/plan.csv", "name,runs\nx,3\n");
+  CHECK_THROWS_AS(static_cast<void>(read_plan(folder)), InputError);
+  write_file(folder + "/plan.csv", "name,shards,runs,output\nx,0,3,y\n");
+  CHECK_THROWS_AS(static_cast<void>(read_plan(folder)), InputError);
 }

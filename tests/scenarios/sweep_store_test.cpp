@@ -1,7 +1,7 @@
 #include "scenarios/sweep/store.hpp"
 
 #include "sim/error.hpp"
-#include "tests/scenarios/sweep_folder.hpp"
+#include "tests/temporary_folder.hpp"
 #include "traces/atomic_file.hpp"
 
 #include <cmath>
@@ -76,7 +76,7 @@ std::string text_of(const InputError& error) {
 }  // namespace
 
 TEST_CASE("a store gives back what was written into it") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path("a.sqlite");
   {
     SweepStore store = SweepStore::create(path, small_info(), small_points());
@@ -125,7 +125,7 @@ TEST_CASE("a store gives back what was written into it") {
 }
 
 TEST_CASE("a run that is recorded again replaces the first, with its jobs") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   StoreInfo info = small_info();
   info.per_job = true;
   SweepStore store = SweepStore::create(folder.path("a.sqlite"), info, small_points());
@@ -145,7 +145,7 @@ TEST_CASE("a run that is recorded again replaces the first, with its jobs") {
 }
 
 TEST_CASE("what is no store, or there already, is refused") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path("a.sqlite");
   CHECK_THROWS_AS(static_cast<void>(SweepStore::open(path)), InputError);
   write_file(path, "name,value\n");
@@ -170,7 +170,7 @@ TEST_CASE("what is no store, or there already, is refused") {
 }
 
 TEST_CASE("merged stores hold the rows of all, in whatever order they come") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const std::vector<std::string> parts{folder.path("0"), folder.path("1")};
   for (int part = 0; part < 2; ++part) {
     SweepStore store = SweepStore::create(parts[static_cast<std::size_t>(part)], small_info(), small_points());
@@ -193,7 +193,7 @@ TEST_CASE("merged stores hold the rows of all, in whatever order they come") {
 }
 
 TEST_CASE("stores that contradict each other are not merged, and leave no file behind") {
-  const SweepFolder folder;
+  const TemporaryFolder folder;
   const std::vector<std::string> parts{folder.path("0"), folder.path("1")};
   StoreInfo info = small_info();
   std::string version = "0.1.0", reason = "run 3 has other results than in a store before it";

@@ -1,5 +1,5 @@
 #pragma once
-// A folder that is there as long as the object is, for tests that write stores.
+// A folder that is there as long as the object is, for tests that write files.
 
 #include <atomic>
 #include <filesystem>
@@ -10,15 +10,15 @@
 
 namespace contend {
 
-class SweepFolder {
+class TemporaryFolder {
  public:
-  SweepFolder()
-      : folder_{std::filesystem::temp_directory_path() / fmt::format("contend-sweep-{}-{}", ::getpid(), next())} {
+  TemporaryFolder()
+      : folder_{std::filesystem::temp_directory_path() / fmt::format("contend-test-{}-{}", ::getpid(), next())} {
     std::filesystem::create_directories(folder_);
   }
-  ~SweepFolder() { std::filesystem::remove_all(folder_); }
-  SweepFolder(const SweepFolder&) = delete;
-  SweepFolder& operator=(const SweepFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(folder_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
