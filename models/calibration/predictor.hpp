@@ -1,0 +1,45 @@
+#pragma once
+// Times of operations that were not measured, from those that were.
+
+#include "models/calibration/profile.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace contend {
+
+enum class PredictionBasis {
+  measured,      ///< this very shape
+  interpolated,  ///< inside the measured grid
+  extrapolated,  ///< outside: a guess by the nearest efficiency; callers say so to people
+};
+[[nodiscard]] std::string_view to_string(PredictionBasis basis);
+
+struct Prediction {
+  double seconds = 0;         ///< > 0
+  double relative_error = 0;  ///< expected, a share: of the measurement, or from cross-validation
+  PredictionBasis basis = PredictionBasis::measured;
+};
+
+class OperatorPredictor {
+ public:
+  /// Fits every table of the profile (which must outlive nothing: it is copied).
+  explicit OperatorPredictor(const CalibrationProfile& profile);
+  ~OperatorPredictor();
+  OperatorPredictor(OperatorPredictor&&) noexcept;
+  OperatorPredictor& operator=(OperatorPredictor&&) noexcept;
+
+  /// Nothing if the profile has no table of this operator in this type. `shape` fits the operator's dimensions.
+  [[nodiscard]] std::optional<Prediction> predict(std::string_view op, DataType type,
+                                                  std::span<const std::int64_t> shape) const;
+  /// Median relative error of leave-one-out predictions of a table, as OperatorTable::cross_validation.
+  [[nodiscard]] static double cross_validation(const OperatorTable& table);
+
+ private:
+  struct Fits;
+  std::unique_ptr<Fits> fits_;
+};
+
+}  // namespace contend
