@@ -76,13 +76,17 @@ class LayerCollector {
 }  // namespace
 
 FileText read_text_file(const std::string& path) {
+  return read_text_file_of(path, kMaxSourceBytes);
+}
+
+FileText read_text_file_of(const std::string& path, std::size_t limit) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return {std::nullopt, "it is a folder"};
   errno = 0;
   std::ifstream file{path, std::ios::binary};
   if (!file) return {std::nullopt, errno != 0 ? std::strerror(errno) : "it can't be opened"};
   // One byte more than allowed is enough for the complaint.
-  std::string text(kMaxSourceBytes + 1, '\0');
+  std::string text(limit + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return {std::nullopt, "it can't be read"};
   text.resize(static_cast<std::size_t>(file.gcount()));

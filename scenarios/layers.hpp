@@ -21,6 +21,8 @@ using FileReader = std::function<FileText(const std::string& path)>;
 
 /// From the disk. Reads no more than a scenario may have.
 [[nodiscard]] FileText read_text_file(const std::string& path);
+/// The same for files that may have `limit` bytes; of a larger one, a byte more than that.
+[[nodiscard]] FileText read_text_file_of(const std::string& path, std::size_t limit);
 
 struct ScenarioLayer {
   std::unique_ptr<const SourceText> source;

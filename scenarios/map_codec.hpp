@@ -40,7 +40,7 @@ void read_fields(const std::vector<Field<T>>& fields, const YamlNode& map, const
   std::vector<std::string> names;
   for (const auto& each : fields) names.emplace_back(each.name);
   for (const YamlNode::Entry& entry : map.entries) {
-    const std::string key = reading.key + "." + entry.key;
+    const std::string key = reading.key.empty() ? entry.key : reading.key + "." + entry.key;
     const Reading inner{reading.source, key, reading.complaints, reading.files};
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == entry.key; });
     if (found == fields.end())

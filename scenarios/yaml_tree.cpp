@@ -236,10 +236,10 @@ const YamlNode* value_of(const YamlNode& map, std::string_view key) {
 }  // namespace
 
 std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& source, int first_column,
-                                   std::vector<Diagnostic>& complaints) {
-  if (text.size() > kMaxSourceBytes) {
-    complaints.push_back(source.complaint({}, {}, fmt::format("larger than {} bytes", kMaxSourceBytes),
-                                          "put long job lists into a CSV file (workload.jobs)"));
+                                   std::vector<Diagnostic>& complaints, std::size_t limit) {
+  if (text.size() > limit) {
+    const char* hint = limit == kMaxSourceBytes ? "put long job lists into a CSV file (workload.jobs)" : "";
+    complaints.push_back(source.complaint({}, {}, fmt::format("larger than {} bytes", limit), hint));
     return std::nullopt;
   }
   Place place{1, first_column};

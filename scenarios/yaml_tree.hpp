@@ -70,8 +70,8 @@ struct YamlNode::Entry {
 [[nodiscard]] std::pair<std::size_t, const YamlNode*> follow(const YamlNode& root, std::string_view path);
 
 /// The single document in `text`, which is `source` from column `first_column` of its first line on. An empty text is a
-/// null node; nothing if the text is no YAML. Complaints are added to `complaints`.
+/// null node; nothing if the text is no YAML or larger than `limit` bytes. Complaints are added to `complaints`.
 std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& source, int first_column,
-                                   std::vector<Diagnostic>& complaints);
+                                   std::vector<Diagnostic>& complaints, std::size_t limit = kMaxSourceBytes);
 
 }  // namespace contend

@@ -1,0 +1,162 @@
+#include "scenarios/profile_reader.hpp"
+
+#include "sim/error.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+const std::string kHead =
+    "schema_version: 1\n"
+    "name: lab\n"
+    "backend: cpu\n"
+    "device: \"a CPU\"\n"
+    "driver: \"\"\n"
+    "runtime: \"\"\n"
+    "libraries: \"Eigen 3.4\"\n"
+    "date: \"2026-11-21T18:20:51Z\"\n"
+    "version: \"1.2\"\n"
+    "mode: quick\n"
+    "complete: false\n"
+    "memory_bytes: 68719476736\n"
+    "multiprocessors: 2\n"
+    "capability: 0\n"
+    "clock_mhz: 2450.5\n"
+    "memory_clock_mhz: 0\n"
+    "warnings: [\"busy\"]\n";
+
+const std::string kGemm =
+    "operators:\n"
+    "  - op: gemm\n"
+    "    type: fp32\n"
+    "    cross_validation: 0.03\n"
+    "    dimensions: [batch, m, n, k]\n"
+    "    samples:\n"
+    "      - [1, 128, 128, 256, 1.23e-05, 0.004, 12]\n"
+    "      - [1, 128, 128, 512, 2.5e-05, 0.01, 9]\n";
+
+const std::string kSkipped =
+    "skipped:\n"
+    "  - {op: gemm, type: fp8, shape: [], reason: \"needs a GPU\"}\n"
+    "  - {op: gemm, type: fp32, shape: [1, 99999, 99999, 99999], reason: \"out of memory\"}\n";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+std::string complaints(const std::string& text) {
+  try {
+    static_cast<void>(parse_profile(text, "gpu.yaml"));
+  } catch (const InputError& error) {
+    std::string all;
+    for (const Diagnostic& each : error.diagnostics())
+      all += fmt::format("{}:{}:{}: {}: {} {}\n", each.file, each.line, each.column, each.key, each.reason, each.hint);
+    return all;
+  }
+  return {};
+}
+
+std::string complaints(const std::string& what, const std::string& by) {
+  return complaints(replaced(kHead + kGemm + kSkipped, what, by));
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("every member of a profile is read") {
+  const CalibrationProfile profile = parse_profile(kHead + kGemm + kSkipped, "gpu.yaml");
+  CHECK(profile.name == "lab");
+  CHECK(profile.backend == "cpu");
+  CHECK(profile.device == "a CPU");
+  CHECK(profile.libraries == "Eigen 3.4");
+  CHECK(profile.date == "2026-11-21T18:20:51Z");
+  CHECK(profile.version == "1.2");
+  CHECK(profile.mode == "quick");
+  CHECK_FALSE(profile.complete);
+  CHECK(profile.memory_bytes == 68'719'476'736);
+  CHECK(profile.multiprocessors == 2);
+  CHECK(profile.clock_mhz == 2450.5);
+  CHECK(profile.warnings == std::vector<std::string>{"busy"});
+  REQUIRE(profile.tables.size() == 1);
+  CHECK(profile.tables[0].name == "gemm");
+  CHECK(profile.tables[0].type == DataType::fp32);
+  CHECK(profile.tables[0].cross_validation == 0.03);
+  REQUIRE(profile.tables[0].samples.size() == 2);
+  const OperatorSample& sample = profile.tables[0].samples[0];
+  CHECK(sample.shape == OperatorShape{1, 128, 128, 256});
+  CHECK(sample.seconds == 1.23e-05);
+  CHECK(sample.half_width == 0.004);
+  CHECK(sample.repetitions == 12);
+  REQUIRE(profile.skipped.size() == 2);
+  CHECK(profile.skipped[0].type == DataType::fp8);
+  CHECK(profile.skipped[0].shape.empty());
+  CHECK(profile.skipped[1].shape == OperatorShape{1, 99999, 99999, 99999});
+  CHECK(profile.skipped[1].reason == "out of memory");
+}
+
+TEST_CASE("what is wrong with a profile is said with its place") {
+  CHECK(has(complaints("mode: quick", "mode: quik"), "gpu.yaml:10:7: mode: expected one of quick, full"));
+  CHECK(has(complaints("clock_mhz: 2450.5", "clok_mhz: 1"), "gpu.yaml:15:1: clok_mhz: unknown key did you mean"));
+  CHECK(has(complaints("clock_mhz: 2450.5\n", ""), "clock_mhz is missing"));
+  CHECK(has(complaints("schema_version: 1", "schema_version: 2"), "expected 1, the version that this program reads"));
+  CHECK(has(complaints("op: gemm\n", "op: gem\n"), "gpu.yaml:19:9: operators[0].op: expected the name of an operator"));
+  CHECK(has(complaints("type: fp32\n", "type: fp64\n"), "gemm isn't measured in fp64, only in fp32, tf32"));
+  CHECK(has(complaints("[batch, m, n, k]", "[m, n, k]"), "calibrate again"));
+  CHECK(has(complaints("op: gemm, type: fp8", "op: gem, type: fp8"), "skipped[0].op"));
+  CHECK(has(complaints(kHead), "operators is missing"));
+  CHECK(has(complaints("- a list"), "expected the map of a calibration profile"));
+  CHECK(has(complaints(""), "expected the map of a calibration profile"));
+  CHECK(has(complaints("a: ["), "not YAML"));
+}
+
+TEST_CASE("what is wrong with a sample is said with its place") {
+  const auto sample = [](const std::string& text) {
+    return complaints("[1, 128, 128, 256, 1.23e-05, 0.004, 12]", text);
+  };
+  CHECK(has(
+      sample("[1, 128, 256, 1.23e-05, 0.004, 12]"),
+      "gpu.yaml:24:9: operators[0].samples[0]: expected [batch, m, n, k, seconds, half_width, repetitions], got 6"));
+  CHECK(has(sample("7"), "got \"7\""));
+  CHECK(has(sample("[1, 128, 128, 256.5, 1.23e-05, 0.004, 12]"), "expected an integer for k, got \"256.5\""));
+  CHECK(has(sample("[1, 128, 0, 256, 1.23e-05, 0.004, 12]"), "expected n of 1 to"));
+  CHECK(has(sample("[1, 128, 128, 256, 0, 0.004, 12]"), "expected seconds above 0"));
+  CHECK(has(sample("[1, 128, 128, 256, nan, 0.004, 12]"), "expected seconds above 0"));
+  CHECK(has(sample("[1, 128, 128, 256, 1e-5, -1, 12]"), "expected half_width"));
+  CHECK(has(sample("[1, 128, 128, 256, 1e-5, 0, 0]"), "expected repetitions"));
+  CHECK(has(sample("[1, 128, 128, 512, 1e-5, 0, 1]"), "samples[1]: this shape has a sample already"));
+}
+
+TEST_CASE("a convolution may have no padding, and no kernel beyond its input") {
+  const auto text = [](int kernel) {
+    return kHead + fmt::format(
+                       "operators:\n  - op: convolution\n    type: fp32\n    dimensions: [batch, in_channels, height, "
+                       "width, out_channels, kernel_height, kernel_width, stride, pad_height, pad_width]\n"
+                       "    samples: [[1, 3, 8, 8, 4, {}, 1, 1, 0, 0, 1e-5, 0, 1]]\nskipped: []\n",
+                       kernel);
+  };
+  CHECK(complaints(text(8)).empty());
+  CHECK(has(complaints(text(9)), "the kernel is larger than the padded input"));
+}
+
+TEST_CASE("one table an operator and number format; few complaints of many") {
+  CHECK(has(complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
+            "operators[1]: gemm in fp32 has a table already"));
+  std::string many = kHead + kGemm;
+  for (int i = 0; i < 1000; ++i) many += "      - [0, 1, 1, 1, 1, 1, 1]\n";
+  CHECK(has(complaints(many + kSkipped), "980 more samples are unsound"));
+}
+
+TEST_CASE("a profile may be larger than a scenario") {
+  std::string text = kHead + kGemm;
+  for (int i = 1; text.size() < (1 << 20) + 1000; ++i)
+    text += fmt::format("      - [1, 1024, 1024, {}, 0.000012345678901234, 0.0012345678901234, 30]\n", 10'000 + i);
+  CHECK(parse_profile(text + kSkipped, "gpu.yaml").tables[0].samples.size() > 10'000);
+}
