@@ -40,7 +40,8 @@ std::string program_help() {
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
       "unfinished;\n"
-      "5 something is missing here, such as a GPU; 70 internal error; 130 interrupted, with partial results written and marked.\n";
+      "5 something is missing here, such as a GPU; 70 internal error; 130 interrupted, with partial results written "
+      "and marked.\n";
   return out;
 }
 
