@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
 #include <Eigen/Core>
 #include <Eigen/QR>
 
@@ -108,6 +109,10 @@ void multiply(const ProductShape& s, std::span<const float> a, std::span<const f
     else
       multiply_one<Columns, Columns>(s, left, right, out, accumulate);
   }
+}
+
+std::string dense_library() {
+  return fmt::format("Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
 }
 
 LinearFit least_squares(std::span<const double> matrix, std::size_t columns, std::span<const double> rhs,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -20,6 +21,9 @@ enum class Layout { plain, transposed };
 /// other. The spans have the sizes of the shape (checked) and don't overlap.
 void multiply(const ProductShape& shape, std::span<const float> a, std::span<const float> b, std::span<float> c,
               Layout layout_a = Layout::plain, Layout layout_b = Layout::plain, bool accumulate = false);
+
+/// What multiplies, with its version: `Eigen 3.4.0`.
+[[nodiscard]] std::string dense_library();
 
 /// The coefficients that make the weighted sum of squared residuals least.
 struct LinearFit {
