@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <span>
 #include <system_error>
 
 #include <fmt/core.h>
@@ -33,8 +34,8 @@ std::string program_help() {
       "  contend run scenarios/ada-srsf/base.yaml -o out\n"
       "  contend run scenarios/ada-srsf/communication-*.yaml --set network.nic=25Gbps\n\n"
       "Usage: contend VERB [OPTION]...\n\nVerbs:\n";
-  for (const CommandGetter command : kCommands) out += fmt::format("  {:<10} {}\n", command().name, command().summary);
-  out += fmt::format("  {:<10} {}\n\n", "version", "Print the version.");
+  for (const CommandGetter command : kCommands) out += fmt::format("  {:<18} {}\n", command().name, command().summary);
+  out += fmt::format("  {:<18} {}\n\n", "version", "Print the version.");
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
@@ -48,17 +49,43 @@ void print_version() {
   fmt::print("contend {}{}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash));
 }
 
-bool is_verb(const std::string& word) {
-  return std::any_of(std::begin(kCommands), std::end(kCommands), [&](CommandGetter get) { return get().name == word; });
+/// The command that the words after the program's name begin with, or nullptr. A verb may have two words, such as
+/// `calibrate network`, beside the verb of the first word alone.
+const Command* named_command(std::span<const std::string> words) {
+  const auto named = [](const std::string& name) -> const Command* {
+    const auto* const found =
+        std::find_if(std::begin(kCommands), std::end(kCommands), [&](CommandGetter get) { return get().name == name; });
+    return found == std::end(kCommands) ? nullptr : &(*found)();
+  };
+  if (words.size() >= 2)
+    if (const Command* const command = named(words[0] + ' ' + words[1])) return command;
+  return words.empty() ? nullptr : named(words[0]);
 }
 
-const Command& find_command(const std::string& verb) {
-  std::vector<std::string> names{"version", "--help", "--version"};
-  for (const CommandGetter command : kCommands) {
-    if (command().name == verb) return command();
-    names.emplace_back(command().name);
+std::size_t words_of(const Command& command) {
+  return command.name.find(' ') == std::string_view::npos ? 1 : 2;
+}
+
+/// `calibrate netwrk` isn't an argument too many, but a second word that is misspelt.
+void check_second_word(const Command& command, std::span<const std::string> words) {
+  if (words.size() < 2 || words[1].starts_with('-') || words_of(command) == 2 || command.max_arguments > 0) return;
+  std::vector<std::string> seconds;
+  const std::string first = words[0] + ' ';
+  for (const CommandGetter get : kCommands)
+    if (get().name.starts_with(first)) seconds.emplace_back(get().name.substr(first.size()));
+  if (!seconds.empty())
+    throw UsageError{
+        fmt::format("contend {}: unexpected argument \"{}\"{}", command.name, words[1], suggestion(words[1], seconds))};
+}
+
+const Command& find_command(std::span<const std::string> words) {
+  if (const Command* const command = named_command(words)) {
+    check_second_word(*command, words);
+    return *command;
   }
-  throw UsageError{fmt::format("contend: unknown verb \"{}\"{}", verb, suggestion(verb, names))};
+  std::vector<std::string> names{"version", "--help", "--version"};
+  for (const CommandGetter get : kCommands) names.emplace_back(get().name.substr(0, get().name.find(' ')));
+  throw UsageError{fmt::format("contend: unknown verb \"{}\"{}", words[0], suggestion(words[0], names))};
 }
 
 int dispatch(const std::vector<std::string>& words) {
@@ -73,11 +100,11 @@ int dispatch(const std::vector<std::string>& words) {
     return kExitOk;
   }
   if (verb == "help") {
-    fmt::print("{}", help_text(find_command(words[2])));
+    fmt::print("{}", help_text(find_command(std::span{words}.subspan(2))));
     return kExitOk;
   }
-  const Command& command = find_command(verb);
-  const Arguments arguments = parse_arguments(command, std::span{words}.subspan(2), words);
+  const Command& command = find_command(std::span{words}.subspan(1));
+  const Arguments arguments = parse_arguments(command, std::span{words}.subspan(1 + words_of(command)), words);
   if (arguments.has("help")) {
     fmt::print("{}", help_text(command));
     return kExitOk;
@@ -102,8 +129,8 @@ int guarded(const std::vector<std::string>& words) {
     fmt::print(stderr, "contend: can't write to standard output\n");
     return kExitInput;
   } catch (const UsageError& error) {
-    const bool known = words.size() > 1 && is_verb(words[1]);
-    fmt::print(stderr, "{}\nTry `contend {}--help`.\n", error.what(), known ? words[1] + ' ' : "");
+    const Command* const known = words.empty() ? nullptr : named_command(std::span{words}.subspan(1));
+    fmt::print(stderr, "{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
     return kExitUsage;
   } catch (const InputError& error) {
     print_diagnostics(error);
