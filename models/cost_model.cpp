@@ -1,5 +1,6 @@
 #include "models/cost_model.hpp"
 
+#include "models/layer_work.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -13,84 +14,16 @@ namespace contend {
 
 namespace {
 
-// One pass of a layer: kernels that share flops and bytes evenly.
-struct Work {
-  double flops = 0;
-  double bytes = 0;
-  int kernels = 0;
-};
-
 struct Cost {
   double ns = 0;
   bool compute_bound = false;
 };
 
-bool is_matrix_product(LayerKind kind) {
-  return kind == LayerKind::convolution || kind == LayerKind::linear || kind == LayerKind::recurrent ||
-         kind == LayerKind::attention;
-}
-
-// What a layer moves, in bytes for the whole batch.
-struct Traffic {
-  double input = 0;
-  double output = 0;
-  double weights = 0;
-};
-
-Traffic traffic(const Layer& layer, int batch, double element_bytes) {
-  const auto batch_bytes = [&](std::int64_t elements) { return static_cast<double>(elements) * batch * element_bytes; };
-  const std::int64_t weights = layer.parameter_elements() + layer.shared_elements;
-  return {batch_bytes(layer.input_elements), batch_bytes(layer.output_elements),
-          static_cast<double>(weights) * element_bytes};
-}
-
-// An LSTM reads its weights anew at every step. A look-up reads the rows it returns, not the whole table.
-double weights_read(const Layer& layer, const Traffic& moved) {
-  if (layer.kind == LayerKind::embedding) return 0;
-  return layer.kind == LayerKind::recurrent ? moved.weights * layer.kernels : moved.weights;
-}
-
-Work forward_work(const Layer& layer, int batch, const Traffic& moved) {
-  return {static_cast<double>(layer.forward_flops) * batch,
-          moved.input * layer.input_reads + moved.output + weights_read(layer, moved), layer.kernels};
-}
-
-Work input_gradient_work(const Layer& layer, int batch, const Traffic& moved) {
-  if (!layer.input_needs_gradient) return {};
-  Work work{static_cast<double>(layer.input_gradient_flops) * batch, moved.input + moved.output, layer.kernels};
-  // The gradient of the output in, that of the input out; what else is read depends on the kind.
-  switch (layer.kind) {
-    case LayerKind::attention:
-      work.bytes += moved.input + moved.output;
-      break;
-    case LayerKind::normalization:
-      // Sums over both come first where statistics of the batch do.
-      work.bytes += moved.input + (moved.input + moved.output) * (layer.input_reads - 1);
-      break;
-    case LayerKind::pooling:
-    case LayerKind::activation:
-      work.bytes += moved.input;
-      break;
-    default:
-      work.bytes += weights_read(layer, moved);
-      break;
-  }
-  return work;
-}
-
-Work weight_gradient_work(const Layer& layer, int batch, const Traffic& moved) {
-  const bool separate_kernel =
-      (is_matrix_product(layer.kind) && layer.weight_gradient_flops > 0) || layer.kind == LayerKind::embedding;
-  // Elsewhere it is part of the kernel of the input gradient, unless there is none.
-  if (!separate_kernel && (layer.parameters.empty() || layer.input_needs_gradient)) return {};
-  return {static_cast<double>(layer.weight_gradient_flops) * batch, moved.input + moved.output + moved.weights, 1};
-}
-
 class Roofline {
  public:
   Roofline(const Device& device, const RooflineOptions& options) : device_{device}, options_{options} {}
 
-  [[nodiscard]] Cost cost(const Work& work) const {
+  [[nodiscard]] Cost cost(const LayerWork& work) const {
     if (work.kernels == 0) return {};
     const double per_kernel_flops = work.flops / work.kernels;
     const double per_kernel_bytes = work.bytes / work.kernels;
@@ -142,12 +75,6 @@ std::vector<Diagnostic> faults(const Device& device, int batch, const RooflineOp
   return found;
 }
 
-// fp8 holds the operands of products; what lies in memory between layers stays in 2 bytes (Micikevicius et al., "FP8
-// formats for deep learning", arXiv 2209.05433, section 4).
-int activation_bytes(DataType type) {
-  return std::max(2, bytes_of(type));
-}
-
 // A pass of a layer that takes longer than a day is a slip in the batch or the device, and might not fit into a Time.
 Time time_of(const Layer& layer, double ns, std::vector<Diagnostic>& found) {
   constexpr double kDay_ns = 86'400e9;
@@ -182,10 +109,9 @@ TimedModel roofline_times(const LayerTable& table, const Device& device, int bat
   model.batch = batch;
   model.gradient_element_bytes = options.gradient_element_bytes.value_or(activation_bytes(options.type));
   for (const Layer& layer : table.layers) {
-    const Traffic moved = traffic(layer, batch, element_bytes);
-    const Cost forward = roofline.cost(forward_work(layer, batch, moved));
-    const Cost input_gradient = roofline.cost(input_gradient_work(layer, batch, moved));
-    const Cost weight_gradient = roofline.cost(weight_gradient_work(layer, batch, moved));
+    const Cost forward = roofline.cost(forward_work(layer, batch, element_bytes));
+    const Cost input_gradient = roofline.cost(input_gradient_work(layer, batch, element_bytes));
+    const Cost weight_gradient = roofline.cost(weight_gradient_work(layer, batch, element_bytes));
     TimedLayer timed;
     timed.name = layer.name;
     timed.tensors = layer.parameters;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,38 @@ enum class LayerKind {
 
 [[nodiscard]] std::string_view to_string(LayerKind kind);
 
+/// What a layer executes, more finely than its kind.
+enum class LayerOperation {
+  convolution,
+  linear,
+  attention_scores,   ///< queries x keys
+  attention_context,  ///< weights x values
+  fused_attention,    ///< both and the softmax between, in one kernel
+  lstm,
+  batch_norm,
+  row_norm,  ///< of each position: layer or RMS normalization
+  pooling,
+  activation,
+  softmax,  ///< of rows of `keys`
+  sum,      ///< of two tensors
+  concatenation,
+  added_tensor,  ///< a trained tensor is added
+  embedding,
+};
+
+/// The shapes behind the sizes of a layer, per sample: which kernels run, and over what. Members that an operation has
+/// no use for keep their defaults.
+struct LayerGeometry {
+  LayerOperation operation = LayerOperation::linear;
+  std::int64_t channels = 1, height = 1, width = 1;  ///< of the input (of a look-up: the output); tokens are `height`
+  std::int64_t out_channels = 1;                     ///< convolution, linear; hidden size of an LSTM
+  std::int64_t window_height = 1, window_width = 1, stride = 1, pad_height = 0, pad_width = 0;
+  std::int64_t heads = 1, queries = 1, keys = 1, head_size = 1;  ///< attention and its softmax; positions of both
+  std::int64_t rows = 1;                                         ///< of a table
+
+  [[nodiscard]] std::int64_t positions() const { return height * width; }
+};
+
 /// One layer. Work is per sample (one image, one sequence). Flops are those of matrix products (convolution, linear,
 /// recurrent, attention) and count a multiply-add as 2; the few operations an element of all other layers are not
 /// counted, as usual in published figures: what those cost is the reading and writing of their activations.
@@ -58,7 +91,8 @@ struct Layer {
   std::int64_t output_elements = 0;        ///< activations written in the forward pass
   int input_reads = 1;  ///< times a pass reads the input, >= 1; 2 in batch normalization: statistics come first
   int kernels = 1;      ///< dependent GPU kernels of the forward pass, >= 1; one a step in an LSTM
-  bool input_needs_gradient = true;  ///< false where nothing before this layer has parameters
+  bool input_needs_gradient = true;       ///< false where nothing before this layer has parameters
+  std::optional<LayerGeometry> geometry;  ///< nothing if only sizes are known
 
   [[nodiscard]] std::int64_t backward_flops() const { return input_gradient_flops + weight_gradient_flops; }
   [[nodiscard]] std::int64_t parameter_elements() const;

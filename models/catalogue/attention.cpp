@@ -11,7 +11,18 @@ std::int64_t product_flops(const AttentionInputs& inputs) {
   return 2 * inputs.queries.elements() * inputs.keys.positions();
 }
 
-Layer product(std::string name, std::int64_t flops, std::int64_t input_elements, std::int64_t output_elements) {
+LayerGeometry geometry_of(LayerOperation operation, const AttentionInputs& inputs) {
+  LayerGeometry geometry;
+  geometry.operation = operation;
+  geometry.heads = inputs.heads;
+  geometry.queries = inputs.queries.positions();
+  geometry.keys = inputs.keys.positions();
+  geometry.head_size = inputs.queries.channels / inputs.heads;
+  return geometry;
+}
+
+Layer product(std::string name, std::int64_t flops, std::int64_t input_elements, std::int64_t output_elements,
+              const LayerGeometry& geometry) {
   Layer layer;
   layer.name = std::move(name);
   layer.kind = LayerKind::attention;
@@ -19,6 +30,7 @@ Layer product(std::string name, std::int64_t flops, std::int64_t input_elements,
   layer.input_gradient_flops = 2 * flops;  // both operands need a gradient
   layer.input_elements = input_elements;
   layer.output_elements = output_elements;
+  layer.geometry = geometry;
   return layer;
 }
 
@@ -28,9 +40,11 @@ Feature attention(NetworkBuilder& net, const std::string& at, const AttentionInp
   const Feature& queries = inputs.queries;
   const std::int64_t flops = product_flops(inputs);
   const Feature scores{inputs.heads, queries.positions(), inputs.keys.positions(), true};
-  net.append(product(at + "scores", flops, queries.elements() + inputs.keys.elements(), scores.elements()));
-  net.activation(at + "attn_dropout", net.activation(at + "softmax", scores));
-  net.append(product(at + "context", flops, scores.elements() + inputs.values.elements(), queries.elements()));
+  net.append(product(at + "scores", flops, queries.elements() + inputs.keys.elements(), scores.elements(),
+                     geometry_of(LayerOperation::attention_scores, inputs)));
+  net.activation(at + "attn_dropout", net.softmax(at + "softmax", scores));
+  net.append(product(at + "context", flops, scores.elements() + inputs.values.elements(), queries.elements(),
+                     geometry_of(LayerOperation::attention_context, inputs)));
   return queries;
 }
 
@@ -38,7 +52,7 @@ Feature fused_attention(NetworkBuilder& net, const std::string& name, const Atte
   const Feature& queries = inputs.queries;
   const std::int64_t flops = product_flops(inputs);
   Layer layer = product(name, 2 * flops, queries.elements() + inputs.keys.elements() + inputs.values.elements(),
-                        queries.elements());
+                        queries.elements(), geometry_of(LayerOperation::fused_attention, inputs));
   layer.input_gradient_flops = 5 * flops;
   net.append(std::move(layer));
   return queries;

@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace contend {
@@ -30,6 +31,23 @@ Feature slide(const Feature& input, const Window& window) {
   return output;
 }
 
+LayerGeometry geometry_of(LayerOperation operation, const Feature& input) {
+  LayerGeometry geometry;
+  geometry.operation = operation;
+  geometry.channels = geometry.out_channels = input.channels;
+  geometry.height = input.height;
+  geometry.width = input.width;
+  return geometry;
+}
+
+void set_window(LayerGeometry& geometry, const Window& window) {
+  geometry.window_height = window.height;
+  geometry.window_width = window.width;
+  geometry.stride = window.stride;
+  geometry.pad_height = window.pad_height;
+  geometry.pad_width = window.pad_width;
+}
+
 }  // namespace
 
 NetworkBuilder::NetworkBuilder(std::string name, std::string source, std::string sample)
@@ -47,10 +65,12 @@ Feature NetworkBuilder::add_matrix(Layer layer, const Feature& input, Feature ou
   return output;
 }
 
-Feature NetworkBuilder::add_plain(const std::string& name, LayerKind kind, const Feature& input, Feature output) {
+Feature NetworkBuilder::add_plain(const std::string& name, LayerKind kind, LayerOperation operation,
+                                  const Feature& input, Feature output) {
   Layer layer;
   layer.name = name;
   layer.kind = kind;
+  layer.geometry = geometry_of(operation, input);
   layer.input_needs_gradient = input.needs_gradient;
   layer.input_elements = input.elements();
   layer.output_elements = output.elements();
@@ -66,6 +86,9 @@ Feature NetworkBuilder::convolution(const std::string& name, Feature input, std:
   layer.parameters.push_back(tensor("weight", {channels, input.channels, window.height, window.width}));
   const std::int64_t taps = input.channels * window.height * window.width;
   if (bias == Bias::yes) layer.parameters.push_back(tensor("bias", {channels}));
+  layer.geometry = geometry_of(LayerOperation::convolution, input);
+  layer.geometry->out_channels = channels;
+  set_window(*layer.geometry, window);
   Feature output = slide(input, window);
   output.channels = channels;
   return add_matrix(std::move(layer), input, output, 2 * taps * output.elements());
@@ -77,6 +100,8 @@ Feature NetworkBuilder::linear(const std::string& name, Feature input, std::int6
   layer.kind = LayerKind::linear;
   layer.parameters.push_back(tensor("weight", {channels, input.channels}));
   if (bias == Bias::yes) layer.parameters.push_back(tensor("bias", {channels}));
+  layer.geometry = geometry_of(LayerOperation::linear, input);
+  layer.geometry->out_channels = channels;
   Feature output = input;
   output.channels = channels;
   return add_matrix(std::move(layer), input, output, 2 * input.channels * output.elements());
@@ -91,7 +116,7 @@ Feature NetworkBuilder::tied_linear(const std::string& name, Feature input, std:
 }
 
 Feature NetworkBuilder::normalization(const std::string& name, Feature input, Bias shift) {
-  Feature output = add_plain(name, LayerKind::normalization, input, input);
+  Feature output = add_plain(name, LayerKind::normalization, LayerOperation::row_norm, input, input);
   Layer& layer = table_.layers.back();
   layer.parameters.push_back(tensor("weight", {input.channels}));
   if (shift == Bias::yes) layer.parameters.push_back(tensor("bias", {input.channels}));
@@ -102,22 +127,40 @@ Feature NetworkBuilder::normalization(const std::string& name, Feature input, Bi
 Feature NetworkBuilder::batch_normalization(const std::string& name, Feature input) {
   const Feature output = normalization(name, input);
   table_.layers.back().input_reads = 2;
+  table_.layers.back().geometry->operation = LayerOperation::batch_norm;
   return output;
 }
 
 Feature NetworkBuilder::pooling(const std::string& name, Feature input, Window window) {
-  return add_plain(name, LayerKind::pooling, input, slide(input, window));
+  const Feature output = add_plain(name, LayerKind::pooling, LayerOperation::pooling, input, slide(input, window));
+  set_window(*table_.layers.back().geometry, window);
+  return output;
 }
 
 Feature NetworkBuilder::adaptive_pooling(const std::string& name, Feature input, std::int64_t size) {
   Feature output = input;
   output.height = size;
   output.width = size;
-  return add_plain(name, LayerKind::pooling, input, output);
+  add_plain(name, LayerKind::pooling, LayerOperation::pooling, input, output);
+  const auto per_window = [&](std::int64_t positions) { return std::max<std::int64_t>(1, positions / size); };
+  Window window;
+  window.height = window.stride = per_window(input.height);
+  window.width = per_window(input.width);
+  set_window(*table_.layers.back().geometry, window);
+  return output;
 }
 
 Feature NetworkBuilder::activation(const std::string& name, Feature input) {
-  return add_plain(name, LayerKind::activation, input, input);
+  return add_plain(name, LayerKind::activation, LayerOperation::activation, input, input);
+}
+
+Feature NetworkBuilder::softmax(const std::string& name, Feature input) {
+  const Feature output = add_plain(name, LayerKind::activation, LayerOperation::softmax, input, input);
+  LayerGeometry& geometry = *table_.layers.back().geometry;
+  geometry.heads = input.channels;
+  geometry.queries = input.height;
+  geometry.keys = input.width;
+  return output;
 }
 
 Feature NetworkBuilder::sum(const std::string& name, Feature a, Feature b) {
@@ -126,7 +169,7 @@ Feature NetworkBuilder::sum(const std::string& name, Feature a, Feature b) {
   output.needs_gradient = a.needs_gradient || b.needs_gradient;
   Feature both = output;
   both.channels = a.channels + b.channels;
-  return add_plain(name, LayerKind::elementwise, both, output);
+  return add_plain(name, LayerKind::elementwise, LayerOperation::sum, both, output);
 }
 
 Feature NetworkBuilder::concatenation(const std::string& name, const std::vector<Feature>& inputs) {
@@ -137,12 +180,12 @@ Feature NetworkBuilder::concatenation(const std::string& name, const std::vector
     output.channels += input.channels;
     output.needs_gradient = output.needs_gradient || input.needs_gradient;
   }
-  return add_plain(name, LayerKind::elementwise, output, output);
+  return add_plain(name, LayerKind::elementwise, LayerOperation::concatenation, output, output);
 }
 
 Feature NetworkBuilder::trained_tensor(const std::string& name, Feature input, const std::string& tensor_name,
                                        std::vector<std::int64_t> shape) {
-  Feature output = add_plain(name, LayerKind::elementwise, input, input);
+  Feature output = add_plain(name, LayerKind::elementwise, LayerOperation::added_tensor, input, input);
   table_.layers.back().parameters.push_back(tensor(tensor_name, std::move(shape)));
   output.needs_gradient = true;
   return output;
@@ -151,10 +194,21 @@ Feature NetworkBuilder::trained_tensor(const std::string& name, Feature input, c
 Feature NetworkBuilder::embedding(const std::string& name, std::int64_t rows, std::int64_t channels,
                                   std::int64_t tokens) {
   const Feature output{channels, tokens, 1, true};
-  add_plain(name, LayerKind::embedding, output, output);  // reads as many elements of its table as it writes
+  // It reads as many elements of its table as it writes.
+  add_plain(name, LayerKind::embedding, LayerOperation::embedding, output, output);
   Layer& layer = table_.layers.back();
   layer.parameters.push_back(tensor("weight", {rows, channels}));
+  layer.geometry->rows = rows;
   layer.input_needs_gradient = false;
+  return output;
+}
+
+Feature NetworkBuilder::tied_embedding(const std::string& name, std::int64_t rows, std::int64_t channels,
+                                       std::int64_t tokens) {
+  const Feature output = embedding(name, rows, channels, tokens);
+  Layer& layer = table_.layers.back();
+  layer.shared_elements = layer.parameters.front().elements;
+  layer.parameters.clear();
   return output;
 }
 
@@ -167,6 +221,8 @@ Feature NetworkBuilder::lstm(const std::string& name, Feature input, std::int64_
   if (biases >= 1) layer.parameters.push_back(tensor("bias_ih", {4 * hidden}));
   if (biases >= 2) layer.parameters.push_back(tensor("bias_hh", {4 * hidden}));
   layer.kernels = static_cast<int>(input.positions());
+  layer.geometry = geometry_of(LayerOperation::lstm, input);
+  layer.geometry->out_channels = hidden;
   Feature output = input;
   output.channels = hidden;
   const std::int64_t step = 2 * 4 * hidden * (input.channels + hidden);

@@ -65,6 +65,8 @@ class NetworkBuilder {
   /// Average over whatever windows give `size` x `size` positions.
   Feature adaptive_pooling(const std::string& name, Feature input, std::int64_t size);
   Feature activation(const std::string& name, Feature input);
+  /// Over the last dimension: rows of input.width.
+  Feature softmax(const std::string& name, Feature input);
   /// Element-wise sum of features of equal shape.
   Feature sum(const std::string& name, Feature a, Feature b);
   /// The channels of all inputs one after the other.
@@ -74,6 +76,8 @@ class NetworkBuilder {
                          std::vector<std::int64_t> shape);
   /// Look-up of `tokens` rows of a table [rows, channels].
   Feature embedding(const std::string& name, std::int64_t rows, std::int64_t channels, std::int64_t tokens);
+  /// The same in the table of an earlier layer.
+  Feature tied_embedding(const std::string& name, std::int64_t rows, std::int64_t channels, std::int64_t tokens);
   /// One LSTM layer of input.channels -> hidden over all positions, one step after the other. `biases` vectors of
   /// 4 x hidden: 1 in the equations, 2 in cuDNN.
   Feature lstm(const std::string& name, Feature input, std::int64_t hidden, int biases);
@@ -86,7 +90,8 @@ class NetworkBuilder {
 
  private:
   Feature add_matrix(Layer layer, const Feature& input, Feature output, std::int64_t flops);
-  Feature add_plain(const std::string& name, LayerKind kind, const Feature& input, Feature output);
+  Feature add_plain(const std::string& name, LayerKind kind, LayerOperation operation, const Feature& input,
+                    Feature output);
 
   LayerTable table_;
 };

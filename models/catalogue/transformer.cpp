@@ -46,15 +46,8 @@ LayerTable transformer(const TransformerSize& size, std::int64_t sequence_length
     source = attention_sublayer(net, at + "self_attn", source, source, size);
     source = feed_forward_sublayer(net, at, source, size);
   }
-  // The look-up of target tokens in the shared embedding.
-  Layer target_embedding;
-  target_embedding.name = "decoder.embed_tokens";
-  target_embedding.kind = LayerKind::embedding;
-  target_embedding.shared_elements = size.vocabulary * size.width;
-  target_embedding.input_elements = target_embedding.output_elements = size.width * sequence_length;
-  target_embedding.input_needs_gradient = false;
-  net.append(target_embedding);
-  Feature target = net.activation("decoder.dropout", {size.width, sequence_length, 1, true});
+  Feature target = net.tied_embedding("decoder.embed_tokens", size.vocabulary, size.width, sequence_length);
+  target = net.activation("decoder.dropout", target);
   for (int i = 0; i < size.layers; ++i) {
     const std::string at = fmt::format("decoder.layers.{}.", i);
     target = attention_sublayer(net, at + "self_attn", target, target, size);
