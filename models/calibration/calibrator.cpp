@@ -1,0 +1,349 @@
+#include "models/calibration/calibrator.hpp"
+
+#include "models/calibration/device_watch.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+constexpr double kCheckpointSeconds = 5, kLookSeconds = 1;
+/// What an operation may take: this many times the share of what is left; never less than is of use.
+constexpr double kShares = 1.5, kLeastLimit = 0.02;
+/// Executions that a measurement needs at the very least, warm-up among them.
+constexpr double kLeastExecutions = 8;
+
+RepetitionRules rules_of(CalibrationMode mode) {
+  RepetitionRules rules;
+  if (mode == CalibrationMode::quick) {
+    rules.half_width = 0.02;
+    rules.sample_seconds = 5e-4;
+    rules.limit_seconds = 1;
+  } else {
+    rules.limit_seconds = 2;
+    rules.warm_up_seconds = 5e-3;
+  }
+  return rules;
+}
+
+/// The device, open as long as the object is there.
+class OpenDevice {
+ public:
+  OpenDevice(const contend_backend& backend, int number) : backend_{backend}, number_{number} {
+    if (const std::string fault = open(); !fault.empty()) throw DeviceError{fault};
+  }
+  ~OpenDevice() {
+    if (is_open_) backend_.close();
+  }
+  OpenDevice(const OpenDevice&) = delete;
+  OpenDevice& operator=(const OpenDevice&) = delete;
+
+  [[nodiscard]] const contend_device_info& info() const { return info_; }
+  /// Closes and opens; the fault, or nothing.
+  std::string reopen() {
+    if (is_open_) backend_.close();
+    return open();
+  }
+
+ private:
+  std::string open() {
+    std::array<char, 256> message{};
+    const contend_status status = backend_.open(number_, &info_, message.data(), message.size());
+    is_open_ = status == CONTEND_OK;
+    if (is_open_) return {};
+    return message.front() == '\0' ? std::string{to_string(status)} : std::string{message.data()};
+  }
+
+  const contend_backend& backend_;
+  int number_;
+  bool is_open_ = false;
+  contend_device_info info_{};
+};
+
+CalibrationProfile head_of(const contend_backend& backend, const CalibrationRequest& request,
+                           const contend_device_info& info) {
+  CalibrationProfile out;
+  out.name = request.name.empty() ? profile_name(info.name) : request.name;
+  out.backend = backend.name;
+  out.device = info.name;
+  out.driver = info.driver;
+  out.runtime = info.runtime;
+  out.libraries = info.libraries;
+  out.date = request.date;
+  out.version = request.version;
+  out.mode = to_string(request.mode);
+  out.complete = false;
+  out.memory_bytes = info.memory_bytes;
+  out.multiprocessors = info.multiprocessors;
+  out.capability = info.capability;
+  out.clock_mhz = info.clock_mhz;
+  out.memory_clock_mhz = info.memory_clock_mhz;
+  return out;
+}
+
+void check_same(const CalibrationProfile& begun, const CalibrationProfile& now) {
+  std::vector<Diagnostic> faults;
+  const auto compare = [&](const char* key, const std::string& before, const std::string& after) {
+    if (before == after) return;
+    Diagnostic fault;
+    fault.key = key;
+    fault.reason = fmt::format("the profile says \"{}\", here it is \"{}\"", before, after);
+    fault.hint = "go on only with a profile of the same; write to another file to begin anew";
+    faults.push_back(std::move(fault));
+  };
+  compare("backend", begun.backend, now.backend);
+  compare("device", begun.device, now.device);
+  compare("driver", begun.driver, now.driver);
+  compare("runtime", begun.runtime, now.runtime);
+  compare("libraries", begun.libraries, now.libraries);
+  compare("version", begun.version, now.version);
+  compare("mode", begun.mode, now.mode);
+  if (!faults.empty()) throw InputError{std::move(faults)};
+}
+
+class Calibration {
+ public:
+  Calibration(const contend_backend& backend, const CalibrationRequest& request, const CalibrationHooks& hooks,
+              const std::optional<CalibrationProfile>& begun)
+      : backend_{backend},
+        request_{request},
+        hooks_{hooks},
+        begin_{hooks.clock()},
+        device_{backend, request.device},
+        watch_{backend},
+        rules_{rules_of(request.mode)} {
+    result_.profile = head_of(backend, request, device_.info());
+    plan_ = design({.mode = request.mode,
+                    .memory_bytes = std::min(device_.info().memory_bytes, device_.info().free_bytes),
+                    .devices = device_.info().devices},
+                   request.groups);
+    if (begun) take_over(*begun);
+    for (const DesignedTable& each : plan_) left_ += remaining(each);
+    total_ = left_;
+  }
+
+  CalibrationResult run() {
+    watch_.look("the start");
+    checkpoint();
+    for (const DesignedTable& each : plan_) {
+      if (!measure_table(each)) break;
+    }
+    watch_.look("the end");
+    result_.profile = assembled();
+    result_.profile.complete = result_.end == CalibrationEnd::finished;
+    return std::move(result_);
+  }
+
+ private:
+  using Key = std::pair<std::size_t, DataType>;  ///< place in operators(), type
+  struct Entry {
+    std::map<OperatorShape, OperatorSample> samples;
+    std::vector<SkippedOperation> skipped;
+    double flop_rate = 0, byte_rate = 0;  ///< the best that was measured
+  };
+
+  static Key key_of(std::string_view name, DataType type) {
+    return {static_cast<std::size_t>(find_operator(name) - operators().data()), type};
+  }
+
+  void take_over(const CalibrationProfile& begun) {
+    check_same(begun, result_.profile);
+    if (request_.name.empty()) result_.profile.name = begun.name;
+    earlier_warnings_ = begun.warnings;
+    for (const OperatorTable& table : begun.tables) {
+      Entry& entry = entries_[key_of(table.name, table.type)];
+      for (const OperatorSample& sample : table.samples) {
+        entry.samples.emplace(sample.shape, sample);
+        note_rates(*find_operator(table.name), table.type, sample, entry);
+      }
+    }
+    for (const SkippedOperation& each : begun.skipped) {
+      const bool again = std::any_of(plan_.begin(), plan_.end(), [&](const DesignedTable& table) {
+        return table.info->name == each.name && table.type == each.type;
+      });
+      if (!again) entries_[key_of(each.name, each.type)].skipped.push_back(each);
+    }
+  }
+
+  [[nodiscard]] std::size_t remaining(const DesignedTable& table) const {
+    const auto found = entries_.find(key_of(table.info->name, table.type));
+    if (found == entries_.end()) return table.shapes.size();
+    return static_cast<std::size_t>(std::count_if(table.shapes.begin(), table.shapes.end(), [&](const auto& shape) {
+      return !found->second.samples.contains(shape);
+    }));
+  }
+
+  /// False: no more tables.
+  bool measure_table(const DesignedTable& table) {
+    Entry& entry = entries_[key_of(table.info->name, table.type)];
+    if (!table.skipped.empty()) skip(entry, table, {}, table.skipped);
+    for (const OperatorShape& shape : table.shapes) {
+      if (entry.samples.contains(shape)) continue;
+      if (hooks_.cancelled && hooks_.cancelled()) {
+        result_.end = CalibrationEnd::cancelled;
+        return false;
+      }
+      if (hooks_.progress)
+        hooks_.progress({.op = table.info->name,
+                         .type = table.type,
+                         .done = total_ - left_,
+                         .total = total_,
+                         .seconds_left = seconds_left()});
+      if (!measure_one(table, shape, entry)) return false;
+      --left_;
+      now_and_then(table);
+    }
+    return true;
+  }
+
+  /// False: the device is lost.
+  bool measure_one(const DesignedTable& table, const OperatorShape& shape, Entry& entry) {
+    const double budget_left = request_.budget_seconds - elapsed();
+    RepetitionRules rules = rules_;
+    rules.limit_seconds = std::min(rules.limit_seconds, kShares * budget_left / static_cast<double>(left_));
+    if (rules.limit_seconds < kLeastLimit) {
+      skip(entry, table, shape, fmt::format("no time left of {:g} s", request_.budget_seconds));
+      return true;
+    }
+    const OperatorWork work = table.info->work(shape, table.type);
+    const double guess = std::max(entry.flop_rate > 0 ? work.flops / entry.flop_rate : 0,
+                                  entry.byte_rate > 0 ? work.bytes / entry.byte_rate : 0);
+    if (kLeastExecutions * guess > rules.limit_seconds) {
+      skip(entry, table, shape,
+           fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess, rules.limit_seconds,
+                       kLeastExecutions));
+      return true;
+    }
+    const MeasuredOperation found = measure(backend_, *table.info, table.type, shape, rules, hooks_.clock);
+    if (found.sample) {
+      entry.samples.emplace(shape, *found.sample);
+      note_rates(*table.info, table.type, *found.sample, entry);
+      if (found.drifted) ++drifted_;
+      return true;
+    }
+    skip(entry, table, shape, found.reason);
+    return found.status != CONTEND_FAILED || reopen();
+  }
+
+  bool reopen() {
+    result_.message = device_.reopen();
+    if (result_.message.empty()) return true;
+    result_.end = CalibrationEnd::device_lost;
+    return false;
+  }
+
+  static void note_rates(const OperatorInfo& info, DataType type, const OperatorSample& sample, Entry& entry) {
+    const OperatorWork work = info.work(sample.shape, type);
+    entry.flop_rate = std::max(entry.flop_rate, work.flops / sample.seconds);
+    entry.byte_rate = std::max(entry.byte_rate, work.bytes / sample.seconds);
+  }
+
+  static void skip(Entry& entry, const DesignedTable& table, const OperatorShape& shape, std::string reason) {
+    entry.skipped.push_back(
+        {.name = std::string{table.info->name}, .type = table.type, .shape = shape, .reason = std::move(reason)});
+  }
+
+  void now_and_then(const DesignedTable& table) {
+    const double now = elapsed();
+    if (now - looked_ >= kLookSeconds) {
+      looked_ = now;
+      watch_.look(fmt::format("{} {}", table.info->name, to_string(table.type)));
+    }
+    if (now - saved_ >= kCheckpointSeconds) checkpoint();
+  }
+
+  void checkpoint() {
+    if (hooks_.checkpoint) hooks_.checkpoint(assembled());
+    saved_ = elapsed();
+  }
+
+  [[nodiscard]] double elapsed() const { return hooks_.clock() - begin_; }
+  [[nodiscard]] double seconds_left() const {
+    const double budget = std::max(0.0, request_.budget_seconds - elapsed());
+    const std::size_t done = total_ - left_;
+    if (done == 0) return budget;
+    return std::min(budget, elapsed() / static_cast<double>(done) * static_cast<double>(left_));
+  }
+
+  [[nodiscard]] CalibrationProfile assembled() const {
+    CalibrationProfile out = result_.profile;
+    for (const auto& [key, entry] : entries_) {
+      const auto& [place, type] = key;
+      if (!entry.samples.empty()) {
+        OperatorTable table{.name = std::string{operators()[place].name}, .type = type, .samples = {}};
+        for (const auto& [shape, sample] : entry.samples) table.samples.push_back(sample);
+        out.tables.push_back(std::move(table));
+      }
+      add_skipped(entry, out.skipped);
+    }
+    out.warnings = warnings();
+    return out;
+  }
+
+  /// One line for all shapes of an operator where none could be measured and the reason is the same.
+  static void add_skipped(const Entry& entry, std::vector<SkippedOperation>& out) {
+    std::set<std::string> reasons;
+    for (const SkippedOperation& each : entry.skipped) reasons.insert(each.reason);
+    if (entry.samples.empty() && reasons.size() == 1) {
+      out.push_back(entry.skipped.front());
+      out.back().shape.clear();
+      return;
+    }
+    out.insert(out.end(), entry.skipped.begin(), entry.skipped.end());
+  }
+
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    std::vector<std::string> out = earlier_warnings_, now = watch_.warnings();
+    if (drifted_ > 0) now.push_back(fmt::format("{} points still moved when their time was over", drifted_));
+    for (std::string& each : now)
+      if (std::find(out.begin(), out.end(), each) == out.end()) out.push_back(std::move(each));
+    return out;
+  }
+
+  const contend_backend& backend_;
+  const CalibrationRequest& request_;
+  const CalibrationHooks& hooks_;
+  double begin_;
+  OpenDevice device_;
+  DeviceWatch watch_;
+  RepetitionRules rules_;
+  std::vector<DesignedTable> plan_;
+  std::map<Key, Entry> entries_;
+  std::vector<std::string> earlier_warnings_;
+  std::size_t left_ = 0, total_ = 0;  ///< operations
+  double looked_ = 0, saved_ = 0;     ///< elapsed seconds then
+  int drifted_ = 0;
+  CalibrationResult result_;
+};
+
+}  // namespace
+
+CalibrationResult calibrate(const contend_backend& backend, const CalibrationRequest& request,
+                            const CalibrationHooks& hooks, const std::optional<CalibrationProfile>& begun) {
+  CONTEND_CHECK(request.budget_seconds > 0 && hooks.clock, "a calibration without time");
+  return Calibration{backend, request, hooks, begun}.run();
+}
+
+std::string profile_name(std::string_view device) {
+  std::string out;
+  for (const char c : device) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'), capital = c >= 'A' && c <= 'Z';
+    if (letter || capital)
+      out += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!out.empty() && out.back() != '-')
+      out += '-';
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out.empty() ? "device" : out;
+}
+
+}  // namespace contend
