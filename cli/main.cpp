@@ -40,7 +40,8 @@ std::string program_help() {
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
       "unfinished;\n"
-      "70 internal error; 130 interrupted, with partial results written and marked.\n";
+      "5 something is missing here, such as a GPU; 70 internal error; 130 interrupted, with partial results written "
+      "and marked.\n";
   return out;
 }
 
@@ -59,7 +60,7 @@ const Command* named_command(std::span<const std::string> words) {
   };
   if (words.size() >= 2)
     if (const Command* const command = named(words[0] + ' ' + words[1])) return command;
-  return words.empty() ? nullptr : named(words[0]);
+  return words.empty() || words[0].find(' ') != std::string::npos ? nullptr : named(words[0]);
 }
 
 std::size_t words_of(const Command& command) {
