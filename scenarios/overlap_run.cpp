@@ -51,7 +51,7 @@ void use_codec(const Scenario& scenario, const GradientCodec* codec, OverlapProb
 
 /// A worker alone exchanges nothing.
 IterationGraph plan(const FusionPolicy& policy, const OverlapProblem& problem) {
-  return problem.workers > 1 ? policy.plan(problem) : IterationBuilder{problem}.graph;
+  return problem.workers > 1 ? policy.plan(problem).graph : IterationBuilder{problem}.graph;
 }
 
 SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
@@ -80,6 +80,7 @@ double bytes_sent(const Op& op, int workers) {
       return others * op.bytes.to_double();
     case CollectiveKind::reduce:
     case CollectiveKind::broadcast:
+    case CollectiveKind::exchange:
       return op.bytes.to_double();
   }
   check_failed(__FILE__, __LINE__, "a collective of the enum", op.name);

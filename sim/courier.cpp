@@ -23,6 +23,7 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   request.job = traffic.job;
   request.kind = planned.op.kind;
   request.collective = planned.op.collective;
+  request.scope = planned.op.scope;
   request.bytes = planned.op.bytes;
   request.ranks = planned.per_rank ? 2 : planned.ranks;
   request.servers = traffic.servers;

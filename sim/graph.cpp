@@ -14,7 +14,8 @@ namespace {
 constexpr std::pair<std::string_view, CollectiveKind> kCollectiveNames[] = {
     {"all-reduce", CollectiveKind::all_reduce}, {"reduce-scatter", CollectiveKind::reduce_scatter},
     {"all-gather", CollectiveKind::all_gather}, {"broadcast", CollectiveKind::broadcast},
-    {"reduce", CollectiveKind::reduce},         {"all-to-all", CollectiveKind::all_to_all}};
+    {"reduce", CollectiveKind::reduce},         {"all-to-all", CollectiveKind::all_to_all},
+    {"exchange", CollectiveKind::exchange}};
 
 [[noreturn]] void bad_graph(const std::string& reason) {
   throw InputError{"iteration graph: " + reason};
@@ -40,11 +41,13 @@ OpId IterationGraph::add_compute(std::string name, RoleId role, Time duration) {
   return OpId{ops_.size() - 1};
 }
 
-OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes) {
+OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
+                                    CollectiveScope scope) {
   Op op;
   op.name = std::move(name);
   op.kind = OpKind::collective;
   op.collective = kind;
+  op.scope = scope;
   op.role = role;
   op.bytes = bytes;
   ops_.push_back(std::move(op));

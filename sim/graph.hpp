@@ -9,6 +9,7 @@
 #include "sim/ids.hpp"
 #include "sim/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,7 +21,26 @@ using RoleId = Id<struct RoleTag>;
 using ChannelId = Id<struct ChannelTag>;
 
 enum class OpKind : std::uint8_t { compute, collective, message };
-enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all };
+/// `exchange`: every rank swaps its tensor with one other (rank i with i + n/2, where n is odd one has no partner).
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,
+  reduce,
+  all_to_all,
+  exchange,
+};
+inline constexpr std::size_t kCollectiveKinds = 7;
+
+/// Which ranks of a role take part together. Beyond `all` the collective is several at once, one a group.
+enum class CollectiveScope : std::uint8_t {
+  all,
+  server,   ///< the ranks on each server
+  leaders,  ///< one rank of every server
+  peers,    ///< the ranks with the same place on their servers: as many groups as a server has ranks
+};
+inline constexpr std::size_t kCollectiveScopes = 4;
 
 /// A set of ranks that execute the same operations.
 struct Role {
@@ -40,8 +60,8 @@ struct Channel {
 };
 
 /// One operation of an iteration.
-/// compute: `duration` on each rank of `role`. collective: `bytes` (the size of the full tensor on one rank) over all
-/// ranks of `role`. message: `bytes` from rank i of `role` to rank i of `peer`, for every i.
+/// compute: `duration` on each rank of `role`. collective: `bytes` (the size of the full tensor on one rank) over
+/// the ranks of `role` in `scope`. message: `bytes` from rank i of `role` to rank i of `peer`, for every i.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -50,6 +70,7 @@ struct Op {
   Time duration;                                           ///< compute only
   Bytes bytes;                                             ///< collective and message
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
+  CollectiveScope scope = CollectiveScope::all;            ///< collective only
   ChannelId channel;                                       ///< collective only; none: straight into the network
   std::int32_t priority = 0;                               ///< in its channel; smaller goes first
 };
@@ -66,7 +87,8 @@ class IterationGraph {
  public:
   RoleId add_role(std::string name, int ranks);
   OpId add_compute(std::string name, RoleId role, Time duration);
-  OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes);
+  OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
+                      CollectiveScope scope = CollectiveScope::all);
   OpId add_message(std::string name, RoleId from, RoleId to, Bytes bytes);
   ChannelId add_channel(std::string name, int messages, Bytes window);
   void put_into(ChannelId channel, OpId op, std::int32_t priority);

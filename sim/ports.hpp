@@ -38,6 +38,7 @@ struct TransferRequest {
   JobId job;
   OpKind kind = OpKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
+  CollectiveScope scope = CollectiveScope::all;
   Bytes bytes;
   int ranks = 1;
   std::span<const ServerId>
@@ -105,6 +106,8 @@ class NetworkModel : public NetworkView {
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
 
+  /// Whether it knows what collectives among some of the ranks cost (CollectiveScope); others see `all` only.
+  [[nodiscard]] virtual bool knows_scopes() const { return false; }
   /// False if messages between GPUs of one server take no time and are never handed over.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }
   /// What leaping needs, or nullptr: then jobs that communicate are executed event by event.

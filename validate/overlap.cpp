@@ -82,7 +82,7 @@ double overlap_iteration_s(const OverlapProblem& problem, const std::string& pol
   const PolicyChoice& choice = scenario.overlap.fusion.front();
   for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
     if (row.name != choice.name) continue;
-    const IterationGraph graph = row.make(choice.parameters, {})->plan(problem);
+    const IterationGraph graph = row.make(choice.parameters, {})->plan(problem).graph;
     const SteadyState fast = steady_state(graph, problem.cost);
     SteadyStateOptions options;
     options.iterations = fast.warm_up + fast.period;

@@ -2,6 +2,7 @@
 // Times of operations that were not measured, from those that were.
 
 #include "models/calibration/profile.hpp"
+#include "models/calibration/roofline_fit.hpp"
 
 #include <memory>
 #include <optional>
@@ -25,7 +26,8 @@ struct Prediction {
 
 class OperatorPredictor {
  public:
-  /// Fits every table of the profile (which must outlive nothing: it is copied).
+  /// Fits every table of the profile, when it is first asked for (the profile is copied). May be asked by several
+  /// threads at once.
   explicit OperatorPredictor(const CalibrationProfile& profile);
   ~OperatorPredictor();
   OperatorPredictor(OperatorPredictor&&) noexcept;
@@ -34,6 +36,8 @@ class OperatorPredictor {
   /// Nothing if the profile has no table of this operator in this type. `shape` fits the operator's dimensions.
   [[nodiscard]] std::optional<Prediction> predict(std::string_view op, DataType type,
                                                   std::span<const std::int64_t> shape) const;
+  /// The roofline under the predictions of a table: what the device reaches at best. Nothing if there is no table.
+  [[nodiscard]] std::optional<RooflineFit> roofline(std::string_view op, DataType type) const;
   /// Median relative error of leave-one-out predictions of a table, as OperatorTable::cross_validation.
   [[nodiscard]] static double cross_validation(const OperatorTable& table);
 

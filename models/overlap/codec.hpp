@@ -6,6 +6,7 @@
 #include "sim/units.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,23 +27,35 @@ struct ExchangeStage {
   Time duration;     ///< of a kernel, > 0
   std::optional<CollectiveKind> collective;
   Bytes bytes;  ///< of a collective: the size of the full tensor on one rank, as Op::bytes
+  CollectiveScope scope = CollectiveScope::all;
 
-  static ExchangeStage kernel(std::string name, Time duration) { return {std::move(name), duration, {}, {}}; }
-  static ExchangeStage send(std::string name, CollectiveKind kind, Bytes bytes) {
-    return {std::move(name), {}, kind, bytes};
+  static ExchangeStage kernel(std::string name, Time duration) { return {std::move(name), duration, {}, {}, {}}; }
+  static ExchangeStage send(std::string name, CollectiveKind kind, Bytes bytes,
+                            CollectiveScope scope = CollectiveScope::all) {
+    return {std::move(name), {}, kind, bytes, scope};
   }
 };
 
+/// When the exchange of a group may begin, and what waits for its end.
+enum class ExchangeMoment : std::uint8_t {
+  gradients,   ///< begins when the gradients are ready; the next forward pass waits
+  weights,     ///< of the weights that this iteration computes with: begins with the iteration; the next one waits
+  updated,     ///< of the weights after the update: begins when the backward pass has ended; the next forward waits
+  background,  ///< of weights, begins as `gradients`; nothing waits
+};
+
 /// A compression method sees a group of gradients and says what has to be done to have their (lossy) mean on every
-/// worker. Pure: equal groups give equal stages. Convergence is not its business.
+/// worker; or, where workers may drift apart, to bring their weights together. Pure: equal groups give equal stages.
+/// Convergence is not its business.
 class GradientCodec {
  public:
   virtual ~GradientCodec() = default;
-  /// At least one collective; kernels before the first are executed between the backward task that completes the group
-  /// and the next one, because they are launched into the same stream. `problem.kernels` has a value. Throws InputError
-  /// if the method can't work on this problem.
+  /// Kernels and collectives, one after the other; none if this phase sends nothing. Kernels before the first are
+  /// executed between the backward task that completes the group and the next one, because they are launched into the
+  /// same stream. `problem.kernels` has a value. Throws InputError if the method can't work on this problem.
   [[nodiscard]] virtual std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                           const GradientGroup& group) const = 0;
+  [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }
   /// Kinds of iterations that differ in what they send, as shares of all iterations; they add up to 1.
   /// OverlapProblem::phase says which one is meant.
   [[nodiscard]] virtual std::vector<double> phases() const { return {1.0}; }

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t at(CollectiveKind kind) {
   return static_cast<std::size_t>(kind);
 }
+constexpr std::size_t kAll = static_cast<std::size_t>(CollectiveScope::all);
 
 int ceil_log2(int n) {
   int steps = 0;
@@ -48,9 +49,10 @@ LinearCost pairwise(int workers, const ChannelCost& link) {
 }  // namespace
 
 void ExchangeCost::add_others(int workers, const ChannelCost& link) {
-  costs_[at(CollectiveKind::all_to_all)] = pairwise(workers, link);
-  costs_[at(CollectiveKind::reduce)] = up_tree(workers, link);
-  costs_[at(CollectiveKind::broadcast)] = down_tree(workers, link);
+  costs_[kAll][at(CollectiveKind::all_to_all)] = pairwise(workers, link);
+  costs_[kAll][at(CollectiveKind::reduce)] = up_tree(workers, link);
+  costs_[kAll][at(CollectiveKind::broadcast)] = down_tree(workers, link);
+  costs_[kAll][at(CollectiveKind::exchange)] = {link.alpha, link.beta};
 }
 
 ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce, int workers) {
@@ -67,9 +69,9 @@ ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce) {
   ExchangeCost cost;
   const TimePerByte half{all_reduce.beta.ns_per_byte() / 2};
   const Time first = Time::nanoseconds(all_reduce.alpha.ns() / 2);
-  cost.costs_[at(CollectiveKind::all_reduce)] = all_reduce;
-  cost.costs_[at(CollectiveKind::reduce_scatter)] = {first, half};
-  cost.costs_[at(CollectiveKind::all_gather)] = {all_reduce.alpha - first, half};
+  cost.costs_[kAll][at(CollectiveKind::all_reduce)] = all_reduce;
+  cost.costs_[kAll][at(CollectiveKind::reduce_scatter)] = {first, half};
+  cost.costs_[kAll][at(CollectiveKind::all_gather)] = {all_reduce.alpha - first, half};
   return cost;
 }
 
@@ -85,9 +87,9 @@ ExchangeCost ExchangeCost::ring(int workers, const ChannelCost& link) {
   CONTEND_CHECK(workers >= 1, "there is a worker");
   const Halves halves = in_steps(workers - 1, workers, link);
   ExchangeCost cost;
-  cost.costs_[at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
-  cost.costs_[at(CollectiveKind::all_gather)] = halves.all_gather;
-  cost.costs_[at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  cost.costs_[kAll][at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
+  cost.costs_[kAll][at(CollectiveKind::all_gather)] = halves.all_gather;
+  cost.costs_[kAll][at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
   cost.add_others(workers, link);
   return cost;
 }
@@ -96,9 +98,9 @@ ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link
   CONTEND_CHECK(workers >= 1, "there is a worker");
   const Halves halves = in_steps(ceil_log2(workers), workers, link);
   ExchangeCost cost;
-  cost.costs_[at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
-  cost.costs_[at(CollectiveKind::all_gather)] = halves.all_gather;
-  cost.costs_[at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  cost.costs_[kAll][at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
+  cost.costs_[kAll][at(CollectiveKind::all_gather)] = halves.all_gather;
+  cost.costs_[kAll][at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
   cost.add_others(workers, link);
   return cost;
 }
@@ -114,8 +116,8 @@ ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool coloc
   cost.duplex_ = !colocated;
   const double send = bytes * link.beta.ns_per_byte();
   const double add = n / s * link.gamma.ns_per_byte();
-  cost.costs_[at(CollectiveKind::reduce)] = {link.alpha, TimePerByte{send + add}};
-  cost.costs_[at(CollectiveKind::broadcast)] = {link.alpha, TimePerByte{send}};
+  cost.costs_[kAll][at(CollectiveKind::reduce)] = {link.alpha, TimePerByte{send + add}};
+  cost.costs_[kAll][at(CollectiveKind::broadcast)] = {link.alpha, TimePerByte{send}};
   return cost;
 }
 

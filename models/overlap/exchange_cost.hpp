@@ -43,7 +43,8 @@ class ExchangeCost {
   static ExchangeCost measured(const LinearCost& all_reduce, int workers);
   /// Ring (Patarasuk and Yuan, JPDC 2009): all-reduce 2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma; its two halves
   /// n-1 steps each, the reduce-scatter with all of gamma. All-to-all in n-1 steps of a block each (pairwise exchange),
-  /// reduce and broadcast down a binomial tree of log2(n) steps, rounded up (Thakur et al., IJHPCA 2005).
+  /// reduce and broadcast down a binomial tree of log2(n) steps, rounded up (Thakur et al., IJHPCA 2005). An exchange
+  /// is one message.
   static ExchangeCost ring(int workers, const ChannelCost& link);
   /// Recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring with log2(n) steps a half, rounded up;
   /// the other collectives as above.
@@ -55,10 +56,15 @@ class ExchangeCost {
   static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link);
 
   [[nodiscard]] ExchangeKind kind() const { return kind_; }
-  /// Of one transfer alone. Free where nothing was given.
-  [[nodiscard]] const LinearCost& of(CollectiveKind collective) const {
-    return costs_[static_cast<std::size_t>(collective)];
+  /// Of one transfer alone. Free where nothing was given: without levels each rank is a server of its own, so that
+  /// `leaders` and `peers` are all ranks, and nothing happens inside servers.
+  [[nodiscard]] const LinearCost& of(CollectiveKind collective, CollectiveScope scope = CollectiveScope::all) const {
+    return costs_[static_cast<std::size_t>(levels() ? scope : flat(scope))][static_cast<std::size_t>(collective)];
   }
+  /// Ranks of each server; 1 without levels.
+  [[nodiscard]] int per_server() const { return per_server_; }
+  /// There are servers of several ranks, with a link between them and one inside.
+  [[nodiscard]] bool levels() const { return per_server_ > 1; }
   /// Push and pull have a direction each, so that they don't share bandwidth.
   [[nodiscard]] bool duplex() const { return duplex_; }
 
@@ -76,7 +82,12 @@ class ExchangeCost {
  private:
   void add_others(int workers, const ChannelCost& link);
 
-  std::array<LinearCost, 6> costs_{};
+  static constexpr CollectiveScope flat(CollectiveScope scope) {
+    return scope == CollectiveScope::server ? scope : CollectiveScope::all;
+  }
+
+  std::array<std::array<LinearCost, kCollectiveKinds>, kCollectiveScopes> costs_{};
+  int per_server_ = 1;
   ExchangeKind kind_ = ExchangeKind::all_reduce;
   bool duplex_ = false;
 };

@@ -30,9 +30,10 @@ void ExchangeLanes::set_ways(std::size_t lane, Time now) {
   }
 }
 
-TransferId ExchangeLanes::start(CollectiveKind kind, Bytes bytes, Time now) {
-  const LinearCost& alone = cost_.of(kind);
-  const std::size_t lane = cost_.duplex() && kind == CollectiveKind::broadcast ? 1 : 0;
+TransferId ExchangeLanes::start(CollectiveKind kind, CollectiveScope scope, Bytes bytes, Time now) {
+  const LinearCost& alone = cost_.of(kind, scope);
+  const std::size_t outside = cost_.duplex() && kind == CollectiveKind::broadcast ? 1 : 0;
+  const std::size_t lane = scope == CollectiveScope::server ? 2 : outside;
   TransferId id{transfers_.size()};
   if (free_.empty()) {
     transfers_.emplace_back();
@@ -68,7 +69,7 @@ void ExchangeLanes::finish_due(Time now, std::vector<TransferId>& ended) {
     }
     if (ended.size() == begin) break;
     for (std::size_t i = begin; i < ended.size(); ++i) remove(ended[i]);
-    for (const std::size_t lane : {0U, 1U}) set_ways(lane, now);
+    for (std::size_t lane = 0; lane < on_lane_.size(); ++lane) set_ways(lane, now);
   }
   std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
 }
@@ -93,7 +94,9 @@ double ExchangeLanes::remaining_bytes(TransferId id, Time now) const {
 }
 
 std::size_t ExchangeLanes::contended() const {
-  return (on_lane_[0] > 1 ? on_lane_[0] : 0) + (on_lane_[1] > 1 ? on_lane_[1] : 0);
+  std::size_t sharing = 0;
+  for (const std::size_t transfers : on_lane_) sharing += transfers > 1 ? transfers : 0;
+  return sharing;
 }
 
 namespace {
@@ -112,11 +115,11 @@ class ExchangeNetwork final : public NetworkModel {
     }
   }
   [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
-    return lanes_.cost().of(request.collective).of(request.bytes);
+    return lanes_.cost().of(request.collective, request.scope).of(request.bytes);
   }
   TransferId start(const TransferRequest& request, Time now) override {
     account(now);
-    const TransferId id = lanes_.start(request.collective, request.bytes, now);
+    const TransferId id = lanes_.start(request.collective, request.scope, request.bytes, now);
     if (id.index() >= on_way_.size()) on_way_.resize(id.index() + 1);
     on_way_[id.index()] = {request.job, {request.servers.begin(), request.servers.end()}};
     count(on_way_[id.index()], 1);
@@ -128,6 +131,7 @@ class ExchangeNetwork final : public NetworkModel {
     for (const ServerId server : request.servers) add(server_[server.index()]);
     return id;
   }
+  [[nodiscard]] bool knows_scopes() const override { return true; }
   [[nodiscard]] Time next_end() const override { return lanes_.next_end(); }
   void set_now(Time now) override { now_ = now; }
   void finish_due(Time now, std::vector<TransferId>& ended) override {

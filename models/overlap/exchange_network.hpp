@@ -1,11 +1,13 @@
 #pragma once
-// Transfers of one job whose workers all see the same network: a lane or two (push and pull of a parameter server with
-// machines of its own), on which k transfers at once need k + (k-1) x penalty times as long for a byte. As the k-way
-// contention of network/alpha_beta.hpp, with a cost for each kind of collective.
+// Transfers of one job whose workers all see the same network: a lane between servers or two (push and pull of a
+// parameter server with machines of its own), and one inside servers, on which k transfers at once need k + (k-1) x
+// penalty times as long for a byte. As the k-way contention of network/alpha_beta.hpp, with a cost for each kind of
+// collective.
 
 #include "models/overlap/exchange_cost.hpp"
 #include "sim/ports.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,7 +19,7 @@ class ExchangeLanes {
  public:
   explicit ExchangeLanes(const ExchangeCost& cost) : cost_{cost} {}
 
-  TransferId start(CollectiveKind kind, Bytes bytes, Time now);
+  TransferId start(CollectiveKind kind, CollectiveScope scope, Bytes bytes, Time now);
   [[nodiscard]] Time next_end() const;
   /// Ends what is due and appends it in order of ids.
   void finish_due(Time now, std::vector<TransferId>& ended);
@@ -48,7 +50,7 @@ class ExchangeLanes {
   ExchangeCost cost_;
   std::vector<Transfer> transfers_;
   std::vector<TransferId> active_, free_;
-  std::size_t on_lane_[2]{};
+  std::array<std::size_t, 3> on_lane_{};
 };
 
 /// The same as a part of the engine, which is not leapt over; every transfer is on every server that it names.

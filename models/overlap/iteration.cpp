@@ -11,6 +11,7 @@ IterationBuilder::IterationBuilder(const OverlapProblem& problem) : problem_{pro
   CONTEND_CHECK(layers_ > 0 && !problem.gradients.empty(), "a model has layers and gradients");
   sum_.emplace_back();
   for (const OverlapProblem::Gradient& each : problem.gradients) sum_.push_back(sum_.back() + each.size);
+  if (problem.codec != nullptr) moment_ = problem.codec->moment();
   worker_ = graph.add_role("worker", problem.workers);
   for (std::size_t i = 0; i < layers_; ++i) {
     graph.add_compute(problem.layers[i].name + " forward", worker_, problem.layers[i].forward);
@@ -28,47 +29,83 @@ void IterationBuilder::use_channel(int messages, Bytes window) {
   in_ = two ? graph.add_channel("pull", messages, window) : out_;
 }
 
-OpId IterationBuilder::collective(const std::string& name, CollectiveKind kind, Bytes bytes, std::int32_t priority) {
-  const OpId op = graph.add_collective(name, kind, worker_, bytes);
+void IterationBuilder::use_last_gradients() {
+  if (moment_ != ExchangeMoment::gradients) throw InputError{"is about gradients, and this method exchanges weights"};
+  moment_ = ExchangeMoment::weights;
+}
+
+OpId IterationBuilder::collective(const std::string& name, CollectiveKind kind, Bytes bytes, std::int32_t priority,
+                                  CollectiveScope scope) {
+  const OpId op = graph.add_collective(name, kind, worker_, bytes, scope);
   const ChannelId channel = kind == CollectiveKind::broadcast ? in_ : out_;
   if (channel.valid()) graph.put_into(channel, op, priority);
   return op;
 }
 
+void IterationBuilder::record(std::string name, Bytes dense, std::vector<OpId> ops) {
+  messages_.push_back({std::move(name), dense, std::move(ops)});
+}
+
 IterationBuilder::Exchange IterationBuilder::dense(const std::string& name, Bytes bytes, std::int32_t priority) {
   if (problem_.cost.kind() == ExchangeKind::all_reduce) {
     const OpId op = collective("all-reduce " + name, CollectiveKind::all_reduce, bytes, priority);
+    record(name, bytes, {op});
     return {op, op, op};
   }
   const OpId push = collective("push " + name, CollectiveKind::reduce, bytes, priority);
   const OpId pull = collective("pull " + name, CollectiveKind::broadcast, bytes, priority);
   graph.add_dependency(push, pull);
+  record(name, bytes, {push, pull});
   return {push, push, pull};
 }
 
-IterationBuilder::Exchange IterationBuilder::compressed(const std::string& name, const GradientGroup& group,
-                                                        std::int32_t priority) {
-  Exchange made;
+std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std::string& name,
+                                                                       const GradientGroup& group,
+                                                                       std::int32_t priority) {
+  std::vector<OpId> ops;
+  OpId send = OpId::none();
   for (const ExchangeStage& stage : problem_.codec->stages(problem_, group)) {
     const std::string title = stage.name + " " + name;
-    const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority)
+    const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority, stage.scope)
                                      : graph.add_compute(title, worker_, stage.duration);
-    if (!made.begin.valid()) made.begin = op;
-    if (made.end.valid()) graph.add_dependency(made.end, op);
+    if (!ops.empty()) graph.add_dependency(ops.back(), op);
     // The stream takes kernels in the order in which the backward pass launches them.
-    if (stage.collective && !made.send.valid()) {
-      made.send = op;
-      if (made.end.valid() && layer(group) > 0) graph.add_dependency(made.end, backward(layer(group) - 1));
+    if (stage.collective && !send.valid()) {
+      send = op;
+      if (!ops.empty() && layer(group) > 0 && moment_ == ExchangeMoment::gradients)
+        graph.add_dependency(ops.back(), backward(layer(group) - 1));
     }
-    made.end = op;
+    ops.push_back(op);
   }
-  CONTEND_CHECK(made.send.valid(), "an exchange has a collective");
+  if (ops.empty()) return std::nullopt;
+  CONTEND_CHECK(send.valid(), "an exchange has a collective");
+  const Exchange made{ops.front(), send, ops.back()};
+  record(name, size(group), std::move(ops));
   return made;
 }
 
-IterationBuilder::Exchange IterationBuilder::exchange(const std::string& name, const GradientGroup& group,
-                                                      std::int32_t priority) {
-  return problem_.codec != nullptr ? compressed(name, group, priority) : dense(name, size(group), priority);
+void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, OpId next) {
+  switch (moment_) {
+    case ExchangeMoment::gradients:
+    case ExchangeMoment::background:
+      graph.add_dependency(backward(layer(group)), sent.begin);
+      break;
+    case ExchangeMoment::weights:
+      graph.add_dependency(backward(0), sent.begin, 1);
+      break;
+    case ExchangeMoment::updated:
+      graph.add_dependency(backward(0), sent.begin);
+      break;
+  }
+  if (moment_ != ExchangeMoment::background) graph.add_dependency(sent.end, next, 1);
+}
+
+std::optional<IterationBuilder::Exchange> IterationBuilder::exchange(const std::string& name,
+                                                                     const GradientGroup& group, OpId next,
+                                                                     std::int32_t priority) {
+  const auto sent = problem_.codec != nullptr ? compressed(name, group, priority) : dense(name, size(group), priority);
+  if (sent) attach(*sent, group, next);
+  return sent;
 }
 
 IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Bytes bytes, std::int32_t priority) {

@@ -5,6 +5,10 @@
 #include "models/devices.hpp"
 #include "sim/units.hpp"
 
+#include <array>
+#include <cstdint>
+#include <string_view>
+
 namespace contend {
 
 /// What a kernel, or a few that follow each other, moves and computes.
@@ -12,13 +16,10 @@ struct KernelWork {
   double bytes = 0;  ///< read and written in the memory of the GPU
   double flops = 0;  ///< in fp32; a multiply-add counts as 2
   int launches = 1;  ///< kernels, >= 1
-
-  KernelWork& operator+=(const KernelWork& other) {
-    bytes += other.bytes;
-    flops += other.flops;
-    launches += other.launches;
-    return *this;
-  }
+  /// The operator of models/calibration/operators.hpp that does the same, and its dimensions; empty: there is none.
+  std::string_view op{};
+  std::array<std::int64_t, 4> shape{};  ///< those that the operator has, then 0
+  int times = 1;                        ///< executions of that operator, >= 1
 };
 
 /// The roofline of models/cost_model.hpp for such work: max(flops / (peak x efficiency), bytes / (bandwidth x

@@ -183,7 +183,7 @@ class Execution {
 
   void send(const Ready& message) {
     const Op& op = graph_.ops()[message.op.index()];
-    const TransferId id = network_.start(op.collective, op.bytes, now_);
+    const TransferId id = network_.start(op.collective, op.scope, op.bytes, now_);
     if (id.index() >= on_way_.size()) on_way_.resize(id.index() + 1);
     on_way_[id.index()] = {message, now_};
   }

@@ -68,6 +68,8 @@ std::string_view name_of(CollectiveKind kind) {
       return "reduce";
     case CollectiveKind::all_to_all:
       return "all-to-all";
+    case CollectiveKind::exchange:
+      return "exchange";
   }
   CONTEND_CHECK(false, "a kind of collective");
 }

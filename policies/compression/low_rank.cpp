@@ -24,14 +24,15 @@ class LowRank : public GradientCodec {
   struct Factors {
     std::int64_t p = 0, q = 0, vectors = 0;  ///< elements
     bool any = false;                        ///< there is a matrix
-    KernelWork residual{0, 0, 0};            ///< added before
-    KernelWork make_p{0, 0, 0}, make_q{0, 0, 0};
-    KernelWork orthogonal_p{0, 0, 0}, orthogonal_q{0, 0, 0};
-    KernelWork restore{0, 0, 0};  ///< P Q^T, and what is left of M
+    Time residual;                           ///< added before
+    Time make_p, make_q;
+    Time orthogonal_p, orthogonal_q;
+    Time restore;  ///< P Q^T, and what is left of M
   };
 
   [[nodiscard]] Factors factors(const OverlapProblem& problem, const GradientGroup& group) const {
     check(problem);
+    const KernelCosts& costs = *problem.kernels;
     Factors sum;
     for (std::size_t i = group.first; i <= group.last; ++i) {
       const std::int64_t n = problem.gradients[i].rows, m = problem.gradients[i].columns;
@@ -43,13 +44,12 @@ class LowRank : public GradientCodec {
       sum.any = true;
       sum.p += n * r;
       sum.q += m * r;
-      sum.residual += kernels::add_residual(n * m);
-      sum.make_p += kernels::product(n, r, m);
-      sum.make_q += kernels::product(m, r, n);
-      sum.orthogonal_p += kernels::orthogonalise(n, r);
-      sum.orthogonal_q += kernels::orthogonalise(m, r);
-      sum.restore += kernels::product(n, m, r);
-      sum.restore += kernels::add_residual(n * m);
+      sum.residual += costs.of(kernels::add_residual(n * m));
+      sum.make_p += costs.of(kernels::make_p(n, m, r));
+      sum.make_q += costs.of(kernels::make_q(n, m, r));
+      sum.orthogonal_p += costs.of(kernels::orthogonalise(n, r));
+      sum.orthogonal_q += costs.of(kernels::orthogonalise(m, r));
+      sum.restore += costs.of(kernels::product(n, m, r)) + costs.of(kernels::add_residual(n * m));
     }
     return sum;
   }
@@ -77,13 +77,9 @@ class PowerSgd final : public LowRank {
                                                   const GradientGroup& group) const override {
     const Factors f = factors(problem, group);
     if (!f.any) return {reduce(problem, "all-reduce", f.vectors)};
-    const KernelCosts& costs = *problem.kernels;
-    KernelWork before = f.residual, between = f.orthogonal_p;
-    before += f.make_p;
-    between += f.make_q;
-    return {ExchangeStage::kernel("make P", costs.of(before)), reduce(problem, "all-reduce P", f.p + f.vectors),
-            ExchangeStage::kernel("make Q", costs.of(between)), reduce(problem, "all-reduce Q", f.q),
-            ExchangeStage::kernel("restore", costs.of(f.restore))};
+    return {ExchangeStage::kernel("make P", f.residual + f.make_p), reduce(problem, "all-reduce P", f.p + f.vectors),
+            ExchangeStage::kernel("make Q", f.orthogonal_p + f.make_q), reduce(problem, "all-reduce Q", f.q),
+            ExchangeStage::kernel("restore", f.restore)};
   }
 };
 
@@ -96,12 +92,10 @@ class AcpSgd final : public LowRank {
     const Factors f = factors(problem, group);
     if (!f.any) return {reduce(problem, "all-reduce", f.vectors)};
     const bool p = problem.phase == 0;
-    KernelWork before = f.residual;
-    before += p ? f.orthogonal_q : f.orthogonal_p;
-    before += p ? f.make_p : f.make_q;
-    return {ExchangeStage::kernel(p ? "make P" : "make Q", problem.kernels->of(before)),
+    const Time before = f.residual + (p ? f.orthogonal_q + f.make_p : f.orthogonal_p + f.make_q);
+    return {ExchangeStage::kernel(p ? "make P" : "make Q", before),
             reduce(problem, p ? "all-reduce P" : "all-reduce Q", (p ? f.p : f.q) + f.vectors),
-            ExchangeStage::kernel("restore", problem.kernels->of(f.restore))};
+            ExchangeStage::kernel("restore", f.restore)};
   }
 };
 

@@ -24,10 +24,9 @@ class Fp16 final : public GradientCodec {
                                                   const GradientGroup& group) const override {
     if (problem.gradient_element_bytes <= 2) throw InputError{"the gradients are two bytes wide already"};
     const std::int64_t d = problem.elements(group);
-    const Time cast = problem.kernels->of(kernels::convert(d, 16));
-    return {ExchangeStage::kernel("to fp16", cast),
+    return {ExchangeStage::kernel("to fp16", problem.kernels->of(kernels::encode(d, 16))),
             ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, packed(d, 16)),
-            ExchangeStage::kernel("from fp16", cast)};
+            ExchangeStage::kernel("from fp16", problem.kernels->of(kernels::decode(d, 16)))};
   }
 };
 
@@ -42,16 +41,12 @@ class GatheredBits : public GradientCodec {
     const std::int64_t d = problem.elements(group);
     const std::int64_t scales = bucket_ > 0 ? (d - 1) / bucket_ + 1 : 0;
     const Bytes message{packed(d, bits_).count() + 4 * scales};
-    const auto bits = static_cast<double>(bits_);
-    KernelWork encode = kernels::convert(d, bits);
-    if (scales > 0) encode += kernels::reduction(d);
-    if (residual_) {
-      encode += kernels::add_residual(d);
-      encode += {kernels::kFloat * static_cast<double>(d), static_cast<double>(d), 0};  // what is left, written
-    }
-    return {ExchangeStage::kernel("encode", problem.kernels->of(encode)),
+    const KernelCosts& costs = *problem.kernels;
+    Time encode = costs.of(scales > 0 ? kernels::quantize(d, bits_) : kernels::encode(d, bits_));
+    if (residual_) encode += costs.of(kernels::add_residual(d)) + costs.of(kernels::keep_residual(d));
+    return {ExchangeStage::kernel("encode", encode),
             ExchangeStage::send("all-gather", CollectiveKind::all_gather, Bytes{message.count() * problem.workers}),
-            ExchangeStage::kernel("decode", problem.kernels->of(kernels::decode_sum(d, bits, problem.workers)))};
+            ExchangeStage::kernel("decode", costs.of(kernels::decode_sum(d, bits_, problem.workers)))};
   }
 
  private:

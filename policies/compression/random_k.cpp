@@ -22,9 +22,8 @@ class RandomK final : public SparseCodec {
   }
 
  protected:
-  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t, std::int64_t k) const override {
-    // Indices are drawn where they are used; a value is read at a random place.
-    return costs.of({(kernels::kSector + kernels::kFloat) * static_cast<double>(k), static_cast<double>(k), 1});
+  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
+    return costs.of(kernels::gather(d, k));
   }
 };
 

@@ -25,25 +25,19 @@ class ScatterGather : public GradientCodec {
     const std::int64_t d = problem.elements(group);
     const std::int64_t chunk = (d + problem.workers - 1) / problem.workers;
     const Bytes message{problem.workers * ((chunk * bits_ + 7) / 8 + header_bytes_)};
-    const auto bits = static_cast<double>(bits_);
-    KernelWork middle = kernels::decode_sum(chunk, bits, problem.workers);
-    middle += encode(chunk);
-    return {ExchangeStage::kernel("encode", problem.kernels->of(encode(d))),
+    const KernelCosts& costs = *problem.kernels;
+    const Time middle = costs.of(kernels::decode_sum(chunk, bits_, problem.workers)) + encode(costs, chunk);
+    return {ExchangeStage::kernel("encode", encode(costs, d)),
             ExchangeStage::send("all-to-all", CollectiveKind::all_to_all, message),
-            ExchangeStage::kernel("add up", problem.kernels->of(middle)),
+            ExchangeStage::kernel("add up", middle),
             ExchangeStage::send("all-gather", CollectiveKind::all_gather, message),
-            ExchangeStage::kernel("decode", problem.kernels->of(kernels::convert(d, bits)))};
+            ExchangeStage::kernel("decode", costs.of(kernels::decode(d, bits_)))};
   }
 
  private:
-  [[nodiscard]] KernelWork encode(std::int64_t d) const {
-    KernelWork work = kernels::reduction(d);  // range or scale
-    work += kernels::convert(d, static_cast<double>(bits_));
-    if (residual_) {
-      work += kernels::add_residual(d);
-      work += {kernels::kFloat * static_cast<double>(d), static_cast<double>(d), 0};  // what is left, written
-    }
-    return work;
+  [[nodiscard]] Time encode(const KernelCosts& costs, std::int64_t d) const {
+    const Time code = costs.of(kernels::quantize(d, bits_));
+    return residual_ ? costs.of(kernels::add_residual(d)) + code + costs.of(kernels::keep_residual(d)) : code;
   }
 
   std::int64_t bits_, header_bytes_;

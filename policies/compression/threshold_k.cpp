@@ -10,11 +10,6 @@ namespace contend {
 
 namespace {
 
-KernelWork times(const KernelWork& work, std::int64_t n) {
-  return {work.bytes * static_cast<double>(n), work.flops * static_cast<double>(n),
-          work.launches * static_cast<int>(n)};
-}
-
 class GaussianK final : public SparseCodec {
  public:
   explicit GaussianK(const Parameters& parameters)
@@ -22,9 +17,7 @@ class GaussianK final : public SparseCodec {
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
-    KernelWork work = times(kernels::reduction(d), 2 + refinements_);  // mean, deviation, a count each time
-    work += kernels::compact(d, k);
-    return costs.of(work);
+    return costs.of(kernels::gaussian_select(d, k, static_cast<int>(refinements_)));
   }
 
  private:
@@ -38,9 +31,8 @@ class MultiSampledTopK final : public SparseCodec {
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
-    KernelWork work = times(kernels::reduction(d), 2 + samples_);  // mean, largest, a count for each threshold
-    work += kernels::compact(d, k);
-    return costs.of(work);
+    // Mean, largest, a count for each threshold.
+    return costs.of(kernels::reduction(d, 2 + static_cast<int>(samples_))) + costs.of(kernels::compact(d, k));
   }
 
  private:
@@ -55,11 +47,9 @@ class DeepGradientCompression final : public SparseCodec {
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
     const std::int64_t drawn = selected(d, sample_);
-    KernelWork work = kernels::add_residual(d);  // the second buffer: velocity beside accumulated gradient
-    work += {kernels::kSector * static_cast<double>(drawn), 0, 1};
-    work += kernels::radix_select(drawn, selected(drawn, density()));
-    work += kernels::compact(d, k);
-    return costs.of(work);
+    return costs.of(kernels::add_residual(d)) +  // the second buffer: velocity beside accumulated gradient
+           costs.of(kernels::gather(d, drawn)) + costs.of(kernels::radix_select(drawn, selected(drawn, density()))) +
+           costs.of(kernels::compact(d, k));
   }
 
  private:

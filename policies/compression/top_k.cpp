@@ -38,13 +38,13 @@ class GlobalTopK final : public TopK {
     const std::int64_t k = selected(d, density());
     const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(problem.workers - 1)));
     // In each round two selections become one: their 2k pairs are sorted into place, and the k largest kept.
-    KernelWork merge = kernels::radix_select(2 * k, k);
-    merge += kernels::scatter_add(k, k);
+    const KernelCosts& costs = *problem.kernels;
+    const Time merge = costs.of(kernels::radix_select(2 * k, k)) + costs.of(kernels::scatter_add(k, k));
     std::vector<ExchangeStage> made{compress(problem, d, k),
                                     ExchangeStage::send("merge up", CollectiveKind::reduce, pairs(problem, k))};
-    if (rounds > 0) made.push_back(ExchangeStage::kernel("merge", problem.kernels->of(merge) * rounds));
+    if (rounds > 0) made.push_back(ExchangeStage::kernel("merge", merge * rounds));
     made.push_back(ExchangeStage::send("broadcast", CollectiveKind::broadcast, pairs(problem, k)));
-    made.push_back(ExchangeStage::kernel("unpack", problem.kernels->of(kernels::scatter_add(d, k))));
+    made.push_back(ExchangeStage::kernel("unpack", costs.of(kernels::scatter_add(d, k))));
     return made;
   }
 };

@@ -13,7 +13,7 @@ namespace {
 class SimultaneousCommunication final : public FusionPolicy {
  public:
   explicit SimultaneousCommunication(std::int64_t streams) : streams_{static_cast<int>(streams)} {}
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     const auto [alike, cost] = planned(problem);
     return barrier_graph(problem, asc_merge(alike, cost), streams_);
   }

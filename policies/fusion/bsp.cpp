@@ -10,13 +10,11 @@ namespace {
 
 class BulkSynchronous final : public FusionPolicy {
  public:
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     IterationBuilder builder{problem};
     builder.use_channel(1, Bytes{1});
-    const auto sent = builder.exchange("all", {0, problem.gradients.size() - 1});
-    builder.graph.add_dependency(builder.backward(0), sent.begin);
-    builder.graph.add_dependency(sent.end, builder.forward(0), 1);
-    return std::move(builder.graph);
+    builder.exchange("all", {0, problem.gradients.size() - 1}, builder.forward(0));
+    return builder.take();
   }
 };
 

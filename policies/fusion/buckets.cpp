@@ -18,7 +18,7 @@ Bytes mebibytes(double n) {
 class Buckets final : public FusionPolicy {
  public:
   Buckets(Bytes limit, Bytes first_limit) : limit_{limit}, first_limit_{first_limit} {}
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     return barrier_graph(problem, fill_buckets(problem, limit_, first_limit_));
   }
 

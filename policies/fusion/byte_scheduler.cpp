@@ -13,7 +13,7 @@ namespace {
 class ByteScheduler final : public FusionPolicy {
  public:
   ByteScheduler(std::int64_t piece, std::int64_t credit) : piece_{piece}, credit_{credit} {}
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     return partitioned_graph(problem, piece_, credit_);
   }
 

@@ -21,10 +21,10 @@ class Dear final : public FusionPolicy {
  public:
   Dear(double mib, bool tune) : mib_{mib}, tune_{tune} {}
 
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     const auto graph_of = [&](double mib) { return dear_graph(problem, dear_groups(problem, mib * kMebibyte)); };
     if (!tune_) return graph_of(mib_);
-    const auto speed = [&](double mib) { return 1e9 / steady_state(graph_of(mib), problem.cost).iteration_ns; };
+    const auto speed = [&](double mib) { return 1e9 / steady_state(graph_of(mib).graph, problem.cost).iteration_ns; };
     return graph_of(maximise(speed, {kSmallestMib, kLargestMib, mib_, kTrials, kXi}));
   }
 

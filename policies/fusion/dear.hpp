@@ -2,8 +2,8 @@
 // DeAR (Zhang et al., ICDCS 2023): an all-reduce as a reduce-scatter during the backward pass and an all-gather during
 // the next forward pass, merged into groups of neighbouring layers.
 
+#include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
-#include "sim/graph.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -20,6 +20,6 @@ using LayerGroups = std::vector<std::pair<std::size_t, std::size_t>>;
 /// Reduce-scatters in the order in which groups become ready. When all are done and the backward pass has ended, the
 /// all-gather of the first group starts; that of group g+1 is launched when the forward of group g begins, which waits
 /// for its own. Throws InputError unless gradients are all-reduced.
-[[nodiscard]] IterationGraph dear_graph(const OverlapProblem& problem, const LayerGroups& groups);
+[[nodiscard]] FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& groups);
 
 }  // namespace contend

@@ -32,7 +32,7 @@ LayerGroups dear_groups(const OverlapProblem& problem, double buffer_bytes) {
   return groups;
 }
 
-IterationGraph dear_graph(const OverlapProblem& problem, const LayerGroups& groups) {
+FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& groups) {
   if (problem.cost.kind() != ExchangeKind::all_reduce)
     throw InputError{"dear splits all-reduces in two; there are none with a parameter server"};
   if (problem.codec != nullptr) throw InputError{"dear splits all-reduces in two; compressed gradients have others"};
@@ -66,8 +66,9 @@ IterationGraph dear_graph(const OverlapProblem& problem, const LayerGroups& grou
     }
     graph.add_dependency(gather, builder.forward(groups[g].first));
     before = gather;
+    builder.record(name(g), group_size[g], {scatter[groups.size() - 1 - g], gather});
   }
-  return std::move(builder.graph);
+  return builder.take();
 }
 
 }  // namespace contend

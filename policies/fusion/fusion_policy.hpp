@@ -3,8 +3,8 @@
 // iteration graph that a job then repeats. It decides which gradients share a message, in which order and through which
 // channel messages go, and what the next forward pass waits for. Pure: equal problems give equal graphs.
 
+#include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
-#include "sim/graph.hpp"
 
 namespace contend {
 
@@ -12,7 +12,7 @@ class FusionPolicy {
  public:
   virtual ~FusionPolicy() = default;
   /// Throws InputError if the policy can't work with this kind of exchange.
-  [[nodiscard]] virtual IterationGraph plan(const OverlapProblem& problem) const = 0;
+  [[nodiscard]] virtual FusedIteration plan(const OverlapProblem& problem) const = 0;
   /// Iterations by which the gradients that a forward pass uses may lag: 0, or 1 where training changes its meaning.
   [[nodiscard]] virtual int staleness() const { return 0; }
 };

@@ -24,7 +24,7 @@ class Horovod final : public FusionPolicy {
  public:
   Horovod(Bytes buffer, Time cycle) : buffer_{buffer}, cycle_{cycle} {}
 
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     const std::int64_t cycles = (problem.backward().ns() + cycle_.ns() - 1) / cycle_.ns();
     if (cycles > kMaxCycles)
       throw InputError{fmt::format("horovod: {} cycles in a backward pass; a longer cycle_ms is needed", cycles)};
@@ -43,14 +43,12 @@ class Horovod final : public FusionPolicy {
                         filled + problem.gradients[i + 1].size > buffer_;
       if (!ends) continue;
       const GradientGroup group{first, i};
-      const auto sent = builder.exchange(fmt::format("buffer #{}", first), group);
-      builder.graph.add_dependency(builder.backward(builder.layer(group)), sent.begin);
-      builder.graph.add_dependency(ticks[static_cast<std::size_t>(tick_of(i) - 1)], sent.send);
-      builder.graph.add_dependency(sent.end, builder.forward(0), 1);
+      const auto sent = builder.exchange(fmt::format("buffer #{}", first), group, builder.forward(0));
+      if (sent) builder.graph.add_dependency(ticks[static_cast<std::size_t>(tick_of(i) - 1)], sent->send);
       first = i + 1;
       filled = Bytes{};
     }
-    return std::move(builder.graph);
+    return builder.take();
   }
 
  private:

@@ -11,13 +11,12 @@ namespace {
 class LastBatch final : public FusionPolicy {
  public:
   /// The exchange of an iteration carries the gradients of the one before.
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     IterationBuilder builder{problem};
     builder.use_channel(1, Bytes{1});
-    const auto sent = builder.exchange("all of the last batch", {0, problem.gradients.size() - 1});
-    builder.graph.add_dependency(builder.backward(0), sent.begin, 1);
-    builder.graph.add_dependency(sent.end, builder.forward(0), 1);
-    return std::move(builder.graph);
+    builder.use_last_gradients();
+    builder.exchange("all of the last batch", {0, problem.gradients.size() - 1}, builder.forward(0));
+    return builder.take();
   }
   [[nodiscard]] int staleness() const override { return 1; }
 };

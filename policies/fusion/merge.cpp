@@ -159,27 +159,24 @@ MergePlan asc_merge(const OverlapProblem& problem, const SerialCost& cost) {
   return walk(problem, cost, [](double start, double next) { return next < start; });
 }
 
-IterationGraph barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages) {
+FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages) {
   IterationBuilder builder{problem};
   builder.use_channel(messages, Bytes{1});
   for (const GradientGroup& group : plan) {
-    const auto sent = builder.exchange(group_name(builder, problem, group), group);
-    builder.graph.add_dependency(builder.backward(builder.layer(group)), sent.begin);
-    builder.graph.add_dependency(sent.end, builder.forward(0), 1);
+    builder.exchange(group_name(builder, problem, group), group, builder.forward(0));
   }
-  return std::move(builder.graph);
+  return builder.take();
 }
 
-IterationGraph crossing_graph(const OverlapProblem& problem, const MergePlan& plan) {
+FusedIteration crossing_graph(const OverlapProblem& problem, const MergePlan& plan) {
   IterationBuilder builder{problem};
   builder.use_channel(1, Bytes{1});
   for (const GradientGroup& group : plan) {
     const std::size_t layer = builder.layer(group);
-    const auto sent = builder.exchange(group_name(builder, problem, group), group, static_cast<std::int32_t>(layer));
-    builder.graph.add_dependency(builder.backward(layer), sent.begin);
-    builder.graph.add_dependency(sent.end, builder.forward(layer), 1);
+    builder.exchange(group_name(builder, problem, group), group, builder.forward(layer),
+                     static_cast<std::int32_t>(layer));
   }
-  return std::move(builder.graph);
+  return builder.take();
 }
 
 }  // namespace contend

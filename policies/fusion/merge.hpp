@@ -49,9 +49,9 @@ struct PlannedProblem {
 [[nodiscard]] MergePlan asc_merge(const OverlapProblem& problem, const SerialCost& cost);
 
 /// Each group is sent when its last gradient is ready, `messages` at once, and the next forward waits for all of them.
-[[nodiscard]] IterationGraph barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages = 1);
+[[nodiscard]] FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages = 1);
 /// The next forward of a layer waits only for its own group and those of the layers before; the channel takes the group
 /// with the lowest layer first.
-[[nodiscard]] IterationGraph crossing_graph(const OverlapProblem& problem, const MergePlan& plan);
+[[nodiscard]] FusedIteration crossing_graph(const OverlapProblem& problem, const MergePlan& plan);
 
 }  // namespace contend

@@ -11,7 +11,7 @@ namespace {
 class MergedGradient final : public FusionPolicy {
  public:
   explicit MergedGradient(bool optimal) : optimal_{optimal} {}
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     const auto [alike, cost] = planned(problem);
     return barrier_graph(problem, optimal_ ? optimal_merge(alike, cost) : published_merge(alike, cost));
   }

@@ -12,7 +12,7 @@ namespace {
 class PriorityPropagation final : public FusionPolicy {
  public:
   explicit PriorityPropagation(std::int64_t slice) : slice_{slice} {}
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     return partitioned_graph(problem, slice_, 1);
   }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMaxPieces = 1'000'000;
 }
 
-IterationGraph partitioned_graph(const OverlapProblem& problem, std::int64_t piece, std::int64_t credit) {
+FusedIteration partitioned_graph(const OverlapProblem& problem, std::int64_t piece, std::int64_t credit) {
   const Bytes most{piece * problem.gradient_element_bytes};
   if (problem.gradient().count() / most.count() > kMaxPieces)
     throw InputError{fmt::format("pieces of {} elements: more than {} of them in an iteration", piece, kMaxPieces)};
@@ -31,7 +31,7 @@ IterationGraph partitioned_graph(const OverlapProblem& problem, std::int64_t pie
       builder.graph.add_dependency(sent.end, builder.forward(gradient.layer), 1);
     }
   }
-  return std::move(builder.graph);
+  return builder.take();
 }
 
 }  // namespace contend

@@ -18,9 +18,9 @@ class SearchedPlan final : public FusionPolicy {
  public:
   SearchedPlan(std::int64_t evaluations, const PolicyContext& context) : evaluations_{evaluations}, context_{context} {}
 
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     if (problem.codec != nullptr) throw InputError{"searches among plans of dense gradients only"};
-    std::vector<IterationGraph> candidates;
+    std::vector<FusedIteration> candidates;
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
       if (row.make == make_search) continue;
       std::vector<std::pair<std::string, ParameterValue>> values;

@@ -2,8 +2,8 @@
 // Looks for the best synchronous schedule under the actual cost of a problem: all named plans with their usual
 // parameters, and the best of them improved step by step.
 
+#include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
-#include "sim/graph.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace contend {
 
 /// The best plan found in at most about `evaluations` trials; never worse than any of `candidates`.
-[[nodiscard]] IterationGraph search_plan(const OverlapProblem& problem, std::vector<IterationGraph> candidates,
+[[nodiscard]] FusedIteration search_plan(const OverlapProblem& problem, std::vector<FusedIteration> candidates,
                                          std::int64_t evaluations);
 
 }  // namespace contend

@@ -43,9 +43,9 @@ class Search {
   Search(const OverlapProblem& problem, std::int64_t evaluations)
       : problem_{problem}, left_{evaluations}, floor_{static_cast<double>(iteration_bound(problem).value().ns())} {}
 
-  void offer(IterationGraph graph) {
-    const double time = steady_state(graph, problem_.cost).iteration_ns;
-    if (best_.ops().empty() || time < best_time_) {
+  void offer(FusedIteration graph) {
+    const double time = steady_state(graph.graph, problem_.cost).iteration_ns;
+    if (best_.graph.ops().empty() || time < best_time_) {
       best_time_ = time;
       best_ = std::move(graph);
     }
@@ -67,7 +67,7 @@ class Search {
   }
 
   [[nodiscard]] bool done() const { return left_ <= 0 || best_time_ <= floor_; }
-  IterationGraph take() { return std::move(best_); }
+  FusedIteration take() { return std::move(best_); }
 
  private:
   /// Toggles a cut, or moves it by `step`; keeps what is better.
@@ -96,8 +96,8 @@ class Search {
 
   double evaluate(Family family, const Cuts& cuts) {
     --left_;
-    IterationGraph graph = graph_of(family, plan_of(cuts));
-    const double time = steady_state(graph, problem_.cost).iteration_ns;
+    FusedIteration graph = graph_of(family, plan_of(cuts));
+    const double time = steady_state(graph.graph, problem_.cost).iteration_ns;
     if (time < best_time_) {
       best_time_ = time;
       best_ = std::move(graph);
@@ -105,7 +105,7 @@ class Search {
     return time;
   }
 
-  [[nodiscard]] IterationGraph graph_of(Family family, const MergePlan& plan) const {
+  [[nodiscard]] FusedIteration graph_of(Family family, const MergePlan& plan) const {
     switch (family) {
       case Family::barrier:
         return barrier_graph(problem_, plan, 1);
@@ -135,18 +135,18 @@ class Search {
   std::int64_t left_;
   double floor_;
   double best_time_ = std::numeric_limits<double>::infinity();
-  IterationGraph best_;
+  FusedIteration best_;
 };
 
 }  // namespace
 
-IterationGraph search_plan(const OverlapProblem& problem, std::vector<IterationGraph> candidates,
+FusedIteration search_plan(const OverlapProblem& problem, std::vector<FusedIteration> candidates,
                            std::int64_t evaluations) {
   const std::size_t n = problem.gradients.size();
   const bool halves = problem.cost.kind() == ExchangeKind::all_reduce;
   const std::int64_t families = static_cast<std::int64_t>(std::size(kFamilies)) - (halves ? 0 : 1);
   Search best{problem, evaluations};
-  for (IterationGraph& graph : candidates) best.offer(std::move(graph));
+  for (FusedIteration& graph : candidates) best.offer(std::move(graph));
   const MergePlan merged = optimal_merge(problem, serial_cost(problem.cost));
   for (const Family family : kFamilies) {
     if ((family == Family::halves && !halves) || best.done()) continue;

@@ -9,7 +9,7 @@ namespace {
 
 class WaitFree final : public FusionPolicy {
  public:
-  [[nodiscard]] IterationGraph plan(const OverlapProblem& problem) const override {
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     return barrier_graph(problem, every_gradient(problem));
   }
 };

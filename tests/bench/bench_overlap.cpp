@@ -50,7 +50,7 @@ void plan_deep_model() {
   const double planning = seconds([&] { plan = optimal_merge(problem, cost); });
   fmt::print("MG-WFBP for {} layers: plan {:.3f} ms ({} messages)", problem.layers.size(), planning * 1e3, plan.size());
   IterationGraph graph;
-  const double building = seconds([&] { graph = barrier_graph(problem, plan); });
+  const double building = seconds([&] { graph = barrier_graph(problem, plan).graph; });
   fmt::print(", graph {:.1f} ms\n\n", building * 1e3);
 }
 
@@ -67,7 +67,7 @@ void time_policies(const std::string& model) {
     const auto policy = row.make(Parameters{std::move(values)}, {});
     IterationGraph graph;
     SteadyState state;
-    const double plan = seconds([&] { graph = policy->plan(problem); });
+    const double plan = seconds([&] { graph = policy->plan(problem).graph; });
     const double fast = seconds([&] { state = steady_state(graph, problem.cost); });
     SteadyStateOptions options;
     options.iterations = state.warm_up + state.period;
@@ -90,7 +90,8 @@ void sweep(std::size_t what_ifs) {
         if (row.name != name) continue;
         std::vector<std::pair<std::string, ParameterValue>> values;
         for (const ParameterInfo& each : row.parameters) values.emplace_back(each.name, each.default_value);
-        sum += steady_state(row.make(Parameters{std::move(values)}, {})->plan(problem), problem.cost).iteration_ns;
+        sum +=
+            steady_state(row.make(Parameters{std::move(values)}, {})->plan(problem).graph, problem.cost).iteration_ns;
       }
     }
   });

@@ -167,7 +167,7 @@ TEST_CASE("kernels before the first collective hold up the backward pass, those 
   OverlapProblem problem = three_gradients();
   const auto codec = codec_of("sign-sgd");
   problem.codec = codec.get();
-  const IterationGraph graph = make(fusion_policies(), "wfbp")->plan(problem);
+  const IterationGraph graph = make(fusion_policies(), "wfbp")->plan(problem).graph;
   const auto op = [&](std::string_view begin) {
     for (std::size_t i = 0; i < graph.ops().size(); ++i) {
       if (graph.ops()[i].name.starts_with(begin)) return OpId{i};
@@ -200,7 +200,7 @@ TEST_CASE("every method under every fusion policy: a sound graph, and the fast e
       }
       for (std::size_t phase = 0; phase < codec->phases().size(); ++phase) {
         problem.phase = static_cast<int>(phase);
-        const IterationGraph graph = policy->plan(problem);
+        const IterationGraph graph = policy->plan(problem).graph;
         graph.validate();
         const SteadyState fast = steady_state(graph, problem.cost);
         REQUIRE(fast.recurs);

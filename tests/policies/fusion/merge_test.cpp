@@ -118,7 +118,7 @@ TEST_CASE("the assumptions of the planner are those of the executor where sizes 
          {optimal_merge(problem, cost), every_gradient(problem), published_merge(problem, cost)}) {
       // The iteration is over when the last message has ended and, if that is earlier, the backward pass.
       const double end = std::max(serial_end_ns(problem, cost, plan), static_cast<double>(problem.backward().ns()));
-      CHECK(steady_state(barrier_graph(problem, plan), problem.cost).iteration_ns ==
+      CHECK(steady_state(barrier_graph(problem, plan).graph, problem.cost).iteration_ns ==
             static_cast<double>(problem.forward().ns()) + end);
     }
   }

@@ -31,7 +31,7 @@ OverlapProblem two_layers() {
 }
 
 double iteration(std::string_view name, const OverlapProblem& problem, Parameters_ parameters = {}) {
-  return steady_state(fusion(name, std::move(parameters))->plan(problem), problem.cost).iteration_ns;
+  return steady_state(fusion(name, std::move(parameters))->plan(problem).graph, problem.cost).iteration_ns;
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ TEST_CASE("search is at least as good as every other synchronous policy") {
       const auto policy = usual(row);
       if (row.name == "search" || policy->staleness() > 0) continue;
       try {
-        best = std::min(best, steady_state(policy->plan(problem), problem.cost).iteration_ns);
+        best = std::min(best, steady_state(policy->plan(problem).graph, problem.cost).iteration_ns);
       } catch (const InputError&) {
         continue;
       }
@@ -153,8 +153,8 @@ TEST_CASE("the tuner of DeAR is no worse than its first trial") {
 
 TEST_CASE("messages are counted as operations of the network") {
   const OverlapProblem problem = two_layers();
-  CHECK(message_count(fusion("bsp")->plan(problem)) == 1);
-  CHECK(message_count(fusion("wfbp")->plan(problem)) == 2);
-  CHECK(message_count(fusion("dear", {{"mib", 0.0}})->plan(problem)) == 4);
-  CHECK(message_count(fusion("p3", {{"slice", std::int64_t{100}}})->plan(problem)) == 4);
+  CHECK(message_count(fusion("bsp")->plan(problem).graph) == 1);
+  CHECK(message_count(fusion("wfbp")->plan(problem).graph) == 2);
+  CHECK(message_count(fusion("dear", {{"mib", 0.0}})->plan(problem).graph) == 4);
+  CHECK(message_count(fusion("p3", {{"slice", std::int64_t{100}}})->plan(problem).graph) == 4);
 }

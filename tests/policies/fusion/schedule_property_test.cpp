@@ -32,7 +32,7 @@ std::unique_ptr<FusionPolicy> small(const PolicyRow<FusionPolicy>& row, std::uin
 /// Nothing if the policy can't work with the exchange of the problem.
 std::optional<IterationGraph> plan(const FusionPolicy& policy, const OverlapProblem& problem) {
   try {
-    return policy.plan(problem);
+    return policy.plan(problem).graph;
   } catch (const InputError&) {
     return std::nullopt;
   }
