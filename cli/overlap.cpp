@@ -1,6 +1,7 @@
 // The part of `contend run` for studies of one iteration.
 #include "cli/overlap.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/layers_report.hpp"
 #include "cli/load.hpp"
 #include "cli/overlap_report.hpp"
 #include "scenarios/print.hpp"
@@ -35,8 +36,13 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
           "'overlap.workers=[N]'"};
     write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
   }
+  std::vector<TimedModel> models;
   std::vector<std::vector<OverlapRow>> rows;
-  for (const Scenario& scenario : scenarios) rows.push_back(run_overlap(scenario));
+  for (const Scenario& scenario : scenarios) {
+    models.push_back(overlap_model(scenario.overlap));
+    rows.push_back(run_overlap(scenario, models.back()));
+    fmt::print(stderr, "{}", calibration_warnings(scenario, models.back()));
+  }
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};
     const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
@@ -48,7 +54,7 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     fmt::print("{}", overlap_json(scenarios, rows));
   } else if (!arguments.has("quiet")) {
     for (std::size_t i = 0; i < scenarios.size(); ++i)
-      fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], overlap_model(scenarios[i].overlap), rows[i]));
+      fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], models[i], rows[i]));
   }
   return kExitOk;
 }

@@ -160,27 +160,4 @@ void write_overlap_timeline(const std::string& path, const OverlapTimeline& time
   write_file(path, json.take());
 }
 
-std::string layers_text(const TimedModel& model) {
-  Table table{{"layer", "parameters", "gradient [KiB]", "forward [us]", "backward [us]", "origin"}};
-  table.align_left(5);
-  std::vector<double> kib, forward, backward;
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    kib.push_back(model.gradient(i).to_double() / 1024);
-    forward.push_back(static_cast<double>(model.layers[i].forward.ns()) / 1e3);
-    backward.push_back(static_cast<double>(model.layers[i].backward.ns()) / 1e3);
-  }
-  const auto kib_text = format_column(kib), forward_text = format_column(forward),
-             backward_text = format_column(backward);
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    std::int64_t elements = 0;
-    for (const ParameterTensor& tensor : model.layers[i].tensors) elements += tensor.elements;
-    table.add({model.layers[i].name, fmt::format("{}", elements), kib_text[i], forward_text[i], backward_text[i],
-               model.layers[i].origin});
-  }
-  return fmt::format("{} on {}, batch {}: forward {:.3f} ms, backward {:.3f} ms, {} parameters\n", model.name,
-                     model.device, model.batch, model.forward().to_seconds() * 1e3, model.backward().to_seconds() * 1e3,
-                     model.gradient_elements()) +
-         table.text();
-}
-
 }  // namespace contend

@@ -20,7 +20,4 @@ namespace contend {
 /// Writes one settled iteration as a Chrome trace: a lane for each role and one for each channel. Throws InputError.
 void write_overlap_timeline(const std::string& path, const OverlapTimeline& timeline);
 
-/// Every layer with its gradient, its times and where they come from.
-[[nodiscard]] std::string layers_text(const TimedModel& model);
-
 }  // namespace contend

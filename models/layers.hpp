@@ -5,6 +5,7 @@
 // A LayerTable comes from the catalogue (models/catalogue/catalogue.hpp) or from the user; a TimedModel from a cost
 // model (models/cost_model.hpp), from a table of measured times, or from a trace reader (traces/).
 
+#include "models/time_basis.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -123,6 +124,7 @@ struct TimedLayer {
   Time forward;                          ///< of the whole batch, >= 0
   Time backward;
   std::string origin;  ///< where the times come from, such as `roofline A100-40GB fp16` or `times.csv row 12`
+  std::optional<TimeBasis> basis{};  ///< of both passes together, where the times come from a calibration
 };
 
 /// A gradient and the moment it can be sent, in the order in which a backward pass produces them.

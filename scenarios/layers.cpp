@@ -76,20 +76,21 @@ class LayerCollector {
 }  // namespace
 
 FileText read_text_file(const std::string& path) {
-  return read_text_file_of(path, kMaxSourceBytes);
-}
-
-FileText read_text_file_of(const std::string& path, std::size_t limit) {
+  constexpr std::size_t kLargest = std::max(kMaxSourceBytes, kMaxProfileBytes);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return {std::nullopt, "it is a folder"};
   errno = 0;
   std::ifstream file{path, std::ios::binary};
   if (!file) return {std::nullopt, errno != 0 ? std::strerror(errno) : "it can't be opened"};
-  // One byte more than allowed is enough for the complaint.
-  std::string text(limit + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // One byte more than allowed is enough for the complaint. By pieces: pipes don't say how much there is.
+  std::string text;
+  while (file && text.size() <= kLargest) {
+    const std::size_t before = text.size();
+    text.resize(std::min(before + (1 << 18), kLargest + 1));
+    file.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
+    text.resize(before + static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) return {std::nullopt, "it can't be read"};
-  text.resize(static_cast<std::size_t>(file.gcount()));
   return {std::move(text), {}};
 }
 

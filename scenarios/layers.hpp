@@ -19,10 +19,8 @@ struct FileText {
 };
 using FileReader = std::function<FileText(const std::string& path)>;
 
-/// From the disk. Reads no more than a scenario may have.
+/// From the disk. Reads no more than any file that a scenario is made of may have.
 [[nodiscard]] FileText read_text_file(const std::string& path);
-/// The same for files that may have `limit` bytes; of a larger one, a byte more than that.
-[[nodiscard]] FileText read_text_file_of(const std::string& path, std::size_t limit);
 
 struct ScenarioLayer {
   std::unique_ptr<const SourceText> source;

@@ -1,5 +1,8 @@
 #include "scenarios/overlap_check.hpp"
 
+#include "models/calibration/calibrated_device.hpp"
+#include "scenarios/overlap_run.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -26,13 +29,27 @@ class OverlapChecker {
  private:
   void check_model() {
     const OverlapStudy usual;
-    if (study_.layers) {
+    if (study_.device.calibrated) check_calibration();
+    if (study_.layers && !completes_table(study_)) {
       if (study_.device != usual.device && !compresses())
-        complain("overlap.device", "has no effect: the file has the times");
+        complain("overlap.device", "has no effect: the file has the times",
+                 study_.device.calibrated ? "with overlap.model the profile times layers that the file lacks" : "");
       if (study_.type != usual.type) complain("overlap.dtype", "has no effect: the file has the times");
       if (study_.sequence && !study_.model) complain("overlap.sequence", "has no effect without overlap.model");
-    } else if (!study_.select.empty()) {
+    } else if (!study_.layers && !study_.select.empty()) {
       complain("overlap.select", "has no effect without a file", "give overlap.layers");
+    }
+  }
+
+  void check_calibration() {
+    const CalibratedDevice& device = *study_.device.calibrated;
+    // Layers from a file need nothing of the profile but what kernels of compression do.
+    const bool layers = study_.model && (!study_.layers || completes_table(study_));
+    const DataType type = layers ? study_.type : DataType::fp32;
+    for (const CalibratedDevice::Fault& fault : device.faults(type)) {
+      const bool matters = layers || (fault.about == CalibratedDevice::Fault::memory && compresses());
+      if (matters)
+        complain(fault.about == CalibratedDevice::Fault::type ? "overlap.dtype" : "overlap.device", fault.text);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "scenarios/overlap_keys.hpp"
 
 #include "models/catalogue/catalogue.hpp"
+#include "scenarios/device_codec.hpp"
 #include "scenarios/key_rows.hpp"
 #include "scenarios/policy_codec.hpp"
 
@@ -69,8 +70,9 @@ std::vector<ScenarioKey> model_rows() {
           "overlap.select", [](auto& s) -> auto& { return s.overlap.select; }, text_codec(),
           "which of several models in that file"),
       row(
-          "overlap.device", [](auto& s) -> auto& { return s.overlap.device; }, name_codec(device_names()),
-          "device whose roofline times the model"),
+          "overlap.device", [](auto& s) -> auto& { return s.overlap.device; }, device_codec(),
+          "device whose roofline times the model, or a profile of `contend calibrate`, relative to the file that names "
+          "it, whose measurements do"),
       row(
           "overlap.dtype", [](auto& s) -> auto& { return s.overlap.type; }, type_codec(),
           "of matrix products and activations; gradients are as wide"),
@@ -135,7 +137,7 @@ std::vector<ScenarioKey> exchange_rows() {
           "compression methods to compare, each under every fusion policy"),
       row(
           "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
-          "time of the kernels of compression over what the roofline of overlap.device says"),
+          "time of the kernels of compression over what overlap.device says, by roofline or profile"),
       row(
           "overlap.executor", [](auto& s) -> auto& { return s.overlap.fast; },
           choice_codec<bool>({{"engine", false}, {"fast", true}}),

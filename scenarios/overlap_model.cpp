@@ -1,11 +1,14 @@
 // overlap_model(): the layer times of a study.
+#include "models/calibration/calibrated_device.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
+#include "scenarios/codecs.hpp"
 #include "scenarios/overlap_run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "traces/layers/layer_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -35,11 +38,53 @@ TimedModel from_file(const OverlapStudy& study) {
 }
 
 TimedModel from_roofline(const OverlapStudy& study) {
-  const Device* device = find_device(study.device);
+  const Device* device = find_device(study.device.name);
   CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
   options.type = study.type;
   return roofline_times(*catalogue_table(study), *device, study.batch.value_or(kUsualBatch), options);
+}
+
+TimedModel from_calibration(const OverlapStudy& study, int batch) {
+  return calibrated_times(*catalogue_table(study), *study.device.calibrated, batch, study.type);
+}
+
+/// The layers of the file with its times, all others as the device is predicted to take.
+TimedModel from_file_and_calibration(const OverlapStudy& study) {
+  LayerReadOptions options;
+  options.select = study.select;
+  options.batch = study.batch;
+  TimedModel file = read_timed_model(*study.layers, options);
+  TimedModel model = from_calibration(study, file.batch);
+  model.device = fmt::format("{} and {}", file.device, model.device);
+  std::vector<std::string> names;
+  for (const TimedLayer& layer : model.layers) names.push_back(layer.name);
+  std::vector<Diagnostic> complaints;
+  for (TimedLayer& measured : file.layers) {
+    const auto found = std::find(names.begin(), names.end(), measured.name);
+    if (found == names.end()) {
+      Diagnostic diagnostic;
+      diagnostic.file = *study.layers;
+      diagnostic.key = fmt::format("layer `{}`", measured.name);
+      diagnostic.reason = fmt::format("model `{}` has no such layer", model.name);
+      diagnostic.hint = did_you_mean(measured.name, names);
+      complaints.push_back(std::move(diagnostic));
+      continue;
+    }
+    TimedLayer& layer = model.layers[static_cast<std::size_t>(found - names.begin())];
+    layer.forward = measured.forward;
+    layer.backward = measured.backward;
+    layer.origin = std::move(measured.origin);
+    layer.basis = TimeBasis{PredictionBasis::measured, -1};
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return model;
+}
+
+TimedModel unscaled(const OverlapStudy& study) {
+  if (completes_table(study)) return from_file_and_calibration(study);
+  if (study.layers) return from_file(study);
+  return study.device.calibrated ? from_calibration(study, study.batch.value_or(kUsualBatch)) : from_roofline(study);
 }
 
 void scale(TimedModel& model, Time iteration) {
@@ -57,9 +102,13 @@ void scale(TimedModel& model, Time iteration) {
 
 }  // namespace
 
+bool completes_table(const OverlapStudy& study) {
+  return study.layers && study.model && study.device.calibrated;
+}
+
 TimedModel overlap_model(const OverlapStudy& study) {
   if (!study.given()) throw InputError{"there is no iteration to study: give overlap.model or overlap.layers"};
-  TimedModel model = study.layers ? from_file(study) : from_roofline(study);
+  TimedModel model = unscaled(study);
   if (study.single_worker) scale(model, *study.single_worker);
   validate(model);
   return model;

@@ -44,7 +44,12 @@ std::string title(std::string_view kind, const PolicyChoice& choice) {
 void use_codec(const Scenario& scenario, const GradientCodec* codec, OverlapProblem& problem) {
   problem.codec = codec;
   if (codec == nullptr) return;
-  const Device* device = find_device(scenario.overlap.device);
+  const DeviceChoice& choice = scenario.overlap.device;
+  if (choice.calibrated) {
+    problem.kernels.emplace(choice.calibrated, scenario.overlap.kernel_factor);
+    return;
+  }
+  const Device* device = find_device(choice.name);
   CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   problem.kernels.emplace(*device, RooflineOptions{}, scenario.overlap.kernel_factor);
 }

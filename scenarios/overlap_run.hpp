@@ -12,6 +12,8 @@
 
 namespace contend {
 
+/// Whether a study has a file of times for some layers of its model and a calibrated device for the others.
+[[nodiscard]] bool completes_table(const OverlapStudy& study);
 /// The model with its layer times, scaled if the study says so. Throws InputError.
 [[nodiscard]] TimedModel overlap_model(const OverlapStudy& study);
 /// Throws InputError, e.g. for a network that no closed form describes.

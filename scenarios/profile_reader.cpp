@@ -295,7 +295,7 @@ CalibrationProfile parse_profile(std::string_view text, const std::string& name)
 }
 
 CalibrationProfile read_profile(const std::string& path) {
-  const FileText file = read_text_file_of(path, kMaxProfileBytes);
+  const FileText file = read_text_file(path);
   if (!file.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + file.reason)}};
   return parse_profile(*file.text, path);
 }

@@ -11,7 +11,6 @@
 namespace contend {
 
 inline constexpr int kProfileSchemaVersion = 1;
-inline constexpr std::size_t kMaxProfileBytes = 16 << 20;
 
 /// Throws InputError.
 [[nodiscard]] CalibrationProfile read_profile(const std::string& path);

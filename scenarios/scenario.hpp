@@ -7,6 +7,7 @@
 #include "models/workloads/synthetic.hpp"
 #include "network/topologies/spec.hpp"
 #include "policies/registry.hpp"
+#include "scenarios/device_choice.hpp"
 #include "scenarios/expectations.hpp"
 #include "scenarios/sweep/spec.hpp"
 #include "sim/rules.hpp"
@@ -42,7 +43,7 @@ struct OverlapStudy {
   std::optional<std::string> model;   ///< a name of the catalogue
   std::optional<std::string> layers;  ///< path of a file of layer times
   std::string select;                 ///< which of several models in that file
-  std::string device = "V100-SXM2";
+  DeviceChoice device;
   DataType type = DataType::fp32;
   std::optional<int> batch, sequence;
   std::optional<Time> single_worker;  ///< iteration of one worker that the layer times are scaled to

@@ -15,7 +15,8 @@
 
 namespace contend {
 
-inline constexpr std::size_t kMaxSourceBytes = 1 << 20;
+inline constexpr std::size_t kMaxSourceBytes = 1 << 20;    ///< of a scenario
+inline constexpr std::size_t kMaxProfileBytes = 16 << 20;  ///< of a calibration profile: a line for each measurement
 inline constexpr std::size_t kMaxYamlDepth = 100;
 
 /// 1-based; 0 if unknown.

@@ -97,7 +97,7 @@ TimedModel scaled_model(const std::string& model, const std::string& device, int
                         double iteration_s) {
   OverlapStudy study;
   study.model = model;
-  study.device = device;
+  study.device.name = device;
   study.batch = batch;
   if (sequence > 0) study.sequence = sequence;
   study.single_worker = Time::ceil_nanoseconds(iteration_s * 1e9);

@@ -1,11 +1,11 @@
 #include "models/calibration/calibrator.hpp"
 
 #include "models/calibration/device_watch.hpp"
+#include "models/calibration/open_device.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -34,40 +34,6 @@ RepetitionRules rules_of(CalibrationMode mode) {
   }
   return rules;
 }
-
-/// The device, open as long as the object is there.
-class OpenDevice {
- public:
-  OpenDevice(const contend_backend& backend, int number) : backend_{backend}, number_{number} {
-    if (const std::string fault = open(); !fault.empty()) throw DeviceError{fault};
-  }
-  ~OpenDevice() {
-    if (is_open_) backend_.close();
-  }
-  OpenDevice(const OpenDevice&) = delete;
-  OpenDevice& operator=(const OpenDevice&) = delete;
-
-  [[nodiscard]] const contend_device_info& info() const { return info_; }
-  /// Closes and opens; the fault, or nothing.
-  std::string reopen() {
-    if (is_open_) backend_.close();
-    return open();
-  }
-
- private:
-  std::string open() {
-    std::array<char, 256> message{};
-    const contend_status status = backend_.open(number_, &info_, message.data(), message.size());
-    is_open_ = status == CONTEND_OK;
-    if (is_open_) return {};
-    return message.front() == '\0' ? std::string{to_string(status)} : std::string{message.data()};
-  }
-
-  const contend_backend& backend_;
-  int number_;
-  bool is_open_ = false;
-  contend_device_info info_{};
-};
 
 CalibrationProfile head_of(const contend_backend& backend, const CalibrationRequest& request,
                            const contend_device_info& info) {

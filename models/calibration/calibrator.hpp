@@ -5,23 +5,17 @@
 #include "models/calibration/backend.h"
 #include "models/calibration/design.hpp"
 #include "models/calibration/measure.hpp"
+#include "models/calibration/open_device.hpp"
 #include "models/calibration/profile.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace contend {
-
-/// The device could not be opened: none here, no permission, in exclusive use.
-class DeviceError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct CalibrationRequest {
   CalibrationMode mode = CalibrationMode::full;

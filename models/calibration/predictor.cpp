@@ -30,18 +30,6 @@ class LazyFit {
 
 }  // namespace
 
-std::string_view to_string(PredictionBasis basis) {
-  switch (basis) {
-    case PredictionBasis::measured:
-      return "measured";
-    case PredictionBasis::interpolated:
-      return "interpolated";
-    case PredictionBasis::extrapolated:
-      return "extrapolated";
-  }
-  return "unknown";
-}
-
 struct OperatorPredictor::Fits {
   std::vector<std::unique_ptr<LazyFit>> tables;
 

@@ -3,6 +3,7 @@
 
 #include "models/calibration/profile.hpp"
 #include "models/calibration/roofline_fit.hpp"
+#include "models/time_basis.hpp"
 
 #include <memory>
 #include <optional>
@@ -10,13 +11,6 @@
 #include <string_view>
 
 namespace contend {
-
-enum class PredictionBasis {
-  measured,      ///< this very shape
-  interpolated,  ///< inside the measured grid
-  extrapolated,  ///< outside: a guess by the nearest efficiency; callers say so to people
-};
-[[nodiscard]] std::string_view to_string(PredictionBasis basis);
 
 struct Prediction {
   double seconds = 0;         ///< > 0

@@ -7,9 +7,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace contend {
+
+class CalibratedDevice;
 
 /// What a kernel, or a few that follow each other, moves and computes.
 struct KernelWork {
@@ -26,15 +29,24 @@ struct KernelWork {
 /// memory_efficiency)) + launches x launch_overhead, never zero. It assumes kernels that are limited by memory and
 /// touch each value as rarely as the method allows; the kernels of a framework may be several times slower, which a
 /// factor says (docs/models/compression.md).
+///
+/// On a calibrated device a kernel takes what its operator was measured to take, or, if that isn't in the profile, what
+/// its work takes at the measured bandwidth of the memory and rate of fp32 products.
 class KernelCosts {
  public:
   /// Throws InputError for an unsound device or a factor that is not > 0.
   KernelCosts(const Device& device, const RooflineOptions& options, double factor = 1);
+  /// The profile has a table of copies. Throws InputError for a factor that is not > 0.
+  explicit KernelCosts(std::shared_ptr<const CalibratedDevice> device, double factor = 1);
   [[nodiscard]] Time of(const KernelWork& work) const;
 
  private:
+  [[nodiscard]] Time by_roofline(const KernelWork& work) const;
+  [[nodiscard]] Time by_calibration(const KernelWork& work) const;
+
   Device device_;
   RooflineOptions options_;
+  std::shared_ptr<const CalibratedDevice> calibrated_;  ///< instead of both, if there
   double factor_;
 };
 

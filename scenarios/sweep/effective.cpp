@@ -84,7 +84,8 @@ std::string PointHasher::operator()(Scenario scenario) {
   scenario.repeat = 1;
   scenario.sweep = {};
   for (auto* path :
-       {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs, &scenario.overlap.layers})
+       {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs, &scenario.overlap.layers,
+        &scenario.overlap.device.profile})
     if (*path) *path = content(**path);
   return scenario_hash(scenario);
 }

@@ -1,0 +1,105 @@
+#include "cli/layers_report.hpp"
+
+#include "cli/table.hpp"
+#include "models/calibration/calibrated_device.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::size_t kNamed = 5;  ///< layers that a warning names
+
+std::string error_text(const std::optional<TimeBasis>& basis) {
+  return !basis || basis->relative_error < 0 ? "-" : fmt::format("{:.1f}", 100 * basis->relative_error);
+}
+
+std::string summary_text(const BasisSummary& summary) {
+  double total = 0;
+  for (const double seconds : summary.seconds) total += seconds;
+  std::vector<std::string> parts;
+  for (const PredictionBasis basis :
+       {PredictionBasis::measured, PredictionBasis::interpolated, PredictionBasis::extrapolated}) {
+    const auto i = static_cast<std::size_t>(basis);
+    if (summary.layers[i] > 0)
+      parts.push_back(fmt::format("{} {} layer{} ({:.1f}% of the time)", to_string(basis), summary.layers[i],
+                                  summary.layers[i] == 1 ? "" : "s", 100 * summary.seconds[i] / total));
+  }
+  return fmt::format(
+      "{}; error to expect of the sum: {:.1f}% if all layers err the same way, {:.1f}% if independently\n",
+      fmt::join(parts, ", "), 100 * summary.together, 100 * summary.independent);
+}
+
+std::string named(std::vector<std::string> names) {
+  const bool more = names.size() > kNamed;
+  names.resize(std::min(names.size(), kNamed));
+  return fmt::format("{}{}", fmt::join(names, ", "), more ? ", ..." : "");
+}
+
+}  // namespace
+
+std::string layers_text(const TimedModel& model) {
+  const BasisSummary summary = summarise_basis(model);
+  std::vector<std::string> titles{"layer", "parameters", "gradient [KiB]", "forward [us]", "backward [us]"};
+  if (summary.known) titles.insert(titles.end(), {"basis", "error [%]"});
+  titles.emplace_back("origin");
+  Table table{titles};
+  if (summary.known) table.align_left(5);
+  table.align_left(titles.size() - 1);
+  std::vector<double> kib, forward, backward;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    kib.push_back(model.gradient(i).to_double() / 1024);
+    forward.push_back(static_cast<double>(model.layers[i].forward.ns()) / 1e3);
+    backward.push_back(static_cast<double>(model.layers[i].backward.ns()) / 1e3);
+  }
+  const auto kib_text = format_column(kib), forward_text = format_column(forward),
+             backward_text = format_column(backward);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const TimedLayer& layer = model.layers[i];
+    std::int64_t elements = 0;
+    for (const ParameterTensor& tensor : layer.tensors) elements += tensor.elements;
+    std::vector<std::string> cells{layer.name, fmt::format("{}", elements), kib_text[i], forward_text[i],
+                                   backward_text[i]};
+    if (summary.known) {
+      cells.push_back(layer.basis ? std::string{to_string(layer.basis->basis)} : "-");
+      cells.push_back(error_text(layer.basis));
+    }
+    cells.push_back(layer.origin);
+    table.add(std::move(cells));
+  }
+  return fmt::format("{} on {}, batch {}: forward {:.3f} ms, backward {:.3f} ms, {} parameters\n{}", model.name,
+                     model.device, model.batch, model.forward().to_seconds() * 1e3, model.backward().to_seconds() * 1e3,
+                     model.gradient_elements(), summary.known ? summary_text(summary) : "") +
+         table.text();
+}
+
+std::string calibration_warnings(const Scenario& scenario, const TimedModel& model) {
+  const DeviceChoice& device = scenario.overlap.device;
+  if (!device.calibrated) return {};
+  std::string text;
+  const auto warn = [&](const std::string& what) {
+    text += fmt::format("contend: warning: {}: {}: {}\n", scenario.name, *device.profile, what);
+  };
+  const CalibrationProfile& profile = device.calibrated->profile();
+  if (!profile.complete) warn("the calibration was not completed");
+  for (const std::string& each : profile.warnings) warn("when it was measured: " + each);
+  const BasisSummary summary = summarise_basis(model);
+  const auto beyond = static_cast<std::size_t>(PredictionBasis::extrapolated);
+  if (summary.layers[beyond] == 0) return text;
+  std::vector<std::string> names;
+  for (const TimedLayer& layer : model.layers) {
+    const bool has_time = layer.forward > Time{} || layer.backward > Time{};
+    if (has_time && layer.basis && layer.basis->basis == PredictionBasis::extrapolated) names.push_back(layer.name);
+  }
+  const double total = (model.forward() + model.backward()).to_seconds();
+  warn(
+      fmt::format("{} of {} layers, {:.1f}% of the time, need shapes beyond what was measured: {}; `contend show "
+                  "--layers` has them all",
+                  names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
+  return text;
+}
+
+}  // namespace contend

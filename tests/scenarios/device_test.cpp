@@ -1,0 +1,128 @@
+#include "models/calibration/calibrated_device.hpp"
+#include "scenarios/overlap_run.hpp"
+#include "scenarios/print.hpp"
+#include "scenarios/sweep/effective.hpp"
+#include "tests/models/calibration/synthetic_profile.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+#include "tests/temporary_folder.hpp"
+#include "traces/atomic_file.hpp"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+const MemoryFiles kFiles{{"lab/gpu.yaml", to_yaml(synthetic_profile())}, {"gpu.yaml", to_yaml(synthetic_profile())}};
+
+Scenario calibrated(const std::string& more = {}, std::vector<std::string> overrides = {}) {
+  return parsed("overlap: {model: resnet18, batch: 4, device: {profile: lab/gpu.yaml}" +
+                    (more.empty() ? more : ", " + more) + "}",
+                std::move(overrides), kFiles);
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a device is a name or a profile, relative to the file that names it") {
+  CHECK(parsed("overlap: {model: resnet18, device: T4}").overlap.device.name == "T4");
+  const Scenario scenario = calibrated();
+  REQUIRE(scenario.overlap.device.calibrated);
+  CHECK(*scenario.overlap.device.profile == "lab/gpu.yaml");
+  CHECK(scenario.overlap.device.calibrated->profile().name == "synthetic");
+  CHECK(has(to_yaml(scenario), "  device: {profile: \"lab/gpu.yaml\"}\n"));
+  CHECK(has(to_yaml(scenario, "lab"), "  device: {profile: \"gpu.yaml\"}\n"));
+  // Relative to the included file in one case, to where the program runs in the other.
+  const Scenario included =
+      parse_scenario(versioned("include: lab/base.yaml\n"), "a.yaml", {},
+                     reader_of({{"lab/base.yaml", versioned("overlap: {model: resnet18, device: {profile: gpu.yaml}}")},
+                                {"lab/gpu.yaml", to_yaml(synthetic_profile())}}));
+  CHECK(*included.overlap.device.profile == "lab/gpu.yaml");
+  CHECK(calibrated({}, {"overlap.device={profile: gpu.yaml}"}).overlap.device.profile == "gpu.yaml");
+  CHECK_FALSE(calibrated({}, {"overlap.device=A100-40GB"}).overlap.device.calibrated);
+}
+
+TEST_CASE("what is wrong with a device or its profile is said with its place") {
+  const auto errors = [](const std::string& device, const MemoryFiles& files = kFiles) {
+    return errors_of("overlap: {model: resnet18, device: " + device + "}", {}, files);
+  };
+  CHECK(has(errors("{profil: gpu.yaml}"), "overlap.device.profil: unknown key"));
+  CHECK(has(errors("{}"), "profile is missing"));
+  CHECK(
+      has(errors("{profile: nowhere.yaml}"), "a.yaml:2:54: overlap.device: can't read \"nowhere.yaml\": no such file"));
+  CHECK(has(errors("V100"), "did you mean"));
+  std::string text = to_yaml(synthetic_profile());
+  text.replace(text.find("mode: quick"), 11, "mode: quack");
+  CHECK(has(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}), "gpu.yaml:10:7: mode: expected one of quick, full"));
+  CHECK(has(errors("{profile: gpu.yaml}, dtype: bf16"),
+            "a.yaml:2:72: overlap.dtype: the profile `synthetic` has no products in bf16; it has fp32, fp16"));
+  CalibrationProfile blind = synthetic_profile();
+  std::erase_if(blind.tables, [](const OperatorTable& table) { return table.name == "copy"; });
+  CHECK(has(errors("{profile: gpu.yaml}", {{"gpu.yaml", to_yaml(blind)}}),
+            "overlap.device: the profile `synthetic` has no copies"));
+}
+
+TEST_CASE("a study on a calibrated device: layers, kernels of compression, and the hash of a sweep's point") {
+  const Scenario scenario = calibrated("workers: [4], fusion: [wfbp], compression: [none, top-k]");
+  const TimedModel model = overlap_model(scenario.overlap);
+  CHECK(model.device == "synthetic");
+  for (const TimedLayer& layer : model.layers) CHECK(layer.basis.has_value());
+  // No convolution was measured.
+  CHECK(summarise_basis(model).layers[2] >= 20);
+  const std::vector<OverlapRow> rows = run_overlap(scenario);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[1].compression_s > 0);
+  CHECK(run_overlap(calibrated("workers: [4], fusion: [wfbp], compression: [top-k], kernel_factor: 2"))[0]
+            .compression_s == doctest::Approx(2 * rows[1].compression_s).epsilon(1e-3));
+}
+
+TEST_CASE("a sweep's point is known by what the profile holds, not by its path") {
+  const TemporaryFolder folder;
+  write_file(folder.path("a.yaml"), to_yaml(synthetic_profile()));
+  write_file(folder.path("b.yaml"), to_yaml(synthetic_profile()));
+  CalibrationProfile other = synthetic_profile();
+  other.tables[0].samples[0].seconds *= 1.5;
+  write_file(folder.path("c.yaml"), to_yaml(other));
+  const auto hash = [&](const char* name) {
+    return PointHasher{}(
+        parse_scenario(versioned("overlap: {model: resnet18, device: {profile: \"" + folder.path(name) + "\"}}"), "s",
+                       {}, read_text_file));
+  };
+  CHECK(hash("a.yaml") == hash("b.yaml"));
+  CHECK(hash("a.yaml") != hash("c.yaml"));
+}
+
+TEST_CASE("layers that a file lacks are predicted") {
+  const TemporaryFolder folder;
+  const auto study = [&](const std::string& rows, const std::string& more = {}) {
+    write_file(folder.path("times.csv"), "layer,parameters,forward_us,backward_us,batch\n" + rows);
+    return parsed("overlap: {layers: \"" + folder.path("times.csv") +
+                      "\", model: resnet18, device: {profile: gpu.yaml}" + more + "}",
+                  {}, kFiles)
+        .overlap;
+  };
+  const TimedModel model = overlap_model(study("conv1,9408,123,456,8\n"));
+  CHECK(model.batch == 8);
+  CHECK(model.layers[0].forward == Time::microseconds(123));
+  CHECK(model.layers[0].backward == Time::microseconds(456));
+  CHECK(model.layers[0].basis->basis == PredictionBasis::measured);
+  CHECK(model.layers[0].basis->relative_error < 0);
+  CHECK(model.layers[0].tensors[0].name == "weight");
+  const TimedModel predicted = overlap_model(calibrated({}, {"overlap.batch=8"}).overlap);
+  for (std::size_t i = 1; i < model.layers.size(); ++i) CHECK(model.layers[i].forward == predicted.layers[i].forward);
+  try {
+    static_cast<void>(overlap_model(study("convv1,9408,1,1,8\n")));
+    FAIL("a layer that the model doesn't have");
+  } catch (const InputError& error) {
+    CHECK(has(error.diagnostics()[0].reason, "model `resnet18` has no such layer"));
+    CHECK(has(error.diagnostics()[0].hint, "conv1"));
+  }
+  // Without a model nothing says which layers there should be: then the file has all the times.
+  CHECK(has(errors_of("overlap: {layers: times.csv, device: {profile: gpu.yaml}}", {}, kFiles),
+            "overlap.device: has no effect: the file has the times"));
+}
