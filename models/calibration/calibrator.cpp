@@ -1,6 +1,7 @@
 #include "models/calibration/calibrator.hpp"
 
 #include "models/calibration/device_watch.hpp"
+#include "models/calibration/predictor.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -139,6 +140,8 @@ class Calibration {
     }
     watch_.look("the end");
     result_.profile = assembled();
+    for (OperatorTable& each : result_.profile.tables)
+      each.cross_validation = OperatorPredictor::cross_validation(each);
     result_.profile.complete = result_.end == CalibrationEnd::finished;
     return std::move(result_);
   }
