@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/table.hpp"
+#include "models/calibration/operators.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
@@ -13,7 +14,7 @@
 #include "traces/result_columns.hpp"
 #include "validate/suites.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -140,6 +141,18 @@ Catalogue suites() {
   return list;
 }
 
+Catalogue operator_list() {
+  Catalogue list{.columns = {"group", "operator", "dimensions", "types", "meaning"}, .rows = {}};
+  for (const OperatorInfo& each : operators()) {
+    std::vector<std::string_view> types;
+    for (const DataType type : each.types) types.push_back(to_string(type));
+    list.rows.push_back({std::string{to_string(each.group)}, std::string{each.name},
+                         fmt::format("{}", fmt::join(each.dimensions, ", ")), fmt::format("{}", fmt::join(types, ", ")),
+                         std::string{each.text}});
+  }
+  return list;
+}
+
 struct Topic {
   std::string_view name;
   Catalogue (*make)();
@@ -147,7 +160,7 @@ struct Topic {
 constexpr Topic kTopics[] = {
     {"policies", policies},   {"topologies", topologies}, {"collectives", collectives}, {"models", models},
     {"networks", networks},   {"layer-formats", formats}, {"trace-formats", traces},    {"keys", keys},
-    {"metrics", metric_list}, {"suites", suites}};
+    {"metrics", metric_list}, {"suites", suites},         {"operators", operator_list}};
 
 Catalogue catalogue(const std::string& name) {
   std::vector<std::string> names;
@@ -188,7 +201,9 @@ int run(const Arguments& arguments) {
 const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
-      .arguments = "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites",
+      .arguments =
+          "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites|"
+          "operators",
       .summary = "Print what there is to choose from.",
       .examples = kExamples,
       .options = kOptions,

@@ -1,12 +1,11 @@
 #include "cli/sweep_store.hpp"
 
+#include "cli/clock.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
 #include "traces/json_writer.hpp"
 
 #include <array>
-#include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -47,11 +46,6 @@ ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const
 StoreManifest manifest_of(const Arguments& arguments, const LoadedSweep& sweep, unsigned threads) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  std::array<char, 32> begin{};
-  std::strftime(begin.data(), begin.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
   JsonWriter json;
   json.begin_object().member("program", "contend").member("version", version()).member("git_hash", git_hash());
   json.key("command_line").begin_array();
@@ -60,7 +54,7 @@ StoreManifest manifest_of(const Arguments& arguments, const LoadedSweep& sweep, 
   for (const InputFile& input : sweep.inputs)
     json.begin_object().member("path", input.path).member("sha256", input.sha256).end_object();
   json.end_array().member("threads", static_cast<std::int64_t>(threads));
-  json.member("begin", std::string_view{begin.data()}).member("host", std::string_view{host.data()}).end_object();
+  json.member("begin", utc_now()).member("host", std::string_view{host.data()}).end_object();
   return {.manifest = 0, .version = std::string{version()}, .git_hash = std::string{git_hash()}, .json = json.take()};
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/calibration/device_watch.hpp"
 #include "models/calibration/open_device.hpp"
+#include "models/calibration/predictor.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -105,6 +106,8 @@ class Calibration {
     }
     watch_.look("the end");
     result_.profile = assembled();
+    for (OperatorTable& each : result_.profile.tables)
+      each.cross_validation = OperatorPredictor::cross_validation(each);
     result_.profile.complete = result_.end == CalibrationEnd::finished;
     return std::move(result_);
   }

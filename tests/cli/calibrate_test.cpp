@@ -1,0 +1,129 @@
+// `contend calibrate` as a user meets it, on the CPU.
+
+#include "scenarios/profile_reader.hpp"
+#include "tests/cli/program.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kCpu = "calibrate --backend cpu --quick ";
+
+std::size_t points(const CalibrationProfile& profile) {
+  std::size_t out = 0;
+  for (const OperatorTable& each : profile.tables) out += each.samples.size();
+  return out;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE("calibrate writes a profile that reads back, and goes on with it" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const Outcome first = here.contend(std::string{kCpu} + "--only memory,compression --budget 2 --name lab -o cpu.yaml");
+  INFO(first.err);
+  CHECK(first.code == 0);
+  CHECK(contains(first.out, "top_k"));
+  CHECK(contains(first.out, " GB/s"));
+  const CalibrationProfile profile = read_profile(here.path("cpu.yaml"));
+  CHECK(profile.name == "lab");
+  CHECK(profile.backend == "cpu");
+  CHECK(profile.mode == "quick");
+  CHECK(profile.complete);
+  REQUIRE(profile.table("copy", DataType::fp32) != nullptr);
+  CHECK(profile.table("quantize8", DataType::fp32) != nullptr);
+  CHECK(to_yaml(profile) == here.read("cpu.yaml"));
+
+  const Outcome again = here.contend(std::string{kCpu} + "--only memory -o cpu.yaml");
+  CHECK(again.code == 3);
+  CHECK(contains(again.err, "cpu.yaml: there is a file already: --resume goes on with a profile"));
+  const Outcome more = here.contend(std::string{kCpu} + "--only memory,attention --budget 2 -o cpu.yaml --resume");
+  INFO(more.err);
+  CHECK(more.code == 0);
+  const CalibrationProfile after = read_profile(here.path("cpu.yaml"));
+  CHECK(after.name == "lab");
+  CHECK(points(after) > points(profile));
+  // What was there is there, to the last digit.
+  CHECK(after.table("copy", DataType::fp32)->samples.front().seconds ==
+        profile.table("copy", DataType::fp32)->samples.front().seconds);
+  CHECK(after.table("quantize8", DataType::fp32)->samples.size() ==
+        profile.table("quantize8", DataType::fp32)->samples.size());
+}
+
+TEST_CASE("an interrupted calibration is marked and resumed" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const std::string options = std::string{kCpu} + "--only gemm,compression --budget 60 -o cpu.yaml";
+  const Outcome stopped = here.contend(options, "timeout -s INT 1.5");
+  // `timeout` itself answers 124.
+  CHECK(stopped.code == 124);
+  CHECK(contains(stopped.err, "contend: interrupted; what was measured is in cpu.yaml. To go on:\n"));
+  CHECK(contains(stopped.err, "--resume\n"));
+  const CalibrationProfile partial = read_profile(here.path("cpu.yaml"));
+  CHECK_FALSE(partial.complete);
+  CHECK(points(partial) > 0);
+  const Outcome rest = here.contend(replaced(options, "--budget 60", "--budget 2 --resume"));
+  INFO(rest.err);
+  CHECK(rest.code == 0);
+  const CalibrationProfile whole = read_profile(here.path("cpu.yaml"));
+  CHECK(whole.complete);
+  CHECK(points(whole) > points(partial));
+}
+
+TEST_CASE("a killed calibration leaves a profile" * doctest::skip(!has_program())) {
+  const Workplace here;
+  CHECK(here.contend(std::string{kCpu} + "--only gemm --budget 60 -o cpu.yaml", "timeout -s KILL 1").code != 0);
+  CHECK_FALSE(read_profile(here.path("cpu.yaml")).complete);
+  for (const auto& each : std::filesystem::directory_iterator{here.path("")})
+    if (each.path().extension() == ".yaml") CHECK(each.path().filename() == "cpu.yaml");
+}
+
+TEST_CASE("without a GPU" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const Outcome outcome = here.contend("calibrate -o gpu.yaml --device 1023");
+  CHECK(outcome.code == 5);
+  CHECK(outcome.out.empty());
+  CHECK_FALSE(std::filesystem::exists(here.path("gpu.yaml")));
+  CHECK(here.contend("calibrate --backend cpu --device 1 -o cpu.yaml").code == 5);
+}
+
+TEST_CASE("calibrate refuses what means nothing" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const auto refused = [&](const std::string& options, int code, const std::string& why) {
+    const Outcome outcome = here.contend(options);
+    INFO(options, ": ", outcome.err);
+    CHECK(outcome.code == code);
+    CHECK(contains(outcome.err, why));
+  };
+  refused("calibrate --backend cpu", 2, "expected -o FILE");
+  refused(std::string{kCpu} + "-o a.yaml --only gem", 2, "--only: there is no group \"gem\"; did you mean \"gemm\"?");
+  refused(std::string{kCpu} + "-o a.yaml --only memory,", 2, "there is no group \"\"");
+  refused(std::string{kCpu} + "-o a.yaml --full", 2, "--quick and --full together");
+  refused(std::string{kCpu} + "-o a.yaml --budget 0", 2, "--budget: expected a whole number from 1");
+  refused("calibrate --backend gpu -o a.yaml", 2, "--backend: expected cuda or cpu, got \"gpu\"");
+  refused("calibrate somewhere -o a.yaml", 2, "unexpected argument \"somewhere\"");
+  refused(std::string{kCpu} + "-o no/such/folder/a.yaml", 3, "no/such/folder/a.yaml");
+  here.write("b.yaml", "not: a profile\n");
+  refused(std::string{kCpu} + "-o b.yaml --resume", 3, "b.yaml:1:1");
+}
+
+TEST_CASE("a profile of another device is not gone on with" * doctest::skip(!has_program())) {
+  const Workplace here;
+  REQUIRE(here.contend(std::string{kCpu} + "--only memory --budget 1 -o cpu.yaml").code == 0);
+  const CalibrationProfile profile = read_profile(here.path("cpu.yaml"));
+  here.write("other.yaml", replaced(here.read("cpu.yaml"), profile.device, "Another CPU"));
+  const std::string before = here.read("other.yaml");
+  const Outcome outcome = here.contend(std::string{kCpu} + "--only memory -o other.yaml --resume");
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.err, "other.yaml: device: the profile says \"Another CPU\", here it is"));
+  CHECK(here.read("other.yaml") == before);
+}
