@@ -28,7 +28,9 @@ struct RobustFit {
   [[nodiscard]] double interval_factor() const;
 };
 
-/// The coefficients x >= 0 of y = X x for which the sum of rho(r / s) is least, r = (y - X x) / X x.
+/// Coefficients x >= 0 of y = X x in terms of relative residuals r = (y - X x) / X x: those for which
+/// sum of psi(r / s) X_c / (X x) = 0 for every column c that isn't held at 0. Dividing by the fit instead of y keeps
+/// them unbiased under relative noise.
 ///
 /// An M-estimate by iteratively reweighted non-negative least squares: Huber's rho (k = 1.345), then Tukey's biweight
 /// (c = 4.685) with the scale s kept, each 95% efficient under normal noise (Huber and Ronchetti, Robust Statistics,

@@ -80,21 +80,26 @@ double local_noise(const SizedTimes& points) {
 }
 
 double line_loss(std::span<const double> bytes, std::span<const double> times, double deviation) {
-  constexpr int kMost = 100;
-  std::vector<double> weights(times.size(), 1.0);
+  constexpr int kMost = 50;
+  constexpr double kSettled = 1e-7;  // far below what a decision hangs on
+  std::vector<double> weights(times.size(), 1.0), x(times.size()), y(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    x[i] = 1 / times[i];
+    y[i] = bytes[i] / times[i];
+  }
   double loss = kInfinity;
   for (int round = 0; round < kMost; ++round) {
     Moments moments;
-    for (std::size_t i = 0; i < times.size(); ++i) moments.add(weights[i], 1 / times[i], bytes[i] / times[i]);
+    for (std::size_t i = 0; i < times.size(); ++i) moments.add(weights[i], x[i], y[i]);
     const Line line = moments.solve();
     double now = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
-      const double u = std::abs(1 - (line.alpha + line.beta * bytes[i]) / times[i]) / deviation;
+      const double u = std::abs(1 - line.alpha * x[i] - line.beta * y[i]) / deviation;
       now += u <= kHuber ? u * u : kHuber * (2 * u - kHuber);
       weights[i] = u <= kHuber ? 1.0 : kHuber / u;
     }
     // Reweighting never makes the loss larger.
-    const bool settled = loss - now <= 1e-10 * now;
+    const bool settled = loss - now <= kSettled * now;
     loss = std::min(loss, now);
     if (settled) break;
   }

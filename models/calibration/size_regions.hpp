@@ -38,7 +38,7 @@ inline constexpr std::size_t kMostRegions = 4;
 /// Two sizes determine a line, two more show whether it is one.
 inline constexpr std::size_t kLeastSizes = 4;
 /// Of more distinct sizes only some may begin a region: the costs of all would take minutes.
-inline constexpr std::size_t kMostBreaks = 320;
+inline constexpr std::size_t kMostBreaks = 300;
 
 /// The index of the first point of every region. `regions` of them; 0: as many, up to four, as make
 ///   N ln(S / N) + (3 k - 1) ln N

@@ -51,7 +51,6 @@ CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& op
   const TableColumns names = dreamddp ? dreamddp_columns(table, complaints) : own_columns(table, complaints);
   const CsvColumns columns{table, table.header, {}, complaints};
   CollectiveLog log;
-  log.exchange_given = dreamddp || !names.exchange.empty() || options.exchange;
   for (const CsvRow& row : table.rows) {
     const TextPlace place{row.line, 0};
     CollectiveSample sample;
@@ -64,9 +63,9 @@ CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& op
         complaints.add(place, names.exchange, fmt::format("unknown collective \"{}\"", name),
                        suggest(name, exchange_names()));
     }
-    sample.exchange = agreed_exchange(exchange, options.exchange, place, complaints);
+    if (exchange || names.exchange.empty()) sample.exchange = exchange_of(exchange, options, log);
     if (!names.ranks.empty()) sample.ranks = static_cast<int>(columns.whole(row, names.ranks, 1, INT_MAX));
-    sample.ranks = agreed_ranks(sample.ranks, options.ranks, place, complaints);
+    sample.ranks = ranks_of(sample.ranks, options, log);
     if (!names.jobs.empty()) sample.jobs = static_cast<int>(columns.whole(row, names.jobs, 1, INT_MAX));
     sample.size = Bytes{columns.whole(row, names.bytes, 0, kMaxElements)};
     if (dreamddp) {
@@ -126,18 +125,17 @@ std::string quoted_line(std::string_view line) {
   return line.size() <= kMost ? fmt::format("\"{}\"", line) : fmt::format("\"{}...\"", line.substr(0, kMost));
 }
 
-int agreed_ranks(int in_log, int given, TextPlace place, FileComplaints& complaints) {
-  if (in_log > 0 && given > 0 && in_log != given)
-    complaints.add(place, "ranks", fmt::format("the log has {} ranks, not {} as was said", in_log, given));
-  return in_log > 0 ? in_log : given;
+int ranks_of(int in_log, const CollectiveReadOptions& options, CollectiveLog& log) {
+  if (in_log > 0 || options.ranks == 0) return in_log;
+  log.used_ranks = true;
+  return options.ranks;
 }
 
-TimedExchange agreed_exchange(std::optional<TimedExchange> in_log, std::optional<TimedExchange> given, TextPlace place,
-                              FileComplaints& complaints) {
-  if (in_log && given && *in_log != *given)
-    complaints.add(place, "collective",
-                   fmt::format("the log is of {}, not of {} as was said", to_string(*in_log), to_string(*given)));
-  return in_log ? *in_log : given.value_or(TimedExchange::all_reduce);
+TimedExchange exchange_of(std::optional<TimedExchange> in_log, const CollectiveReadOptions& options,
+                          CollectiveLog& log) {
+  if (in_log) return *in_log;
+  (options.exchange ? log.used_exchange : log.guessed_exchange) = true;
+  return options.exchange.value_or(TimedExchange::all_reduce);
 }
 
 CollectiveLog parse_collective_log(std::string_view text, const std::string& file, CollectiveFormat format,

@@ -25,15 +25,17 @@ namespace contend {
 enum class CollectiveFormat : std::uint8_t { nccl, osu, csv };
 
 struct CollectiveReadOptions {
-  std::optional<TimedExchange> exchange;  ///< of logs that don't say; must agree with those that do
-  int ranks = 0;                          ///< the same; 0: not given
-  bool out_of_place = false;              ///< of nccl: not the columns in-place, which are what training does
+  std::optional<TimedExchange> exchange{};  ///< of a log that doesn't say
+  int ranks = 0;                            ///< of a log that doesn't say; 0: not given
+  bool out_of_place = false;                ///< of nccl: not the columns in-place, which are what training does
 };
 
 struct CollectiveLog {
   std::vector<CollectiveSample> samples;  ///< in order of the file; not empty
   int servers = 0;                        ///< the most that a run used; 0 if the file doesn't say
-  bool exchange_given = false;            ///< the file, or the options, say which collective it is; else an all-reduce
+  bool used_exchange = false;             ///< the file doesn't say which collective it is: as in the options
+  bool guessed_exchange = false;          ///< they don't either: taken for an all-reduce
+  bool used_ranks = false;                ///< the file doesn't say how many ranks: as in the options
   std::size_t other_lines = 0;            ///< that are neither rows nor comments
 };
 

@@ -37,10 +37,10 @@ struct LogWord {
 /// Up to 60 characters of a line, to be quoted.
 [[nodiscard]] std::string quoted_line(std::string_view line);
 
-/// Puts what the log says and what the caller says together: complains if they differ.
-[[nodiscard]] int agreed_ranks(int in_log, int given, TextPlace place, FileComplaints& complaints);
-[[nodiscard]] TimedExchange agreed_exchange(std::optional<TimedExchange> in_log, std::optional<TimedExchange> given,
-                                            TextPlace place, FileComplaints& complaints);
+/// What the log says, or else what the options say, or else an all-reduce and 0 ranks; the log remembers which.
+[[nodiscard]] int ranks_of(int in_log, const CollectiveReadOptions& options, CollectiveLog& log);
+[[nodiscard]] TimedExchange exchange_of(std::optional<TimedExchange> in_log, const CollectiveReadOptions& options,
+                                        CollectiveLog& log);
 
 [[nodiscard]] CollectiveLog parse_nccl_log(std::string_view text, const CollectiveReadOptions& options,
                                            FileComplaints& complaints);

@@ -59,7 +59,6 @@ struct Columns {
 /// One run of a program: its ranks and columns.
 struct Run {
   std::optional<TimedExchange> exchange;
-  TextPlace named{};
   std::set<int> ranks;
   std::set<int> groups;
   std::set<std::string, std::less<>> servers;
@@ -88,7 +87,6 @@ class NcclReader {
                        fmt::format("expected the output of nccl-tests, with a header `# size count type ... time algbw "
                                    "busbw`, got {}",
                                    other_text_.empty() ? "a log without one" : other_text_));
-    log_.exchange_given = all_named_ || options_.exchange;
     return std::move(log_);
   }
 
@@ -129,7 +127,6 @@ class NcclReader {
                                    "broadcast_perf, reduce_perf or sendrecv_perf, got \"{}\"",
                                    name_.text));
     run_.exchange = test->exchange;
-    run_.named = name_.place;
     name_ = {};
   }
 
@@ -191,9 +188,8 @@ class NcclReader {
     const std::size_t time = time_column(columns, words);
     CollectiveSample sample;
     sample.size = Bytes{size};
-    sample.exchange = agreed_exchange(run_.exchange, options_.exchange, run_.named, complaints_);
-    all_named_ = all_named_ && run_.exchange;
-    set_ranks(sample, start);
+    sample.exchange = exchange_of(run_.exchange, options_, log_);
+    set_ranks(sample);
     sample.time = read_latency(words[time].text, words[time].place, complaints_);
     check_wrong(columns, words, time);
     check_bus(sample, words, time);
@@ -209,10 +205,10 @@ class NcclReader {
     return only_out_of_place ? columns.out_of_place : columns.in_place;
   }
 
-  void set_ranks(CollectiveSample& sample, TextPlace place) {
+  void set_ranks(CollectiveSample& sample) {
     const int all = run_.highest_rank + 1;  // of long lists some lines are missing
     const int groups = std::max(1, static_cast<int>(run_.groups.size()));
-    sample.ranks = agreed_ranks(all / groups, options_.ranks, place, complaints_);
+    sample.ranks = ranks_of(all / groups, options_, log_);
     sample.jobs = groups;
     log_.servers = std::max(log_.servers, static_cast<int>(run_.servers.size()));
   }
@@ -252,7 +248,6 @@ class NcclReader {
   Run run_;
   LogWord name_;  ///< of the program that is about to run
   bool seen_header_ = false;
-  bool all_named_ = true;
   bool bus_complained_ = false;
   int first_other_ = 0;
   std::string other_text_;

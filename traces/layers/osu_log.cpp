@@ -53,7 +53,6 @@ class OsuReader {
       else
         read_row(lines);
     }
-    log_.exchange_given = test_ != nullptr || options_.exchange;
     return std::move(log_);
   }
 
@@ -95,7 +94,6 @@ class OsuReader {
     if (test_ != nullptr && test_ != test)
       complaints_.fail(place, "", "expected one benchmark in a log; put each into a file of its own");
     test_ = test;
-    exchange_ = agreed_exchange(test->exchange, options_.exchange, place, complaints_);
   }
   [[noreturn]] void fail_bandwidth(const LogLines& lines) {
     complaints_.fail({lines.number(), 1}, "",
@@ -104,10 +102,9 @@ class OsuReader {
   }
 
   void read_row(const LogLines& lines) {
-    if (!test_) exchange_ = options_.exchange.value_or(TimedExchange::all_reduce);
     const std::vector<LogWord> words = words_of(lines);
     CollectiveSample sample;
-    sample.exchange = exchange_;
+    sample.exchange = exchange_of(test_ ? std::optional{test_->exchange} : std::nullopt, options_, log_);
     auto [size, place] = words[0];
     int in_log = test_ != nullptr && test_->exchange == TimedExchange::message ? 2 : 0;
     if (const std::size_t comma = size.find(','); comma != std::string_view::npos) {
@@ -115,7 +112,7 @@ class OsuReader {
       size.remove_prefix(comma + 1);
       place.column += static_cast<int>(comma) + 1;
     }
-    sample.ranks = agreed_ranks(in_log, options_.ranks, {lines.number(), 1}, complaints_);
+    sample.ranks = ranks_of(in_log, options_, log_);
     const bool block = test_ != nullptr && test_->block;
     if (block && sample.ranks == 0)
       complaints_.fail({lines.number(), 1}, "ranks", "the log doesn't say how many ranks there are (--ranks N)");
@@ -138,7 +135,6 @@ class OsuReader {
   FileComplaints& complaints_;
   CollectiveLog log_;
   const OsuTest* test_ = nullptr;  ///< none: the log has no title
-  TimedExchange exchange_ = TimedExchange::all_reduce;
   std::size_t columns_ = 2;
 };
 
