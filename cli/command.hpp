@@ -77,6 +77,7 @@ struct Command {
 [[nodiscard]] const Command& schema_command();
 [[nodiscard]] const Command& validate_command();
 [[nodiscard]] const Command& report_command();
+[[nodiscard]] const Command& calibrate_network_command();
 
 /// Examples first, then options.
 [[nodiscard]] std::string help_text(const Command& command);

@@ -34,25 +34,35 @@ FitQuality quality_of(const RobustFit& fit) {
           .r_squared = fit.r_squared};
 }
 
-/// Fits the points first..end-1 of a series and appends their region.
-void add_region(SeriesFit& series, std::size_t first, std::size_t end) {
-  const std::span samples = std::span{series.samples}.subspan(first, end - first);
-  LineRegion region{.first = samples.front().size, .last = samples.back().size, .alpha = {}, .beta = {}, .quality = {}};
-  region.one_size = region.first == region.last;
+struct FittedLine {
+  LineRegion region;
+  std::vector<double> fitted;
+};
+
+/// One line through samples in order of their sizes.
+FittedLine line_through(std::span<const CollectiveSample> samples) {
+  FittedLine line{.region = {.first = samples.front().size,
+                             .last = samples.back().size,
+                             .alpha = {},
+                             .beta = {},
+                             .one_size = samples.front().size == samples.back().size,
+                             .quality = {}},
+                  .fitted = {}};
+  LineRegion& region = line.region;
+  const bool empty = region.one_size && region.first == Bytes{};  // all start-up
   std::vector<double> matrix, times;
   for (const CollectiveSample& sample : samples) {
     if (!region.one_size) matrix.push_back(1);
-    // A size of 0 alone is all start-up.
-    matrix.push_back(region.one_size && sample.size == Bytes{} ? 1 : sample.size.to_double());
+    matrix.push_back(empty ? 1 : sample.size.to_double());
     times.push_back(nanoseconds(sample));
   }
-  const RobustFit fit = robust_fit(matrix, region.one_size ? 1 : 2, times);
-  region.beta = fit.coefficients.back();
-  region.alpha = region.one_size ? FittedNumber{0, kNaN, kNaN} : fit.coefficients.front();
-  if (region.one_size && region.first == Bytes{}) std::swap(region.alpha, region.beta);
+  RobustFit fit = robust_fit(matrix, region.one_size ? 1 : 2, times);
+  const FittedNumber unknown{0, kNaN, kNaN};
+  region.alpha = region.one_size && !empty ? unknown : fit.coefficients.front();
+  region.beta = empty ? unknown : fit.coefficients.back();
   region.quality = quality_of(fit);
-  series.fitted.insert(series.fitted.end(), fit.fitted.begin(), fit.fitted.end());
-  series.regions.push_back(region);
+  line.fitted = std::move(fit.fitted);
+  return line;
 }
 
 void add_regions(SeriesFit& series, std::size_t regions) {
@@ -63,8 +73,12 @@ void add_regions(SeriesFit& series, std::size_t regions) {
     points.times.push_back(nanoseconds(sample));
   }
   const std::vector<std::size_t> firsts = choose_regions(points, regions);
-  for (std::size_t r = 0; r < firsts.size(); ++r)
-    add_region(series, firsts[r], r + 1 < firsts.size() ? firsts[r + 1] : series.samples.size());
+  for (std::size_t r = 0; r < firsts.size(); ++r) {
+    const std::size_t end = r + 1 < firsts.size() ? firsts[r + 1] : series.samples.size();
+    const FittedLine line = line_through(std::span{series.samples}.subspan(firsts[r], end - firsts[r]));
+    series.regions.push_back(line.region);
+    series.fitted.insert(series.fitted.end(), line.fitted.begin(), line.fitted.end());
+  }
 }
 
 /// How often alpha, beta and gamma of the link are in the time of an exchange of one byte.
@@ -109,12 +123,12 @@ struct LinkRows {
   }
 };
 
-LinkRows link_rows(const std::vector<const SeriesFit*>& all, Bytes first, Bytes last) {
+LinkRows link_rows(std::span<const SeriesFit> series, const LinkFit& link) {
   LinkRows rows;
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    const LinkShares shares = link_shares(all[s]->exchange, all[s]->ranks);
-    for (const CollectiveSample& sample : all[s]->samples) {
-      if (sample.size < first || last < sample.size) continue;
+  for (const std::size_t s : link.series) {
+    const LinkShares shares = link_shares(series[s].exchange, series[s].ranks);
+    for (const CollectiveSample& sample : series[s].samples) {
+      if (sample.size < link.first || link.last < sample.size) continue;
       const double m = sample.size.to_double();
       rows.matrix.insert(rows.matrix.end(), {shares[0], shares[1] * m, shares[2] * m});
       rows.times.push_back(nanoseconds(sample));
@@ -125,9 +139,9 @@ LinkRows link_rows(const std::vector<const SeriesFit*>& all, Bytes first, Bytes 
 }
 
 /// What the fit says about all samples, and how far it is off those that it was fitted to.
-void judge_series(LinkFit& link, const LinkRows& rows, const RobustFit& fit) {
-  for (std::size_t s = 0; s < link.series.size(); ++s) {
-    const SeriesFit& series = *link.series[s];
+void judge_series(LinkFit& link, std::span<const SeriesFit> all, const LinkRows& rows, const RobustFit& fit) {
+  for (const std::size_t s : link.series) {
+    const SeriesFit& series = all[s];
     const LinkShares shares = link_shares(series.exchange, series.ranks);
     std::vector<double>& fitted = link.fitted.emplace_back();
     for (const CollectiveSample& sample : series.samples)
@@ -217,9 +231,9 @@ std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, 
   LinkFit link;
   link.first = first;
   link.last = last;
-  for (const SeriesFit& each : series)
-    if (tells_of_link(each)) link.series.push_back(&each);
-  const LinkRows rows = link_rows(link.series, first, last);
+  for (std::size_t s = 0; s < series.size(); ++s)
+    if (tells_of_link(series[s])) link.series.push_back(s);
+  const LinkRows rows = link_rows(series, link);
   if (rows.times.empty()) return std::nullopt;
   const bool adds_up = rows.adds_up();
   RobustFit fit;
@@ -233,7 +247,7 @@ std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, 
   link.beta = fit.coefficients[1];
   link.gamma = fit.coefficients.size() > 2 ? fit.coefficients[2] : FittedNumber{0, kNaN, kNaN};
   link.quality = quality_of(fit);
-  judge_series(link, rows, fit);
+  judge_series(link, series, rows, fit);
   return link;
 }
 
@@ -256,6 +270,39 @@ FittedNumber common_penalty(std::span<const ContentionFit> fits) {
   for (const ContentionFit& fit : fits) values.push_back(fit.penalty.value);
   const Estimate all = estimate(values);
   return {all.mean, std::max(-1.0, all.mean - all.half_width), all.mean + all.half_width};
+}
+
+NetworkCalibration calibrate_network(std::span<const CollectiveSample> samples, const CalibrationChoice& choice) {
+  NetworkCalibration all;
+  all.series = fit_series(samples, choice.regions);
+  std::size_t telling = 0;
+  bool others = false;
+  SizeRange range{Bytes{}, Bytes{}};
+  for (const SeriesFit& series : all.series) {
+    if (!tells_of_link(series)) continue;
+    ++telling;
+    others = others || series.exchange != TimedExchange::all_reduce;
+    range.first = std::max(range.first, series.regions.back().first);
+    range.last = std::max(range.last, series.regions.back().last);
+  }
+  if (telling > 1 || others) {
+    range = choice.sizes.value_or(range);
+    all.link = fit_link(all.series, range.first, range.last);
+  }
+  std::vector<CollectiveSample> together;
+  for (const CollectiveSample& sample : samples)
+    if (choice.at_once == 0 || sample.jobs <= choice.at_once) together.push_back(sample);
+  all.contention = fit_contention(together, all.series);
+  if (!all.contention.empty()) all.penalty = common_penalty(all.contention);
+  return all;
+}
+
+std::optional<LineRegion> fit_line(const SeriesFit& series, SizeRange sizes) {
+  std::vector<CollectiveSample> within;
+  for (const CollectiveSample& sample : series.samples)
+    if (sizes.first <= sample.size && sample.size <= sizes.last) within.push_back(sample);
+  if (within.empty()) return std::nullopt;
+  return line_through(within).region;
 }
 
 }  // namespace contend

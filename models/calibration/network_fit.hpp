@@ -53,14 +53,14 @@ struct LinkFit {
   FittedNumber alpha, beta, gamma;
   GammaStatus gamma_status = GammaStatus::fitted;
   Bytes first, last;                        ///< sizes that were used
-  std::vector<const SeriesFit*> series;     ///< that were used
+  std::vector<std::size_t> series;          ///< that were used, by their index
   std::vector<std::vector<double>> fitted;  ///< of all samples of each of them, ns; of other sizes too
   std::vector<double> median_errors;        ///< of each, of the sizes that were used
   FitQuality quality;
 };
 
 /// Of the sizes first..last, and nothing if these don't determine alpha and beta. Broadcast and reduce are not used:
-/// what they cost depends on the library's algorithm. The series must outlive the result.
+/// what they cost depends on the library's algorithm.
 [[nodiscard]] std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, Bytes last);
 
 /// k at once take k + (k-1) penalty times as long for a byte, each; alpha, where a line of the series tells it, doesn't
@@ -80,7 +80,31 @@ struct ContentionFit {
 /// One fit for every exchange, number of ranks and size with two or more numbers of jobs.
 [[nodiscard]] std::vector<ContentionFit> fit_contention(std::span<const CollectiveSample> samples,
                                                         std::span<const SeriesFit> series);
-/// Their mean, with the interval that their spread gives; of a single fit that of the fit.
+/// Their mean, with the interval that their spread gives; of a single fit that of the fit. At least one.
 [[nodiscard]] FittedNumber common_penalty(std::span<const ContentionFit> fits);
+
+struct SizeRange {
+  Bytes first, last;  ///< both included
+};
+
+/// All that samples tell.
+struct NetworkCalibration {
+  std::vector<SeriesFit> series;
+  std::optional<LinkFit> link;  ///< where several series tell of it, or one that isn't an all-reduce
+  std::vector<ContentionFit> contention;
+  std::optional<FittedNumber> penalty;  ///< common to all of these
+};
+
+struct CalibrationChoice {
+  std::size_t regions = 0;  ///< of every series; 0: as many as choose_regions() finds
+  /// Of the link; if not given, those from which on every series of it is in its last region.
+  std::optional<SizeRange> sizes{};
+  int at_once = 0;  ///< contention: not of more jobs than this; 0: of all
+};
+[[nodiscard]] NetworkCalibration calibrate_network(std::span<const CollectiveSample> samples,
+                                                   const CalibrationChoice& choice = {});
+
+/// One line for the samples of a series within `sizes`; nothing if there are none.
+[[nodiscard]] std::optional<LineRegion> fit_line(const SeriesFit& series, SizeRange sizes);
 
 }  // namespace contend

@@ -145,7 +145,7 @@ class Regression {
     double total = 0;
     for (std::size_t i = 0; i < y_.size(); ++i) total += weights[i] * (y_[i] - moment / sum) * (y_[i] - moment / sum);
     const double left = squares(coefficients_, weights);
-    return total > 0 ? 1 - left / total : left > 0 ? 0.0 : 1.0;
+    return total > kExact * moment * moment / sum ? 1 - left / total : kNaN;
   }
   /// K^2 (sum psi^2 / (n - p)) / (mean psi')^2: what the inverse of X^T X is multiplied with.
   [[nodiscard]] double spread(bool tukey) const {

@@ -22,7 +22,7 @@ struct RobustFit {
   std::vector<double> residuals;           ///< (y - fitted) / fitted
   std::vector<double> weights;             ///< of each row: 1 counts fully, 0 is an outlier
   double deviation = 0;                    ///< of the relative residuals, from their median (1 for a normal)
-  double r_squared = 0;                    ///< of the weighted rows
+  double r_squared = 0;                    ///< of the weighted rows; NaN where all y are alike
   std::size_t rank = 0;                    ///< of the columns; if less, coefficients mean nothing one by one
   /// Half the width of a 95% interval in standard errors; NaN if there are no more rows than columns.
   [[nodiscard]] double interval_factor() const;
