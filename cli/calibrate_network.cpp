@@ -9,6 +9,7 @@
 #include "traces/atomic_file.hpp"
 #include "traces/layers/collective_log.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <ctime>
 #include <map>
@@ -157,24 +158,42 @@ std::string date_of(const std::string& path) {
 }
 
 std::string summary_of(const std::string& path, const CollectiveLog& log) {
-  std::map<std::pair<TimedExchange, int>, std::size_t> counts;
-  for (const CollectiveSample& sample : log.samples) ++counts[{sample.exchange, sample.ranks}];
+  struct Seen {
+    std::size_t samples = 0;
+    int fewest = INT_MAX, most = 0;  ///< ranks
+  };
+  std::map<TimedExchange, Seen> all;
+  for (const CollectiveSample& sample : log.samples) {
+    Seen& seen = all[sample.exchange];
+    ++seen.samples;
+    seen.fewest = std::min(seen.fewest, sample.ranks);
+    seen.most = std::max(seen.most, sample.ranks);
+  }
   std::string out = path.substr(path.rfind('/') + 1);
   if (const std::string date = date_of(path); !date.empty()) out += fmt::format(" of {}", date);
   out += ":";
-  bool first = true;
-  for (const auto& [key, count] : counts) {
-    out += fmt::format("{} {} times of {}", first ? "" : ",", count, to_string(key.first));
-    if (key.second > 0) out += fmt::format(" among {}", key.second);
-    first = false;
+  for (const auto& [exchange, seen] : all) {
+    out += fmt::format("{} {} times of {}", out.ends_with(':') ? "" : ",", seen.samples, to_string(exchange));
+    if (seen.fewest > 0) out += fmt::format(" among {}", seen.fewest);
+    if (seen.fewest < seen.most) out += fmt::format(" to {}", seen.most);
   }
   if (log.servers > 0) out += fmt::format(" on {} {}", log.servers, log.servers == 1 ? "server" : "servers");
   return out;
 }
 
+constexpr std::pair<std::string_view, CollectiveFormat> kFormats[] = {
+    {"nccl-log", CollectiveFormat::nccl}, {"osu-log", CollectiveFormat::osu}, {"csv", CollectiveFormat::csv}};
+
+std::vector<std::string> files_of(const Arguments& arguments) {
+  std::vector<std::string> files;
+  for (const auto& [option, format] : kFormats)
+    for (const std::string& path : arguments.values(option)) files.push_back(path);
+  if (files.empty()) throw UsageError{"contend calibrate network: expected --nccl-log, --osu-log or --csv FILE"};
+  return files;
+}
+
 struct Input {
   std::vector<CollectiveSample> samples;
-  std::vector<std::string> files;
   std::vector<std::string> provenance;
 };
 
@@ -183,9 +202,7 @@ Input read_input(const Arguments& arguments) {
   GivenRanks ranks{arguments};
   CollectiveReadOptions options{exchange_of(arguments), 0, arguments.has("out-of-place")};
   bool used_exchange = false;
-  for (const auto& [option, format] :
-       {std::pair{"nccl-log", CollectiveFormat::nccl}, std::pair{"osu-log", CollectiveFormat::osu},
-        std::pair{"csv", CollectiveFormat::csv}}) {
+  for (const auto& [option, format] : kFormats) {
     for (const std::string& path : arguments.values(option)) {
       options.ranks = ranks.next();
       const CollectiveLog log = read_collective_log(path, format, options);
@@ -196,11 +213,9 @@ Input read_input(const Arguments& arguments) {
       if (log.other_lines > 0)
         fmt::print(stderr, "{}: {} lines that nccl-tests didn't write were left out\n", path, log.other_lines);
       input.samples.insert(input.samples.end(), log.samples.begin(), log.samples.end());
-      input.files.push_back(path);
       input.provenance.push_back(summary_of(path, log));
     }
   }
-  if (input.files.empty()) throw UsageError{"contend calibrate network: expected --nccl-log, --osu-log or --csv FILE"};
   ranks.check();
   if (options.exchange && !used_exchange) throw UsageError{"--collective: every log says which collective it is"};
   if (options.out_of_place && !arguments.has("nccl-log")) throw UsageError{"--out-of-place is about an --nccl-log"};
@@ -211,15 +226,19 @@ int run(const Arguments& arguments) {
   const FragmentChoice choice = fragment_choice(arguments);
   const std::size_t regions = regions_of(arguments);
   const int at_once = static_cast<int>(arguments.whole_number("at-once", 2, INT_MAX).value_or(0));
-  const Input input = read_input(arguments);
+  const std::vector<std::string> files = files_of(arguments);
   for (const char* option : {"output", "plot"})
-    if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), input.files);
+    if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), files);
+  const Input input = read_input(arguments);
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
   if (calibration.series.empty() && calibration.contention.empty())
     throw InputError{"all samples are of the same number at the same time, and none of one alone: nothing can be told"};
   if (at_once > 0 && calibration.contention.empty())
     throw UsageError{"--at-once: no samples of several at the same time"};
+  if (choice.sizes && !calibration.link && !arguments.has("output"))
+    throw UsageError{
+        "--sizes is about the scenario that -o FILE writes, and about the link, which these logs don't tell"};
   if (arguments.has("json"))
     fmt::print("{}", calibration_json(calibration));
   else

@@ -84,6 +84,11 @@ std::string link_text(const NetworkCalibration& calibration) {
     out +=
         "gamma can't be told from beta: these collectives have both in one proportion, and beta has it in it; logs of "
         "another\ncollective (an all-gather, single messages) would tell\n";
+  if (link.misfit())
+    out += fmt::format(
+        "one link and a ring don't describe these samples (lines of their own: {}%): the intervals are too narrow, and "
+        "with\n-o FILE --workers N the costs of one all-reduce are written instead\n",
+        per_cent(link.own_error));
   return out;
 }
 
@@ -159,6 +164,7 @@ void write_link(JsonWriter& json, const NetworkCalibration& calibration) {
                        : link.gamma_status == GammaStatus::inseparable ? "inseparable"
                                                                        : "absent");
   write_quality(json, link.quality);
+  json.member("own_error", link.own_error).member("misfit", link.misfit());
   json.end_object();
 }
 

@@ -17,8 +17,18 @@ FigureSeries series_named(std::string name, SeriesMark mark) {
   return {.name = std::move(name), .mark = mark, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
 }
 
-std::string ranks_text(int ranks) {
-  return ranks == 0 ? std::string{} : fmt::format(" x{}", ranks);
+/// Points of a curve, so many that it looks like one.
+constexpr int kCurve = 64;
+
+std::string name_of(TimedExchange exchange, int ranks, bool one_exchange) {
+  if (ranks == 0) return std::string{to_string(exchange)};
+  return one_exchange ? fmt::format("{} ranks", ranks) : fmt::format("{} x{}", to_string(exchange), ranks);
+}
+
+/// Whether all are of one kind, which their names then needn't say.
+template <class Fits>
+bool one_exchange(const Fits& fits) {
+  return std::ranges::all_of(fits, [&](const auto& each) { return each.exchange == fits.front().exchange; });
 }
 
 struct PanelPair {
@@ -35,30 +45,41 @@ std::vector<FigurePanel> panels_of(PanelPair plots, const std::string& id, const
            .height = kResidualHeight}};
 }
 
+/// Measured over fitted, less 1; to a millionth, so that rounding isn't blown up to a pattern.
+double residual(double measured, double fitted) {
+  return std::round((measured / fitted - 1) * 1e6) * 1e-6;
+}
+
 FigureAxis residual_axis() {
   return {.title = "off by", .unit = "share", .categories = {}};
 }
 
-void add_size_series(PanelPair& plots, const SeriesFit& series) {
-  const std::string name = fmt::format("{}{}", to_string(series.exchange), ranks_text(series.ranks));
+/// alpha + beta m, as many points to every factor of the size.
+void add_line(FigureSeries& line, const LineRegion& region) {
+  if (!line.x.empty()) {  // the pen goes up
+    line.x.push_back(line.x.back());
+    line.y.push_back(kNaN);
+  }
+  const double first = std::max(1.0, region.first.to_double()), last = region.last.to_double();
+  for (int i = 0; i <= kCurve; ++i) {
+    const double m = first * std::pow(last / first, static_cast<double>(i) / kCurve);
+    line.x.push_back(m);
+    line.y.push_back((region.alpha.value + region.beta.value * m) * kMicroseconds);
+  }
+}
+
+void add_size_series(PanelPair& plots, const SeriesFit& series, const std::string& name) {
   FigureSeries points = series_named(name, SeriesMark::dots), line = series_named(name, SeriesMark::line);
   FigureSeries off = series_named(name, SeriesMark::dots);
-  std::size_t region = 0;
   for (std::size_t i = 0; i < series.samples.size(); ++i) {
-    const CollectiveSample& sample = series.samples[i];
-    const double x = sample.size.to_double(), time = static_cast<double>(sample.time.ns());
-    if (sample.size > series.regions[region].last) {
-      ++region;
-      line.x.push_back(x);  // the pen goes up
-      line.y.push_back(kNaN);
-    }
+    const double x = series.samples[i].size.to_double(), time = static_cast<double>(series.samples[i].time.ns());
     points.x.push_back(x);
     points.y.push_back(time * kMicroseconds);
-    line.x.push_back(x);
-    line.y.push_back(series.fitted[i] * kMicroseconds);
     off.x.push_back(x);
-    off.y.push_back(time / series.fitted[i] - 1);
+    off.y.push_back(residual(time, series.fitted[i]));
   }
+  for (const LineRegion& region : series.regions)
+    if (region.last > Bytes{}) add_line(line, region);
   plots.fit.series.push_back(std::move(points));
   plots.fit.series.push_back(std::move(line));
   plots.off.series.push_back(std::move(off));
@@ -70,7 +91,8 @@ std::vector<FigurePanel> size_panels(const std::vector<SeriesFit>& all) {
       .fit = {.x = sizes, .y = {.title = "time", .unit = "us", .logarithmic = true, .categories = {}}, .series = {}},
       .off = {.x = sizes, .y = residual_axis(), .series = {}}};
   for (const SeriesFit& series : all)
-    if (series.samples.front().size < series.samples.back().size) add_size_series(plots, series);
+    if (series.samples.front().size < series.samples.back().size)
+      add_size_series(plots, series, name_of(series.exchange, series.ranks, one_exchange(all)));
   if (plots.fit.series.empty()) return {};
   return panels_of(std::move(plots), "fit", "Time of an exchange by its size",
                    "Dots: measured. Lines: alpha + beta m, a line a region.");
@@ -84,16 +106,19 @@ std::vector<FigurePanel> contention_panels(const std::vector<ContentionFit>& fit
               .series = {}},
       .off = {.x = jobs, .y = residual_axis(), .series = {}}};
   for (const ContentionFit& fit : fits) {
-    const std::string name = fmt::format("{}{}", to_string(fit.exchange), ranks_text(fit.ranks));
+    const std::string name = name_of(fit.exchange, fit.ranks, one_exchange(fits));
     FigureSeries points = series_named(name, SeriesMark::dots), line = series_named(name, SeriesMark::line);
     FigureSeries off = series_named(name, SeriesMark::dots);
     for (std::size_t i = 0; i < fit.jobs.size(); ++i) {
       points.x.push_back(fit.jobs[i]);
       points.y.push_back(fit.ratio[i]);
-      line.x.push_back(fit.jobs[i]);
-      line.y.push_back(fit.fitted[i]);
       off.x.push_back(fit.jobs[i]);
-      off.y.push_back(fit.ratio[i] / fit.fitted[i] - 1);
+      off.y.push_back(residual(fit.ratio[i], fit.fitted[i]));
+    }
+    for (int i = 0; i <= kCurve; ++i) {
+      const double share = static_cast<double>(i) / kCurve;
+      line.x.push_back(fit.jobs.front() + share * (fit.jobs.back() - fit.jobs.front()));
+      line.y.push_back(fit.fitted.front() + share * (fit.fitted.back() - fit.fitted.front()));
     }
     plots.fit.series.push_back(std::move(points));
     plots.fit.series.push_back(std::move(line));

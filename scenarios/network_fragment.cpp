@@ -38,6 +38,7 @@ std::string sizes_text(Bytes first, Bytes last) {
 }
 
 std::string quality_text(const FitQuality& quality) {
+  if (quality.points == 1) return "a single sample";
   return fmt::format("{} points, {} of them outliers, median error {:.1f}%", quality.points, quality.outliers,
                      100 * quality.median_error);
 }
@@ -64,6 +65,10 @@ Costs link_costs(const LinkFit& link) {
   } else if (link.gamma_status == GammaStatus::inseparable) {
     costs.comments.emplace_back("gamma can't be told from beta by these collectives: it is in beta");
   }
+  if (link.misfit())
+    costs.comments.push_back(fmt::format(
+        "one link and a ring don't describe these samples (lines of their own: {:.1f}%): the intervals are too narrow",
+        100 * link.own_error));
   return costs;
 }
 
@@ -82,14 +87,14 @@ const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ra
   if (found.size() == 1) return *found.front();
   if (found.empty())
     refuse(calibration, ranks == 0 ? "it needs an all-reduce" : fmt::format("no all-reduce among {} ranks", ranks));
-  refuse(calibration, "several all-reduces, and --workers doesn't say which");
+  refuse(calibration, "several all-reduces, one of which has to be chosen (--workers N)");
 }
 
 Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& choice) {
   const SeriesFit& series = chosen_all_reduce(calibration, choice.ranks);
   const std::optional<LineRegion> line =
       choice.sizes ? fit_line(series, *choice.sizes) : std::optional{series.regions.back()};
-  if (!line) refuse(calibration, fmt::format("no samples of {}", sizes_text(choice.sizes->first, choice.sizes->last)));
+  if (!line) refuse(calibration, "no samples of the chosen sizes");
   Costs costs;
   const std::string among = series.ranks == 0 ? "" : fmt::format(" among {} ranks", series.ranks);
   costs.says = fmt::format("the whole all-reduce{}, fitted to {}", among, sizes_text(line->first, line->last));
@@ -133,9 +138,8 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   // A scenario's transfers take time.
   if (!(rounded(costs.beta).ns_per_byte() > 0))
     refuse(calibration, costs.says + ": the time doesn't grow with the size");
-  std::vector<std::string> network{
-      fmt::format("alpha: {}", print_quantity(Time::nanoseconds(std::llround(costs.alpha)))),
-      fmt::format("beta: {}", per_byte_text(costs.beta))};
+  std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
+                                   fmt::format("beta: {}", per_byte_text(costs.beta))};
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
   std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";

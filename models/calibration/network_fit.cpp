@@ -154,6 +154,21 @@ void judge_series(LinkFit& link, std::span<const SeriesFit> all, const LinkRows&
   }
 }
 
+/// Of the samples that a link was fitted to, by the lines of their series; those through one or two points meet them.
+double error_of_lines(std::span<const SeriesFit> all, const LinkFit& link) {
+  std::vector<double> residuals;
+  for (const std::size_t s : link.series) {
+    for (std::size_t i = 0; i < all[s].samples.size(); ++i) {
+      const CollectiveSample& sample = all[s].samples[i];
+      const auto of_it = [&](const LineRegion& region) { return sample.size <= region.last; };
+      const bool tells = std::ranges::find_if(all[s].regions, of_it)->quality.points > 2;
+      if (tells && link.first <= sample.size && sample.size <= link.last)
+        residuals.push_back(nanoseconds(sample) / all[s].fitted[i] - 1);
+    }
+  }
+  return residuals.empty() ? kNaN : median_error(residuals);
+}
+
 using ContentionKey = std::tuple<TimedExchange, int, Bytes>;
 
 /// Start-up of a series at a size, where its line tells it.
@@ -247,6 +262,7 @@ std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, 
   link.beta = fit.coefficients[1];
   link.gamma = fit.coefficients.size() > 2 ? fit.coefficients[2] : FittedNumber{0, kNaN, kNaN};
   link.quality = quality_of(fit);
+  link.own_error = error_of_lines(series, link);
   judge_series(link, series, rows, fit);
   return link;
 }

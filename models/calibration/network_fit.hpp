@@ -57,6 +57,10 @@ struct LinkFit {
   std::vector<std::vector<double>> fitted;  ///< of all samples of each of them, ns; of other sizes too
   std::vector<double> median_errors;        ///< of each, of the sizes that were used
   FitQuality quality;
+  double own_error = 0;  ///< median error of lines of their own through the same samples; NaN if they are too few
+  /// One link and a ring don't describe the samples: further off than lines of their own by more than these again and
+  /// one per cent. The intervals, which suppose that they do, are then too narrow.
+  [[nodiscard]] bool misfit() const { return quality.median_error > 2 * own_error + 0.01; }
 };
 
 /// Of the sizes first..last, and nothing if these don't determine alpha and beta. Broadcast and reduce are not used:

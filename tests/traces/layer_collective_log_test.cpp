@@ -79,6 +79,8 @@ TEST_CASE("collective logs: OSU, what is of no use") {
   check_says(complaints("# OSU MPI Multi Latency Test v7.4\n1 1.88\n"), "log:1:1: expected osu_allreduce, ");
   check_says(complaints("# OSU MPI Scatter Latency Test v7.4\n1 1.88\n"),
              "got \"# OSU MPI Scatter Latency Test v7.4\"");
+  check_says(complaints("bytes,time_us\n8,1\n"),
+             "log:1:1: expected the output of an OSU benchmark, with rows `SIZE LATENCY`, got \"bytes,time_us\"");
   check_says(complaints("# nThread 1 nGpus 8 minBytes 8\n8 2 float\n"), "log:1:1: expected the output of an OSU");
   check_says(complaints("# OSU MPI Allgather Latency Test v7.4\n1 1.88\n"),
              "log:2:1: ranks: the log doesn't say how many ranks there are (--ranks N)");
@@ -129,8 +131,8 @@ TEST_CASE("collective logs: our own table") {
   check_says(bad, "log:2: ranks: expected a whole number from 1");
   check_says(bad, "log:3: time_us: expected a time > 0, got 0");
   check_says(complaints("bytes,tim_us\n1,1\n", CollectiveFormat::csv), "unknown column \"tim_us\"; did you mean");
-  check_says(complaints("bytes\n1\n", CollectiveFormat::csv), "no column \"time_us\" (or time_ns");
-  check_says(complaints("# OSU MPI Latency\n", CollectiveFormat::csv), "log:1: unknown column");
+  check_says(complaints("bytes,ranks\n1,2\n", CollectiveFormat::csv), "no column \"time_us\" (or time_ns");
+  check_says(complaints("\n# OSU MPI Latency\n", CollectiveFormat::csv), "log:2:1: expected a table with the columns");
 }
 
 TEST_CASE("published: all-reduce logs on 10 Gb/s Ethernet") {

@@ -46,6 +46,12 @@ TableColumns own_columns(const CsvTable& table, FileComplaints& complaints) {
 }
 
 CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& options, FileComplaints& complaints) {
+  LogLines first{text};
+  if (first.next() && first.line().find(',') == std::string_view::npos)
+    complaints.fail({first.number(), 1}, "",
+                    fmt::format("expected a table with the columns bytes, time_us and perhaps collective, ranks, jobs, "
+                                "got {}",
+                                quoted_line(first.line())));
   const CsvTable table = parse_csv(text, complaints.file());
   const bool dreamddp = std::ranges::find(table.header, "msg_size") != table.header.end();
   const TableColumns names = dreamddp ? dreamddp_columns(table, complaints) : own_columns(table, complaints);

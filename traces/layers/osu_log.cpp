@@ -103,6 +103,10 @@ class OsuReader {
 
   void read_row(const LogLines& lines) {
     const std::vector<LogWord> words = words_of(lines);
+    if (log_.samples.empty() && test_ == nullptr && words[0].text.find_first_not_of("0123456789,") != std::string::npos)
+      complaints_.fail({lines.number(), 1}, "",
+                       fmt::format("expected the output of an OSU benchmark, with rows `SIZE LATENCY`, got {}",
+                                   quoted_line(lines.line())));
     CollectiveSample sample;
     sample.exchange = exchange_of(test_ ? std::optional{test_->exchange} : std::nullopt, options_, log_);
     auto [size, place] = words[0];
