@@ -20,15 +20,8 @@ FigureSeries series_named(std::string name, SeriesMark mark) {
 /// Points of a curve, so many that it looks like one.
 constexpr int kCurve = 64;
 
-std::string name_of(TimedExchange exchange, int ranks, bool one_exchange) {
-  if (ranks == 0) return std::string{to_string(exchange)};
-  return one_exchange ? fmt::format("{} ranks", ranks) : fmt::format("{} x{}", to_string(exchange), ranks);
-}
-
-/// Whether all are of one kind, which their names then needn't say.
-template <class Fits>
-bool one_exchange(const Fits& fits) {
-  return std::ranges::all_of(fits, [&](const auto& each) { return each.exchange == fits.front().exchange; });
+std::string name_of(TimedExchange exchange, int ranks) {
+  return ranks == 0 ? std::string{to_string(exchange)} : fmt::format("{} ranks", ranks);
 }
 
 struct PanelPair {
@@ -85,55 +78,63 @@ void add_size_series(PanelPair& plots, const SeriesFit& series, const std::strin
   plots.off.series.push_back(std::move(off));
 }
 
-std::vector<FigurePanel> size_panels(const std::vector<SeriesFit>& all) {
+std::vector<FigurePanel> size_panels(const std::vector<SeriesFit>& all, TimedExchange exchange) {
   const FigureAxis sizes{.title = "size", .unit = "B", .logarithmic = true, .categories = {}};
   PanelPair plots{
       .fit = {.x = sizes, .y = {.title = "time", .unit = "us", .logarithmic = true, .categories = {}}, .series = {}},
       .off = {.x = sizes, .y = residual_axis(), .series = {}}};
   for (const SeriesFit& series : all)
-    if (series.samples.front().size < series.samples.back().size)
-      add_size_series(plots, series, name_of(series.exchange, series.ranks, one_exchange(all)));
+    if (series.exchange == exchange && series.samples.front().size < series.samples.back().size)
+      add_size_series(plots, series, name_of(exchange, series.ranks));
   if (plots.fit.series.empty()) return {};
-  return panels_of(std::move(plots), "fit", "Time of an exchange by its size",
+  return panels_of(std::move(plots), fmt::format("fit-{}", to_string(exchange)),
+                   fmt::format("Time of one {} by its size", to_string(exchange)),
                    "Dots: measured. Lines: alpha + beta m, a line a region.");
 }
 
-std::vector<FigurePanel> contention_panels(const std::vector<ContentionFit>& fits) {
+void add_contention(PanelPair& plots, const ContentionFit& fit) {
+  const std::string name = name_of(fit.exchange, fit.ranks);
+  FigureSeries points = series_named(name, SeriesMark::dots), line = series_named(name, SeriesMark::line);
+  FigureSeries off = series_named(name, SeriesMark::dots);
+  for (std::size_t i = 0; i < fit.jobs.size(); ++i) {
+    points.x.push_back(fit.jobs[i]);
+    points.y.push_back(fit.ratio[i]);
+    off.x.push_back(fit.jobs[i]);
+    off.y.push_back(residual(fit.ratio[i], fit.fitted[i]));
+  }
+  for (int i = 0; i <= kCurve; ++i) {
+    const double share = static_cast<double>(i) / kCurve;
+    line.x.push_back(fit.jobs.front() + share * (fit.jobs.back() - fit.jobs.front()));
+    line.y.push_back(fit.fitted.front() + share * (fit.fitted.back() - fit.fitted.front()));
+  }
+  plots.fit.series.push_back(std::move(points));
+  plots.fit.series.push_back(std::move(line));
+  plots.off.series.push_back(std::move(off));
+}
+
+std::vector<FigurePanel> contention_panels(const std::vector<ContentionFit>& fits, TimedExchange exchange) {
   const FigureAxis jobs{.title = "at the same time", .unit = "", .categories = {}};
   PanelPair plots{
       .fit = {.x = jobs,
               .y = {.title = "time over that of one alone", .unit = "", .from_zero = true, .categories = {}},
               .series = {}},
       .off = {.x = jobs, .y = residual_axis(), .series = {}}};
-  for (const ContentionFit& fit : fits) {
-    const std::string name = name_of(fit.exchange, fit.ranks, one_exchange(fits));
-    FigureSeries points = series_named(name, SeriesMark::dots), line = series_named(name, SeriesMark::line);
-    FigureSeries off = series_named(name, SeriesMark::dots);
-    for (std::size_t i = 0; i < fit.jobs.size(); ++i) {
-      points.x.push_back(fit.jobs[i]);
-      points.y.push_back(fit.ratio[i]);
-      off.x.push_back(fit.jobs[i]);
-      off.y.push_back(residual(fit.ratio[i], fit.fitted[i]));
-    }
-    for (int i = 0; i <= kCurve; ++i) {
-      const double share = static_cast<double>(i) / kCurve;
-      line.x.push_back(fit.jobs.front() + share * (fit.jobs.back() - fit.jobs.front()));
-      line.y.push_back(fit.fitted.front() + share * (fit.fitted.back() - fit.fitted.front()));
-    }
-    plots.fit.series.push_back(std::move(points));
-    plots.fit.series.push_back(std::move(line));
-    plots.off.series.push_back(std::move(off));
-  }
+  for (const ContentionFit& fit : fits)
+    if (fit.exchange == exchange) add_contention(plots, fit);
   if (plots.fit.series.empty()) return {};
-  return panels_of(std::move(plots), "contention", "Several at the same time",
+  return panels_of(std::move(plots), fmt::format("contention-{}", to_string(exchange)),
+                   fmt::format("Several {} exchanges at the same time", to_string(exchange)),
                    "Dots: measured. Lines: 1 + (k - 1) (1 + penalty).");
 }
 
 }  // namespace
 
 std::vector<FigurePanel> fit_panels(const NetworkCalibration& calibration) {
-  std::vector<FigurePanel> panels = size_panels(calibration.series);
-  for (FigurePanel& panel : contention_panels(calibration.contention)) panels.push_back(std::move(panel));
+  std::vector<FigurePanel> panels;
+  for (const TimedExchange exchange : timed_exchanges())
+    for (FigurePanel& panel : size_panels(calibration.series, exchange)) panels.push_back(std::move(panel));
+  for (const TimedExchange exchange : timed_exchanges())
+    for (FigurePanel& panel : contention_panels(calibration.contention, exchange)) panels.push_back(std::move(panel));
   return panels;
 }
 

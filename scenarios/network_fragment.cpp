@@ -18,10 +18,12 @@ TimePerByte rounded(double ns_per_byte) {
   return TimePerByte{std::round(ns_per_byte / unit) * unit};
 }
 
-/// In ns/B, if that doesn't take many zeros.
+/// In ns/B, in five digits.
 std::string per_byte_text(double ns_per_byte) {
   const double value = rounded(ns_per_byte).ns_per_byte();
-  return value > 1e-3 && value < 1e4 ? fmt::format("{:.5g}ns/B", value) : print_quantity(TimePerByte{value});
+  if (value >= 1e-4 && value < 1e4) return fmt::format("{:.5g}ns/B", value);
+  // These are where {:.5g} would write an exponent, which quantities don't have.
+  return value >= 1e-9 && value < 1 ? fmt::format("{:.13f}ns/B", value) : print_quantity(TimePerByte{value});
 }
 
 std::string time_text(double ns) {
