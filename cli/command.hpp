@@ -79,6 +79,7 @@ struct Command {
 [[nodiscard]] const Command& report_command();
 [[nodiscard]] const Command& calibrate_command();
 [[nodiscard]] const Command& calibrate_model_command();
+[[nodiscard]] const Command& calibrate_network_command();
 
 /// Examples first, then options.
 [[nodiscard]] std::string help_text(const Command& command);

@@ -21,10 +21,23 @@ namespace contend {
 namespace {
 
 using CommandGetter = const Command& (*)();
-constexpr CommandGetter kCommands[] = {run_command,    compare_command,  explain_command,   report_command,
-                                       sweep_command,  tune_command,     results_command,   merge_command,
-                                       check_command,  show_command,     list_command,      import_command,
-                                       schema_command, validate_command, calibrate_command, calibrate_model_command};
+constexpr CommandGetter kCommands[] = {run_command,
+                                       compare_command,
+                                       explain_command,
+                                       report_command,
+                                       sweep_command,
+                                       tune_command,
+                                       results_command,
+                                       merge_command,
+                                       check_command,
+                                       show_command,
+                                       list_command,
+                                       import_command,
+                                       schema_command,
+                                       validate_command,
+                                       calibrate_command,
+                                       calibrate_model_command,
+                                       calibrate_network_command};
 /// A job list with one wrong column would otherwise scroll everything else away.
 constexpr std::size_t kMaxDiagnostics = 20;
 

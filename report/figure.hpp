@@ -5,6 +5,7 @@
 #include "traces/json_writer.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,7 +27,7 @@ struct FigureAxis {
 enum class SeriesMark : std::uint8_t { line, step, dots, bars };
 
 struct FigureSeries {
-  std::string name;
+  std::string name;  ///< dots and a line of one name share a colour and a place in the legend of a file
   SeriesMark mark = SeriesMark::line;
   std::vector<double> x, y;         ///< equally many; NaN in y is a gap
   std::vector<double> low, high;    ///< an interval around each y, or empty
@@ -80,5 +81,13 @@ void write_figure_json(JsonWriter& json, const Figure& figure);
 
 /// A file for a paper: black on white, sans serif, colours that most colour-blind people tell apart.
 [[nodiscard]] std::string figure_svg(const Figure& figure);
+
+/// An XyPlot of this height; the usual one is 400.
+struct FigurePanel {
+  Figure figure;
+  double height = 400;
+};
+/// The same with panels below each other, their left ends aligned.
+[[nodiscard]] std::string stacked_svg(std::span<const FigurePanel> panels);
 
 }  // namespace contend

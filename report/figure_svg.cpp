@@ -13,7 +13,7 @@
 namespace contend {
 namespace {
 
-constexpr double kWidth = 640, kHeight = 400;
+constexpr double kWidth = 640;
 constexpr double kRight = 16, kBottom = 52, kTop = 34;
 constexpr double kLetter = 6.1;  ///< mean width of a letter at the size of the labels
 
@@ -21,21 +21,29 @@ double text_width(std::string_view text) {
   return kLetter * static_cast<double>(text.size());
 }
 
+/// Of one picture: figures below each other are aligned by the same left end.
+struct Frame {
+  double height = 400;
+  double least_left = 0;
+  double y = 0;  ///< where it begins in a picture of several
+};
+
 /// The frame: where the plot is, its axes, title and legend.
 class Sheet {
  public:
-  Sheet(const Figure& figure, PlotScale x, PlotScale y, const FigureAxis& x_axis, const FigureAxis& y_axis)
-      : x_{std::move(x)}, y_{std::move(y)} {
+  Sheet(const Figure& figure, const Frame& frame, PlotScale x, PlotScale y, const FigureAxis& x_axis,
+        const FigureAxis& y_axis)
+      : x_{std::move(x)}, y_{std::move(y)}, height_{frame.height} {
     out_ = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\"{3} "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-        kWidth, kHeight, xml_text(figure.title));
+        kWidth, height_, xml_text(figure.title), frame.y > 0 ? fmt::format(" y=\"{}\"", frame.y) : "");
     text(12, 20, "start", figure.title, " font-size=\"14\" font-weight=\"bold\"");
     const std::vector<std::string> labels = tick_labels(y_, y_axis);
     double widest = 20;
     for (const std::string& label : labels) widest = std::max(widest, text_width(label));
-    left_ = std::min(200.0, widest + 40);
+    left_ = std::max(frame.least_left, std::min(200.0, widest + 40));
     draw_y_axis(y_axis, labels);
     draw_x_axis(x_axis);
   }
@@ -45,7 +53,7 @@ class Sheet {
   [[nodiscard]] double left() const { return left_; }
   [[nodiscard]] static double right() { return kWidth - kRight; }
   [[nodiscard]] static double top() { return kTop + 14; }
-  [[nodiscard]] static double bottom() { return kHeight - kBottom; }
+  [[nodiscard]] double bottom() const { return height_ - kBottom; }
 
   void raw(const std::string& shapes) { out_ += shapes; }
   void line(double x1, double y1, double x2, double y2, std::string_view style) {
@@ -110,7 +118,7 @@ class Sheet {
       text(at, bottom() + 18, "middle", label);
       free_from = at + half + 8;
     }
-    text((left_ + right()) / 2, kHeight - 12, "middle", axis_text(axis));
+    text((left_ + right()) / 2, height_ - 12, "middle", axis_text(axis));
   }
   static std::string shortened(const std::string& name) {
     constexpr std::size_t kMost = 26;
@@ -118,6 +126,7 @@ class Sheet {
   }
 
   PlotScale x_, y_;
+  double height_;
   double left_ = 60;
   std::string out_;
 };
@@ -130,15 +139,23 @@ PlotScale category_scale(std::size_t count) {
 
 class XySheet {
  public:
-  XySheet(const Figure& figure, const XyPlot& plot)
-      : plot_{plot}, sheet_{figure, scale_of(plot, plot.x, true), scale_of(plot, plot.y, false), plot.x, plot.y} {}
+  XySheet(const Figure& figure, const Frame& frame, const XyPlot& plot)
+      : plot_{plot}, sheet_{figure, frame, scale_of(plot, plot.x, true), scale_of(plot, plot.y, false),
+                            plot.x, plot.y} {}
+
+  [[nodiscard]] double left() const { return sheet_.left(); }
 
   std::string draw() {
     if (plot_.diagonal) draw_diagonal();
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < plot_.series.size(); ++i) {
-      draw_series(plot_.series[i], series_colour(i), kDashes[i / kSeriesColours.size() % std::size(kDashes)]);
-      names.push_back(plot_.series[i].name);
+    std::vector<SeriesMark> marks;  // of the names
+    for (const FigureSeries& series : plot_.series) {
+      std::size_t colour = 0;
+      while (colour < names.size() && (names[colour] != series.name || marks[colour] == series.mark)) ++colour;
+      draw_series(series, series_colour(colour), kDashes[colour / kSeriesColours.size() % std::size(kDashes)]);
+      if (colour < names.size()) continue;
+      names.push_back(series.name);
+      marks.push_back(series.mark);
     }
     if (names.size() > 1) sheet_.legend(names);
     return sheet_.finish();
@@ -187,7 +204,7 @@ class XySheet {
       if (!drawable(series.x[i], series.y[i])) continue;
       const double x = sheet_.x(series.x[i]);
       if (!series.low.empty() && std::isfinite(series.low[i]) && std::isfinite(series.high[i]))
-        sheet_.line(x, std::min(sheet_.y(series.low[i]), Sheet::bottom()), x, sheet_.y(series.high[i]),
+        sheet_.line(x, std::min(sheet_.y(series.low[i]), sheet_.bottom()), x, sheet_.y(series.high[i]),
                     fmt::format("stroke=\"{}\"", colour));
       if (series.mark == SeriesMark::dots || series.x.size() <= 40)
         sheet_.raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\" fill=\"{}\"/>\n", x,
@@ -228,7 +245,7 @@ class XySheet {
   Sheet sheet_;
 };
 
-std::string draw_boxes(const Figure& figure, const BoxPlot& plot) {
+std::string draw_boxes(const Figure& figure, const Frame& frame, const BoxPlot& plot) {
   std::vector<double> values;
   FigureAxis x{.title = plot.group_title, .unit = "", .categories = {}};
   for (const BoxGroup& box : plot.groups) {
@@ -236,7 +253,7 @@ std::string draw_boxes(const Figure& figure, const BoxPlot& plot) {
     values.insert(values.end(), box.outliers.begin(), box.outliers.end());
     x.categories.push_back(fmt::format("{} (n={})", box.name, box.count));
   }
-  Sheet sheet{figure, category_scale(plot.groups.size()), fit_scale(plot.y, values, false), x, plot.y};
+  Sheet sheet{figure, frame, category_scale(plot.groups.size()), fit_scale(plot.y, values, false), x, plot.y};
   const double half = std::min(36.0, (Sheet::right() - sheet.left()) / static_cast<double>(plot.groups.size()) * 0.3);
   for (std::size_t i = 0; i < plot.groups.size(); ++i) {
     const BoxGroup& box = plot.groups[i];
@@ -253,16 +270,16 @@ std::string draw_boxes(const Figure& figure, const BoxPlot& plot) {
   return sheet.finish();
 }
 
-std::string draw_heat(const Figure& figure, const HeatMap& plot) {
+std::string draw_heat(const Figure& figure, const Frame& frame, const HeatMap& plot) {
   const std::size_t rows = plot.y.categories.size();
   PlotScale x = category_scale(plot.columns);
   const double end = plot.x_from + static_cast<double>(plot.columns) * plot.x_step;
   if (plot.x.categories.empty()) x = fit_scale(plot.x, {plot.x_from, end}, true);
   PlotScale y = category_scale(rows);
   std::swap(y.from, y.to);  // the first row at the top
-  Sheet sheet{figure, x, y, plot.x, plot.y};
+  Sheet sheet{figure, frame, x, y, plot.x, plot.y};
   const auto [low, high] = heat_range(plot);
-  const double height = (Sheet::bottom() - Sheet::top()) / static_cast<double>(rows);
+  const double height = (sheet.bottom() - Sheet::top()) / static_cast<double>(rows);
   for (std::size_t i = 0; i < plot.values.size(); ++i) {
     if (std::isnan(plot.values[i])) continue;
     const auto column = static_cast<double>(i % plot.columns);
@@ -286,9 +303,26 @@ std::string draw_heat(const Figure& figure, const HeatMap& plot) {
 }  // namespace
 
 std::string figure_svg(const Figure& figure) {
-  if (const auto* boxes = std::get_if<BoxPlot>(&figure.plot)) return draw_boxes(figure, *boxes);
-  if (const auto* heat = std::get_if<HeatMap>(&figure.plot)) return draw_heat(figure, *heat);
-  return XySheet{figure, std::get<XyPlot>(figure.plot)}.draw();
+  if (const auto* boxes = std::get_if<BoxPlot>(&figure.plot)) return draw_boxes(figure, {}, *boxes);
+  if (const auto* heat = std::get_if<HeatMap>(&figure.plot)) return draw_heat(figure, {}, *heat);
+  return XySheet{figure, {}, std::get<XyPlot>(figure.plot)}.draw();
+}
+
+std::string stacked_svg(std::span<const FigurePanel> panels) {
+  Frame frame;
+  for (const FigurePanel& panel : panels)
+    frame.least_left =
+        std::max(frame.least_left, XySheet{panel.figure, {}, std::get<XyPlot>(panel.figure.plot)}.left());
+  std::string drawn;
+  for (const FigurePanel& panel : panels) {
+    frame.height = panel.height;
+    drawn += XySheet{panel.figure, frame, std::get<XyPlot>(panel.figure.plot)}.draw();
+    frame.y += panel.height;
+  }
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n",
+             kWidth, frame.y) +
+         drawn + "</svg>\n";
 }
 
 }  // namespace contend

@@ -2,7 +2,7 @@
 
 #include "traces/csv.hpp"
 #include "traces/layers/byte_source.hpp"
-#include "traces/layers/complaints.hpp"
+#include "traces/layers/collective_text.hpp"
 #include "traces/layers/csv_columns.hpp"
 
 #include <algorithm>
@@ -16,6 +16,106 @@ namespace {
 constexpr int kMicroseconds = 3;
 constexpr std::string_view kBlank = " \t\r";
 
+std::vector<std::string> exchange_names() {
+  std::vector<std::string> names;
+  for (const TimedExchange each : timed_exchanges()) names.emplace_back(to_string(each));
+  return names;
+}
+
+/// Columns of a table by what they mean; empty: there is none.
+struct TableColumns {
+  std::string exchange, ranks, jobs, bytes, time;
+};
+
+TableColumns dreamddp_columns(const CsvTable& table, FileComplaints& complaints) {
+  const std::vector<std::string> names{"node_num", "job_num", "msg_size", "avg_latency"};
+  static_cast<void>(CsvColumns{table, names, names, complaints});
+  complaints.throw_if_any();
+  return {"", names[0], names[1], names[2], names[3]};
+}
+
+TableColumns own_columns(const CsvTable& table, FileComplaints& complaints) {
+  std::vector<std::string> known = time_columns("time");
+  known.insert(known.end(), {"collective", "ranks", "jobs", "bytes"});
+  const CsvColumns columns{table, known, {"bytes"}, complaints};
+  const std::string time = columns.time_column("time");
+  if (time.empty()) complaints.add({1, 0}, "", "no column \"time_us\" (or time_ns, time_ms, time_s)");
+  complaints.throw_if_any();
+  const auto if_given = [&](const std::string& name) { return columns.has(name) ? name : std::string{}; };
+  return {if_given("collective"), if_given("ranks"), if_given("jobs"), "bytes", time};
+}
+
+CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& options, FileComplaints& complaints) {
+  LogLines first{text};
+  if (first.next() && first.line().find(',') == std::string_view::npos)
+    complaints.fail({first.number(), 1}, "",
+                    fmt::format("expected a table with the columns bytes, time_us and perhaps collective, ranks, jobs, "
+                                "got {}",
+                                quoted_line(first.line())));
+  const CsvTable table = parse_csv(text, complaints.file());
+  const bool dreamddp = std::ranges::find(table.header, "msg_size") != table.header.end();
+  const TableColumns names = dreamddp ? dreamddp_columns(table, complaints) : own_columns(table, complaints);
+  const CsvColumns columns{table, table.header, {}, complaints};
+  CollectiveLog log;
+  for (const CsvRow& row : table.rows) {
+    const TextPlace place{row.line, 0};
+    CollectiveSample sample;
+    std::optional<TimedExchange> exchange;
+    if (dreamddp) exchange = TimedExchange::all_reduce;
+    if (!names.exchange.empty()) {
+      const std::string& name = columns.field(row, names.exchange);
+      exchange = timed_exchange_named(name);
+      if (!exchange)
+        complaints.add(place, names.exchange, fmt::format("unknown collective \"{}\"", name),
+                       suggest(name, exchange_names()));
+    }
+    if (exchange || names.exchange.empty()) sample.exchange = exchange_of(exchange, options, log);
+    if (!names.ranks.empty()) sample.ranks = static_cast<int>(columns.whole(row, names.ranks, 1, INT_MAX));
+    sample.ranks = ranks_of(sample.ranks, options, log);
+    if (!names.jobs.empty()) sample.jobs = static_cast<int>(columns.whole(row, names.jobs, 1, INT_MAX));
+    sample.size = Bytes{columns.whole(row, names.bytes, 0, kMaxElements)};
+    if (dreamddp) {
+      sample.time = read_latency(columns.field(row, names.time), place, complaints);
+    } else {
+      const std::int64_t before = complaints.count();
+      sample.time = columns.time(row, names.time);
+      if (complaints.count() == before && sample.time == Time{})
+        complaints.add(place, names.time, "expected a time > 0, got 0");
+    }
+    log.samples.push_back(sample);
+  }
+  return log;
+}
+
+}  // namespace
+
+bool LogLines::next() {
+  while (!rest_.empty()) {
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    line_ = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    ++number_;
+    if (line_.find_first_not_of(kBlank) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool LogLines::comment() const {
+  return line_[line_.find_first_not_of(kBlank)] == '#';
+}
+
+std::vector<LogWord> words_of(const LogLines& lines) {
+  std::vector<LogWord> words;
+  const std::string_view line = lines.line();
+  std::size_t at = lines.comment() ? line.find('#') + 1 : 0;
+  while ((at = line.find_first_not_of(kBlank, at)) != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
+    words.push_back({line.substr(at, end - at), {lines.number(), static_cast<int>(at) + 1}});
+    at = end;
+  }
+  return words;
+}
+
 Time read_latency(std::string_view text, TextPlace place, FileComplaints& complaints) {
   const std::int64_t before = complaints.count();
   const Time time = read_layer_time(text, kMicroseconds, place, "latency", complaints);
@@ -23,82 +123,41 @@ Time read_latency(std::string_view text, TextPlace place, FileComplaints& compla
   return time;
 }
 
-/// Takes the next word off a line; `place` moves with it.
-std::string_view next_word(std::string_view& line, TextPlace& place) {
-  const std::size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
-  place.column += static_cast<int>(begin);
-  line.remove_prefix(begin);
-  const std::string_view word = line.substr(0, line.find_first_of(kBlank));
-  line.remove_prefix(word.size());
-  return word;
+std::string quoted_line(std::string_view line) {
+  constexpr std::size_t kMost = 60;
+  const std::size_t first = std::min(line.find_first_not_of(kBlank), line.size());
+  line.remove_prefix(first);
+  while (!line.empty() && kBlank.find(line.back()) != std::string_view::npos) line.remove_suffix(1);
+  return line.size() <= kMost ? fmt::format("\"{}\"", line) : fmt::format("\"{}...\"", line.substr(0, kMost));
 }
 
-CollectiveSample read_osu_row(std::string_view line, TextPlace place, FileComplaints& complaints) {
-  CollectiveSample sample;
-  std::string_view size = next_word(line, place);
-  TextPlace at = place;
-  if (const std::size_t comma = size.find(','); comma != std::string_view::npos) {
-    sample.ranks = static_cast<int>(read_whole(size.substr(0, comma), 1, INT_MAX, at, "ranks", complaints));
-    size.remove_prefix(comma + 1);
-    at.column += static_cast<int>(comma) + 1;
-    place.column += static_cast<int>(comma) + 1;
-  }
-  sample.size = Bytes{read_whole(size, 0, kMaxElements, at, "size", complaints)};
-  place.column += static_cast<int>(size.size());
-  const std::string_view latency = next_word(line, place);
-  sample.time = read_latency(latency, place, complaints);
-  place.column += static_cast<int>(latency.size());
-  if (!next_word(line, place).empty()) complaints.add(place, "", "expected `SIZE LATENCY` and nothing behind it");
-  return sample;
+int ranks_of(int in_log, const CollectiveReadOptions& options, CollectiveLog& log) {
+  if (in_log > 0 || options.ranks == 0) return in_log;
+  log.used_ranks = true;
+  return options.ranks;
 }
 
-std::vector<CollectiveSample> parse_osu(std::string_view text, FileComplaints& complaints) {
-  std::vector<CollectiveSample> samples;
-  for (int line_number = 1; !text.empty(); ++line_number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t first = line.find_first_not_of(kBlank);
-    if (first == std::string_view::npos || line[first] == '#') continue;
-    samples.push_back(read_osu_row(line, {line_number, 1}, complaints));
-    if (samples.back().ranks != samples.front().ranks)
-      complaints.add({line_number, 1}, "ranks", "expected the same number of ranks as in the first row");
-  }
-  return samples;
+TimedExchange exchange_of(std::optional<TimedExchange> in_log, const CollectiveReadOptions& options,
+                          CollectiveLog& log) {
+  if (in_log) return *in_log;
+  (options.exchange ? log.used_exchange : log.guessed_exchange) = true;
+  return options.exchange.value_or(TimedExchange::all_reduce);
 }
 
-std::vector<CollectiveSample> parse_table(std::string_view text, const std::string& file, FileComplaints& complaints) {
-  const CsvTable table = parse_csv(text, file);
-  const std::vector<std::string> names{"node_num", "job_num", "msg_size", "avg_latency"};
-  const CsvColumns columns{table, names, names, complaints};
-  complaints.throw_if_any();
-  std::vector<CollectiveSample> samples;
-  for (const CsvRow& row : table.rows) {
-    CollectiveSample sample;
-    sample.ranks = static_cast<int>(columns.whole(row, "node_num", 1, INT_MAX));
-    sample.jobs = static_cast<int>(columns.whole(row, "job_num", 1, INT_MAX));
-    sample.size = Bytes{columns.whole(row, "msg_size", 0, kMaxElements)};
-    sample.time = read_latency(columns.field(row, "avg_latency"), {row.line, 0}, complaints);
-    samples.push_back(sample);
-  }
-  return samples;
-}
-
-}  // namespace
-
-std::vector<CollectiveSample> parse_collective_log(std::string_view text, const std::string& file) {
+CollectiveLog parse_collective_log(std::string_view text, const std::string& file, CollectiveFormat format,
+                                   const CollectiveReadOptions& options) {
   FileComplaints complaints{file};
-  const std::string_view header = text.substr(0, text.find('\n'));
-  std::vector<CollectiveSample> samples = header.find("msg_size") != std::string_view::npos
-                                              ? parse_table(text, file, complaints)
-                                              : parse_osu(text, complaints);
-  if (samples.empty() && complaints.empty()) complaints.add({}, "", "the log has no samples");
+  CollectiveLog log = format == CollectiveFormat::csv   ? parse_table(text, options, complaints)
+                      : format == CollectiveFormat::osu ? parse_osu_log(text, options, complaints)
+                                                        : parse_nccl_log(text, options, complaints);
+  if (log.samples.empty() && complaints.empty()) complaints.add({}, "", "the log has no samples");
   complaints.throw_if_any();
-  return samples;
+  return log;
 }
 
-std::vector<CollectiveSample> read_collective_log(const std::string& path) {
-  return parse_collective_log(read_all(*open_file(path)), path);
+CollectiveLog read_collective_log(const std::string& path, CollectiveFormat format,
+                                  const CollectiveReadOptions& options) {
+  return parse_collective_log(read_all(*open_file(path)), path, format, options);
 }
 
 }  // namespace contend

@@ -1,0 +1,15 @@
+#pragma once
+// What `contend calibrate network` found, for people and for programs.
+
+#include "models/calibration/network_fit.hpp"
+
+#include <string>
+
+namespace contend {
+
+/// Tables of regions, of the link and of several at once; those that there are.
+[[nodiscard]] std::string calibration_text(const NetworkCalibration& calibration);
+/// The same as JSON: times in ns, times per byte in ns/B; null where the samples don't tell.
+[[nodiscard]] std::string calibration_json(const NetworkCalibration& calibration);
+
+}  // namespace contend

@@ -1,0 +1,83 @@
+// `contend calibrate network` as a user meets it.
+
+#include "tests/cli/program.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+/// osu_allreduce among four: 50 us + 2 ns/B.
+std::string osu_log() {
+  std::string log = "# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n";
+  for (int m = 1024; m <= 1 << 20; m *= 2) log += fmt::format("{}  {:.3f}\n", m, 50 + m * 0.002);
+  return log;
+}
+
+constexpr const char* kTable = "ranks,jobs,bytes,time_ms\n4,1,8000000,10\n4,2,8000000,15\n4,3,8000000,20\n";
+constexpr const char* kStudy =
+    "schema_version: 1\ninclude: net.yaml\noverlap: {model: alexnet, fusion: [{policy: wfbp}]}\n";
+
+}  // namespace
+
+TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("osu.log", osu_log());
+  here.write("study.yaml", kStudy);
+  const Outcome fitted = here.contend("calibrate network --osu-log osu.log --ranks 4 -o net.yaml --plot fit.svg");
+  CAPTURE(fitted.err);
+  CHECK(fitted.code == 0);
+  CHECK(contains(fitted.out, "all-reduce"));
+  CHECK(contains(fitted.out, "1KiB..1MiB"));
+  CHECK(contains(fitted.err, "net.yaml: the whole all-reduce among 4 ranks, fitted to 1KiB to 1MiB"));
+  CHECK(contains(here.read("net.yaml"), "alpha: 50us\n  beta: 2ns/B\noverlap:\n  formula: measured\n  workers: [4]\n"));
+  CHECK(contains(here.read("fit.svg"), "</svg>"));
+  const Outcome run = here.contend("run study.yaml");
+  CAPTURE(run.err);
+  CHECK(run.code == 0);
+  CHECK(contains(run.out, "4 workers"));
+  const Outcome json = here.contend("calibrate network --osu-log osu.log --json");
+  CHECK(contains(json.out, "\"collective\": \"all-reduce\""));
+  CHECK(contains(json.out, "\"ranks\": null"));
+}
+
+TEST_CASE("calibrate network: several at once" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("jobs.csv", kTable);
+  const Outcome fitted = here.contend("calibrate network --csv jobs.csv --collective all-reduce -o net.yaml");
+  CHECK(fitted.code == 0);
+  CHECK(contains(fitted.out, "penalty -0.500"));
+  CHECK(contains(here.read("net.yaml"), "two_at_once: 1.500"));
+}
+
+TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("osu.log", osu_log());
+  here.write("jobs.csv", kTable);
+  const auto refused = [&](const std::string& options, int code, const std::string& why) {
+    const Outcome outcome = here.contend("calibrate network " + options);
+    CAPTURE(options);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == code);
+    CHECK(contains(outcome.err, why));
+  };
+  refused("", 2, "expected --nccl-log, --osu-log or --csv FILE");
+  refused("--osu-log osu.log --collective all-reduse", 2, "did you mean \"all-reduce\"?");
+  refused("--osu-log osu.log --collective all-gather", 2, "--collective: every log says which collective it is");
+  refused("--csv jobs.csv --collective all-reduce --ranks 4", 2, "--ranks: every log says how many ranks it has");
+  refused("--osu-log osu.log --ranks 4 --ranks 8", 2, "--ranks: given 2 times, and 1 logs need it");
+  refused("--osu-log osu.log --out-of-place", 2, "--out-of-place is about an --nccl-log");
+  refused("--osu-log osu.log --study jobs", 2, "--study is about the scenario that -o FILE writes");
+  refused("--osu-log osu.log --sizes 1KiB", 2, "--sizes: expected FROM..TO");
+  refused("--osu-log osu.log --sizes 2KiB..1KiB", 2, "ends before it begins");
+  refused("--osu-log osu.log --sizes 1KiB..2KiB", 2, "--sizes is about the scenario");
+  refused("--osu-log osu.log --at-once 2", 2, "--at-once: no samples of several at the same time");
+  refused("--osu-log osu.log --regions 5", 2, "--regions: expected a whole number from 1 to 4");
+  refused("--osu-log osu.log -o osu.log", 2, "osu.log");
+  refused("--osu-log jobs.csv", 3, "jobs.csv:1:1: expected the output of an OSU benchmark");
+  refused("--nccl-log osu.log", 3, "osu.log:1:1: expected the output of nccl-tests, this is that of an OSU benchmark");
+  refused("--csv osu.log", 3, "osu.log:1:1: expected a table");
+}

@@ -1,0 +1,115 @@
+#include "scenarios/network_fragment.hpp"
+#include "scenario_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+CollectiveSample sample(TimedExchange exchange, int ranks, int jobs, std::int64_t bytes, std::int64_t ns) {
+  return {exchange, ranks, jobs, Bytes{bytes}, Time::nanoseconds(ns)};
+}
+
+/// All-reduce: 100 us + 2 ns/B below 64 KiB, 300 us + 1.5 ns/B from there.
+std::vector<CollectiveSample> two_regions(int ranks) {
+  std::vector<CollectiveSample> samples;
+  for (std::int64_t m = 256; m <= 1 << 22; m *= 2)
+    samples.push_back(
+        sample(TimedExchange::all_reduce, ranks, 1, m, m < 65536 ? 100'000 + 2 * m : 300'000 + 3 * m / 2));
+  return samples;
+}
+
+/// A ring with 20 us and 0.5 ns/B, gamma 0.25.
+std::vector<CollectiveSample> rings() {
+  std::vector<CollectiveSample> samples;
+  for (const int n : {2, 4}) {
+    for (std::int64_t m = 4096; m <= 1 << 24; m *= 2) {
+      samples.push_back(sample(TimedExchange::all_gather, n, 1, m, (n - 1) * 20'000 + (n - 1) * m / 2 / n));
+      samples.push_back(sample(TimedExchange::all_reduce, n, 1, m, (n - 1) * 40'000 + (n - 1) * 5 * m / 4 / n));
+    }
+  }
+  return samples;
+}
+
+void add_contention(std::vector<CollectiveSample>& samples, int ranks, std::int64_t step) {
+  for (int k = 1; k <= 4; ++k)  // 8 MB: 300 us + 12 ms alone, each more adds `step`
+    samples.push_back(sample(TimedExchange::all_reduce, ranks, k, 8'000'000, 12'300'000 + (k - 1) * step));
+}
+
+std::string refusal(const std::vector<CollectiveSample>& samples, const FragmentChoice& choice) {
+  try {
+    static_cast<void>(network_fragment(calibrate_network(samples), choice, {}));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+Scenario used(const NetworkFragment& fragment, const std::string& study) {
+  return parsed("include: net.yaml\n" + study, {}, {{"net.yaml", fragment.yaml}});
+}
+
+}  // namespace
+
+TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
+  const std::vector<std::string> provenance{"allreduce.log: 15 times"};
+  const NetworkFragment fragment = network_fragment(calibrate_network(two_regions(8)), {}, provenance);
+  CHECK(fragment.says == "the whole all-reduce among 8 ranks, fitted to 64KiB to 4MiB, the last of 2 regions");
+  CHECK(fragment.yaml.find("# allreduce.log: 15 times\n") != std::string::npos);
+  const Scenario s = used(fragment, "overlap: {model: resnet50}\n");
+  CHECK(s.network.alpha == Time::microseconds(300));
+  CHECK(s.network.beta->ns_per_byte() == doctest::Approx(1.5));
+  CHECK(s.overlap.workers == std::vector<int>{8});
+  CHECK(parsed("include: net.yaml\noverlap: {model: resnet50, workers: [16]}\n", {}, {{"net.yaml", fragment.yaml}})
+            .overlap.workers == std::vector<int>{16});
+  // Other sizes, other costs.
+  const FragmentChoice small{.sizes = SizeRange{Bytes{0}, Bytes{32768}}};
+  const Scenario t =
+      used(network_fragment(calibrate_network(two_regions(8)), small, {}), "overlap: {model: resnet50}\n");
+  CHECK(t.network.alpha == Time::microseconds(100));
+  CHECK(t.network.beta->ns_per_byte() == doctest::Approx(2));
+}
+
+TEST_CASE("network fragment: the link of several logs, or one of them") {
+  const NetworkCalibration calibration = calibrate_network(rings());
+  const NetworkFragment link = network_fragment(calibration, {}, {});
+  CHECK(link.says == "the link behind rings, fitted to 4KiB to 16MiB");
+  const Scenario s = used(link, "overlap: {model: resnet50, workers: [4, 64]}\n");
+  CHECK(s.network.alpha == Time::microseconds(20));
+  CHECK(s.network.beta->ns_per_byte() == doctest::Approx(0.5));
+  CHECK(s.overlap.gamma.ns_per_byte() == doctest::Approx(0.25));
+  const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}), "overlap: {model: resnet50}\n");
+  CHECK(four.network.alpha == Time::microseconds(120));
+  CHECK(four.network.beta->ns_per_byte() == doctest::Approx(0.9375));
+}
+
+TEST_CASE("network fragment: several at once") {
+  std::vector<CollectiveSample> gain = two_regions(8), cost = two_regions(8);
+  add_contention(gain, 8, 6'000'000);   // penalty -0.5
+  add_contention(cost, 8, 15'000'000);  // 0.25
+  const FragmentChoice jobs{.study = FragmentStudy::jobs};
+  CHECK(used(network_fragment(calibrate_network(gain), {}, {}), "overlap: {model: resnet50}\n").overlap.two_at_once ==
+        doctest::Approx(1.5));
+  const Scenario s = used(network_fragment(calibrate_network(cost), jobs, {}), "cluster: {servers: 2}\n");
+  CHECK(s.network.alpha == Time::microseconds(300));
+  CHECK(s.network.eta->ns_per_byte() == doctest::Approx(0.375).epsilon(1e-3));
+  const NetworkFragment gained = network_fragment(calibrate_network(gain), jobs, {});
+  CHECK(gained.yaml.find("eta is 0") != std::string::npos);
+  CHECK(used(gained, "cluster: {servers: 2}\n").network.eta->ns_per_byte() == 0);
+}
+
+TEST_CASE("network fragment: what can't be told isn't written") {
+  const auto says = [](const std::string& all, const std::string& part) {
+    CAPTURE(all);
+    CHECK(all.find(part) != std::string::npos);
+  };
+  const FragmentChoice jobs{.study = FragmentStudy::jobs};
+  says(refusal(rings(), jobs), "several all-reduces, one of which has to be chosen");
+  says(refusal(two_regions(8), {.ranks = 4}), "no all-reduce among 4 ranks; there is all-reduce among 8");
+  says(refusal(two_regions(8), {.sizes = SizeRange{Bytes{1 << 30}, Bytes{1 << 30}}}), "no samples of the chosen sizes");
+  says(refusal({sample(TimedExchange::broadcast, 4, 1, 8, 9), sample(TimedExchange::broadcast, 4, 1, 9, 9)}, {}),
+       "it needs an all-reduce; there is broadcast among 4");
+  says(refusal({sample(TimedExchange::all_reduce, 0, 1, 8, 9), sample(TimedExchange::all_reduce, 0, 1, 80, 9)}, {}),
+       "the time doesn't grow with the size; there is all-reduce among an unknown number of ranks");
+}
