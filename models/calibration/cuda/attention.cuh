@@ -6,8 +6,8 @@
 namespace contend::cuda {
 
 /// Tensors of `heads` (batch x heads) x `sequence` x `size` numbers, row by row; `lse` (logarithm of the sum of
-/// exponentials) and `delta` (sum of dO x O) have one number a row. The forward pass reads q, k, v and writes o and lse;
-/// the backward pass reads all of these, d_o and delta, and writes dq, dk and dv.
+/// exponentials) and `delta` (sum of dO x O) have one number a row. The forward pass reads q, k, v and writes o and
+/// lse; the backward pass reads all of these, d_o and delta, and writes dq, dk and dv.
 template <class T>
 struct AttentionTensors {
   const T *q, *k, *v;

@@ -150,8 +150,11 @@ Request read_request(const contend_operation& operation, const Entry& entry) {
                                   " dimensions, not " + std::to_string(operation.dimensions));
   }
   Request request{entry.name, type->second, {operation.shape, operation.shape + operation.dimensions}};
-  if (std::any_of(request.shape.begin(), request.shape.end(), [](std::int64_t size) { return size < 1; })) {
-    fail(CONTEND_UNSUPPORTED, "every dimension must be at least 1");
+  for (size_t i = 0; i < request.shape.size(); ++i) {
+    const std::int64_t least = static_cast<int>(i) < entry.dimensions - entry.may_be_zero ? 1 : 0;
+    if (request.shape[i] < least) {
+      fail(CONTEND_UNSUPPORTED, "dimension " + std::to_string(i + 1) + " must be at least " + std::to_string(least));
+    }
   }
   return request;
 }

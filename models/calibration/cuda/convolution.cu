@@ -202,9 +202,9 @@ Operation convolution(Session& session, const Request& request) {
 }  // namespace
 
 Entries convolution_operators() {
-  return {{"convolution", 10, convolution<Forward>},
-          {"convolution_input_gradient", 10, convolution<InputGradient>},
-          {"convolution_weight_gradient", 10, convolution<WeightGradient>}};
+  return {{"convolution", 10, convolution<Forward>, 2},
+          {"convolution_input_gradient", 10, convolution<InputGradient>, 2},
+          {"convolution_weight_gradient", 10, convolution<WeightGradient>, 2}};
 }
 
 #else
@@ -218,9 +218,9 @@ Operation convolution(Session&, const Request&) {
 }  // namespace
 
 Entries convolution_operators() {
-  return {{"convolution", 10, convolution},
-          {"convolution_input_gradient", 10, convolution},
-          {"convolution_weight_gradient", 10, convolution}};
+  return {{"convolution", 10, convolution, 2},
+          {"convolution_input_gradient", 10, convolution, 2},
+          {"convolution_weight_gradient", 10, convolution, 2}};
 }
 
 #endif

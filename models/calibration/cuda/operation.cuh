@@ -158,6 +158,7 @@ struct Entry {
   const char* name;
   int dimensions;
   Operation (*make)(Session&, const Request&);
+  int may_be_zero = 0;  ///< so many of the last dimensions: paddings
 };
 using Entries = std::vector<Entry>;
 
