@@ -23,9 +23,9 @@ pick() {
 }
 under() { local IFS='|'; echo "^($*)/"; }
 
-mapfile -t sources < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)/.*\.(cpp|hpp|cu)$")
+mapfile -t sources < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)/.*\.(cpp|hpp|cu|cuh)$")
 mapfile -t headers < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)/.*\.hpp$")
-mapfile -t texts < <(pick '\.(cpp|hpp|cu|in|py|sh|cmake|md|yaml|json)$|(^|/)CMakeLists\.txt$|^\.ci/')
+mapfile -t texts < <(pick '\.(cpp|hpp|cu|cuh|in|py|sh|cmake|md|yaml|json)$|(^|/)CMakeLists\.txt$|^\.ci/')
 
 breaches=0
 breach() { echo "$1: $2"; breaches=$((breaches + 1)); }
@@ -69,7 +69,7 @@ while read -r name; do
   done < <(grep -nHE "^(class|struct) $name( final)?( :|[[:space:]]*\{)" -- "${headers[@]}")
 done < <(sed -nE 's/^(class|struct) ([A-Za-z0-9]+)( final)?( :.*|[[:space:]]*\{.*)$/\2/p' -- "${headers[@]}" | sort | uniq -d)
 
-mapfile -t files < <(pick '\.(cpp|hpp|cu|py|sh|cmake)$|(^|/)CMakeLists\.txt$')
+mapfile -t files < <(pick '\.(cpp|hpp|cu|cuh|py|sh|cmake)$|(^|/)CMakeLists\.txt$')
 if ((${#files[@]} > 0)); then
   while read -r lines file; do
     if [[ $file != total ]] && ((lines > 600)); then breach "$file:$lines" "more than 600 lines"; fi

@@ -1,21 +1,62 @@
-# Looks for CUDA, which is used if present and never needed: sets CONTEND_HAS_CUDA. No language is enabled here; the
-# folder that holds .cu files calls enable_language(CUDA).
+# Looks for CUDA, which is used if present and never needed: sets CONTEND_HAS_CUDA, and enables the language if it is ON.
 set(CONTEND_HAS_CUDA OFF)
 if(CONTEND_CUDA)
   include(CheckLanguage)
   check_language(CUDA)
+  # The libraries are looked for without the language, so that it is enabled only if all is there.
   if(CMAKE_CUDA_COMPILER)
+    find_package(CUDAToolkit QUIET)
+  endif()
+  set(missing "")
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(missing "CMake finds no CUDA compiler (set CUDACXX)")
+  elseif(NOT TARGET CUDA::cublasLt OR NOT TARGET CUDA::cudart_static)
+    set(missing "the toolkit of ${CMAKE_CUDA_COMPILER} has no cuBLASLt or no static runtime")
+  elseif(CUDAToolkit_VERSION VERSION_LESS 12)
+    set(missing "CUDA ${CUDAToolkit_VERSION} is older than 12")
+  endif()
+  if(NOT missing)
     set(CONTEND_HAS_CUDA ON)
     # CMake before 3.25.2 does not know CUDA C++20 and stops while generating if it inherits CMAKE_CXX_STANDARD; fmt
     # does not compile under nvcc as C++20 either.
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-    message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER}")
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      # Machine code for Turing, for Ampere and Ada, for Hopper; newer devices compile the PTX of Hopper when the back
+      # end is loaded. Each costs about 1.5 minutes of a processor.
+      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)
+    endif()
+    enable_language(CUDA)
+    message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER} (${CUDAToolkit_VERSION}) for ${CMAKE_CUDA_ARCHITECTURES}")
   elseif(CONTEND_CUDA STREQUAL "AUTO")
-    message(STATUS "CUDA: not found; building without it")
+    message(STATUS "CUDA: ${missing}; building without it")
   else()
-    message(FATAL_ERROR "CONTEND_CUDA=${CONTEND_CUDA}, but CMake finds no CUDA compiler (set CUDACXX, or CONTEND_CUDA=AUTO)")
+    message(FATAL_ERROR "CONTEND_CUDA=${CONTEND_CUDA}, but ${missing}. CONTEND_CUDA=AUTO builds without it.")
   endif()
 else()
   message(STATUS "CUDA: not looked for (CONTEND_CUDA=OFF)")
+endif()
+
+# cuDNN and NCCL, each by itself: beside the toolkit, in the system's folders, or in the folders CUDNN_ROOT and NCCL_ROOT.
+# Packages of them for Python have no link without a version number.
+function(contend_find_cuda_library name header library)
+  string(TOUPPER ${name} upper)
+  find_path(${upper}_INCLUDE_DIR ${header} HINTS ${${upper}_ROOT} ENV ${upper}_ROOT ${CUDAToolkit_INCLUDE_DIRS}
+            PATH_SUFFIXES include)
+  find_library(${upper}_LIBRARY NAMES ${name} ${library} HINTS ${${upper}_ROOT} ENV ${upper}_ROOT
+               ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64)
+  mark_as_advanced(${upper}_INCLUDE_DIR ${upper}_LIBRARY)
+  if(${upper}_INCLUDE_DIR AND ${upper}_LIBRARY)
+    add_library(contend_${name} INTERFACE)
+    target_include_directories(contend_${name} SYSTEM INTERFACE ${${upper}_INCLUDE_DIR})
+    target_link_libraries(contend_${name} INTERFACE ${${upper}_LIBRARY})
+    target_compile_definitions(contend_${name} INTERFACE CONTEND_HAS_${upper})
+    message(STATUS "CUDA: ${name} in ${${upper}_LIBRARY}")
+  else()
+    message(STATUS "CUDA: ${name} not found; operators that need it will not be measured")
+  endif()
+endfunction()
+if(CONTEND_HAS_CUDA)
+  contend_find_cuda_library(cudnn cudnn_version_v9.h libcudnn.so.9)
+  contend_find_cuda_library(nccl nccl.h libnccl.so.2)
 endif()

@@ -1,5 +1,6 @@
 # One library per room (top-level folder): every .cpp of the folder, linked only to the rooms named after USES.
-#   contend_room(NAME USES rooms and packages of its headers... PRIVATE_USES packages of its .cpp files...)
+#   contend_room(NAME USES rooms and packages of its headers... PRIVATE_USES packages of its .cpp files...
+#                EXCLUDE files...)
 option(CONTEND_WERROR "Treat warnings as errors" OFF)
 
 add_library(contend_options INTERFACE)
@@ -25,8 +26,10 @@ if(CONTEND_SANITIZE)
 endif()
 
 function(contend_room name)
-  cmake_parse_arguments(ROOM "" "" "USES;PRIVATE_USES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "USES;PRIVATE_USES;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(TRANSFORM ROOM_EXCLUDE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM sources ${ROOM_EXCLUDE})
   add_library(contend_${name} STATIC ${sources})
   target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
 endfunction()

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Measures real training steps in PyTorch on the local GPU, for comparing with what a calibration predicts.
+
+  scripts/measure_training_steps.py -o steps.json
+  scripts/measure_training_steps.py -o steps.json --only resnet50,gpt2 --batch resnet50=128
+
+A step is: forward pass, loss, backward pass, SGD with momentum (ResNet-50) or Adam. Input lies on the device already.
+Each step is timed by CUDA events; the file gives the median over the steps and the 95% interval of the median, in ms.
+Convolutions choose their algorithm by cuDNN's search (cudnn.benchmark). Numbers are
+
+  fp32   no tf32 anywhere           tf32   tf32 in products and convolutions
+  fp16   autocast with loss scaling; channels last for ResNet-50          bf16   autocast without
+
+The networks are torchvision's ResNet-50 and transformers' BERT-Base and GPT-2, where these packages are; else the
+definitions below, which have the same layers. The file says which were used. Exit code 5 without PyTorch or a GPU.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import sys
+
+MODELS = {"resnet50": 64, "bert-base": 16, "gpt2": 4}
+NUMBERS = ["fp32", "tf32", "fp16", "bf16"]
+SEQUENCE = {"bert-base": 128, "gpt2": 1024}
+VOCABULARY = {"bert-base": 30522, "gpt2": 50257}
+NO_DEVICE = 5
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError as error:
+    torch = None
+    missing = str(error)
+
+
+def own_resnet50():
+    """He et al., CVPR 2016, with the stride in the 3x3 convolution, as torchvision has it."""
+
+    def convolution(inputs, outputs, kernel, stride=1):
+        return nn.Sequential(
+            nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs))
+
+    class Bottleneck(nn.Module):
+        def __init__(self, inputs, width, stride):
+            super().__init__()
+            self.one = convolution(inputs, width, 1)
+            self.two = convolution(width, width, 3, stride)
+            self.three = convolution(width, 4 * width, 1)
+            change = stride != 1 or inputs != 4 * width
+            self.shortcut = convolution(inputs, 4 * width, 1, stride) if change else nn.Identity()
+
+        def forward(self, x):
+            y = functional.relu(self.one(x), inplace=True)
+            y = functional.relu(self.two(y), inplace=True)
+            return functional.relu(self.three(y) + self.shortcut(x), inplace=True)
+
+    layers = [convolution(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    inputs = 64
+    for width, blocks, stride in [(64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)]:
+        for block in range(blocks):
+            layers.append(Bottleneck(inputs, width, stride if block == 0 else 1))
+            inputs = 4 * width
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
+
+
+def own_transformer(vocabulary, positions, causal):
+    """12 layers of 12 heads of 64: BERT-Base (Devlin et al., NAACL 2019) with its normalisation after each part and its
+    head over the vocabulary, or GPT-2 (Radford et al., 2019) with it before. Output weights are those of the input."""
+    width, heads, depth = 768, 12, 12
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+            self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.dropout = nn.Dropout(0.1)
+
+        def attend(self, x):
+            batch, length, _ = x.shape
+            q, k, v = self.qkv(x).view(batch, length, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
+            y = functional.scaled_dot_product_attention(
+                q, k, v, dropout_p=0.1 if self.training else 0.0, is_causal=causal)
+            return self.dropout(self.out(y.transpose(1, 2).reshape(batch, length, width)))
+
+        def feed(self, x):
+            return self.dropout(self.down(functional.gelu(self.up(x), approximate="tanh" if causal else "none")))
+
+        def forward(self, x):
+            if causal:
+                x = x + self.attend(self.norm1(x))
+                return x + self.feed(self.norm2(x))
+            x = self.norm1(x + self.attend(x))
+            return self.norm2(x + self.feed(x))
+
+    class Transformer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
+            self.norm, self.dropout = nn.LayerNorm(width), nn.Dropout(0.1)
+            self.layers = nn.ModuleList(Layer() for _ in range(depth))
+            if not causal:
+                self.kinds = nn.Embedding(2, width)
+                self.transform, self.transform_norm = nn.Linear(width, width), nn.LayerNorm(width)
+                self.bias = nn.Parameter(torch.zeros(vocabulary))
+
+        def forward(self, ids):
+            x = self.tokens(ids) + self.places(torch.arange(ids.shape[1], device=ids.device))
+            if causal:
+                x = self.dropout(x)
+            else:
+                x = self.dropout(self.norm(x + self.kinds(torch.zeros_like(ids))))
+            for layer in self.layers:
+                x = layer(x)
+            if causal:
+                return functional.linear(self.norm(x), self.tokens.weight)
+            x = self.transform_norm(functional.gelu(self.transform(x)))
+            return functional.linear(x, self.tokens.weight, self.bias)
+
+    return Transformer()
+
+
+def logits_of(model):
+    """A model of transformers as a module from token numbers to logits."""
+
+    class Logits(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, ids):
+            return self.model(input_ids=ids).logits
+
+    return Logits()
+
+
+def build(name):
+    """Returns (model, where it is from)."""
+    try:
+        if name == "resnet50":
+            import torchvision
+
+            return torchvision.models.resnet50(weights=None), f"torchvision {torchvision.__version__}"
+        import transformers
+
+        source = f"transformers {transformers.__version__}"
+        if name == "bert-base":
+            return logits_of(transformers.BertForMaskedLM(transformers.BertConfig())), source
+        return logits_of(transformers.GPT2LMHeadModel(transformers.GPT2Config(use_cache=False))), source
+    except (ImportError, RuntimeError) as error:
+        print(f"{name}: own definition, since {error}", file=sys.stderr)
+    if name == "resnet50":
+        return own_resnet50(), "own definition"
+    positions = 512 if name == "bert-base" else 1024
+    return own_transformer(VOCABULARY[name], positions, causal=name == "gpt2"), "own definition"
+
+
+def set_tf32(allowed):
+    torch.backends.cuda.matmul.allow_tf32 = allowed
+    torch.backends.cudnn.allow_tf32 = allowed
+    torch.backends.cudnn.benchmark = True
+
+
+def make_step(name, numbers, batch):
+    """Returns (function that enqueues one training step, where the model is from, how the step is set up)."""
+    torch.manual_seed(0)
+    set_tf32(numbers != "fp32")
+    device = torch.device("cuda")
+    model, source = build(name)
+    model = model.to(device).train()
+    setup = {"optimizer": ("sgd with momentum" if name == "resnet50" else "adam") + ", foreach"}
+    if name == "resnet50":
+        layout = torch.channels_last if numbers in ("fp16", "bf16") else torch.contiguous_format
+        setup["layout"] = "nhwc" if layout == torch.channels_last else "nchw"
+        model = model.to(memory_format=layout)
+        inputs = torch.randn(batch, 3, 224, 224, device=device).to(memory_format=layout)
+        targets = torch.randint(1000, (batch,), device=device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, foreach=True)
+    else:
+        setup["sequence"] = SEQUENCE[name]
+        inputs = torch.randint(VOCABULARY[name], (batch, SEQUENCE[name]), device=device)
+        targets = inputs.reshape(-1)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, foreach=True)
+    setup["parameters"] = sum(p.numel() for p in model.parameters())
+    half = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(numbers)
+    scaler = torch.amp.GradScaler("cuda", enabled=numbers == "fp16")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", dtype=half or torch.float16, enabled=half is not None):
+            logits = model(inputs)
+            loss = functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+    return step, source, setup
+
+
+def median_interval(values):
+    """Median and the 95% interval of it, by ranks (binomial distribution, normal approximation)."""
+    ordered = sorted(values)
+    count = len(ordered)
+    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    reach = 1.96 * math.sqrt(count) / 2
+    low = max(0, math.floor(count / 2 - reach))
+    high = min(count - 1, math.ceil(count / 2 + reach))
+    return middle, ordered[low], ordered[high]
+
+
+def measure(step, warm_up, steps):
+    for _ in range(warm_up):
+        step()
+    torch.cuda.synchronize()
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
+    events[0].record()
+    for event in events[1:]:
+        step()
+        event.record()
+    torch.cuda.synchronize()
+    return [a.elapsed_time(b) for a, b in zip(events, events[1:])]
+
+
+def measure_case(name, numbers, batch, arguments):
+    case = {"model": name, "numbers": numbers, "batch": batch}
+    if numbers == "bf16" and not torch.cuda.is_bf16_supported():
+        return {**case, "skipped": "the device has no bf16"}
+    if numbers == "tf32" and torch.cuda.get_device_capability()[0] < 8:
+        return {**case, "skipped": "the device has no tf32"}
+    try:
+        torch.cuda.reset_peak_memory_stats()
+        step, source, setup = make_step(name, numbers, batch)
+        times = measure(step, arguments.warm_up, arguments.steps)
+    except torch.cuda.OutOfMemoryError:
+        return {**case, "skipped": "out of memory"}
+    middle, low, high = median_interval(times)
+    return {
+        **case, "source": source, **setup, "steps": len(times), "median_ms": middle, "low_ms": low, "high_ms": high,
+        "peak_memory_bytes": torch.cuda.max_memory_allocated()}
+
+
+def read_batches(texts):
+    batches = dict(MODELS)
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or name not in batches or not value.isdigit() or int(value) < 1:
+            raise argparse.ArgumentTypeError(f"--batch takes MODEL=NUMBER with one of {', '.join(MODELS)}, not {text}")
+        batches[name] = int(value)
+    return batches
+
+
+def describe_device():
+    properties = torch.cuda.get_device_properties(0)
+    return {
+        "name": properties.name,
+        "capability": f"{properties.major}.{properties.minor}",
+        "multiprocessors": properties.multi_processor_count,
+        "memory_bytes": properties.total_memory,
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "cudnn": torch.backends.cudnn.version(),
+    }
+
+
+def write(path, result):
+    with open(path + ".tmp", "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    os.replace(path + ".tmp", path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--out", required=True, help="JSON file")
+    parser.add_argument("--only", default=",".join(MODELS), help="models, with commas between")
+    parser.add_argument("--numbers", default=",".join(NUMBERS), help="number formats, with commas between")
+    parser.add_argument("--batch", action="append", default=[], metavar="MODEL=NUMBER")
+    parser.add_argument("--steps", type=int, default=40, help="timed, at least 8")
+    parser.add_argument("--warm-up", type=int, default=10, help="not timed; cuDNN searches in the first")
+    arguments = parser.parse_args()
+    names, numbers = arguments.only.split(","), arguments.numbers.split(",")
+    for what, given, known in [("model", names, MODELS), ("number format", numbers, NUMBERS)]:
+        for each in given:
+            if each not in known:
+                parser.error(f"no {what} {each}: there are {', '.join(known)}")
+    if arguments.steps < 8 or arguments.warm_up < 1:
+        parser.error("--steps must be at least 8, --warm-up at least 1")
+    try:
+        batches = read_batches(arguments.batch)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+    if torch is None:
+        print(f"measure_training_steps: PyTorch can't be imported: {missing}", file=sys.stderr)
+        return NO_DEVICE
+    if not torch.cuda.is_available():
+        print("measure_training_steps: PyTorch sees no CUDA device", file=sys.stderr)
+        return NO_DEVICE
+
+    result = {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "device": describe_device(), "complete": False, "cases": []}
+    for name in names:
+        for each in numbers:
+            case = measure_case(name, each, batches[name], arguments)
+            result["cases"].append(case)
+            write(arguments.out, result)  # what is done is kept if the rest isn't
+            torch.cuda.empty_cache()
+            text = case.get("skipped") or f"{case['median_ms']:.3f} ms ({case['low_ms']:.3f} to {case['high_ms']:.3f})"
+            print(f"{name:10} {each:5} batch {batches[name]:4}  {text}", flush=True)
+    result["complete"] = True
+    write(arguments.out, result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
