@@ -27,6 +27,7 @@ constexpr std::string_view kExamples[] = {
     "contend run scenarios/ada-srsf/base.yaml --repeat 1 -o out && contend report out",
     "contend report out/srsf-1 out/ada-srsf -o comparison.html",
     "contend report sweep.sqlite --x network.nic --by policies.placement --svg figures",
+    "contend report map.sqlite --metric throughput_per_s --relative-to overlap.compression=none --svg figures",
 };
 constexpr Option kOptions[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .text = "the page (report.html in the folder of a single run)"},
@@ -42,6 +43,10 @@ constexpr Option kOptions[] = {
     {.name = "x", .letter = '\0', .value = "KEY", .text = "of a sweep: the parameter along the axis"},
     {.name = "by", .letter = '\0', .value = "KEY", .text = "of a sweep: the parameter that tells lines apart"},
     {.name = "metric", .letter = '\0', .value = "NAME", .text = "of a sweep: the figure that is drawn"},
+    {.name = "relative-to",
+     .letter = '\0',
+     .value = "KEY=VALUE",
+     .text = "of a sweep, with --svg: a map for each other value of KEY, of the metric over that at VALUE"},
 };
 
 enum class Kind { run, comparison, sweep };
@@ -66,7 +71,9 @@ void check_options(const Arguments& arguments, Kind kind) {
         throw UsageError{fmt::format("contend report: --{} is for the report of {}", option, what)};
   };
   only({"seed", "spans", "from", "to", "no-timeline"}, Kind::run, "one run");
-  only({"x", "by", "metric"}, Kind::sweep, "a sweep");
+  only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
+  if (arguments.has("relative-to") && !arguments.has("svg"))
+    throw UsageError{"contend report: --relative-to draws files: say where with --svg"};
   for (const char* option : {"spans", "from", "to"})
     if (arguments.has(option) && arguments.has("no-timeline"))
       throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
@@ -175,12 +182,24 @@ int report_comparison(const Arguments& arguments) {
   return kExitOk;
 }
 
+std::optional<SweepReference> reference(const Arguments& arguments) {
+  const auto text = arguments.value("relative-to");
+  if (!text) return std::nullopt;
+  const std::size_t equals = text->find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text->size())
+    throw UsageError{fmt::format("contend report: --relative-to: expected KEY=VALUE, got \"{}\"", *text)};
+  return SweepReference{text->substr(0, equals), text->substr(equals + 1)};
+}
+
 int report_sweep(const Arguments& arguments) {
   const auto option = [&](std::string_view name) { return arguments.value(name).value_or(""); };
   const SweepData data = read_sweep(arguments.positionals().front());
-  const SweepAxes axes = choose_axes(data, {.x = option("x"), .by = option("by"), .metric = option("metric")});
+  const std::optional<SweepReference> relative = reference(arguments);
+  const SweepAxes axes = choose_axes(data, {.x = option("x"), .by = option("by"), .metric = option("metric")},
+                                     relative ? relative->key : std::string{});
   const Output output{arguments, "report.html"};
   const std::vector<Figure> figures = sweep_figures(data, axes);
+  if (relative) output.figures(ratio_maps(data, axes, *relative));
   output.figures(figures);
   if (output.wants_page()) output.page(sweep_page(data, axes, figures));
   return kExitOk;

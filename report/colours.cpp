@@ -29,6 +29,23 @@ std::string heat_colour(double shade) {
   return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2));
 }
 
+std::string diverging_colour(double shade) {
+  constexpr std::array<double, 3> kBlue = {0, 114, 178}, kVermilion = {213, 94, 0};  // of Okabe and Ito
+  const std::array<double, 3>& end = shade < 0 ? kVermilion : kBlue;
+  const double part = std::min(1.0, std::abs(shade));
+  const auto channel = [&](std::size_t c) { return static_cast<int>(std::lround(255 + (end[c] - 255) * part)); };
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2));
+}
+
+std::string cell_colour(const HeatMap& map, double value) {
+  const auto [low, high] = heat_range(map);
+  if (!std::isnan(map.middle)) {
+    const double most = std::log(high / map.middle);
+    return diverging_colour(most > 0 ? std::log(value / map.middle) / most : 0);
+  }
+  return heat_colour(high > low ? (value - low) / (high - low) : 0.5);
+}
+
 std::pair<double, double> heat_range(const HeatMap& map) {
   if (map.low < map.high) return {map.low, map.high};
   double low = INFINITY, high = -INFINITY;

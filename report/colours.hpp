@@ -21,6 +21,12 @@ inline constexpr std::array<std::string_view, 7> kSeriesColours = {"#0072b2", "#
 /// `#rrggbb` for 0 (dark) to 1 (light).
 [[nodiscard]] std::string heat_colour(double shade);
 
+/// `#rrggbb` for -1 (vermilion) over 0 (white) to 1 (blue).
+[[nodiscard]] std::string diverging_colour(double shade);
+
+/// The colour of a value of the map.
+[[nodiscard]] std::string cell_colour(const HeatMap& map, double value);
+
 /// The values at the ends of the colour scale.
 [[nodiscard]] std::pair<double, double> heat_range(const HeatMap& map);
 

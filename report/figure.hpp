@@ -5,6 +5,7 @@
 #include "traces/json_writer.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <variant>
@@ -64,6 +65,9 @@ struct HeatMap {
   std::size_t columns = 0;
   std::vector<double> values;  ///< row by row; rows are the categories of y, the first at the top
   double low = 0, high = 0;    ///< values at the ends of the colour scale; low == high: those of the data
+  /// If not NaN, > 0: colours diverge from this value, evenly by the logarithm of value / middle, low = middle^2 /
+  /// high, and a line parts the cells above it from those below.
+  double middle = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct Figure {

@@ -1,6 +1,7 @@
 // Figures as JSON for the page and as CSV for people.
 
 #include "report/figure.hpp"
+#include "sim/check.hpp"
 #include "traces/csv.hpp"
 
 #include <cmath>
@@ -77,6 +78,7 @@ struct PlotWriter {
     write_axis(json, "y", plot.y);
     json.member("x_from", plot.x_from).member("x_step", plot.x_step).member("columns", std::uint64_t{plot.columns});
     json.member("low", plot.low).member("high", plot.high);
+    CONTEND_CHECK(std::isnan(plot.middle), "the page draws no diverging maps");
     write_numbers(json, "values", plot.values);
   }
 };

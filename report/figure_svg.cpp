@@ -270,41 +270,90 @@ std::string draw_boxes(const Figure& figure, const Frame& frame, const BoxPlot& 
   return sheet.finish();
 }
 
-std::string draw_heat(const Figure& figure, const Frame& frame, const HeatMap& plot) {
-  const std::size_t rows = plot.y.categories.size();
-  PlotScale x = category_scale(plot.columns);
-  const double end = plot.x_from + static_cast<double>(plot.columns) * plot.x_step;
-  if (plot.x.categories.empty()) x = fit_scale(plot.x, {plot.x_from, end}, true);
-  PlotScale y = category_scale(rows);
-  std::swap(y.from, y.to);  // the first row at the top
-  Sheet sheet{figure, frame, x, y, plot.x, plot.y};
-  const auto [low, high] = heat_range(plot);
-  const double height = (sheet.bottom() - Sheet::top()) / static_cast<double>(rows);
-  for (std::size_t i = 0; i < plot.values.size(); ++i) {
-    if (std::isnan(plot.values[i])) continue;
-    const auto column = static_cast<double>(i % plot.columns);
-    const bool named = !plot.x.categories.empty();
-    const double x1 = sheet.x(named ? column - 0.5 : plot.x_from + column * plot.x_step);
-    const double x2 = sheet.x(named ? column + 0.5 : plot.x_from + (column + 1) * plot.x_step);
-    const double y1 = Sheet::top() + static_cast<double>(i / plot.columns) * height;
-    const double shade = high > low ? (plot.values[i] - low) / (high - low) : 0.5;
-    sheet.box(x1, y1, x2 + 0.2, y1 + height + 0.2, fmt::format("fill=\"{}\"", heat_colour(shade)));
+/// Where the cells of a map are on its sheet.
+class HeatSheet {
+ public:
+  HeatSheet(const Figure& figure, const HeatMap& plot)
+      : plot_{plot}, sheet_{figure, {}, x_scale(plot), y_scale(plot), plot.x, plot.y} {}
+
+  std::string draw() {
+    for (std::size_t i = 0; i < plot_.values.size(); ++i) {
+      if (std::isnan(plot_.values[i])) continue;
+      const std::size_t column = i % plot_.columns, row = i / plot_.columns;
+      sheet_.box(left(column), top(row), left(column + 1) + 0.2, top(row + 1) + 0.2,
+                 fmt::format("fill=\"{}\"", cell_colour(plot_, plot_.values[i])));
+    }
+    if (!std::isnan(plot_.middle)) draw_parting();
+    draw_legend();
+    return sheet_.finish();
   }
-  const double step = (high - low) / 10;
-  for (int i = 0; i < 40; ++i)
-    sheet.box(Sheet::right() - 160 + i * 3, Sheet::top() - 18, Sheet::right() - 157 + i * 3, Sheet::top() - 10,
-              fmt::format("fill=\"{}\"", heat_colour(i / 39.0)));
-  sheet.text(Sheet::right() - 166, Sheet::top() - 9, "end",
-             fmt::format("{}  {}", plot.value_title, tick_text(low, plot.value_unit, step > 0 ? step : 1)));
-  sheet.text(Sheet::right() - 34, Sheet::top() - 9, "start", tick_text(high, plot.value_unit, step > 0 ? step : 1));
-  return sheet.finish();
-}
+
+ private:
+  static PlotScale x_scale(const HeatMap& plot) {
+    if (!plot.x.categories.empty()) return category_scale(plot.columns);
+    const double end = plot.x_from + static_cast<double>(plot.columns) * plot.x_step;
+    return fit_scale(plot.x, {plot.x_from, end}, true);
+  }
+  static PlotScale y_scale(const HeatMap& plot) {
+    PlotScale y = category_scale(plot.y.categories.size());
+    std::swap(y.from, y.to);  // the first row at the top
+    return y;
+  }
+  [[nodiscard]] std::size_t rows() const { return plot_.y.categories.size(); }
+  [[nodiscard]] double left(std::size_t column) const {
+    const auto at = static_cast<double>(column);
+    return sheet_.x(plot_.x.categories.empty() ? plot_.x_from + at * plot_.x_step : at - 0.5);
+  }
+  [[nodiscard]] double top(std::size_t row) const {
+    return Sheet::top() + static_cast<double>(row) * (sheet_.bottom() - Sheet::top()) / static_cast<double>(rows());
+  }
+
+  /// True if one of the cells is above the middle and the other isn't; empty cells are on no side.
+  [[nodiscard]] bool parted(std::size_t one, std::size_t other) const {
+    const double a = plot_.values[one], b = plot_.values[other];
+    return !std::isnan(a) && !std::isnan(b) && (a > plot_.middle) != (b > plot_.middle);
+  }
+  void draw_parting() {
+    constexpr std::string_view kStyle = "stroke=\"#24292f\" stroke-width=\"1.6\" stroke-linecap=\"square\"";
+    for (std::size_t row = 0; row < rows(); ++row) {
+      for (std::size_t column = 0; column < plot_.columns; ++column) {
+        const std::size_t i = row * plot_.columns + column;
+        if (column + 1 < plot_.columns && parted(i, i + 1))
+          sheet_.line(left(column + 1), top(row), left(column + 1), top(row + 1), kStyle);
+        if (row + 1 < rows() && parted(i, i + plot_.columns))
+          sheet_.line(left(column), top(row + 1), left(column + 1), top(row + 1), kStyle);
+      }
+    }
+  }
+
+  void draw_legend() {
+    constexpr int kShades = 40;
+    const auto [low, high] = heat_range(plot_);
+    const bool diverging = !std::isnan(plot_.middle);
+    for (int i = 0; i < kShades; ++i) {
+      const double part = i / (kShades - 1.0);
+      const double value = diverging ? low * std::pow(high / low, part) : low + part * (high - low);
+      sheet_.box(Sheet::right() - 160 + i * 3, Sheet::top() - 18, Sheet::right() - 157 + i * 3, Sheet::top() - 10,
+                 fmt::format("fill=\"{}\"", cell_colour(plot_, value)));
+    }
+    const double step = (high - low) / 10;
+    const auto label = [&](double value, double apart) {
+      return tick_text(value, plot_.value_unit, apart > 0 ? apart : 1);
+    };
+    sheet_.text(Sheet::right() - 166, Sheet::top() - 9, "end",
+                fmt::format("{}  {}", plot_.value_title, label(low, diverging ? low / 100 : step)));
+    sheet_.text(Sheet::right() - 34, Sheet::top() - 9, "start", label(high, diverging ? high : step));
+  }
+
+  const HeatMap& plot_;
+  Sheet sheet_;
+};
 
 }  // namespace
 
 std::string figure_svg(const Figure& figure) {
   if (const auto* boxes = std::get_if<BoxPlot>(&figure.plot)) return draw_boxes(figure, {}, *boxes);
-  if (const auto* heat = std::get_if<HeatMap>(&figure.plot)) return draw_heat(figure, {}, *heat);
+  if (const auto* heat = std::get_if<HeatMap>(&figure.plot)) return HeatSheet{figure, *heat}.draw();
   return XySheet{figure, {}, std::get<XyPlot>(figure.plot)}.draw();
 }
 

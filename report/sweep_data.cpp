@@ -83,18 +83,19 @@ SweepData read_sweep(const std::string& path) {
   return data;
 }
 
-SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted) {
+SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted, const std::string& taken) {
   std::vector<std::string> keys, metrics;
   for (const auto& parameter : data.parameters) keys.push_back(parameter.key);
   for (const auto& metric : data.metrics) metrics.push_back(metric.description.name);
   check_name(wanted.x, keys, "parameter");
   check_name(wanted.by, keys, "parameter");
+  check_name(taken, keys, "parameter");
   check_name(wanted.metric, metrics, "metric");
   SweepAxes axes = wanted;
-  const auto best = [&](const std::string& taken) {
+  const auto best = [&](const std::string& other) {
     const SweepData::Parameter* chosen = nullptr;
     for (const auto& parameter : data.parameters) {
-      if (parameter.key == taken || distinct(parameter) < 2) continue;
+      if (parameter.key == other || parameter.key == taken || distinct(parameter) < 2) continue;
       const auto rank = [](const SweepData::Parameter& p) { return std::pair{p.numeric, distinct(p)}; };
       if (chosen == nullptr || rank(parameter) > rank(*chosen)) chosen = &parameter;
     }

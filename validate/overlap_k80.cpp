@@ -1,6 +1,7 @@
 // The K80 cluster of MG-WFBP (Shi, Chu and Li, INFOCOM 2019): one rank a node, 10 GbE.
 
 #include "traces/layers/layer_reader.hpp"
+#include "validate/iteration_time.hpp"
 #include "validate/overlap.hpp"
 
 #include <cstdlib>
@@ -65,15 +66,15 @@ LinearCost measured_all_reduce(int nodes) {
   return {Time::nanoseconds(731'000), TimePerByte{3.071}};
 }
 
-void compare_speedups(const std::string& name, const TimedModel& model, const MeasuredRow& row, OverlapTable& table) {
+void compare_speedups(const std::string& name, const TimedModel& model, const MeasuredRow& row, CheckedTable& table) {
   constexpr double kTolerance = 0.10;
   const OverlapProblem problem =
       overlap_problem(model, row.nodes, ExchangeCost::measured(measured_all_reduce(row.nodes)), Granularity::layer);
-  const double merged = overlap_iteration_s(problem, "{policy: mg-wfbp, optimal: false}");
+  const double merged = iteration_s(problem, "{policy: mg-wfbp, optimal: false}");
   const auto add = [&](const char* what, double published, const char* policy) {
     table.checks.push_back({fmt::format("{}, {} nodes, over {}", name, row.nodes, what),
                             row.merged / published,
-                            overlap_iteration_s(problem, policy) / merged,
+                            iteration_s(problem, policy) / merged,
                             kTolerance,
                             {}});
   };
@@ -83,8 +84,8 @@ void compare_speedups(const std::string& name, const TimedModel& model, const Me
 
 }  // namespace
 
-OverlapTable overlap_k80_simulated() {
-  OverlapTable table;
+CheckedTable overlap_k80_simulated() {
+  CheckedTable table;
   table.title = "GoogLeNet on K80 nodes, simulated by the authors' rules (INFOCOM 2019): iteration in ms";
   table.skipped = missing_trace();
   if (!table.skipped.empty()) return table;
@@ -93,11 +94,8 @@ OverlapTable overlap_k80_simulated() {
     const OverlapProblem problem =
         overlap_problem(model, row.nodes, ExchangeCost::ring(row.nodes, kLink), Granularity::layer);
     const auto add = [&](const char* what, double published, const char* policy) {
-      table.checks.push_back({fmt::format("{} nodes, {}", row.nodes, what),
-                              published,
-                              1e3 * overlap_iteration_s(problem, policy),
-                              0.01,
-                              {}});
+      table.checks.push_back(
+          {fmt::format("{} nodes, {}", row.nodes, what), published, 1e3 * iteration_s(problem, policy), 0.01, {}});
     };
     add("WFBP", row.wfbp_ms, "wfbp");
     add("single layer", row.single_ms, "bsp");
@@ -106,8 +104,8 @@ OverlapTable overlap_k80_simulated() {
   return table;
 }
 
-OverlapTable overlap_k80_measured() {
-  OverlapTable table;
+CheckedTable overlap_k80_measured() {
+  CheckedTable table;
   table.title = "Speed-up of MG-WFBP measured on K80 nodes (INFOCOM 2019); all-reduces as measured with OSU MPI";
   table.skipped = missing_trace();
   if (!table.skipped.empty()) return table;

@@ -1,6 +1,7 @@
 // The survey of distributed training of 2020 (HKBU-HPML/ddl-benchmarks, results_2020-05-29): 8 nodes of four RTX 2080
 // Ti, 10 GbE and 100 Gb/s InfiniBand.
 
+#include "validate/iteration_time.hpp"
 #include "validate/overlap.hpp"
 
 #include <algorithm>
@@ -107,7 +108,7 @@ std::array<LinearCost, 2> fit(const std::array<Point, 2>& points) {
   return costs;
 }
 
-double iteration_s(const Measured& model, double throughput, int gpus) {
+double measured_s(const Measured& model, double throughput, int gpus) {
   return model.batch * gpus / throughput;
 }
 
@@ -133,15 +134,15 @@ std::array<LinearCost, 2> fitted(const Network& network, std::size_t at, bool se
     const Throughput& bsp = servers ? model.bsp_server : model.bsp;
     const TimedModel layers = timed(model);
     points[i] = {servers ? pieces(layers) : 1.0, layers.gradient().to_double(),
-                 iteration_s(model, bsp[at], kGpus[at]) - model.batch / model.one_gpu};
+                 measured_s(model, bsp[at], kGpus[at]) - model.batch / model.one_gpu};
   }
   return fit(points);
 }
 
-void check(OverlapTable& table, const std::string& at_network, const Measured& model, std::size_t at,
+void check(CheckedTable& table, const std::string& at_network, const Measured& model, std::size_t at,
            const OverlapProblem& problem, const char* what, const Throughput& published, const char* policy,
            double tolerance) {
-  const double ours = model.batch * kGpus[at] / overlap_iteration_s(problem, policy);
+  const double ours = model.batch * kGpus[at] / iteration_s(problem, policy);
   table.checks.push_back(
       {fmt::format("{} {}, {} GPUs, {}", at_network, model.name, kGpus[at], what), published[at], ours, tolerance, {}});
 }
@@ -151,8 +152,8 @@ std::string cost_note(const Measured& model, std::size_t at, const LinearCost& c
                      cost.alpha.to_seconds() * 1e3, cost.beta.ns_per_byte());
 }
 
-OverlapTable all_reduce_table(const Network& network) {
-  OverlapTable table;
+CheckedTable all_reduce_table(const Network& network) {
+  CheckedTable table;
   table.title = fmt::format("32 RTX 2080 Ti, {}, all-reduce, samples/s; fitted on the BSP rows", network.name);
   for (std::size_t at = 0; at < kGpus.size(); ++at) {
     const std::array<LinearCost, 2> costs = fitted(network, at, false);
@@ -169,8 +170,8 @@ OverlapTable all_reduce_table(const Network& network) {
   return table;
 }
 
-OverlapTable server_table(const Network& network) {
-  OverlapTable table;
+CheckedTable server_table(const Network& network) {
+  CheckedTable table;
   table.title = fmt::format("32 RTX 2080 Ti, {}, a parameter server on each machine, samples/s; fitted on the BSP rows",
                             network.name);
   for (std::size_t at = 0; at < kGpus.size(); ++at) {
@@ -197,8 +198,8 @@ OverlapTable server_table(const Network& network) {
 
 }  // namespace
 
-std::vector<OverlapTable> overlap_survey() {
-  std::vector<OverlapTable> tables;
+std::vector<CheckedTable> overlap_survey() {
+  std::vector<CheckedTable> tables;
   for (const Network& network : kNetworks) {
     tables.push_back(all_reduce_table(network));
     tables.push_back(server_table(network));

@@ -1,6 +1,7 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf.hpp"
+#include "validate/compression.hpp"
 #include "validate/network.hpp"
 #include "validate/overlap.hpp"
 #include "validate/schedulers/schedulers.hpp"
@@ -17,6 +18,8 @@ constexpr SuiteRow kSuites[] = {
      true, validate_ada_srsf_full},
     {"overlap", "fusion policies on K80, V100 and RTX 2080 Ti clusters beside published iterations (seconds)", false,
      validate_overlap},
+    {"compression", "compressed gradients: volumes, and published iterations of gTop-k, 1-bit Adam, BAGUA (seconds)",
+     false, validate_compression},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
     {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,

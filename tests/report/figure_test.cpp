@@ -139,3 +139,28 @@ TEST_CASE("colours of values go from dark to light and stay in range") {
   CHECK(heat_colour(-3) == heat_colour(0));
   CHECK(heat_colour(0.125) == "#472d7b");
 }
+
+TEST_CASE("diverging colours part at the middle, evenly by the logarithm") {
+  CHECK(diverging_colour(0) == "#ffffff");
+  CHECK(diverging_colour(1) == "#0072b2");
+  CHECK(diverging_colour(-1) == "#d55e00");
+  CHECK(diverging_colour(7) == diverging_colour(1));
+  HeatMap map;
+  map.x = {.title = "x", .unit = "", .categories = {"a", "b"}};
+  map.y = {.title = "y", .unit = "", .categories = {"one", "two"}};
+  map.value_title = "ratio";
+  map.columns = 2;
+  map.values = {0.5, 2, NAN, 0.5};
+  map.low = 0.25;
+  map.high = 4;
+  CHECK(cell_colour(map, 4) == heat_colour(1));
+  map.middle = 1;
+  CHECK(cell_colour(map, 2) == diverging_colour(0.5));
+  CHECK(cell_colour(map, 0.5) == diverging_colour(-0.5));
+  CHECK(cell_colour(map, 100) == "#0072b2");
+  // 2 is parted from its neighbours 0.5 on the left and below; the empty cell is on no side.
+  const std::string svg = figure_svg({.id = "f", .title = "f", .caption = "", .plot = map});
+  CHECK(count(svg, "stroke-width=\"1.6\"") == 2);
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(svg.find("ratio  0.250") != std::string::npos);
+}

@@ -174,6 +174,33 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
   CHECK(!has(sweep_page(data, axes, figures), "<img"));
 }
 
+TEST_CASE("maps relative to a value: one for each other value, cell by cell") {
+  const TemporaryFolder place;
+  write_store(place.path("s.sqlite"), 4);
+  const SweepData data = read_sweep(place.path("s.sqlite"));
+  const std::string key = "policies.communication";
+  const SweepAxes axes = choose_axes(data, {.x = "", .by = "", .metric = "avg_jct_s"}, key);
+  CHECK(axes.x == "network.nic");
+  CHECK(axes.by == "policies.placement.kappa");
+  const std::vector<Figure> figures = ratio_maps(data, axes, {key, "srsf"});
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].id == "ratio-map---script--img-src-x-onerror-alert-1--");
+  CHECK(figures[1].id == "ratio-map-ada-dual");
+  const HeatMap& map = std::get<HeatMap>(figures[1].plot);
+  REQUIRE(map.values.size() == 8);
+  CHECK(map.middle == 1);
+  // 1 Gbps, kappa 1: 1000 + 100 + 10 + 10 over 1000 + 0 + 10 + 10. Kappa 2: seed 2 of srsf failed, the mean of the
+  // others is the same. 8 Gbps, kappa 2: 125 + 100 + 20 + 10 over 125 + 20 + 10.
+  CHECK(map.values[0] == doctest::Approx(1120.0 / 1020));
+  CHECK(map.values[4] == doctest::Approx(1130.0 / 1030));
+  CHECK(map.values[7] == doctest::Approx(255.0 / 155));
+
+  CHECK_THROWS_WITH_AS(static_cast<void>(ratio_maps(data, axes, {key, "srfs"})),
+                       "policies.communication is never \"srfs\"; did you mean \"srsf\"?", InputError);
+  CHECK_THROWS_AS(static_cast<void>(ratio_maps(data, axes, {"network.nic", "1Gbps"})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(choose_axes(data, {}, "network.nik")), InputError);
+}
+
 TEST_CASE("the figures of a sweep are those of contend results") {
   const TemporaryFolder place;
   // Of 72 runs: all; the last point has two of three; it has none, and the one before it one.

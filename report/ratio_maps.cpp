@@ -1,0 +1,86 @@
+#include "report/sweep_data.hpp"
+#include "report/sweep_groups.hpp"
+#include "scenarios/quantities.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace contend {
+namespace {
+
+/// Where the colours end: further off doesn't matter for who wins.
+constexpr double kMost = 4;
+
+/// A name for a file: letters, digits, `.`, `_` and `-`.
+std::string file_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    name += plain ? c : '-';
+  }
+  return name;
+}
+
+std::size_t level_named(const SweepLevels& levels, const SweepReference& reference) {
+  const auto at = std::ranges::find(levels.names, reference.value);
+  if (at != levels.names.end()) return static_cast<std::size_t>(at - levels.names.begin());
+  const std::string near = nearest_name(reference.value, levels.names);
+  throw InputError{fmt::format("{} is never \"{}\"{}", reference.key, reference.value,
+                               near.empty() ? fmt::format("; it is {}", fmt::join(levels.names, ", "))
+                                            : fmt::format("; did you mean \"{}\"?", near))};
+}
+
+std::vector<bool> rows_at(const SweepLevels& levels, std::size_t level) {
+  std::vector<bool> rows;
+  for (const std::size_t each : levels.of_row) rows.push_back(each == level);
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes, const SweepReference& reference) {
+  if (axes.x.empty() || axes.by.empty() || axes.x == reference.key || axes.by == reference.key)
+    throw InputError{fmt::format("maps relative to {} need two other parameters that vary", reference.key)};
+  const SweepData::Metric& metric = metric_of(data, axes.metric);
+  const StoreMetric& what = metric.description;
+  const SweepLevels x = levels_of(parameter_of(data, axes.x)), by = levels_of(parameter_of(data, axes.by));
+  const SweepLevels facets = levels_of(parameter_of(data, reference.key));
+  const std::size_t base_level = level_named(facets, reference);
+  const auto base = grouped(data, metric.values, x, by, rows_at(facets, base_level));
+  std::vector<Figure> figures;
+  for (std::size_t facet = 0; facet < facets.names.size(); ++facet) {
+    if (facet == base_level) continue;
+    const auto own = grouped(data, metric.values, x, by, rows_at(facets, facet));
+    HeatMap map;
+    map.x = {.title = axes.x, .unit = "", .categories = x.names};
+    map.y = {.title = axes.by, .unit = "", .categories = by.names};
+    map.value_title = "ratio";
+    map.columns = x.names.size();
+    map.middle = 1;
+    map.low = 1 / kMost;
+    map.high = kMost;
+    for (std::size_t row = 0; row < own.size(); ++row) {
+      for (std::size_t column = 0; column < own[row].size(); ++column) {
+        const double ratio = own[row][column].figure().mean / base[row][column].figure().mean;
+        map.values.push_back(std::isfinite(ratio) && ratio > 0 ? ratio : NAN);
+      }
+    }
+    std::string id = "ratio-map-" + file_name(facets.names[facet]);
+    if (std::ranges::find(figures, id, &Figure::id) != figures.end()) id += fmt::format("-{}", facet);
+    figures.push_back({.id = id,
+                       .title = fmt::format("{}: {} over {}", what.title, facets.names[facet], reference.value),
+                       .caption = fmt::format("{} with {} = {} over that with {}; means over the points with these "
+                                              "values and over seeds.",
+                                              what.text, reference.key, facets.names[facet], reference.value),
+                       .plot = std::move(map)});
+  }
+  if (figures.empty()) throw InputError{fmt::format("{} has no other value than {}", reference.key, reference.value)};
+  return figures;
+}
+
+}  // namespace contend

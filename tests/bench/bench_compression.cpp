@@ -1,0 +1,67 @@
+// What the maps of compression cost: the shipped sweeps as they are, planned and run on one core, and a sample of their
+// points by the fast executor and on the engine.
+//   bench_compression [folder]          default scenarios/sweeps
+
+#include "scenarios/reader.hpp"
+#include "scenarios/sweep/plan.hpp"
+#include "scenarios/sweep/runner.hpp"
+#include "traces/atomic_file.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/core.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kMaps[] = {"compression-map-resnet50.yaml", "compression-map-bert-large.yaml"};
+constexpr std::int64_t kSampleEvery = 97;
+
+template <class Work>
+double seconds(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Every `step`-th run of the sweep; refused combinations count as well.
+double run_points(const SweepPlan& plan, std::int64_t step, bool fast) {
+  SweepExecutor execute{true};
+  return seconds([&] {
+    for (std::int64_t run = 0; run < plan.info().runs; run += step) {
+      Scenario scenario = plan.scenario(plan.point_of(run));
+      scenario.overlap.fast = fast;
+      static_cast<void>(execute([&]() -> const Scenario& { return scenario; }, plan.seed_of(run), {}));
+    }
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string folder = argc > 1 ? argv[1] : "scenarios/sweeps";
+  double all_s = 0;
+  std::size_t all = 0;
+  for (const char* map : kMaps) {
+    const std::string path = folder + "/" + map;
+    const std::string text = read_file(path);
+    const double planning = seconds([&] {
+      static_cast<void>(SweepPlan{ScenarioVariants{text, path, {}, read_text_file}, 1});
+    });
+    const SweepPlan plan{ScenarioVariants{text, path, {}, read_text_file}, 1};
+    const auto points = plan.points().size();
+    const double running = run_points(plan, 1, true);
+    fmt::print("{}: {} points, plan {:.2f} s, run {:.2f} s: {:.0f} points/s\n", map, points, planning, running,
+               static_cast<double>(points) / (planning + running));
+    const double fast = run_points(plan, kSampleEvery, true), engine = run_points(plan, kSampleEvery, false);
+    fmt::print("  every {}th point: fast executor {:.3f} s, engine {:.3f} s: {:.1f} times\n", kSampleEvery, fast,
+               engine, engine / fast);
+    all_s += planning + running;
+    all += points;
+  }
+  fmt::print("{} points in {:.2f} s\n", all, all_s);
+}

@@ -1,0 +1,85 @@
+#include "validate/iteration_time.hpp"
+
+#include "models/overlap/measure.hpp"
+#include "models/overlap/steady_state.hpp"
+#include "policies/registry.hpp"
+#include "scenarios/overlap_run.hpp"
+#include "scenarios/reader.hpp"
+#include "sim/check.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+/// What the scenario reader makes of a policy.
+OverlapStudy study_of(const std::string& fusion, const std::string& compression) {
+  return parse_scenario(
+             fmt::format("schema_version: 1\noverlap: {{model: resnet50, fusion: [{}], compression: [{}]}}\n", fusion,
+                         compression),
+             "validation")
+      .overlap;
+}
+
+template <class Port>
+std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice) {
+  for (const PolicyRow<Port>& row : table) {
+    if (row.name == choice.name) return row.make(choice.parameters, {});
+  }
+  check_failed(__FILE__, __LINE__, "the policy is in the table", choice.name);
+}
+
+double settled_s(const IterationGraph& graph, const ExchangeCost& cost) {
+  const SteadyState fast = steady_state(graph, cost);
+  SteadyStateOptions options;
+  options.iterations = fast.warm_up + fast.period;
+  const SteadyState engine = measure_in_engine(graph, cost, 2, options);
+  CONTEND_CHECK(engine.ends == fast.ends, "the fast executor is the engine");
+  return fast.iteration_ns * 1e-9;
+}
+
+}  // namespace
+
+double iteration_s(const OverlapProblem& problem, const std::string& fusion) {
+  const auto policy = make(fusion_policies(), study_of(fusion, "none").fusion.front());
+  return settled_s(policy->plan(problem).graph, problem.cost);
+}
+
+CompressedIteration compressed_iteration(OverlapProblem problem, const std::string& fusion,
+                                         const std::string& compression, const std::string& device) {
+  const OverlapStudy study = study_of(fusion, compression);
+  const auto policy = make(fusion_policies(), study.fusion.front());
+  const auto codec = make(compression_policies(), study.compression.front());
+  const Device* const found = find_device(device);
+  CONTEND_CHECK(found != nullptr, "a device of the table");
+  problem.codec = codec.get();
+  problem.kernels.emplace(*found, RooflineOptions{});
+  const std::vector<double> phases = codec ? codec->phases() : std::vector<double>{1.0};
+  CompressedIteration mean;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i] <= 0) continue;
+    problem.phase = static_cast<int>(i);
+    const IterationGraph graph = policy->plan(problem).graph;
+    mean.seconds += phases[i] * settled_s(graph, problem.cost);
+    mean.kernels_s += phases[i] * (graph.compute_per_rank(RoleId{0U}) - problem.compute()).to_seconds();
+  }
+  return mean;
+}
+
+TimedModel scaled_model(const std::string& model, const std::string& device, int batch, int sequence,
+                        double iteration_s) {
+  OverlapStudy study;
+  study.model = model;
+  study.device.name = device;
+  study.batch = batch;
+  if (sequence > 0) study.sequence = sequence;
+  study.single_worker = Time::ceil_nanoseconds(iteration_s * 1e9);
+  return overlap_model(study);
+}
+
+}  // namespace contend
