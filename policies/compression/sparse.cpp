@@ -27,7 +27,7 @@ ExchangeStage SparseCodec::compress(const OverlapProblem& problem, std::int64_t 
 
 std::vector<ExchangeStage> SparseCodec::stages(const OverlapProblem& problem, const GradientGroup& group) const {
   const std::int64_t d = problem.elements(group);
-  const std::int64_t k = selected(d, density_);
+  const std::int64_t k = count(problem, group);
   return {compress(problem, d, k),
           ExchangeStage::send("all-gather", CollectiveKind::all_gather, pairs(problem, k * problem.workers)),
           ExchangeStage::kernel("add up", problem.kernels->of(kernels::scatter_add(d, k * problem.workers)))};

@@ -20,6 +20,10 @@ class SparseCodec : public GradientCodec {
                                                   const GradientGroup& group) const override;
 
  protected:
+  /// Values of a group that each worker sends.
+  [[nodiscard]] virtual std::int64_t count(const OverlapProblem& problem, const GradientGroup& group) const {
+    return selected(problem.elements(group), density_);
+  }
   /// Time to find and write out k of d values, the residual already added.
   [[nodiscard]] virtual Time select(const KernelCosts& kernels, std::int64_t d, std::int64_t k) const = 0;
   /// Adding the residual, and selecting.
