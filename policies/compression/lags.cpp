@@ -20,6 +20,12 @@ class LayerwiseTopK final : public TopK {
   explicit LayerwiseTopK(const Parameters& parameters)
       : TopK{parameters, parameters.get<double>("min_density")}, slack_{parameters.get<double>("slack_density")} {}
 
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
+    if (route == MessageRoute::server)
+      return RouteRefusal{"its densities are those that hide an all-gather", "overlap.exchange: all-reduce"};
+    return TopK::refusal(route);
+  }
+
  protected:
   [[nodiscard]] std::int64_t count(const OverlapProblem& problem, const GradientGroup& group) const override {
     const LinearCost& gather = problem.cost.of(CollectiveKind::all_gather);

@@ -18,6 +18,10 @@ namespace {
 class GlobalTopK final : public TopK {
  public:
   explicit GlobalTopK(const Parameters& parameters) : TopK{parameters, parameters.get<double>("density")} {}
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
+    if (route == MessageRoute::usual) return std::nullopt;
+    return RouteRefusal{"pairs of workers merge their selections up a tree", "overlap.collective: auto"};
+  }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const std::int64_t d = problem.elements(group);
