@@ -43,6 +43,7 @@ std::unique_ptr<FusionPolicy> make_threshold(const Parameters&, const PolicyCont
 std::unique_ptr<FusionPolicy> make_horovod(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_ddp(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_mg_wfbp(const Parameters&, const PolicyContext&);
+std::unique_ptr<FusionPolicy> make_omgs(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_asc_wfbp(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_dear(const Parameters&, const PolicyContext&);
 std::unique_ptr<FusionPolicy> make_byte_scheduler(const Parameters&, const PolicyContext&);
@@ -56,6 +57,7 @@ std::unique_ptr<GradientCodec> make_gtop_k(const Parameters&, const PolicyContex
 std::unique_ptr<GradientCodec> make_gaussian_k(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_ms_top_k(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_dgc(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_lags(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_random_k(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_qsgd(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_terngrad(const Parameters&, const PolicyContext&);
@@ -63,6 +65,7 @@ std::unique_ptr<GradientCodec> make_sign_sgd(const Parameters&, const PolicyCont
 std::unique_ptr<GradientCodec> make_ef_sign_sgd(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_byte_grad(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_one_bit_adam(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_lossless(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_power_sgd(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_acp_sgd(const Parameters&, const PolicyContext&);
 

@@ -36,6 +36,21 @@ struct ExchangeStage {
   }
 };
 
+/// By which collectives messages are added up. A study may force one on every method (overlap.collective).
+enum class MessageRoute : std::uint8_t {
+  usual,           ///< as the method's paper does
+  all_reduce,      ///< added up on the way
+  all_gather,      ///< everybody gets everybody's and adds up
+  scatter_gather,  ///< an all-to-all of chunks, added up by the worker that has them all, and an all-gather
+  server,          ///< pushed to parameter servers, which add up, and pulled
+};
+
+/// Why a method can't send its messages a certain way.
+struct RouteRefusal {
+  std::string reason;
+  std::string hint;  ///< what would be right
+};
+
 /// When the exchange of a group may begin, and what waits for its end.
 enum class ExchangeMoment : std::uint8_t {
   gradients,   ///< begins when the gradients are ready; the next forward pass waits
@@ -55,6 +70,11 @@ class GradientCodec {
   /// same stream. `problem.kernels` has a value. Throws InputError if the method can't work on this problem.
   [[nodiscard]] virtual std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                           const GradientGroup& group) const = 0;
+  /// Why messages can't go this way; nothing if they can. stages() goes the way of `problem`, which must be such.
+  [[nodiscard]] virtual std::optional<RouteRefusal> refusal(MessageRoute route) const {
+    if (route == MessageRoute::usual) return std::nullopt;
+    return RouteRefusal{"it consists of collectives of its own", "overlap.collective: auto"};
+  }
   [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }
   /// Kinds of iterations that differ in what they send, as shares of all iterations; they add up to 1.
   /// OverlapProblem::phase says which one is meant.

@@ -34,10 +34,16 @@ struct OverlapProblem {
   int workers = 1;                  ///< >= 1
   int gradient_element_bytes = 4;
   ExchangeCost cost;
-  const GradientCodec* codec = nullptr;  ///< how gradients are compressed; nullptr: not at all
-  int phase = 0;                         ///< index into GradientCodec::phases()
-  std::optional<KernelCosts> kernels;    ///< has a value where there is a codec
+  const GradientCodec* codec = nullptr;           ///< how gradients are compressed; nullptr: not at all
+  MessageRoute collective = MessageRoute::usual;  ///< by which the codec sends; parameter servers know only one way
+  int phase = 0;                                  ///< index into GradientCodec::phases()
+  std::optional<KernelCosts> kernels;             ///< has a value where there is a codec
 
+  /// The way of messages: `collective`, or `usual` if that is to be as the method does, or by the servers.
+  [[nodiscard]] MessageRoute route(MessageRoute usual) const {
+    if (cost.kind() == ExchangeKind::parameter_server) return MessageRoute::server;
+    return collective == MessageRoute::usual ? usual : collective;
+  }
   [[nodiscard]] Time forward() const;
   [[nodiscard]] Time backward() const;
   [[nodiscard]] Time compute() const { return forward() + backward(); }

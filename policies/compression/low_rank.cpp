@@ -5,6 +5,7 @@
 #include "models/overlap/codec.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
+#include "policies/compression/routes.hpp"
 #include "policies/factories.hpp"
 #include "sim/error.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 class LowRank : public GradientCodec {
  public:
   explicit LowRank(const Parameters& parameters) : rank_{parameters.get<std::int64_t>("rank")} {}
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute) const override { return std::nullopt; }
 
  protected:
   /// The factors of all matrices of a group, and what it takes to make them.
@@ -54,10 +56,6 @@ class LowRank : public GradientCodec {
     return sum;
   }
 
-  [[nodiscard]] static ExchangeStage reduce(const OverlapProblem& problem, const char* what, std::int64_t elements) {
-    return ExchangeStage::send(what, CollectiveKind::all_reduce, Bytes{elements * problem.gradient_element_bytes});
-  }
-
  private:
   static void check(const OverlapProblem& problem) {
     const auto& all = problem.gradients;
@@ -76,10 +74,14 @@ class PowerSgd final : public LowRank {
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const Factors f = factors(problem, group);
-    if (!f.any) return {reduce(problem, "all-reduce", f.vectors)};
-    return {ExchangeStage::kernel("make P", f.residual + f.make_p), reduce(problem, "all-reduce P", f.p + f.vectors),
-            ExchangeStage::kernel("make Q", f.orthogonal_p + f.make_q), reduce(problem, "all-reduce Q", f.q),
-            ExchangeStage::kernel("restore", f.restore)};
+    std::vector<ExchangeStage> made;
+    if (f.any) made.push_back(ExchangeStage::kernel("make P", f.residual + f.make_p));
+    add_up_values(problem, f.p + f.vectors, f.any ? "P" : "", made);
+    if (!f.any) return made;
+    made.push_back(ExchangeStage::kernel("make Q", f.orthogonal_p + f.make_q));
+    add_up_values(problem, f.q, "Q", made);
+    made.push_back(ExchangeStage::kernel("restore", f.restore));
+    return made;
   }
 };
 
@@ -90,12 +92,13 @@ class AcpSgd final : public LowRank {
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const Factors f = factors(problem, group);
-    if (!f.any) return {reduce(problem, "all-reduce", f.vectors)};
+    std::vector<ExchangeStage> made;
     const bool p = problem.phase == 0;
     const Time before = f.residual + (p ? f.orthogonal_q + f.make_p : f.orthogonal_p + f.make_q);
-    return {ExchangeStage::kernel(p ? "make P" : "make Q", before),
-            reduce(problem, p ? "all-reduce P" : "all-reduce Q", (p ? f.p : f.q) + f.vectors),
-            ExchangeStage::kernel("restore", f.restore)};
+    if (f.any) made.push_back(ExchangeStage::kernel(p ? "make P" : "make Q", before));
+    add_up_values(problem, (p ? f.p : f.q) + f.vectors, f.any ? (p ? "P" : "Q") : "", made);
+    if (f.any) made.push_back(ExchangeStage::kernel("restore", f.restore));
+    return made;
   }
 };
 

@@ -1,11 +1,18 @@
-// Quantisation whose messages can't be added up on the way, so that everybody gathers everybody's: QSGD (Alistarh et
-// al., NeurIPS 2017), TernGrad (Wen et al., NeurIPS 2017), Sign-SGD with majority vote (Bernstein et al., ICLR 2019)
-// and with error feedback (Karimireddy et al., ICML 2019). And fp16, which an all-reduce can add up.
+// Codes of a few bits for each value: QSGD (Alistarh et al., NeurIPS 2017), TernGrad (Wen et al., NeurIPS 2017),
+// Sign-SGD with majority vote (Bernstein et al., ICLR 2019) and with error feedback (Karimireddy et al., ICML 2019),
+// which everybody gathers from everybody; fp16, which an all-reduce can add up; and quantised all-reduces in two
+// halves, in which worker j gets chunk j of everyone, adds up, codes the sum, and everybody gathers the chunks:
+// ByteGrad (Gan et al., BAGUA, VLDB 2022) with 8 bits and a range for each chunk, 1-bit Adam (Tang et al., ICML 2021)
+// and APMSqueeze (Tang et al., arXiv 2008.11343) with signs, a scale for each chunk and residuals at both ends, after a
+// warm-up in full precision.
+//
+// By parameter servers codes are pushed, decoded and added up there, and the sum comes back coded. Servers compute at
+// overlap.gamma for a byte that they receive, which is all that decoding costs them.
 
-#include "models/overlap/codec.hpp"
-#include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
+#include "policies/compression/routes.hpp"
 #include "policies/factories.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <cstdint>
@@ -14,47 +21,98 @@ namespace contend {
 
 namespace {
 
-Bytes packed(std::int64_t d, std::int64_t bits) {
-  return Bytes{(d * bits + 7) / 8};
-}
-
-class Fp16 final : public GradientCodec {
- public:
-  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
-                                                  const GradientGroup& group) const override {
-    if (problem.gradient_element_bytes <= 2) throw InputError{"the gradients are two bytes wide already"};
-    const std::int64_t d = problem.elements(group);
-    return {ExchangeStage::kernel("to fp16", problem.kernels->of(kernels::encode(d, 16))),
-            ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, packed(d, 16)),
-            ExchangeStage::kernel("from fp16", problem.kernels->of(kernels::decode(d, 16)))};
-  }
+struct CodeFormat {
+  std::int64_t bits = 8;
+  std::int64_t header_bytes = 0;  ///< of each bucket: a scale, a range; 0: values are coded without looking at all
+  std::int64_t bucket = INT64_MAX;
+  bool residual = false;  ///< what a code leaves out is added to the next gradient
+  MessageRoute usual = MessageRoute::all_gather;
 };
 
-/// All-gather of d values of `bits` each with a scale for every `bucket` of them (0: none).
-class GatheredBits : public GradientCodec {
+class FixedWidthCodec : public GradientCodec {
  public:
-  GatheredBits(std::int64_t bits, std::int64_t bucket, bool residual)
-      : bits_{bits}, bucket_{bucket}, residual_{residual} {}
+  explicit FixedWidthCodec(const CodeFormat& format) : format_{format} {}
+
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
+    if (route == MessageRoute::all_reduce && format_.usual != MessageRoute::all_reduce) return refuse_few_bits();
+    return std::nullopt;
+  }
 
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
-    const std::int64_t d = problem.elements(group);
-    const std::int64_t scales = bucket_ > 0 ? (d - 1) / bucket_ + 1 : 0;
-    const Bytes message{packed(d, bits_).count() + 4 * scales};
-    const KernelCosts& costs = *problem.kernels;
-    Time encode = costs.of(scales > 0 ? kernels::quantize(d, bits_) : kernels::encode(d, bits_));
-    if (residual_) encode += costs.of(kernels::add_residual(d)) + costs.of(kernels::keep_residual(d));
-    return {ExchangeStage::kernel("encode", encode),
-            ExchangeStage::send("all-gather", CollectiveKind::all_gather, Bytes{message.count() * problem.workers}),
-            ExchangeStage::kernel("decode", costs.of(kernels::decode_sum(d, bits_, problem.workers)))};
+    const std::int64_t d = problem.elements(group), n = problem.workers, chunk = (d + n - 1) / n;
+    const ExchangeStage encoded = ExchangeStage::kernel("encode", encode(problem, d));
+    const ExchangeStage decoded =
+        ExchangeStage::kernel("decode", problem.kernels->of(kernels::decode(d, format_.bits)));
+    switch (problem.route(format_.usual)) {
+      case MessageRoute::all_reduce:
+        return {encoded, ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, message(d)), decoded};
+      case MessageRoute::all_gather:
+        return {encoded, ExchangeStage::send("all-gather", CollectiveKind::all_gather, message(d) * n),
+                ExchangeStage::kernel("decode", decode_sum(problem, d))};
+      case MessageRoute::scatter_gather:
+        return {encoded, ExchangeStage::send("all-to-all", CollectiveKind::all_to_all, message(chunk) * n),
+                ExchangeStage::kernel("add up", decode_sum(problem, chunk) + encode(problem, chunk)),
+                ExchangeStage::send("all-gather", CollectiveKind::all_gather, message(chunk) * n), decoded};
+      case MessageRoute::server:
+        return {encoded, ExchangeStage::send("push", CollectiveKind::reduce, message(d)),
+                ExchangeStage::send("pull", CollectiveKind::broadcast, message(d)), decoded};
+      case MessageRoute::usual:
+        break;
+    }
+    check_failed(__FILE__, __LINE__, "a route is chosen", "");
   }
 
  private:
-  std::int64_t bits_, bucket_;
-  bool residual_;
+  [[nodiscard]] Bytes message(std::int64_t d) const {
+    return Bytes{(d * format_.bits + 7) / 8 + format_.header_bytes * ((d - 1) / format_.bucket + 1)};
+  }
+
+  [[nodiscard]] Time encode(const OverlapProblem& problem, std::int64_t d) const {
+    const KernelCosts& costs = *problem.kernels;
+    const bool blind = format_.header_bytes == 0;
+    const Time code = costs.of(blind ? kernels::encode(d, format_.bits) : kernels::quantize(d, format_.bits));
+    return format_.residual ? costs.of(kernels::add_residual(d)) + code + costs.of(kernels::keep_residual(d)) : code;
+  }
+
+  [[nodiscard]] Time decode_sum(const OverlapProblem& problem, std::int64_t d) const {
+    return problem.kernels->of(kernels::decode_sum(d, format_.bits, problem.workers));
+  }
+
+  CodeFormat format_;
 };
 
-constexpr std::int64_t kWholeGroup = INT64_MAX;
+class Fp16 final : public FixedWidthCodec {
+ public:
+  Fp16() : FixedWidthCodec{{.bits = 16, .usual = MessageRoute::all_reduce}} {}
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    if (problem.gradient_element_bytes <= 2) throw InputError{"the gradients are two bytes wide already"};
+    return FixedWidthCodec::stages(problem, group);
+  }
+};
+
+class OneBitAdam final : public FixedWidthCodec {
+ public:
+  explicit OneBitAdam(double warm_up)
+      : FixedWidthCodec{{.bits = 1, .header_bytes = 4, .residual = true, .usual = MessageRoute::scatter_gather}},
+        warm_up_{warm_up} {}
+  [[nodiscard]] std::vector<double> phases() const override { return {warm_up_, 1 - warm_up_}; }
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    if (problem.phase > 0) return FixedWidthCodec::stages(problem, group);
+    std::vector<ExchangeStage> warm_up;
+    add_up_values(problem, problem.elements(group), "", warm_up);
+    return warm_up;
+  }
+
+ private:
+  double warm_up_;
+};
+
+std::unique_ptr<GradientCodec> coded(const CodeFormat& format) {
+  return std::make_unique<FixedWidthCodec>(format);
+}
 
 }  // namespace
 
@@ -63,20 +121,29 @@ std::unique_ptr<GradientCodec> make_fp16(const Parameters&, const PolicyContext&
 }
 
 std::unique_ptr<GradientCodec> make_qsgd(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<GatheredBits>(parameters.get<std::int64_t>("bits"), parameters.get<std::int64_t>("bucket"),
-                                        false);
+  return coded({.bits = parameters.get<std::int64_t>("bits"),
+                .header_bytes = 4,
+                .bucket = parameters.get<std::int64_t>("bucket")});
 }
 
 std::unique_ptr<GradientCodec> make_terngrad(const Parameters&, const PolicyContext&) {
-  return std::make_unique<GatheredBits>(2, kWholeGroup, false);
+  return coded({.bits = 2, .header_bytes = 4});
 }
 
 std::unique_ptr<GradientCodec> make_sign_sgd(const Parameters&, const PolicyContext&) {
-  return std::make_unique<GatheredBits>(1, 0, false);
+  return coded({.bits = 1});
 }
 
 std::unique_ptr<GradientCodec> make_ef_sign_sgd(const Parameters&, const PolicyContext&) {
-  return std::make_unique<GatheredBits>(1, kWholeGroup, true);
+  return coded({.bits = 1, .header_bytes = 4, .residual = true});
+}
+
+std::unique_ptr<GradientCodec> make_byte_grad(const Parameters&, const PolicyContext&) {
+  return coded({.bits = 8, .header_bytes = 8, .usual = MessageRoute::scatter_gather});
+}
+
+std::unique_ptr<GradientCodec> make_one_bit_adam(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<OneBitAdam>(parameters.get<double>("warm_up"));
 }
 
 }  // namespace contend

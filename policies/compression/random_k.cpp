@@ -1,7 +1,8 @@
 // Random-k (Stich et al., NeurIPS 2018) with a seed that all workers share: they pick the same values, so that no
-// indices are sent and the picked values can be all-reduced.
+// indices are sent and the picked values can be added up on the way.
 
 #include "policies/compression/kernels.hpp"
+#include "policies/compression/routes.hpp"
 #include "policies/compression/sparse.hpp"
 #include "policies/factories.hpp"
 
@@ -16,10 +17,12 @@ class RandomK final : public SparseCodec {
                                                   const GradientGroup& group) const override {
     const std::int64_t d = problem.elements(group);
     const std::int64_t k = selected(d, density());
-    return {compress(problem, d, k),
-            ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, Bytes{k * problem.gradient_element_bytes}),
-            ExchangeStage::kernel("unpack", problem.kernels->of(kernels::scatter_add(d, k)))};
+    std::vector<ExchangeStage> made{compress(problem, d, k)};
+    add_up_values(problem, k, "", made);
+    made.push_back(ExchangeStage::kernel("unpack", problem.kernels->of(kernels::scatter_add(d, k))));
+    return made;
   }
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute) const override { return std::nullopt; }
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {

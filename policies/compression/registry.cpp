@@ -19,7 +19,10 @@ constexpr ParameterInfo kTopK[] = {
     density(0.001),
     {"gamma_ps", 0.0, 0, 1e6,
      "selection takes gamma x d log2(d), in picoseconds; 0: radix select by the roofline of the device"}};
-
+constexpr ParameterInfo kLags[] = {
+    {"min_density", 0.001, 1e-6, 1, "of a layer whose all-gather nothing hides"},
+    {"slack_density", 0.05, 1e-6, 1, "of a layer all of whose values and indices could be hidden"},
+    kTopK[1]};
 constexpr ParameterInfo kRandomK[] = {density(0.01)};
 constexpr ParameterInfo kGaussianK[] = {
     density(0.001), {"refinements", std::int64_t{3}, 0, 100, "counts by which the threshold is corrected"}};
@@ -30,6 +33,12 @@ constexpr ParameterInfo kDgc[] = {density(0.001),
 constexpr ParameterInfo kQsgd[] = {{"bits", std::int64_t{8}, 2, 16, "of a value, sign included"},
                                    {"bucket", std::int64_t{512}, 1, 1e12, "values that share a norm of 4 bytes"}};
 constexpr ParameterInfo kOneBitAdam[] = {{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"}};
+constexpr ParameterInfo kApmSqueeze[] = {
+    {"warm_up", 0.15, 0, 1, "share of the iterations in full precision; assumption: that of onebit-adam"}};
+constexpr ParameterInfo kLossless[] = {
+    {"ratio", 1.2, 1, 100, "dense over compressed size; assumption: 1.2 for 32-bit values, 1.5 for bf16"},
+    {"compress_gb_per_s", 250.0, 1e-3, 1e6, "dense GB/s (10^9 bytes) of the compressing kernel"},
+    {"decompress_gb_per_s", 250.0, 1e-3, 1e6, "dense GB/s of the decompressing kernel"}};
 constexpr ParameterInfo kLowRank[] = {rank(4)};
 
 std::unique_ptr<GradientCodec> make_none(const Parameters&, const PolicyContext&) {
@@ -47,6 +56,8 @@ constexpr PolicyRow<GradientCodec> kCompression[] = {
     {"ms-top-k", "values above the best of many sampled thresholds", "Shi et al., MLSys 2021", kMsTopK, make_ms_top_k},
     {"dgc", "values above a threshold from a sample, with momentum correction", "Lin et al., ICLR 2018", kDgc,
      make_dgc},
+    {"lags", "the largest values, each layer as dense as the rest of the backward pass hides", "Shi et al., ECAI 2020",
+     kLags, make_lags},
     {"random-k", "the same random values on every worker, all-reduced without indices", "Stich et al., NeurIPS 2018",
      kRandomK, make_random_k},
     {"qsgd", "random rounding to a few levels; all-gathered", "Alistarh et al., NeurIPS 2017", kQsgd, make_qsgd},
@@ -60,6 +71,10 @@ constexpr PolicyRow<GradientCodec> kCompression[] = {
     {"byte-grad", "8 bits in an all-to-all and an all-gather", "Gan et al., VLDB 2022 (BAGUA)", {}, make_byte_grad},
     {"onebit-adam", "after a warm-up signs in an all-to-all and an all-gather", "Tang et al., ICML 2021", kOneBitAdam,
      make_one_bit_adam},
+    {"apm-squeeze", "as onebit-adam, with momentum preconditioned by the warm-up", "Tang et al., arXiv 2008.11343",
+     kApmSqueeze, make_one_bit_adam},
+    {"lossless", "exponents coded shorter, in each half of the all-reduce where that is faster",
+     "Fan et al., arXiv 2604.27844 (ZipCCL)", kLossless, make_lossless},
     {"power-sgd", "two factors of low rank, all-reduced one after the other", "Vogels et al., NeurIPS 2019", kLowRank,
      make_power_sgd},
     {"acp-sgd", "one of two factors of low rank in turn", "Zhang et al., ICDCS 2023", kLowRank, make_acp_sgd},

@@ -1,6 +1,7 @@
 #include "policies/compression/sparse.hpp"
 
 #include "policies/compression/kernels.hpp"
+#include "policies/compression/routes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,12 +26,27 @@ ExchangeStage SparseCodec::compress(const OverlapProblem& problem, std::int64_t 
                                problem.kernels->of(kernels::add_residual(d)) + select(*problem.kernels, d, k));
 }
 
+std::optional<RouteRefusal> SparseCodec::refusal(MessageRoute route) const {
+  if (route == MessageRoute::all_reduce || route == MessageRoute::scatter_gather) return refuse_indices();
+  return std::nullopt;
+}
+
 std::vector<ExchangeStage> SparseCodec::stages(const OverlapProblem& problem, const GradientGroup& group) const {
-  const std::int64_t d = problem.elements(group);
-  const std::int64_t k = selected(d, density_);
-  return {compress(problem, d, k),
-          ExchangeStage::send("all-gather", CollectiveKind::all_gather, pairs(problem, k * problem.workers)),
-          ExchangeStage::kernel("add up", problem.kernels->of(kernels::scatter_add(d, k * problem.workers)))};
+  const std::int64_t d = problem.elements(group), k = count(problem, group), all = k * problem.workers;
+  std::vector<ExchangeStage> made{compress(problem, d, k)};
+  const auto unpack = [&](std::int64_t values) {
+    made.push_back(ExchangeStage::kernel("add up", problem.kernels->of(kernels::scatter_add(d, values))));
+  };
+  if (problem.route(MessageRoute::all_gather) != MessageRoute::server) {
+    made.push_back(ExchangeStage::send("all-gather", CollectiveKind::all_gather, pairs(problem, all)));
+    unpack(all);
+    return made;
+  }
+  made.push_back(ExchangeStage::send("push", CollectiveKind::reduce, pairs(problem, k)));
+  const Bytes sum = pairs(problem, std::min(all, d)), dense = problem.size(group);
+  made.push_back(ExchangeStage::send("pull", CollectiveKind::broadcast, std::min(sum, dense)));
+  if (sum < dense) unpack(std::min(all, d));
+  return made;
 }
 
 }  // namespace contend

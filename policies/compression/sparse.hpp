@@ -15,11 +15,18 @@ namespace contend {
 class SparseCodec : public GradientCodec {
  public:
   explicit SparseCodec(double density) : density_{density} {}
-  /// Select; all-gather of (value, index) pairs; add up those of all workers.
+  /// Select; all-gather of (value, index) pairs; add up those of all workers. By parameter servers: push the pairs,
+  /// pull those of the sum, of which there are up to as many as all workers have, or the whole sum where that is
+  /// smaller.
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override;
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override;
 
  protected:
+  /// Values of a group that each worker sends.
+  [[nodiscard]] virtual std::int64_t count(const OverlapProblem& problem, const GradientGroup& group) const {
+    return selected(problem.elements(group), density_);
+  }
   /// Time to find and write out k of d values, the residual already added.
   [[nodiscard]] virtual Time select(const KernelCosts& kernels, std::int64_t d, std::int64_t k) const = 0;
   /// Adding the residual, and selecting.

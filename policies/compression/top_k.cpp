@@ -2,10 +2,12 @@
 // (Shi et al., ICDCS 2019) keeps the k largest of the sum: pairs of workers merge their selections up a binomial tree,
 // the result is broadcast.
 
+#include "policies/compression/top_k.hpp"
+
 #include "policies/compression/kernels.hpp"
-#include "policies/compression/sparse.hpp"
 #include "policies/factories.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -13,29 +15,17 @@ namespace contend {
 
 namespace {
 
-class TopK : public SparseCodec {
- public:
-  explicit TopK(const Parameters& parameters)
-      : SparseCodec{parameters.get<double>("density")}, gamma_ps_{parameters.get<double>("gamma_ps")} {}
-
- protected:
-  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
-    if (gamma_ps_ <= 0) return costs.of(kernels::radix_select(d, k));
-    const auto n = static_cast<double>(d);
-    return Time::ceil_nanoseconds(std::max(1.0, gamma_ps_ * 1e-3 * n * std::log2(n)));
-  }
-
- private:
-  double gamma_ps_;
-};
-
 class GlobalTopK final : public TopK {
  public:
-  using TopK::TopK;
+  explicit GlobalTopK(const Parameters& parameters) : TopK{parameters, parameters.get<double>("density")} {}
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
+    if (route == MessageRoute::usual) return std::nullopt;
+    return RouteRefusal{"pairs of workers merge their selections up a tree", "overlap.collective: auto"};
+  }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const std::int64_t d = problem.elements(group);
-    const std::int64_t k = selected(d, density());
+    const std::int64_t k = count(problem, group);
     const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(problem.workers - 1)));
     // In each round two selections become one: their 2k pairs are sorted into place, and the k largest kept.
     const KernelCosts& costs = *problem.kernels;
@@ -51,8 +41,17 @@ class GlobalTopK final : public TopK {
 
 }  // namespace
 
+TopK::TopK(const Parameters& parameters, double density)
+    : SparseCodec{density}, gamma_ps_{parameters.get<double>("gamma_ps")} {}
+
+Time TopK::select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const {
+  if (gamma_ps_ <= 0) return costs.of(kernels::radix_select(d, k));
+  const auto n = static_cast<double>(d);
+  return Time::ceil_nanoseconds(std::max(1.0, gamma_ps_ * 1e-3 * n * std::log2(n)));
+}
+
 std::unique_ptr<GradientCodec> make_top_k(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<TopK>(parameters);
+  return std::make_unique<TopK>(parameters, parameters.get<double>("density"));
 }
 
 std::unique_ptr<GradientCodec> make_gtop_k(const Parameters& parameters, const PolicyContext&) {

@@ -100,19 +100,10 @@ PlannedProblem planned(const OverlapProblem& problem) {
     if (at_once) layer.backward = Time{};
   }
   for (std::size_t i = 0; i < problem.gradients.size(); ++i) {
-    double alpha_ns = 0, bytes_ns = 0;
-    bool sent = false;
-    for (const ExchangeStage& stage : problem.codec->stages(problem, {i, i})) {
-      if (stage.collective) {
-        const LinearCost& cost = problem.cost.of(*stage.collective, stage.scope);
-        alpha_ns += static_cast<double>(cost.alpha.ns());
-        bytes_ns += stage.bytes.to_double() * cost.beta.ns_per_byte();
-      }
-      sent = sent || stage.collective;
-      if (!sent && !at_once) result.problem.layers[problem.gradients[i].layer].backward += stage.duration;
-    }
-    result.cost.alpha_ns = std::max(result.cost.alpha_ns, alpha_ns);
-    const double bytes = result.cost.beta_ns > 0 ? bytes_ns / result.cost.beta_ns : 0;
+    const MessageCost alone = message_cost(problem, {i, i});
+    if (!at_once) result.problem.layers[problem.gradients[i].layer].backward += Time::ceil_nanoseconds(alone.before_ns);
+    result.cost.alpha_ns = std::max(result.cost.alpha_ns, alone.alpha_ns);
+    const double bytes = result.cost.beta_ns > 0 ? alone.bytes_ns / result.cost.beta_ns : 0;
     result.problem.gradients[i].size = Bytes{std::max<std::int64_t>(1, std::llround(bytes))};
   }
   return result;

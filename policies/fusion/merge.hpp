@@ -25,11 +25,21 @@ struct SerialCost {
 };
 /// Start-up and time per byte of one exchange as a whole: an all-reduce, or push and pull.
 [[nodiscard]] SerialCost serial_cost(const ExchangeCost& cost);
+/// One message with its stages, as planners see it: t = before, on the stream of the GPU; then alpha + bytes, in the
+/// channel. Of push and pull that don't share bandwidth, the longer one.
+struct MessageCost {
+  double before_ns = 0;  ///< kernels before the first collective
+  double alpha_ns = 0;   ///< start-ups of its collectives
+  double bytes_ns = 0;   ///< the rest of their time
+  double after_ns = 0;   ///< kernels between and after them, which don't hold the channel
+  [[nodiscard]] double transfer_ns() const { return alpha_ns + bytes_ns; }
+};
+[[nodiscard]] MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& group);
 /// What the planners below work on: the problem itself, or where gradients are compressed a dense one that is alike.
 /// Its gradients have the size whose exchange takes as long as their compressed collectives, its layers include the
-/// kernels that come before those, each gradient compressed on its own. What merging saves in kernels and rounds is
-/// not seen; the graph that is built from a plan has it right. Weights are all ready at once, as if the backward pass
-/// took no time.
+/// kernels that come before those, each gradient compressed on its own. That merging saves start-ups is seen, that it
+/// saves launches of kernels is not (omgs_merge sees both); the graph that is built from a plan has it right. Weights
+/// are all ready at once, as if the backward pass took no time.
 struct PlannedProblem {
   OverlapProblem problem;
   SerialCost cost;
@@ -48,6 +58,15 @@ struct PlannedProblem {
 [[nodiscard]] MergePlan published_merge(const OverlapProblem& problem, const SerialCost& cost);
 /// ASC-WFBP (Shi et al., INFOCOM 2021): only if it is ready before the transfer would start.
 [[nodiscard]] MergePlan asc_merge(const OverlapProblem& problem, const SerialCost& cost);
+
+/// When the last message has been received and unpacked, in ns from the start of the backward pass, as OMGS-SGD (Shi et
+/// al., INFOCOM 2020) has it: kernels before a message are executed in the backward pass and delay what follows, one
+/// message at a time. Kernels after a message delay nothing but its own end.
+[[nodiscard]] double stream_end_ns(const OverlapProblem& problem, const MergePlan& plan);
+/// The walk of that paper, with the stages that a merged group really has: a group takes the next gradient in if that
+/// saves more of transfers, kernels after them included, than the wait for the gradient and the change of kernels
+/// before them exceed the wait for the channel. Without compression published_merge.
+[[nodiscard]] MergePlan omgs_merge(const OverlapProblem& problem);
 
 /// Each group is sent when its last gradient is ready, `messages` at once, and the next forward waits for all of them.
 [[nodiscard]] FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages = 1);

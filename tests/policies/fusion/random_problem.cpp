@@ -2,6 +2,7 @@
 
 #include "sim/random.hpp"
 
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -76,8 +77,12 @@ std::unique_ptr<FusionPolicy> usual(const PolicyRow<FusionPolicy>& row) {
   return fusion(row.name);
 }
 
-std::unique_ptr<FusionPolicy> fusion(std::string_view name, std::vector<std::pair<std::string, ParameterValue>> given) {
-  for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
+namespace {
+
+template <class Port>
+std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, std::string_view name,
+                           const std::vector<std::pair<std::string, ParameterValue>>& given) {
+  for (const PolicyRow<Port>& row : table) {
     if (row.name != name) continue;
     std::vector<std::pair<std::string, ParameterValue>> values;
     for (const ParameterInfo& info : row.parameters) {
@@ -89,7 +94,19 @@ std::unique_ptr<FusionPolicy> fusion(std::string_view name, std::vector<std::pai
     }
     return row.make(Parameters{std::move(values)}, {});
   }
-  throw std::invalid_argument{"no fusion policy " + std::string{name}};
+  throw std::invalid_argument{"no policy " + std::string{name}};
+}
+
+}  // namespace
+
+std::unique_ptr<FusionPolicy> fusion(std::string_view name,
+                                     const std::vector<std::pair<std::string, ParameterValue>>& given) {
+  return make(fusion_policies(), name, given);
+}
+
+std::unique_ptr<GradientCodec> compression(std::string_view name,
+                                           const std::vector<std::pair<std::string, ParameterValue>>& given) {
+  return make(compression_policies(), name, given);
 }
 
 }  // namespace contend::test

@@ -5,7 +5,11 @@
 #include "policies/registry.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace contend::test {
 
@@ -22,7 +26,9 @@ struct ProblemRange {
 /// A row of the table with its usual parameters.
 [[nodiscard]] std::unique_ptr<FusionPolicy> usual(const PolicyRow<FusionPolicy>& row);
 /// The policy of that name; parameters as given, else as usual.
-[[nodiscard]] std::unique_ptr<FusionPolicy> fusion(std::string_view name,
-                                                   std::vector<std::pair<std::string, ParameterValue>> given = {});
+[[nodiscard]] std::unique_ptr<FusionPolicy> fusion(
+    std::string_view name, const std::vector<std::pair<std::string, ParameterValue>>& given = {});
+[[nodiscard]] std::unique_ptr<GradientCodec> compression(
+    std::string_view name, const std::vector<std::pair<std::string, ParameterValue>>& given = {});
 
 }  // namespace contend::test

@@ -1,0 +1,103 @@
+// OMGS-SGD (Shi et al., INFOCOM 2020): merging where compression runs on the stream of the backward pass.
+
+#include "policies/factories.hpp"
+#include "policies/fusion/merge.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace contend {
+
+namespace {
+
+double ns(Time time) {
+  return static_cast<double>(time.ns());
+}
+
+/// Of a message as it is, all-reduced or pushed and pulled.
+MessageCost dense_cost(const OverlapProblem& problem, const GradientGroup& group) {
+  const SerialCost cost = serial_cost(problem.cost);
+  return {.alpha_ns = cost.alpha_ns, .bytes_ns = cost.beta_ns * problem.size(group).to_double()};
+}
+
+class OptimalMergedGradient final : public FusionPolicy {
+ public:
+  [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
+    return barrier_graph(problem, omgs_merge(problem));
+  }
+};
+
+}  // namespace
+
+MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& group) {
+  if (problem.codec == nullptr) return dense_cost(problem, group);
+  MessageCost sum;
+  struct Way {
+    double alpha_ns = 0, bytes_ns = 0;
+    [[nodiscard]] double total() const { return alpha_ns + bytes_ns; }
+  };
+  std::array<Way, 2> ways;  // all but pulls, and pulls
+  bool sent = false;
+  for (const ExchangeStage& stage : problem.codec->stages(problem, group)) {
+    if (!stage.collective) {
+      (sent ? sum.after_ns : sum.before_ns) += ns(stage.duration);
+      continue;
+    }
+    sent = true;
+    const LinearCost& cost = problem.cost.of(*stage.collective, stage.scope);
+    Way& way = ways[problem.cost.duplex() && stage.collective == CollectiveKind::broadcast ? 1 : 0];
+    way.alpha_ns += ns(cost.alpha);
+    way.bytes_ns += ns(cost.of(stage.bytes) - cost.alpha);
+  }
+  const Way& busier = ways[0].total() < ways[1].total() ? ways[1] : ways[0];
+  sum.alpha_ns = busier.alpha_ns;
+  sum.bytes_ns = busier.bytes_ns;
+  return sum;
+}
+
+double stream_end_ns(const OverlapProblem& problem, const MergePlan& plan) {
+  const std::vector<Time> ready = problem.ready();
+  double kernels = 0, channel = 0, end = 0;
+  for (const GradientGroup& group : plan) {
+    const MessageCost cost = message_cost(problem, group);
+    kernels += cost.before_ns;
+    channel = std::max(channel, ns(ready[group.last]) + kernels) + cost.transfer_ns();
+    end = std::max(end, channel + cost.after_ns);
+  }
+  return end;
+}
+
+MergePlan omgs_merge(const OverlapProblem& problem) {
+  const std::vector<Time> ready = problem.ready();
+  const auto beyond = [](const MessageCost& cost) { return cost.transfer_ns() + cost.after_ns; };
+  MergePlan plan;
+  double kernels = 0, channel = 0;  // of the groups before this one
+  GradientGroup group{0, 0};
+  MessageCost cost = message_cost(problem, group);
+  for (std::size_t next = 1; next < ready.size(); ++next) {
+    const double done = ns(ready[group.last]) + kernels + cost.before_ns;
+    const double start = std::max(channel, done);
+    const MessageCost alone = message_cost(problem, {next, next});
+    const MessageCost merged = message_cost(problem, {group.first, next});
+    const double wait =
+        ns(ready[next] - ready[group.last]) + merged.before_ns - cost.before_ns - alone.before_ns - (start - done);
+    if (wait < beyond(cost) + beyond(alone) - beyond(merged)) {
+      group.last = next;
+      cost = merged;
+      continue;
+    }
+    plan.push_back(group);
+    kernels += cost.before_ns;
+    channel = start + cost.transfer_ns();
+    group = {next, next};
+    cost = alone;
+  }
+  plan.push_back(group);
+  return plan;
+}
+
+std::unique_ptr<FusionPolicy> make_omgs(const Parameters&, const PolicyContext&) {
+  return std::make_unique<OptimalMergedGradient>();
+}
+
+}  // namespace contend

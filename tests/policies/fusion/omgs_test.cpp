@@ -1,0 +1,183 @@
+#include "models/overlap/measure.hpp"
+#include "models/overlap/steady_state.hpp"
+#include "policies/fusion/merge.hpp"
+#include "tests/policies/fusion/random_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Selects for `launch` ns and gamma x log2(x) of x bytes, then gathers `share` of the bytes; nothing after that, so
+/// that the recursion of the paper is exact.
+class Selection final : public GradientCodec {
+ public:
+  Selection(std::int64_t launch, double gamma, std::int64_t share) : launch_{launch}, gamma_{gamma}, share_{share} {}
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const double x = problem.size(group).to_double();
+    return {
+        ExchangeStage::kernel("select",
+                              Time::nanoseconds(launch_) + Time::ceil_nanoseconds(gamma_ * x * std::log2(x + 1))),
+        ExchangeStage::send("all-gather", CollectiveKind::all_gather, Bytes{1 + problem.size(group).count() / share_})};
+  }
+
+ private:
+  std::int64_t launch_;
+  double gamma_;
+  std::int64_t share_;
+};
+
+/// Layers with forward time 1; backward times and sizes as given, in backward order. All-gathers of 2 alpha + 2 beta m.
+OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vector<std::int64_t>& bytes,
+                     std::int64_t alpha) {
+  OverlapProblem problem;
+  problem.workers = 2;
+  const std::size_t n = backward.size();
+  for (std::size_t i = n; i-- > 0;)
+    problem.layers.push_back({"l" + std::to_string(n - 1 - i), Time::nanoseconds(1), Time::nanoseconds(backward[i])});
+  for (std::size_t i = 0; i < n; ++i) problem.gradients.push_back({n - 1 - i, Bytes{bytes[i]}});
+  problem.cost = ExchangeCost::measured({Time::nanoseconds(2 * alpha), TimePerByte{2}});
+  return problem;
+}
+
+std::vector<std::size_t> ends(const MergePlan& plan) {
+  std::vector<std::size_t> last;
+  for (const GradientGroup& group : plan) last.push_back(group.last);
+  return last;
+}
+
+/// A message of m bytes: 10 ns of selection, an all-gather of m / 10 + 1 bytes.
+class TenNs final : public GradientCodec {
+ public:
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    return {ExchangeStage::kernel("select", Time::nanoseconds(10)),
+            ExchangeStage::send("all-gather", CollectiveKind::all_gather, Bytes{problem.size(group).count() / 10})};
+  }
+};
+
+/// Every plan of n gradients: bit i of `cuts` ends a group after gradient i.
+MergePlan plan_of(std::size_t n, std::uint32_t cuts) {
+  MergePlan plan;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + 1 < n && ((cuts >> i) & 1U) == 0) continue;
+    plan.push_back({first, i});
+    first = i + 1;
+  }
+  return plan;
+}
+
+/// Whole numbers of ns and bytes, up to `most` gradients.
+OverlapProblem whole_problem(std::uint64_t seed, std::size_t most) {
+  OverlapProblem problem = random_problem(seed, {.most_layers = 12, .servers = false, .penalty = false});
+  problem.gradients.resize(std::min(problem.gradients.size(), most));
+  for (auto& each : problem.gradients) each.size = Bytes{1 + each.size.count() % 2000};
+  const auto alpha = Time::nanoseconds(static_cast<std::int64_t>(seed % 7) * problem.backward().ns() / 20);
+  problem.cost = ExchangeCost::measured({alpha, TimePerByte{2.0 * static_cast<double>(1 + seed % 5)}});
+  return problem;
+}
+
+Selection selection_of(const OverlapProblem& problem, std::uint64_t seed) {
+  const double bytes = problem.gradient().to_double();
+  const double gamma = static_cast<double>(seed % 4) * static_cast<double>(problem.backward().ns()) / (40 * bytes);
+  return {1 + static_cast<std::int64_t>(seed % 3) * problem.backward().ns() / 100, gamma,
+          1 + static_cast<std::int64_t>(seed % 11)};
+}
+
+}  // namespace
+
+TEST_CASE("OMGS by hand: merged while the wait is shorter than a start-up and a selection") {
+  // Backward 20 each, 50 bytes each. Alone: selection 10, all-gather alpha + 5. With alpha 12:
+  //   alone:       selected at 30, 60, 90; sent 30..47, 60..77, 90..107
+  //   {0, 1} {2}:  ready at 40, selected at 50, sent 50..72; then 70, 80, 80..97
+  //   {0} {1, 2}:  30..47; ready at 70, selected at 80, 80..102
+  //   {0, 1, 2}:   ready at 60, selected at 70, 70..97
+  // The walk: merging 0 and 1 waits 20 + 10 - 10 - 10 - 0 = 10 and saves 17 + 17 - 22 = 12; with 2 the same.
+  OverlapProblem problem = chain({20, 20, 20}, {50, 50, 50}, 12);
+  const TenNs codec;
+  problem.codec = &codec;
+  CHECK(stream_end_ns(problem, every_gradient(problem)) == 107);
+  CHECK(stream_end_ns(problem, {{0, 1}, {2, 2}}) == 97);
+  CHECK(stream_end_ns(problem, {{0, 0}, {1, 2}}) == 102);
+  CHECK(stream_end_ns(problem, one_group(problem)) == 97);
+  CHECK(ends(omgs_merge(problem)) == std::vector<std::size_t>{2});
+  // With alpha 9 it saves 9, less than it waits.
+  OverlapProblem quick = chain({20, 20, 20}, {50, 50, 50}, 9);
+  quick.codec = &codec;
+  CHECK(ends(omgs_merge(quick)) == std::vector<std::size_t>{0, 1, 2});
+}
+
+TEST_CASE("OMGS without compression is the published walk of MG-WFBP") {
+  std::size_t merged = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const OverlapProblem problem = whole_problem(seed, 12);
+    const SerialCost cost = serial_cost(problem.cost);
+    INFO("seed ", seed, ": ", describe(problem));
+    CHECK(ends(omgs_merge(problem)) == ends(published_merge(problem, cost)));
+    CHECK(stream_end_ns(problem, every_gradient(problem)) == serial_end_ns(problem, cost, every_gradient(problem)));
+    if (omgs_merge(problem).size() < problem.gradients.size()) ++merged;
+  }
+  CHECK(merged > 300);
+}
+
+TEST_CASE("how often the walk of OMGS finds the best of all merges") {
+  constexpr std::uint64_t kInstances = 3000;
+  std::size_t optimal = 0, better_than_alone = 0;
+  double worst = 1;
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    OverlapProblem problem = whole_problem(seed, 9);
+    const Selection codec = selection_of(problem, seed);
+    problem.codec = &codec;
+    INFO("seed ", seed, ": ", describe(problem));
+    const std::size_t n = problem.gradients.size();
+    double best = stream_end_ns(problem, one_group(problem));
+    for (std::uint32_t cuts = 0; cuts < (1U << (n - 1)); ++cuts)
+      best = std::min(best, stream_end_ns(problem, plan_of(n, cuts)));
+    const MergePlan plan = omgs_merge(problem);
+    const double end = stream_end_ns(problem, plan), alone = stream_end_ns(problem, every_gradient(problem));
+    CHECK(end >= best);
+    CHECK(plan.front().first == 0);
+    CHECK(plan.back().last == n - 1);
+    if (end == best) ++optimal;
+    if (end < alone) ++better_than_alone;
+    worst = std::max(worst, end / best);
+  }
+  MESSAGE("the walk is optimal in ", optimal, " of ", kInstances, ", better than no merge in ", better_than_alone,
+          ", at worst ", worst, " times the optimum");
+  CHECK(better_than_alone > kInstances / 4);  // else the instances decide nothing
+  CHECK(optimal > kInstances / 10);
+}
+
+TEST_CASE("the recursion of OMGS ends on the engine's ns") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    OverlapProblem problem = whole_problem(seed, 12);
+    const Selection codec = selection_of(problem, seed);
+    problem.codec = &codec;
+    const auto n = static_cast<std::uint32_t>(problem.gradients.size());
+    double kernels = 0;
+    for (const MergePlan& plan :
+         {omgs_merge(problem), every_gradient(problem), plan_of(n, static_cast<std::uint32_t>(seed * 2654435761U))}) {
+      INFO("seed ", seed, ": ", describe(problem));
+      kernels = 0;
+      for (const GradientGroup& group : plan) kernels += message_cost(problem, group).before_ns;
+      const double end = std::max(stream_end_ns(problem, plan), static_cast<double>(problem.backward().ns()) + kernels);
+      const IterationGraph graph = barrier_graph(problem, plan).graph;
+      SteadyStateOptions options;
+      options.iterations = 3;
+      const SteadyState engine = measure_in_engine(graph, problem.cost, 2, options);
+      REQUIRE(engine.ends.size() >= 3);
+      // The first iteration begins at 0; each later one as long.
+      const double iteration = static_cast<double>((engine.ends[2] - engine.ends[1]).ns());
+      CHECK(iteration == static_cast<double>(problem.forward().ns()) + end);
+    }
+  }
+}
