@@ -105,6 +105,13 @@ ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link
   return cost;
 }
 
+ExchangeCost ExchangeCost::on_links(std::array<CostCurve, kCollectiveKinds> curves) {
+  ExchangeCost cost;
+  for (std::size_t kind = 0; kind < curves.size(); ++kind) cost.costs_[kAll][kind] = curves[kind].least();
+  cost.curves_.assign(curves.begin(), curves.end());
+  return cost;
+}
+
 ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool colocated, const ChannelCost& link) {
   CONTEND_CHECK(workers >= 1 && servers >= 1 && (!colocated || servers <= workers), "the servers have their machines");
   const double n = workers;
