@@ -59,6 +59,8 @@ std::unique_ptr<GradientCodec> make_ms_top_k(const Parameters&, const PolicyCont
 std::unique_ptr<GradientCodec> make_dgc(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_lags(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_random_k(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_saps(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_d_psgd(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_qsgd(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_terngrad(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_sign_sgd(const Parameters&, const PolicyContext&);

@@ -54,12 +54,21 @@ ScenarioKey for_its_study(ScenarioKey key) {
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); })) {
     if (key.needs.empty()) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
+    const bool draws = key.path == "seed";  // pairs of workers
+    if (draws) key.needs = "a study of jobs, or overlap.links";
+    key.applies = [own = key.applies, draws](const Scenario& scenario) {
+      return (!scenario.overlap.given() || (draws && scenario.overlap.links)) && (!own || own(scenario));
+    };
+  } else if (key.path.starts_with("network.")) {
+    if (key.needs.empty()) key.needs = kNoLinks;
     key.applies = [own = key.applies](const Scenario& scenario) {
-      return !scenario.overlap.given() && (!own || own(scenario));
+      return has_no_links(scenario) && (!own || own(scenario));
     };
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
-    key.needs = "overlap.model or overlap.layers";
-    key.applies = [](const Scenario& scenario) { return scenario.overlap.given(); };
+    if (key.needs.empty()) key.needs = "overlap.model or overlap.layers";
+    key.applies = [own = key.applies](const Scenario& scenario) {
+      return scenario.overlap.given() && (!own || own(scenario));
+    };
   }
   return key;
 }

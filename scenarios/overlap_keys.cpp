@@ -5,7 +5,10 @@
 #include "scenarios/key_rows.hpp"
 #include "scenarios/policy_codec.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace contend {
@@ -100,7 +103,12 @@ std::vector<ScenarioKey> exchange_rows() {
       row(
           "overlap.workers", [](auto& s) -> auto& { return s.overlap.workers; },
           list_codec<int>(integer_codec<int>(1, kMaxWorkers), 1, "integers"),
-          "numbers of workers, one table of policies each"),
+          "numbers of workers, one table of policies each; with overlap.links the first so many sites, all if not "
+          "given"),
+      row(
+          "overlap.links", [](auto& s) -> auto& { return s.overlap.links; }, optional_codec(path_codec(), ""),
+          "links between sites with a worker each, in place of network.* (CSV: from, to, latency_ms one way, mbps), "
+          "relative to the file that names it"),
       row(
           "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
           "workers on each server, which share its interface to the network; fewer workers are on one server"),
@@ -141,7 +149,7 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.two_at_once", [](auto& s) -> auto& { return s.overlap.two_at_once; },
           optional_codec(number_codec(1, 4), "auto"),
           "time per byte of each of two simultaneous messages over that of one alone; k: 1 + (k-1) x (this - 1); auto: "
-          "2 + eta/beta of the network, 1 if it is analytic"),
+          "2 + eta/beta of the network, 1 if it is analytic, 2 on overlap.links"),
       row(
           "overlap.fusion", [](auto& s) -> auto& { return s.overlap.fusion; },
           list_codec<PolicyChoice>(policy_codec(policy_kind("fusion")), default_policy(policy_kind("fusion"), "bsp"),
@@ -162,11 +170,24 @@ std::vector<ScenarioKey> exchange_rows() {
   };
 }
 
+/// Sites have links of their own: collectives are rings and trees over them.
+constexpr std::string_view kNotOnLinks[] = {"overlap.exchange", "overlap.formula", "overlap.servers",
+                                            "overlap.colocated"};
+
 }  // namespace
+
+bool has_no_links(const Scenario& scenario) {
+  return !scenario.overlap.given() || !scenario.overlap.links;
+}
 
 std::vector<ScenarioKey> overlap_keys() {
   std::vector<ScenarioKey> keys = model_rows();
   for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
+  for (ScenarioKey& key : keys) {
+    if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
+    key.needs = kNoLinks;
+    key.applies = has_no_links;
+  }
   return keys;
 }
 

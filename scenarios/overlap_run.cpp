@@ -1,6 +1,7 @@
 #include "scenarios/overlap_run.hpp"
 
 #include "models/overlap/iteration.hpp"
+#include "models/overlap/link_cost.hpp"
 #include "models/overlap/measure.hpp"
 #include "models/overlap/volume.hpp"
 #include "scenarios/overlap_check.hpp"
@@ -8,6 +9,7 @@
 #include "scenarios/run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -45,6 +47,8 @@ std::string title(std::string_view kind, const PolicyChoice& choice) {
 void use_codec(const Scenario& scenario, const GradientCodec* codec, OverlapProblem& problem) {
   problem.codec = codec;
   if (codec == nullptr) return;
+  if (scenario.overlap.links && problem.workers > 1)
+    problem.cost = overlap_cost(scenario, problem.workers, codec->peers());
   const DeviceChoice& choice = scenario.overlap.device;
   if (choice.calibrated) {
     problem.kernels.emplace(choice.calibrated, scenario.overlap.kernel_factor);
@@ -121,10 +125,20 @@ OverlapRow measure(const Scenario& scenario, const TimedModel& model, OverlapPro
   return row;
 }
 
+ExchangeCost cost_on_links(const Scenario& scenario, int workers, const PeerRule& peers) {
+  constexpr double kFairSharing = 2;
+  const OverlapStudy& study = scenario.overlap;
+  const LinkMatrix links = read_link_matrix(*study.links).first(static_cast<std::size_t>(workers));
+  ExchangeCost cost = link_cost(links, study.gamma, peers, scenario.seed);
+  cost.penalty = study.two_at_once.value_or(kFairSharing) - 2;
+  return cost;
+}
+
 }  // namespace
 
-ExchangeCost overlap_cost(const Scenario& scenario, int workers) {
+ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule& peers) {
   const OverlapStudy& study = scenario.overlap;
+  if (study.links && workers > 1) return cost_on_links(scenario, workers, peers);
   const AlphaBeta network = network_cost(scenario.network);
   const ChannelCost link{network.alpha, network.beta, study.gamma};
   const bool server = study.exchange == ExchangeKind::parameter_server;

@@ -16,8 +16,9 @@ namespace contend {
 [[nodiscard]] bool completes_table(const OverlapStudy& study);
 /// The model with its layer times, scaled if the study says so. Throws InputError.
 [[nodiscard]] TimedModel overlap_model(const OverlapStudy& study);
-/// Throws InputError, e.g. for a network that no closed form describes.
-[[nodiscard]] ExchangeCost overlap_cost(const Scenario& scenario, int workers);
+/// Throws InputError, e.g. for a network that no closed form describes. `peers` says who swaps with whom where links
+/// differ (overlap.links).
+[[nodiscard]] ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule& peers = {});
 [[nodiscard]] OverlapProblem overlap_problem(const Scenario& scenario, const TimedModel& model, int workers);
 
 struct OverlapRow {

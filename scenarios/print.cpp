@@ -23,7 +23,7 @@ std::string to_yaml(const Scenario& scenario, const std::string& folder) {
   if (!folder.empty()) {
     Scenario moved = scenario;
     for (auto* path : {&moved.network.routes, &moved.network.events, &moved.workload.jobs, &moved.overlap.layers,
-                       &moved.overlap.device.profile}) {
+                       &moved.overlap.device.profile, &moved.overlap.links}) {
       if (*path) *path = std::filesystem::proximate(**path, folder).string();
     }
     return to_yaml(moved);

@@ -5,9 +5,11 @@
 #include "scenarios/network.hpp"
 #include "scenarios/overlap_check.hpp"
 #include "scenarios/scheduling_keys.hpp"
+#include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -91,6 +93,7 @@ class LayerReader {
     if (vcs_are_read) place(vcs_complaints(scenario_));
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     if (!readable || !complaints_.empty()) return;
+    take_sites();
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
   }
@@ -99,6 +102,26 @@ class LayerReader {
   [[nodiscard]] Scenario& scenario() { return scenario_; }
 
  private:
+  /// The workers of a study whose links stand in a file.
+  void take_sites() {
+    OverlapStudy& study = scenario_.overlap;
+    if (!study.given() || !study.links) return;
+    try {
+      const std::vector<std::string> sites = read_link_matrix(*study.links).sites();
+      const auto is_workers = [](const Assignment& given) { return given.key->path == "overlap.workers"; };
+      if (std::none_of(given_.begin(), given_.end(), is_workers)) study.workers = {static_cast<int>(sites.size())};
+      for (const int workers : study.workers) {
+        if (static_cast<std::size_t>(workers) <= sites.size()) continue;
+        Diagnostic complaint;
+        complaint.key = "overlap.workers";
+        complaint.reason = fmt::format("{} workers, but {} links {} sites", workers, *study.links, sites.size());
+        place({std::move(complaint)});
+      }
+    } catch (const InputError& error) {
+      complaints_.insert(complaints_.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+
   void collect(const SourceText& source, const YamlNode& map, const std::string& prefix,
                std::vector<Assignment>& assignments) {
     const auto& keys = scenario_keys();

@@ -60,6 +60,7 @@ struct OverlapStudy {
   TimePerByte gamma;                  ///< adding up a byte
   std::optional<int> servers;         ///< parameter servers; as many as workers if not given
   bool colocated = false;             ///< servers on the machines of the workers
+  std::optional<std::string> links;   ///< path of links between sites, one worker each (LinkMatrix)
   std::optional<double> two_at_once;  ///< time per byte of each of two transfers, in units of that of one alone
   bool fast = false;                  ///< the fast executor instead of the engine
   std::vector<PolicyChoice> fusion;

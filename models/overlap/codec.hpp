@@ -2,6 +2,7 @@
 // How a group of gradients travels when it is compressed: kernels on the GPU before, between and after collectives.
 
 #include "models/overlap/kernel_costs.hpp"
+#include "models/overlap/peers.hpp"
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
 
@@ -76,6 +77,8 @@ class GradientCodec {
     return RouteRefusal{"it consists of collectives of its own", "overlap.collective: auto"};
   }
   [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }
+  /// With whom a worker swaps in CollectiveKind::exchange, where links differ.
+  [[nodiscard]] virtual PeerRule peers() const { return {}; }
   /// Kinds of iterations that differ in what they send, as shares of all iterations; they add up to 1.
   /// OverlapProblem::phase says which one is meant.
   [[nodiscard]] virtual std::vector<double> phases() const { return {1.0}; }

@@ -142,6 +142,14 @@ ExchangeCost ExchangeCost::two_level(int servers, int per_server, const ChannelC
   return cost;
 }
 
+ExchangeCost ExchangeCost::on_links(std::array<CostCurve, kCollectiveKinds> curves) {
+  ExchangeCost cost;
+  for (std::size_t kind = 0; kind < curves.size(); ++kind)
+    cost.at(kAll, static_cast<CollectiveKind>(kind)) = curves[kind].least();
+  cost.curves_.assign(curves.begin(), curves.end());
+  return cost;
+}
+
 ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool colocated, const ChannelCost& link) {
   CONTEND_CHECK(workers >= 1 && servers >= 1 && (!colocated || servers <= workers), "the servers have their machines");
   const double n = workers;

@@ -2,22 +2,16 @@
 // What it costs to exchange gradients among the workers of one job: a start-up and a time per byte for each kind of
 // collective, and how much several of them in the network at once slow each other down.
 
+#include "models/overlap/cost_curve.hpp"
+#include "models/overlap/linear_cost.hpp"
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 namespace contend {
-
-/// t(m) = alpha + beta m, rounded up to the nanosecond.
-struct LinearCost {
-  Time alpha;
-  TimePerByte beta;
-  [[nodiscard]] Time of(Bytes bytes) const {
-    return alpha + Time::ceil_nanoseconds(bytes.to_double() * beta.ns_per_byte());
-  }
-};
 
 /// One point-to-point link, as closed forms of collectives see it.
 struct ChannelCost {
@@ -68,9 +62,20 @@ class ExchangeCost {
   /// One server has no use for `between`, one rank a server none for `inside`: then it is ring(n) on the other link.
   static ExchangeCost two_level(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between);
 
+  /// Workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
+  static ExchangeCost on_links(std::array<CostCurve, kCollectiveKinds> curves);
+
   [[nodiscard]] ExchangeKind kind() const { return kind_; }
-  /// Of one transfer alone. Free where nothing was given: without levels each rank is a server of its own, so that
-  /// `leaders` and `peers` are all ranks, and nothing happens inside servers.
+  /// Of one transfer of that size alone; differs from of() on links that differ. Throws InputError if there the
+  /// collective can't be done.
+  [[nodiscard]] LinearCost sized(Bytes bytes, CollectiveKind collective,
+                                 CollectiveScope scope = CollectiveScope::all) const {
+    if (curves_.empty() || scope == CollectiveScope::server) return of(collective, scope);
+    return curves_[static_cast<std::size_t>(collective)].at(bytes);
+  }
+  /// Of one transfer alone; on links that differ that of the smallest, which no size falls below. Free where nothing
+  /// was given: without levels each rank is a server of its own, so that `leaders` and `peers` are all ranks, and
+  /// nothing happens inside servers.
   [[nodiscard]] const LinearCost& of(CollectiveKind collective, CollectiveScope scope = CollectiveScope::all) const {
     return costs_[static_cast<std::size_t>(levels() ? scope : flat(scope))][static_cast<std::size_t>(collective)];
   }
@@ -106,6 +111,7 @@ class ExchangeCost {
   }
 
   std::array<std::array<LinearCost, kCollectiveKinds>, kCollectiveScopes> costs_{};
+  std::vector<CostCurve> curves_;  // by kind; empty: costs_ says all
   int per_server_ = 1;
   ExchangeKind kind_ = ExchangeKind::all_reduce;
   bool duplex_ = false;

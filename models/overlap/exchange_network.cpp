@@ -31,7 +31,7 @@ void ExchangeLanes::set_ways(std::size_t lane, Time now) {
 }
 
 TransferId ExchangeLanes::start(CollectiveKind kind, CollectiveScope scope, Bytes bytes, Time now) {
-  const LinearCost& alone = cost_.of(kind, scope);
+  const LinearCost alone = cost_.sized(bytes, kind, scope);
   const std::size_t outside = cost_.duplex() && kind == CollectiveKind::broadcast ? 1 : 0;
   const std::size_t lane = scope == CollectiveScope::server || cost_.one_server() ? 2 : outside;
   TransferId id{transfers_.size()};
@@ -115,7 +115,7 @@ class ExchangeNetwork final : public NetworkModel {
     }
   }
   [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
-    return lanes_.cost().of(request.collective, request.scope).of(request.bytes);
+    return lanes_.cost().sized(request.bytes, request.collective, request.scope).of(request.bytes);
   }
   TransferId start(const TransferRequest& request, Time now) override {
     account(now);

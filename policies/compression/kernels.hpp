@@ -58,6 +58,12 @@ inline constexpr double kSector = 32;
   return {(kSector + kFloat) * static_cast<double>(k), static_cast<double>(k), 1, "random_k", {d, k}};
 }
 
+/// k values that have arrived, averaged with those at random places.
+[[nodiscard]] inline KernelWork average_picked(std::int64_t k) {
+  const auto n = static_cast<double>(k);
+  return {(2 * kSector + kFloat) * n, 2 * n, 1};
+}
+
 /// `count` pairs of index and value added into d zeros.
 [[nodiscard]] inline KernelWork scatter_add(std::int64_t d, std::int64_t count) {
   const auto pairs = static_cast<double>(count);
@@ -123,6 +129,12 @@ inline constexpr double kSector = 32;
           static_cast<int>(r),
           "orthogonalize",
           {m, r}};
+}
+
+/// A weighted sum of `vectors` vectors of d values, written over one of them.
+[[nodiscard]] inline KernelWork mix(std::int64_t d, int vectors) {
+  const auto n = static_cast<double>(d);
+  return {kFloat * n * (vectors + 1), 2 * n * vectors, 1, vectors == 2 ? "add_residual" : "", {d}};
 }
 
 }  // namespace contend::kernels

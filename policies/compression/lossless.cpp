@@ -62,7 +62,8 @@ class Lossless final : public GradientCodec {
     const auto time = [&](const std::vector<ExchangeStage>& stages) {
       Time sum;
       for (const ExchangeStage& stage : stages)
-        sum += stage.collective ? problem.cost.of(*stage.collective).of(stage.bytes) : stage.duration;
+        sum += stage.collective ? problem.cost.sized(stage.bytes, *stage.collective, stage.scope).of(stage.bytes)
+                                : stage.duration;
       return sum;
     };
     return time(compressed) < time(raw) ? std::move(compressed) : std::move(raw);

@@ -24,6 +24,12 @@ constexpr ParameterInfo kLags[] = {
     {"slack_density", 0.05, 1e-6, 1, "of a layer all of whose values and indices could be hidden"},
     kTopK[1]};
 constexpr ParameterInfo kRandomK[] = {density(0.01)};
+constexpr ParameterInfo kSaps[] = {
+    density(0.01),
+    {"matched", true, 0, 0, "pairs over fast links of overlap.links; false: at random"},
+    {"threshold_mbps", 0.0, 0, 1e9, "slower direction of links that pairs may use unless forced, in Mbit/s"},
+    {"within", std::int64_t{10}, 1, 10'000, "the links of any so many rounds in a row connect all workers"},
+    {"random_weights", false, 0, 0, "any pairs over the threshold, as the authors' code, not the fastest"}};
 constexpr ParameterInfo kGaussianK[] = {
     density(0.001), {"refinements", std::int64_t{3}, 0, 100, "counts by which the threshold is corrected"}};
 constexpr ParameterInfo kMsTopK[] = {
@@ -60,6 +66,13 @@ constexpr PolicyRow<GradientCodec> kCompression[] = {
      kLags, make_lags},
     {"random-k", "the same random values on every worker, all-reduced without indices", "Stich et al., NeurIPS 2018",
      kRandomK, make_random_k},
+    {"saps", "the same random weights on every worker, averaged with one other over fast links",
+     "Tang et al., ICDCS 2020 (SAPS-PSGD)", kSaps, make_saps},
+    {"d-psgd",
+     "all weights averaged with two neighbours on a ring, while computing",
+     "Lian et al., NeurIPS 2017",
+     {},
+     make_d_psgd},
     {"qsgd", "random rounding to a few levels; all-gathered", "Alistarh et al., NeurIPS 2017", kQsgd, make_qsgd},
     {"terngrad", "-1, 0 or 1 and a scale; all-gathered", "Wen et al., NeurIPS 2017", {}, make_terngrad},
     {"sign-sgd", "signs, all-gathered, and a majority vote", "Bernstein et al., ICLR 2019", {}, make_sign_sgd},

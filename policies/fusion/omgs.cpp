@@ -44,7 +44,7 @@ MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& gro
       continue;
     }
     sent = true;
-    const LinearCost& cost = problem.cost.of(*stage.collective, stage.scope);
+    const LinearCost cost = problem.cost.sized(stage.bytes, *stage.collective, stage.scope);
     Way& way = ways[problem.cost.duplex() && stage.collective == CollectiveKind::broadcast ? 1 : 0];
     way.alpha_ns += ns(cost.alpha);
     way.bytes_ns += ns(cost.of(stage.bytes) - cost.alpha);

@@ -1,0 +1,71 @@
+#include "models/overlap/cost_curve.hpp"
+
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+namespace {
+
+constexpr double kLargest = 1125899906842624;  // 2^50 bytes
+constexpr double kSame = 1e-12;                // of a time: rounding, no other line
+
+struct Stretch {
+  double from = 0, to = 0;  // bytes, with the lines that hold there
+  CostLine at_from, at_to;
+};
+
+}  // namespace
+
+CostCurve::CostCurve(const std::function<CostLine(double)>& line_at) {
+  std::vector<Stretch> open{{0, kLargest, line_at(0), line_at(kLargest)}};
+  add(0, open.back().at_from);
+  while (!open.empty()) {
+    const Stretch s = open.back();
+    open.pop_back();
+    const double steeper = s.at_to.ns_per_byte - s.at_from.ns_per_byte;
+    if (steeper <= kSame * s.at_to.ns_per_byte) continue;
+    const double cross = (s.at_from.alpha_ns - s.at_to.alpha_ns) / steeper;
+    if (cross >= s.to) continue;
+    if (cross <= s.from) {
+      add(s.from, s.at_to);
+      continue;
+    }
+    const CostLine line = line_at(cross);
+    if (line.at(cross) <= s.at_from.at(cross) * (1 + kSame)) {
+      add(cross, s.at_to);
+      continue;
+    }
+    // From small to large: the last one put in is the next one taken out.
+    open.push_back({cross, s.to, line, s.at_to});
+    open.push_back({s.from, cross, s.at_from, line});
+  }
+}
+
+void CostCurve::add(double from, const CostLine& line) {
+  CONTEND_CHECK(pieces_.empty() || from >= pieces_.back().from, "pieces come in order");
+  if (!pieces_.empty() && pieces_.back().from == from) pieces_.pop_back();
+  pieces_.push_back({from, line});
+}
+
+CostCurve CostCurve::impossible(std::string why) {
+  CostCurve curve;
+  curve.impossible_ = std::move(why);
+  return curve;
+}
+
+LinearCost CostCurve::rounded(const CostLine& line) {
+  return {Time::ceil_nanoseconds(std::max(0.0, line.alpha_ns)), TimePerByte{line.ns_per_byte}};
+}
+
+LinearCost CostCurve::at(Bytes bytes) const {
+  if (!impossible_.empty()) throw InputError{impossible_};
+  if (pieces_.empty()) return {};
+  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), bytes.to_double(),
+                                      [](double size, const Piece& piece) { return size < piece.from; });
+  return rounded((after == pieces_.begin() ? after : after - 1)->line);
+}
+
+}  // namespace contend

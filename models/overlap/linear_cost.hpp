@@ -1,0 +1,17 @@
+#pragma once
+// The cost of a transfer that is alone in the network.
+
+#include "sim/units.hpp"
+
+namespace contend {
+
+/// t(m) = alpha + beta m, rounded up to the nanosecond.
+struct LinearCost {
+  Time alpha;
+  TimePerByte beta;
+  [[nodiscard]] Time of(Bytes bytes) const {
+    return alpha + Time::ceil_nanoseconds(bytes.to_double() * beta.ns_per_byte());
+  }
+};
+
+}  // namespace contend

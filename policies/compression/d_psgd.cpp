@@ -1,0 +1,41 @@
+// D-PSGD (Lian et al., NeurIPS 2017): each worker averages its weights with those of its two neighbours on a ring, in
+// full, while it computes the gradient at its own; both together are the next weights. Two messages of the whole model
+// leave it, one after the other, and two arrive.
+
+#include "models/overlap/codec.hpp"
+#include "models/overlap/problem.hpp"
+#include "policies/compression/kernels.hpp"
+#include "policies/factories.hpp"
+
+namespace contend {
+
+namespace {
+
+class DecentralizedRing final : public GradientCodec {
+ public:
+  [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::weights; }
+  [[nodiscard]] PeerRule peers() const override {
+    PeerRule ring;
+    ring.kind = PeerRule::Kind::ring;
+    return ring;
+  }
+
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const Bytes size = problem.size(group);
+    std::vector<ExchangeStage> made{ExchangeStage::send("to the right", CollectiveKind::exchange, size)};
+    const bool two_neighbours = problem.workers > 2;
+    if (two_neighbours) made.push_back(ExchangeStage::send("to the left", CollectiveKind::exchange, size));
+    const KernelWork average = kernels::mix(problem.elements(group), two_neighbours ? 3 : 2);
+    made.push_back(ExchangeStage::kernel("average", problem.kernels->of(average)));
+    return made;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GradientCodec> make_d_psgd(const Parameters&, const PolicyContext&) {
+  return std::make_unique<DecentralizedRing>();
+}
+
+}  // namespace contend

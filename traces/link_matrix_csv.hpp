@@ -1,0 +1,20 @@
+#pragma once
+// Links between sites as CSV, one row a direction, columns found by name in any order:
+//   from, to     names of sites; their order is that of their first appearance
+//   latency_ms   one way, in milliseconds, 0 or more; decimals may reach to the nanosecond
+//   mbps         10^6 bits per second, more than 0
+
+#include "network/link_matrix.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+/// Throws InputError with every bad row: a number that is none or out of range, a link from a site to itself, a pair
+/// that stands there twice, a table without links. Pairs may be missing.
+[[nodiscard]] LinkMatrix read_link_matrix(const std::string& path);
+/// The same for text in memory; `file` stands for the file in messages.
+[[nodiscard]] LinkMatrix parse_link_matrix(std::string_view text, const std::string& file);
+
+}  // namespace contend
