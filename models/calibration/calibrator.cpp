@@ -39,6 +39,7 @@ RepetitionRules rules_of(CalibrationMode mode) {
   } else {
     rules.limit_seconds = 2;
     rules.warm_up_seconds = 5e-3;
+    rules.least_samples = 20;
   }
   return rules;
 }
