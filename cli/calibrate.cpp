@@ -14,6 +14,7 @@
 #include "traces/atomic_file.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -129,6 +130,7 @@ int run(const Arguments& arguments) {
   }
   write_file(path, to_yaml(result.profile));
   if (!arguments.has("quiet")) fmt::print("{}", calibration_summary(result.profile));
+  std::fflush(stdout);  // before what follows on stderr, where both are one
   for (const std::string& each : result.profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
   if (result.end == CalibrationEnd::finished) return kExitOk;
   const bool lost = result.end == CalibrationEnd::device_lost;

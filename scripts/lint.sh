@@ -47,7 +47,7 @@ forbid "'using namespace' in a header" "$(code '\busing[[:space:]]+namespace\b')
 # The CPU back end of a calibration times kernels; no simulation does.
 mapfile -t files < <(pick "$(under "${deterministic[@]}").*\.(cpp|hpp)$" | grep -vx 'models/calibration/cpu_backend\.cpp')
 clocks='(\bs?rand\(|random_device|std::mt19937|std::[a-z_]+_distribution\b|\btime\((NULL|nullptr|0|&)'
-clocks+='|(system|steady|high_resolution)_clock|gettimeofday)'
+clocks+='|(system|steady|high_resolution)_clock|gettimeofday|clock_gettime)'
 forbid "chance and clocks come from the run's own streams and calendar" "$(code "$clocks")" "${files[@]}"
 
 mapfile -t files < <(pick "$(under "${below_cli[@]}").*\.(cpp|hpp)$" | grep -vx 'sim/failure\.cpp')

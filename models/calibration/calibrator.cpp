@@ -7,6 +7,8 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,8 +20,14 @@ namespace contend {
 namespace {
 
 constexpr double kCheckpointSeconds = 5, kLookSeconds = 1;
-/// What an operation may take: this many times the share of what is left; never less than is of use.
-constexpr double kShares = 1.5, kLeastLimit = 0.02;
+/// What an operation may take: this many times its share of what is left, and never less than is of use.
+constexpr double kShares = 1.5, kLeastLimit = 0.05;
+/// The first shape of all tables is measured first, then every 8th, every 4th, every 2nd, and the rest: when time ends
+/// early, all operators are known, less finely.
+int round_of(std::size_t place) {
+  constexpr int kLastRound = 4, kCoarsest = 3;
+  return place == 0 ? 0 : kLastRound - std::min(kCoarsest, std::countr_zero(place));
+}
 /// Executions that a measurement needs at the very least, warm-up among them.
 constexpr double kLeastExecutions = 8;
 
@@ -32,6 +40,7 @@ RepetitionRules rules_of(CalibrationMode mode) {
   } else {
     rules.limit_seconds = 2;
     rules.warm_up_seconds = 5e-3;
+    rules.least_samples = 20;
   }
   return rules;
 }
@@ -94,15 +103,15 @@ class Calibration {
                     .devices = device_.info().devices},
                    request.groups);
     if (begun) take_over(*begun);
-    for (const DesignedTable& each : plan_) left_ += remaining(each);
-    total_ = left_;
+    list_items();
+    total_ = left_ = items_.size();
   }
 
   CalibrationResult run() {
     watch_.look("the start");
     checkpoint();
-    for (const DesignedTable& each : plan_) {
-      if (!measure_table(each)) break;
+    for (const Item& each : items_) {
+      if (!measure_item(each)) break;
     }
     watch_.look("the end");
     result_.profile = assembled();
@@ -118,6 +127,12 @@ class Calibration {
     std::map<OperatorShape, OperatorSample> samples;
     std::vector<SkippedOperation> skipped;
     double flop_rate = 0, byte_rate = 0;  ///< the best that was measured
+  };
+
+  struct Item {
+    const DesignedTable* table;
+    const OperatorShape* shape;
+    int round;
   };
 
   static Key key_of(std::string_view name, DataType type) {
@@ -143,34 +158,33 @@ class Calibration {
     }
   }
 
-  [[nodiscard]] std::size_t remaining(const DesignedTable& table) const {
-    const auto found = entries_.find(key_of(table.info->name, table.type));
-    if (found == entries_.end()) return table.shapes.size();
-    return static_cast<std::size_t>(std::count_if(table.shapes.begin(), table.shapes.end(), [&](const auto& shape) {
-      return !found->second.samples.contains(shape);
-    }));
+  /// What is to be measured, in order.
+  void list_items() {
+    for (const DesignedTable& table : plan_) {
+      Entry& entry = entries_[key_of(table.info->name, table.type)];
+      if (!table.skipped.empty()) skip(entry, table, {}, table.skipped);
+      for (std::size_t i = 0; i < table.shapes.size(); ++i)
+        if (!entry.samples.contains(table.shapes[i])) items_.push_back({&table, &table.shapes[i], round_of(i)});
+    }
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.round < b.round; });
   }
 
-  /// False: no more tables.
-  bool measure_table(const DesignedTable& table) {
-    Entry& entry = entries_[key_of(table.info->name, table.type)];
-    if (!table.skipped.empty()) skip(entry, table, {}, table.skipped);
-    for (const OperatorShape& shape : table.shapes) {
-      if (entry.samples.contains(shape)) continue;
-      if (hooks_.cancelled && hooks_.cancelled()) {
-        result_.end = CalibrationEnd::cancelled;
-        return false;
-      }
-      if (hooks_.progress)
-        hooks_.progress({.op = table.info->name,
-                         .type = table.type,
-                         .done = total_ - left_,
-                         .total = total_,
-                         .seconds_left = seconds_left()});
-      if (!measure_one(table, shape, entry)) return false;
-      --left_;
-      now_and_then(table);
+  /// False: no more of them.
+  bool measure_item(const Item& item) {
+    const DesignedTable& table = *item.table;
+    if (hooks_.cancelled && hooks_.cancelled()) {
+      result_.end = CalibrationEnd::cancelled;
+      return false;
     }
+    if (hooks_.progress)
+      hooks_.progress({.op = table.info->name,
+                       .type = table.type,
+                       .done = total_ - left_,
+                       .total = total_,
+                       .seconds_left = seconds_left()});
+    if (!measure_one(table, *item.shape, entries_[key_of(table.info->name, table.type)])) return false;
+    --left_;
+    now_and_then(table);
     return true;
   }
 
@@ -178,9 +192,10 @@ class Calibration {
   bool measure_one(const DesignedTable& table, const OperatorShape& shape, Entry& entry) {
     const double budget_left = request_.budget_seconds - elapsed();
     RepetitionRules rules = rules_;
-    rules.limit_seconds = std::min(rules.limit_seconds, kShares * budget_left / static_cast<double>(left_));
-    if (rules.limit_seconds < kLeastLimit) {
-      skip(entry, table, shape, fmt::format("no time left of {:g} s", request_.budget_seconds));
+    const double share = kShares * budget_left / static_cast<double>(left_);
+    rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
+    if (budget_left < kLeastLimit) {
+      skip(entry, table, shape, no_time());
       return true;
     }
     const OperatorWork work = table.info->work(shape, table.type);
@@ -258,13 +273,18 @@ class Calibration {
     return out;
   }
 
-  /// One line for all shapes of an operator where none could be measured and the reason is the same.
-  static void add_skipped(const Entry& entry, std::vector<SkippedOperation>& out) {
+  [[nodiscard]] std::string no_time() const { return fmt::format("no time left of {:g} s", request_.budget_seconds); }
+
+  /// One line for all shapes of an operator where none could be measured and the reason is the same; for those that
+  /// there was no time to try it is, too.
+  void add_skipped(const Entry& entry, std::vector<SkippedOperation>& out) const {
     std::set<std::string> reasons;
     for (const SkippedOperation& each : entry.skipped) reasons.insert(each.reason);
+    if (reasons.size() > 1) reasons.erase(no_time());
     if (entry.samples.empty() && reasons.size() == 1) {
       out.push_back(entry.skipped.front());
       out.back().shape.clear();
+      out.back().reason = *reasons.begin();
       return;
     }
     out.insert(out.end(), entry.skipped.begin(), entry.skipped.end());
@@ -286,6 +306,7 @@ class Calibration {
   DeviceWatch watch_;
   RepetitionRules rules_;
   std::vector<DesignedTable> plan_;
+  std::vector<Item> items_;  ///< of the plan
   std::map<Key, Entry> entries_;
   std::vector<std::string> earlier_warnings_;
   std::size_t left_ = 0, total_ = 0;  ///< operations
