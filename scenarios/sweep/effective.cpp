@@ -83,9 +83,8 @@ std::string PointHasher::operator()(Scenario scenario) {
   scenario.seed = 1;
   scenario.repeat = 1;
   scenario.sweep = {};
-  for (auto* path :
-       {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs, &scenario.overlap.layers,
-        &scenario.overlap.device.profile})
+  for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
+                     &scenario.overlap.layers, &scenario.overlap.device.profile})
     if (*path) *path = content(**path);
   return scenario_hash(scenario);
 }
