@@ -58,9 +58,8 @@ LayerTable table_of(const Arguments& arguments) {
   const std::string& name = arguments.positionals().front();
   const CatalogueEntry* const entry = find_model(name);
   if (entry == nullptr)
-    throw UsageError{
-        fmt::format("contend calibrate model: there is no network \"{}\"{}; `contend list models` names all", name,
-                    suggestion(name, model_names()))};
+    throw UsageError{fmt::format("contend calibrate model: `contend list models` has no \"{}\"{}", name,
+                                 suggestion(name, model_names()))};
   return build_model(*entry, static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kLongest).value_or(0)));
 }
 

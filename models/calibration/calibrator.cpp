@@ -7,8 +7,6 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <map>
 #include <set>
 #include <utility>

@@ -30,7 +30,7 @@ bool has(const std::string& text, std::string_view part) {
 }  // namespace
 
 TEST_CASE("a device is a name or a profile, relative to the file that names it") {
-  CHECK(parsed("overlap: {model: resnet18, device: T4}").overlap.device.name == "T4");
+  CHECK(parsed("overlap: {model: resnet18, device: A6000}").overlap.device.name == "A6000");
   const Scenario scenario = calibrated();
   REQUIRE(scenario.overlap.device.calibrated);
   CHECK(*scenario.overlap.device.profile == "lab/gpu.yaml");

@@ -1,0 +1,89 @@
+// `contend calibrate model`, and a study on a profile, as a user meets them, on the CPU.
+
+#include "tests/cli/program.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_CASE("the layers of a network are measured, and a study takes their times" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const Outcome measured =
+      here.contend("calibrate model lstm-ptb --sequence 2 --batch 1 --backend cpu --budget 20 -o times.csv");
+  INFO(measured.err);
+  if (measured.code == 5 && (contains(measured.err, "no time left") || contains(measured.err, "too slow"))) {
+    MESSAGE("skipped: this machine is too busy to measure anything: " << measured.err);
+    return;
+  }
+  REQUIRE(measured.code == 0);
+  CHECK(contains(measured.out, "lstm-ptb on "));
+  CHECK(contains(measured.out, "batch 1: 7 layers measured"));
+  CHECK(contains(here.read("times.csv"), "measured in fp32 within "));
+  here.write("study.yaml",
+             "schema_version: 1\noverlap: {layers: times.csv, workers: [2], fusion: [wfbp]}\nnetwork: {nic: 10Gbps}\n");
+  const Outcome run = here.contend("run study.yaml");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.err.empty());
+  CHECK(contains(run.out, "batch 1, 2 workers"));
+}
+
+TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program())) {
+  const Workplace here;
+  // A second is too little for the convolutions of 1000 images on one thread.
+  const std::string command = "calibrate model vgg16 --batch 1000 --backend cpu --budget 1 -o times.csv";
+  const Outcome outcome = here.contend(command);
+  CHECK(outcome.code == 5);
+  CHECK(contains(outcome.err, " layers could not be measured, such as "));
+  CHECK(contains(outcome.err, "nothing is written"));
+  CHECK_FALSE(std::filesystem::exists(here.path("times.csv")));
+}
+
+TEST_CASE("a study on a profile says how far it can be relied on" * doctest::skip(!has_program())) {
+  const Workplace here;
+  REQUIRE(here.contend("calibrate --backend cpu --quick --only memory,gemm --budget 4 --name lab -o cpu.yaml").code ==
+          0);
+  here.write("study.yaml",
+             "schema_version: 1\noverlap: {model: resnet18, batch: 2, workers: [2], fusion: [wfbp], device: {profile: "
+             "cpu.yaml}}\nnetwork: {nic: 10Gbps}\n");
+  const Outcome run = here.contend("run study.yaml");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(contains(run.out, "resnet18 on lab, batch 2"));
+  // There are no convolutions in the profile.
+  CHECK(contains(run.err, "contend: warning: study: cpu.yaml: "));
+  CHECK(contains(run.err, "need shapes beyond what was measured: conv1, bn1, "));
+  const Outcome show = here.contend("show study.yaml --layers");
+  CHECK(show.code == 0);
+  CHECK(contains(show.out, "error to expect of the sum: "));
+  CHECK(contains(show.out, "extrapolated"));
+  CHECK(contains(show.out, "calibration lab fp32"));
+  const Outcome half = here.contend("run study.yaml --set overlap.dtype=fp16");
+  CHECK(half.code == 3);
+  CHECK(contains(half.err, "overlap.dtype: the profile `lab` has no products in fp16; it has fp32"));
+  const Outcome sweep =
+      here.contend("sweep study.yaml --set 'overlap.device={values: [A6000, {profile: cpu.yaml}]}' -o sweep.sqlite");
+  INFO(sweep.err);
+  CHECK(sweep.code == 0);
+}
+
+TEST_CASE("calibrate model refuses what means nothing" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const auto refused = [&](const std::string& options, int code, const std::string& why) {
+    const Outcome outcome = here.contend("calibrate model " + options);
+    INFO(options, ": ", outcome.err);
+    CHECK(outcome.code == code);
+    CHECK(contains(outcome.err, why));
+  };
+  refused("resnet50", 2, "expected -o FILE");
+  refused("-o a.csv", 2, "");
+  refused("resnet5 -o a.csv", 2, "`contend list models` has no \"resnet5\"; did you mean \"resnet50\"?");
+  refused("resnet50 --type fp61 -o a.csv", 2, "--type: expected one of fp32, tf32");
+  refused("resnet50 --batch 0 -o a.csv", 2, "--batch: expected a whole number from 1");
+  refused("resnet50 --sequence 5 --backend cpu -o a.csv", 3, "");
+  refused("resnet50 --backend cpu --device 1 -o a.csv", 5, "device 1 of cpu can't be measured");
+  refused("resnet50 --device 1023 -o a.csv", 5, "");
+}
