@@ -174,10 +174,11 @@ void execute_once(Session& session, Operation& operation) {
 void close_device() {
   if (!g_session) return;
   const int device = g_session->device;
+  const bool broken = cudaSetDevice(device) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess;
   g_nvml.reset();
   g_session.reset();
-  // Also ends a context that an illegal access has broken.
-  if (cudaSetDevice(device) == cudaSuccess) cudaDeviceReset();
+  // Only a context that an illegal access has broken is given up: libraries keep code that they have loaded into it.
+  if (broken) cudaDeviceReset();
   cudaGetLastError();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -52,10 +53,9 @@ void check_top(const std::map<std::size_t, double>& pairs, const Values& x, std:
                      std::count_if(x.begin(), x.end(), [&](double each) { return std::abs(each) > threshold; })));
 }
 
-std::vector<std::int64_t> ranks(std::int64_t n) {
-  std::vector<std::int64_t> all{1, std::max<std::int64_t>(1, n / 100), std::max<std::int64_t>(1, n / 2), n};
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+/// The first rank, the last, and some between.
+std::set<std::int64_t> ranks(std::int64_t n) {
+  return {1, std::max<std::int64_t>(1, n / 100), std::max<std::int64_t>(1, n / 2), n};
 }
 
 }  // namespace
