@@ -274,7 +274,8 @@ std::vector<ContentionFit> fit_contention(std::span<const CollectiveSample> samp
     groups[{sample.exchange, sample.ranks, sample.size}].push_back(&sample);
   std::vector<ContentionFit> fits;
   for (const auto& [key, group] : groups) {
-    const auto other = [&](const CollectiveSample* each) { return each->jobs != group.front()->jobs; };
+    const int first = group.front()->jobs;
+    const auto other = [first](const CollectiveSample* each) { return each->jobs != first; };
     if (std::ranges::any_of(group, other)) fits.push_back(fit_group(key, group, known_alpha(series, key)));
   }
   return fits;
