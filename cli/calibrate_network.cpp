@@ -232,6 +232,10 @@ int run(const Arguments& arguments) {
   const Input input = read_input(arguments);
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
+  for (const SeriesFit& series : calibration.series)
+    if (series.regions.size() < regions)
+      fmt::print(stderr, "--regions {}: the sizes of {} among {} allow {}\n", regions, to_string(series.exchange),
+                 series.ranks, series.regions.size());
   if (calibration.series.empty() && calibration.contention.empty())
     throw InputError{"all samples are of the same number at the same time, and none of one alone: nothing can be told"};
   if (at_once > 0 && calibration.contention.empty())

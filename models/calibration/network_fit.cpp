@@ -138,20 +138,16 @@ LinkRows link_rows(std::span<const SeriesFit> series, const LinkFit& link) {
   return rows;
 }
 
-/// What the fit says about all samples, and how far it is off those that it was fitted to.
-void judge_series(LinkFit& link, std::span<const SeriesFit> all, const LinkRows& rows, const RobustFit& fit) {
+/// How far the fit is off the samples of each series.
+std::vector<double> errors_by_series(const LinkFit& link, const LinkRows& rows, const RobustFit& fit) {
+  std::vector<double> errors;
   for (const std::size_t s : link.series) {
-    const SeriesFit& series = all[s];
-    const LinkShares shares = link_shares(series.exchange, series.ranks);
-    std::vector<double>& fitted = link.fitted.emplace_back();
-    for (const CollectiveSample& sample : series.samples)
-      fitted.push_back(shares[0] * link.alpha.value +
-                       (shares[1] * link.beta.value + shares[2] * link.gamma.value) * sample.size.to_double());
     std::vector<double> own;
     for (std::size_t i = 0; i < rows.series.size(); ++i)
       if (rows.series[i] == s) own.push_back(fit.residuals[i]);
-    link.median_errors.push_back(own.empty() ? kNaN : median_error(own));
+    errors.push_back(own.empty() ? kNaN : median_error(own));
   }
+  return errors;
 }
 
 /// Of the samples that a link was fitted to, by the lines of their series; those through one or two points meet them.
@@ -263,7 +259,7 @@ std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, 
   link.gamma = fit.coefficients.size() > 2 ? fit.coefficients[2] : FittedNumber{0, kNaN, kNaN};
   link.quality = quality_of(fit);
   link.own_error = error_of_lines(series, link);
-  judge_series(link, series, rows, fit);
+  link.median_errors = errors_by_series(link, rows, fit);
   return link;
 }
 
@@ -274,7 +270,8 @@ std::vector<ContentionFit> fit_contention(std::span<const CollectiveSample> samp
     groups[{sample.exchange, sample.ranks, sample.size}].push_back(&sample);
   std::vector<ContentionFit> fits;
   for (const auto& [key, group] : groups) {
-    const auto other = [&](const CollectiveSample* each) { return each->jobs != group.front()->jobs; };
+    const int first = group.front()->jobs;
+    const auto other = [first](const CollectiveSample* each) { return each->jobs != first; };
     if (std::ranges::any_of(group, other)) fits.push_back(fit_group(key, group, known_alpha(series, key)));
   }
   return fits;

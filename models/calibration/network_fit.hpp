@@ -46,16 +46,15 @@ enum class GammaStatus {
   absent        ///< nothing was added up
 };
 
-/// The link whose ring (ExchangeCost::ring) takes as long as what was measured: all-reduce 2(n-1) alpha + 2(n-1)/n m
-/// beta
-/// + (n-1)/n m gamma, its halves, pairwise all-to-all, and single messages. Non-negative, all series at once.
+/// The link whose ring (ExchangeCost::ring) takes as long as what was measured: an all-reduce
+///   2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma,
+/// its halves, pairwise all-to-all, and single messages. Non-negative, all series at once.
 struct LinkFit {
   FittedNumber alpha, beta, gamma;
   GammaStatus gamma_status = GammaStatus::fitted;
-  Bytes first, last;                        ///< sizes that were used
-  std::vector<std::size_t> series;          ///< that were used, by their index
-  std::vector<std::vector<double>> fitted;  ///< of all samples of each of them, ns; of other sizes too
-  std::vector<double> median_errors;        ///< of each, of the sizes that were used
+  Bytes first, last;                  ///< sizes that were used
+  std::vector<std::size_t> series;    ///< that were used, by their index
+  std::vector<double> median_errors;  ///< of each, of the sizes that were used; NaN if it has none of them
   FitQuality quality;
   double own_error = 0;  ///< median error of lines of their own through the same samples; NaN if they are too few
   /// One link and a ring don't describe the samples: further off than lines of their own by more than these again and
@@ -73,11 +72,11 @@ struct ContentionFit {
   TimedExchange exchange = TimedExchange::all_reduce;
   int ranks = 0;
   Bytes size;
-  double alpha = 0;       ///< ns, that was taken off
-  FittedNumber penalty;   ///< >= -1
-  std::vector<int> jobs;  ///< those that were measured, ascending
-  std::vector<double> ratio,
-      fitted;  ///< mean time of each over that of one alone (NaN if it wasn't measured), and of the fit
+  double alpha = 0;            ///< ns, that was taken off
+  FittedNumber penalty;        ///< >= -1
+  std::vector<int> jobs;       ///< those that were measured, ascending
+  std::vector<double> ratio;   ///< mean time of each over that of one alone; NaN if that wasn't measured
+  std::vector<double> fitted;  ///< the same of the fit
   FitQuality quality;
 };
 
