@@ -8,8 +8,9 @@
 namespace contend {
 
 namespace {
-constexpr std::int32_t kBetweenCollectives = -1;  // other tasks of a rank have 0
-}
+/// Of a kernel that a collective waits for, so that it doesn't wait for the layers, whose tasks have 0.
+constexpr std::int32_t kBeforeCollective = -1;
+}  // namespace
 
 IterationBuilder::IterationBuilder(const OverlapProblem& problem) : problem_{problem}, layers_{problem.layers.size()} {
   CONTEND_CHECK(layers_ > 0 && !problem.gradients.empty(), "a model has layers and gradients");
@@ -83,9 +84,7 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
         graph.add_dependency(ops.back(), backward(layer(group) - 1));
     }
     ops.push_back(op);
-    // The rest of the exchange waits for a kernel between collectives, so it doesn't wait for the backward pass.
-    if (!stage.collective && send.valid() && ops.size() < collectives_end)
-      graph.put_into(ChannelId::none(), op, kBetweenCollectives);
+    if (!stage.collective && ops.size() < collectives_end) graph.put_into(ChannelId::none(), op, kBeforeCollective);
   }
   if (ops.empty()) return std::nullopt;
   CONTEND_CHECK(send.valid(), "an exchange has a collective");

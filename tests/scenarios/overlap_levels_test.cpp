@@ -100,9 +100,9 @@ TEST_CASE("methods on levels say so where there are none") {
 }
 
 TEST_CASE("weights averaged now and then, and beside training") {
-  const std::vector<OverlapRow> rows = run_overlap(
-      study("workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
-            "async-average, decentralized]"));
+  const std::vector<OverlapRow> rows = run_overlap(study(
+      "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
+      "async-average, decentralized]"));
   REQUIRE(rows.size() == 16);
   const OverlapRow &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
   // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.
