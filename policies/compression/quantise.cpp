@@ -4,12 +4,14 @@
 // halves, in which worker j gets chunk j of everyone, adds up, codes the sum, and everybody gathers the chunks:
 // ByteGrad (Gan et al., BAGUA, VLDB 2022) with 8 bits and a range for each chunk, 1-bit Adam (Tang et al., ICML 2021)
 // and APMSqueeze (Tang et al., arXiv 2008.11343) with signs, a scale for each chunk and residuals at both ends, after a
-// warm-up in full precision.
+// warm-up in full precision; QAdam (BAGUA) with such a warm-up and the momentum in 8 bits. Hierarchical, as BAGUA has
+// them: full precision inside servers, the two halves among one worker of each.
 //
 // By parameter servers codes are pushed, decoded and added up there, and the sum comes back coded. Servers compute at
 // overlap.gamma for a byte that they receive, which is all that decoding costs them.
 
 #include "policies/compression/kernels.hpp"
+#include "policies/compression/levels.hpp"
 #include "policies/compression/routes.hpp"
 #include "policies/factories.hpp"
 #include "sim/check.hpp"
@@ -27,6 +29,7 @@ struct CodeFormat {
   std::int64_t bucket = INT64_MAX;
   bool residual = false;  ///< what a code leaves out is added to the next gradient
   MessageRoute usual = MessageRoute::all_gather;
+  bool hierarchical = false;  ///< among one worker of each server
 };
 
 class FixedWidthCodec : public GradientCodec {
@@ -40,30 +43,45 @@ class FixedWidthCodec : public GradientCodec {
 
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
-    const std::int64_t d = problem.elements(group), n = problem.workers, chunk = (d + n - 1) / n;
+    const Circle circle = circle_of(problem, format_.hierarchical);
+    const std::int64_t d = problem.elements(group);
+    if (!format_.hierarchical) return in_circle(problem, d, circle);
+    return through_leaders(problem.size(group),
+                           circle.workers > 1 ? in_circle(problem, d, circle) : std::vector<ExchangeStage>{});
+  }
+
+ private:
+  [[nodiscard]] std::vector<ExchangeStage> in_circle(const OverlapProblem& problem, std::int64_t d,
+                                                     const Circle& circle) const {
+    const std::int64_t n = circle.workers, chunk = (d + n - 1) / n;
+    const auto send = [&](const char* what, CollectiveKind kind, Bytes bytes) {
+      return ExchangeStage::send(what, kind, bytes, circle.scope);
+    };
+    const auto add_up = [&](std::int64_t values) {
+      return problem.kernels->of(kernels::decode_sum(values, format_.bits, circle.workers));
+    };
     const ExchangeStage encoded = ExchangeStage::kernel("encode", encode(problem, d));
     const ExchangeStage decoded =
         ExchangeStage::kernel("decode", problem.kernels->of(kernels::decode(d, format_.bits)));
     switch (problem.route(format_.usual)) {
       case MessageRoute::all_reduce:
-        return {encoded, ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, message(d)), decoded};
+        return {encoded, send("all-reduce", CollectiveKind::all_reduce, message(d)), decoded};
       case MessageRoute::all_gather:
-        return {encoded, ExchangeStage::send("all-gather", CollectiveKind::all_gather, message(d) * n),
-                ExchangeStage::kernel("decode", decode_sum(problem, d))};
+        return {encoded, send("all-gather", CollectiveKind::all_gather, message(d) * n),
+                ExchangeStage::kernel("decode", add_up(d))};
       case MessageRoute::scatter_gather:
-        return {encoded, ExchangeStage::send("all-to-all", CollectiveKind::all_to_all, message(chunk) * n),
-                ExchangeStage::kernel("add up", decode_sum(problem, chunk) + encode(problem, chunk)),
-                ExchangeStage::send("all-gather", CollectiveKind::all_gather, message(chunk) * n), decoded};
+        return {encoded, send("all-to-all", CollectiveKind::all_to_all, message(chunk) * n),
+                ExchangeStage::kernel("add up", add_up(chunk) + encode(problem, chunk)),
+                send("all-gather", CollectiveKind::all_gather, message(chunk) * n), decoded};
       case MessageRoute::server:
-        return {encoded, ExchangeStage::send("push", CollectiveKind::reduce, message(d)),
-                ExchangeStage::send("pull", CollectiveKind::broadcast, message(d)), decoded};
+        return {encoded, send("push", CollectiveKind::reduce, message(d)),
+                send("pull", CollectiveKind::broadcast, message(d)), decoded};
       case MessageRoute::usual:
         break;
     }
     check_failed(__FILE__, __LINE__, "a route is chosen", "");
   }
 
- private:
   [[nodiscard]] Bytes message(std::int64_t d) const {
     return Bytes{(d * format_.bits + 7) / 8 + format_.header_bytes * ((d - 1) / format_.bucket + 1)};
   }
@@ -73,10 +91,6 @@ class FixedWidthCodec : public GradientCodec {
     const bool blind = format_.header_bytes == 0;
     const Time code = costs.of(blind ? kernels::encode(d, format_.bits) : kernels::quantize(d, format_.bits));
     return format_.residual ? costs.of(kernels::add_residual(d)) + code + costs.of(kernels::keep_residual(d)) : code;
-  }
-
-  [[nodiscard]] Time decode_sum(const OverlapProblem& problem, std::int64_t d) const {
-    return problem.kernels->of(kernels::decode_sum(d, format_.bits, problem.workers));
   }
 
   CodeFormat format_;
@@ -92,11 +106,10 @@ class Fp16 final : public FixedWidthCodec {
   }
 };
 
-class OneBitAdam final : public FixedWidthCodec {
+/// Phase 0 in full precision, flat (BAGUA too: bagua/torch_api/algorithms/q_adam.py).
+class WarmedUp : public FixedWidthCodec {
  public:
-  explicit OneBitAdam(double warm_up)
-      : FixedWidthCodec{{.bits = 1, .header_bytes = 4, .residual = true, .usual = MessageRoute::scatter_gather}},
-        warm_up_{warm_up} {}
+  WarmedUp(double warm_up, const CodeFormat& after) : FixedWidthCodec{after}, warm_up_{warm_up} {}
   [[nodiscard]] std::vector<double> phases() const override { return {warm_up_, 1 - warm_up_}; }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
@@ -109,6 +122,35 @@ class OneBitAdam final : public FixedWidthCodec {
  private:
   double warm_up_;
 };
+
+/// Makes the momentum of the gradients before it sends that.
+class QAdam final : public WarmedUp {
+ public:
+  using WarmedUp::WarmedUp;
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    auto made = WarmedUp::stages(problem, group);
+    if (problem.phase == 0) return made;
+    const Time momentum = problem.kernels->of(kernels::mix(problem.elements(group), 2));
+    made.insert(made.begin(), ExchangeStage::kernel("momentum", momentum));
+    return made;
+  }
+};
+
+CodeFormat in_bytes(const Parameters& parameters) {
+  return {.bits = 8,
+          .header_bytes = 8,
+          .usual = MessageRoute::scatter_gather,
+          .hierarchical = parameters.get<bool>("hierarchical")};
+}
+
+CodeFormat in_signs(const Parameters& parameters) {
+  return {.bits = 1,
+          .header_bytes = 4,
+          .residual = true,
+          .usual = MessageRoute::scatter_gather,
+          .hierarchical = parameters.get<bool>("hierarchical")};
+}
 
 std::unique_ptr<GradientCodec> coded(const CodeFormat& format) {
   return std::make_unique<FixedWidthCodec>(format);
@@ -138,12 +180,16 @@ std::unique_ptr<GradientCodec> make_ef_sign_sgd(const Parameters&, const PolicyC
   return coded({.bits = 1, .header_bytes = 4, .residual = true});
 }
 
-std::unique_ptr<GradientCodec> make_byte_grad(const Parameters&, const PolicyContext&) {
-  return coded({.bits = 8, .header_bytes = 8, .usual = MessageRoute::scatter_gather});
+std::unique_ptr<GradientCodec> make_byte_grad(const Parameters& parameters, const PolicyContext&) {
+  return coded(in_bytes(parameters));
 }
 
 std::unique_ptr<GradientCodec> make_one_bit_adam(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<OneBitAdam>(parameters.get<double>("warm_up"));
+  return std::make_unique<WarmedUp>(parameters.get<double>("warm_up"), in_signs(parameters));
+}
+
+std::unique_ptr<GradientCodec> make_q_adam(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<QAdam>(parameters.get<double>("warm_up"), in_bytes(parameters));
 }
 
 }  // namespace contend
