@@ -2,6 +2,7 @@
 #include "cli/overlap.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
+#include "cli/overlap_explain.hpp"
 #include "cli/overlap_report.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
@@ -35,20 +36,25 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
           "'overlap.workers=[N]'"};
     write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
   }
+  const bool explains = arguments.has("explain");
   std::vector<std::vector<OverlapRow>> rows;
-  for (const Scenario& scenario : scenarios) rows.push_back(run_overlap(scenario));
+  for (const Scenario& scenario : scenarios)
+    rows.push_back(run_overlap(scenario, explains ? OverlapDetail::messages : OverlapDetail::figures));
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};
     const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
     make_folder(folder);
     write_file((std::filesystem::path{folder} / "overlap.csv").string(), overlap_csv(rows[i]));
+    if (explains) write_file((std::filesystem::path{folder} / "overlap-messages.csv").string(), messages_csv(rows[i]));
     write_file((std::filesystem::path{folder} / "scenario.yaml").string(), to_yaml(scenarios[i], folder));
   }
   if (arguments.has("json")) {
     fmt::print("{}", overlap_json(scenarios, rows));
   } else if (!arguments.has("quiet")) {
-    for (std::size_t i = 0; i < scenarios.size(); ++i)
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
       fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], overlap_model(scenarios[i].overlap), rows[i]));
+      if (explains) fmt::print("\n{}", messages_text(rows[i]));
+    }
   }
   return kExitOk;
 }
