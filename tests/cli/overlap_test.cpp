@@ -2,7 +2,9 @@
 #include "tests/cli/program.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -84,10 +86,23 @@ TEST_CASE("a sweep over methods keeps the factor of each") {
   here.write("sweep.yaml", std::string{kStudy} +
                                "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n"
                                "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
-  const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q");
+  const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
   REQUIRE_MESSAGE(swept.code == 0, swept.err);
-  const Outcome best = here.contend("results store.sqlite --metric progress_s");
-  CHECK_MESSAGE(best.code == 0, best.err);
+  const Outcome rows =
+      here.contend("results store.sqlite --metric iteration_s,progress_s --group-by overlap.compression");
+  REQUIRE_MESSAGE(rows.code == 0, rows.err);
+  // Means over both networks: none 100 % and top-k 200 % of the iteration, no factor for onebit-adam.
+  const auto figures = [&](const std::string& method) {
+    const std::size_t at = rows.out.find("\n" + method);
+    REQUIRE(at != std::string::npos);
+    std::istringstream line{rows.out.substr(at + 1, rows.out.find('\n', at + 1) - at - 1)};
+    std::string name, runs, iteration, progress;
+    line >> name >> runs >> iteration >> progress;
+    return std::pair{iteration, progress};
+  };
+  CHECK(figures("none").first == figures("none").second);
+  CHECK(std::stod(figures("top-k").second) / std::stod(figures("top-k").first) == doctest::Approx(2).epsilon(1e-3));
+  CHECK(figures("onebit-adam").second == "-");
 }
 
 TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of workers") {
@@ -112,4 +127,25 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
   CHECK(here.contend("report out --seed 1").code == 2);
   here.write("out/overlap.csv", "workers,compression,policy,compute_s,compression_s,exposed_communication_s\n");
   CHECK(contains(here.contend("report out").err, "nothing to draw"));
+}
+
+TEST_CASE("two studies are compared iteration by iteration") {
+  const Workplace here;
+  here.write("study.yaml", kStudy);
+  CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
+  const Outcome text = here.contend("compare slow study.yaml");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "change [%]"));
+  CHECK(contains(text.out, "onebit-adam  bsp"));
+  const Outcome same = here.contend("compare study.yaml study.yaml --set-new 'overlap.compression=[none, fp16]'");
+  CHECK(contains(same.out, "+0.00"));
+  CHECK(contains(same.out, "only in BASE: 4 workers, top-k, bsp"));
+  CHECK(contains(same.out, "only in NEW: 4 workers, fp16, bsp"));
+  CHECK(contains(here.contend("compare slow study.yaml --json").out, "\"exposed_communication_s\""));
+  CHECK(here.contend("compare slow study.yaml -q").out.empty());
+  CHECK(here.contend("compare slow study.yaml --repeat 3").code == 3);
+  CHECK(here.contend("compare slow slow --repeat 3").code == 2);
+  CHECK(here.contend("compare slow study.yaml --worst 3").code == 2);
+  CHECK(here.contend("compare slow study.yaml --fail-if 'avg_jct > 1%'").code == 2);
+  CHECK(here.contend("compare slow study.yaml --set-new overlap.workers=[8]").code == 3);  // nothing in common
 }
