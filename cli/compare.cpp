@@ -1,10 +1,12 @@
 #include "cli/command.hpp"
+#include "cli/compare_overlap.hpp"
 #include "cli/compare_report.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/running.hpp"
 #include "cli/version.hpp"
+#include "report/iteration_bars.hpp"
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
 
@@ -48,9 +50,10 @@ constexpr Option kOptions[] = {
     kThreadsOption,
 };
 
-/// A side is a folder that was read, or a scenario to run.
+/// A side is a folder that was read, or a scenario to run; or the iterations of a study, from either.
 struct ComparedSide {
   std::string path;
+  std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
 };
@@ -59,17 +62,15 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   ComparedSide side;
   side.path = arguments.positionals()[index];
   if (std::filesystem::is_directory(side.path)) {
-    side.stored = read_results(side.path);
+    if (is_overlap_folder(side.path))
+      side.study = read_study(side.path);
+    else
+      side.stored = read_results(side.path);
     return side;
   }
   const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
   side.scenario = load_scenarios(arguments, {&side.path, 1}, more).scenarios.front();
-  if (side.scenario->overlap.given()) {
-    Diagnostic diagnostic;
-    diagnostic.file = side.path;
-    diagnostic.reason = "the study of an iteration has no jobs to compare";
-    throw InputError{{std::move(diagnostic)}};
-  }
+  if (side.scenario->overlap.given()) side.study = run_study(*side.scenario);
   return side;
 }
 
@@ -92,6 +93,30 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   if (arguments.has("set-new") && !sides[1].scenario)
     throw UsageError{"contend compare: --set-new is for a scenario, and NEW is a folder"};
   return sides;
+}
+
+/// Whether both are studies of an iteration. Throws InputError if only one is.
+bool are_studies(const std::vector<ComparedSide>& sides) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!sides[i].study || sides[1 - i].study) continue;
+    Diagnostic diagnostic;
+    diagnostic.file = sides[i].path;
+    diagnostic.reason = "the study of an iteration has no jobs to compare";
+    throw InputError{{std::move(diagnostic)}};
+  }
+  return sides[0].study.has_value();
+}
+
+int compare_studies(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
+  for (const char* option : {"fail-if", "significant", "worst", "markdown", "junit", "progress", "jobs"})
+    if (arguments.has(option))
+      throw UsageError{fmt::format("contend compare: --{} has no effect on studies of an iteration", option)};
+  const StudySide &base = *sides[0].study, &other = *sides[1].study;
+  if (arguments.has("json"))
+    fmt::print("{}", study_comparison_json(base, other));
+  else if (!arguments.has("quiet"))
+    fmt::print("{}", study_comparison_text(base, other));
+  return kExitOk;
 }
 
 /// A scenario beside a folder runs under the seeds of the folder; two scenarios run under the same number of seeds, and
@@ -162,6 +187,7 @@ int run(const Arguments& arguments) {
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
   const auto worst = static_cast<std::size_t>(arguments.whole_number("worst", 0, kMaxWorst).value_or(kUsualWorst));
   std::vector<ComparedSide> sides = load_sides(arguments);
+  if (are_studies(sides)) return compare_studies(arguments, sides);
   choose_seeds(arguments, sides);
   if (!run_sides(arguments, sides)) {
     fmt::print(stderr, "contend: interrupted; nothing was compared\n");

@@ -3,6 +3,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/layers_report.hpp"
 #include "cli/load.hpp"
+#include "cli/overlap_explain.hpp"
 #include "cli/overlap_report.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
@@ -36,11 +37,13 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
           "'overlap.workers=[N]'"};
     write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
   }
+  const bool explains = arguments.has("explain");
+  const OverlapDetail detail = explains ? OverlapDetail::messages : OverlapDetail::figures;
   std::vector<TimedModel> models;
   std::vector<std::vector<OverlapRow>> rows;
   for (const Scenario& scenario : scenarios) {
     models.push_back(overlap_model(scenario.overlap));
-    rows.push_back(run_overlap(scenario, models.back()));
+    rows.push_back(run_overlap(scenario, models.back(), detail));
     fmt::print(stderr, "{}", calibration_warnings(scenario, models.back()));
   }
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
@@ -48,13 +51,16 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
     make_folder(folder);
     write_file((std::filesystem::path{folder} / "overlap.csv").string(), overlap_csv(rows[i]));
+    if (explains) write_file((std::filesystem::path{folder} / "overlap-messages.csv").string(), messages_csv(rows[i]));
     write_file((std::filesystem::path{folder} / "scenario.yaml").string(), to_yaml(scenarios[i], folder));
   }
   if (arguments.has("json")) {
     fmt::print("{}", overlap_json(scenarios, rows));
   } else if (!arguments.has("quiet")) {
-    for (std::size_t i = 0; i < scenarios.size(); ++i)
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
       fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], models[i], rows[i]));
+      if (explains) fmt::print("\n{}", messages_text(rows[i]));
+    }
   }
   return kExitOk;
 }

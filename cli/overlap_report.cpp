@@ -1,5 +1,6 @@
 #include "cli/overlap_report.hpp"
 
+#include "cli/overlap_explain.hpp"
 #include "cli/table.hpp"
 #include "scenarios/overlap_columns.hpp"
 #include "traces/atomic_file.hpp"
@@ -7,6 +8,7 @@
 #include "traces/json_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,11 @@ namespace {
 
 std::string title(const OverlapRow& row) {
   return row.compression == "none" ? row.policy : row.compression + " with " + row.policy;
+}
+
+/// A field of a CSV file, empty if there is no value.
+std::string number(double value) {
+  return std::isnan(value) ? "," : fmt::format(",{:.12g}", value);
 }
 
 std::string table_of(std::span<const OverlapRow> rows) {
@@ -28,8 +35,14 @@ std::string table_of(std::span<const OverlapRow> rows) {
   for (const OverlapRow& row : rows) {
     if (row.refused.empty()) shown.push_back(&row);
   }
+  const auto has = [&](const OverlapColumn& column) {
+    return std::any_of(shown.begin(), shown.end(), [&](const OverlapRow* row) {
+      return row->compression != "none" && !std::isnan(column.value(*row));
+    });
+  };
   for (const OverlapColumn& column : overlap_columns()) {
     if ((column.of_compression && !compressed) || (column.of_levels && !levels)) continue;
+    if (column.optional && !has(column)) continue;
     titles.emplace_back(column.title);
     if (column.name == "messages") {
       auto& cells = columns.emplace_back();
@@ -101,7 +114,9 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
         continue;
       }
       for (const OverlapColumn& column : overlap_columns()) json.member(column.name, column.value(row));
-      json.member("stale", row.stale).member("settled", row.settled).end_object();
+      json.member("stale", row.stale).member("settled", row.settled);
+      if (!row.phases.empty()) messages_json(json, row);
+      json.end_object();
     }
     json.end_array().end_object();
   }
@@ -119,7 +134,7 @@ std::string overlap_csv(std::span<const OverlapRow> rows) {
     append_csv_field(out, row.compression);
     out += ',';
     append_csv_field(out, row.policy);
-    for (const OverlapColumn& column : overlap_columns()) out += fmt::format(",{:.12g}", column.value(row));
+    for (const OverlapColumn& column : overlap_columns()) out += number(column.value(row));
     out += fmt::format(",{:d},{:d}\n", row.stale, row.settled);
   }
   return out;

@@ -3,6 +3,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "report/facts.hpp"
+#include "report/iteration_bars.hpp"
 #include "report/page.hpp"
 #include "report/run_figures.hpp"
 #include "report/sweep_data.hpp"
@@ -49,7 +50,7 @@ constexpr Option kOptions[] = {
      .text = "of a sweep, with --svg: a map for each other value of KEY, of the metric over that at VALUE"},
 };
 
-enum class Kind { run, comparison, sweep };
+enum class Kind { run, comparison, sweep, iteration };
 
 /// A folder holds runs, a file is the store of a sweep.
 Kind kind_of(const std::vector<std::string>& paths) {
@@ -60,7 +61,8 @@ Kind kind_of(const std::vector<std::string>& paths) {
           fmt::format("{}: a store of a sweep is reported alone; to join several, use contend merge", path)};
   }
   if (paths.size() > 1) return Kind::comparison;
-  return fs::is_directory(paths.front()) ? Kind::run : Kind::sweep;
+  if (!fs::is_directory(paths.front())) return Kind::sweep;
+  return is_overlap_folder(paths.front()) ? Kind::iteration : Kind::run;
 }
 
 /// Refuses options of another kind of report instead of ignoring them.
@@ -74,6 +76,8 @@ void check_options(const Arguments& arguments, Kind kind) {
   only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
   if (arguments.has("relative-to") && !arguments.has("svg"))
     throw UsageError{"contend report: --relative-to draws files: say where with --svg"};
+  if (kind == Kind::iteration && arguments.has("output"))
+    throw UsageError{"contend report: the study of an iteration has no page; give --svg DIR for its drawings"};
   for (const char* option : {"spans", "from", "to"})
     if (arguments.has(option) && arguments.has("no-timeline"))
       throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
@@ -205,10 +209,25 @@ int report_sweep(const Arguments& arguments) {
   return kExitOk;
 }
 
+/// Drawings only, in the folder itself unless --svg says where.
+int report_iteration(const Arguments& arguments) {
+  const std::string& folder = arguments.positionals().front();
+  const fs::path target{arguments.value("svg").value_or(folder)};
+  const std::vector<IterationBars> drawings = iteration_bars(folder);
+  make_folder(target.string());
+  for (const IterationBars& each : drawings) {
+    const std::string file = (target / (each.name + ".svg")).string();
+    write_file(file, each.svg);
+    fmt::print("{}\n", file);
+  }
+  return kExitOk;
+}
+
 int run(const Arguments& arguments) {
   const Kind kind = kind_of(arguments.positionals());
   check_options(arguments, kind);
   if (kind == Kind::run) return report_run(arguments);
+  if (kind == Kind::iteration) return report_iteration(arguments);
   return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
 }
 

@@ -37,6 +37,7 @@ constexpr Option kOptions[] = {
     {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
     {.name = "no-leap", .letter = '\0', .value = "", .text = "execute every event, also of states that recur"},
     {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
+    {.name = "explain", .letter = '\0', .value = "", .text = "of an overlap study: every message, its bytes and times"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     kQuietOption,
     kProgressOption,
@@ -145,6 +146,8 @@ int run(const Arguments& arguments) {
   auto [scenarios, inputs] = load_scenarios(arguments);
   refuse_sweeps(scenarios);
   if (is_overlap_study(scenarios)) return run_overlap_studies(arguments, scenarios);
+  if (arguments.has("explain"))
+    throw UsageError{"--explain is about the messages of an overlap study; of a job of a cluster: contend explain"};
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs) inputs[i].push_back(hash_input(*jobs));
   const std::vector<std::string> folders = make_folders(arguments, scenarios);

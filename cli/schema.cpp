@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "scenarios/overlap_columns.hpp"
 #include "scenarios/print.hpp"
 #include "traces/result_columns.hpp"
 
@@ -23,7 +24,7 @@ int run(const Arguments& arguments) {
   if (arguments.has("markdown"))
     fmt::print("{}", keys_markdown());
   else if (arguments.has("columns"))
-    fmt::print("{}", columns_markdown());
+    fmt::print("{}{}", columns_markdown(), overlap_columns_markdown());
   else
     fmt::print("{}", json_schema());
   return kExitOk;

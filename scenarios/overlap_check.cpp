@@ -1,9 +1,12 @@
 #include "scenarios/overlap_check.hpp"
 
 #include "models/calibration/calibrated_device.hpp"
+#include "scenarios/make_policy.hpp"
 #include "scenarios/overlap_run.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -109,11 +112,61 @@ class OverlapChecker {
   }
 
   void check_compression() {
-    if (compresses() && study_.exchange == ExchangeKind::parameter_server)
-      complain("overlap.compression", "has its own collectives, which a parameter server doesn't do",
-               "overlap.exchange: all-reduce");
-    if (!compresses() && study_.kernel_factor != OverlapStudy{}.kernel_factor)
-      complain("overlap.kernel_factor", "has no effect without overlap.compression");
+    check_routes();
+    check_targets();
+    if (compresses()) return;
+    const std::string reason = "has no effect without overlap.compression";
+    if (study_.kernel_factor != OverlapStudy{}.kernel_factor) complain("overlap.kernel_factor", reason);
+    if (study_.collective != MessageRoute::usual) complain("overlap.collective", reason);
+  }
+
+  void check_routes() {
+    const bool servers = study_.exchange == ExchangeKind::parameter_server;
+    if (servers && study_.collective != MessageRoute::usual)
+      complain("overlap.collective", "parameter servers push and pull", "overlap.exchange: all-reduce");
+    const MessageRoute route = servers ? MessageRoute::server : study_.collective;
+    for (const PolicyChoice& choice : study_.compression) {
+      const auto codec = make_policy(compression_policies(), choice, {});
+      const auto refusal = codec ? codec->refusal(route) : std::nullopt;
+      if (!refusal) continue;
+      complain(servers ? "overlap.compression" : "overlap.collective",
+               fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason),
+               servers ? "overlap.exchange: all-reduce" : refusal->hint);
+    }
+  }
+
+  static std::string_view by(MessageRoute route) {
+    switch (route) {
+      case MessageRoute::all_reduce:
+        return "by all-reduce";
+      case MessageRoute::all_gather:
+        return "by all-gather";
+      case MessageRoute::scatter_gather:
+        return "by scatter-gather";
+      case MessageRoute::server:
+        return "by parameter servers";
+      case MessageRoute::usual:
+        break;
+    }
+    return "at all";
+  }
+
+  void check_targets() {
+    const auto& targets = study_.iterations_to_target;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const std::string key = fmt::format("overlap.iterations_to_target[{}]", i);
+      const auto is_same = [&](const PolicyChoice& other) { return same_choice(targets[i].compression, other); };
+      if (std::none_of(study_.compression.begin(), study_.compression.end(), is_same))
+        complain(key, fmt::format("{} with these parameters is not studied", targets[i].compression.name),
+                 "add it to overlap.compression");
+      if (std::any_of(targets.begin(), targets.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](const IterationsToTarget& before) { return is_same(before.compression); }))
+        complain(key, fmt::format("{} is there twice", targets[i].compression.name));
+      if (targets[i].compression.name == "none")
+        complain(key, "is the factor over iterations without compression, of which that is 1");
+      if (targets[i].source.empty())
+        complain(key, "the factor is an input that needs a source", "a paper and its table, or a run of your own");
+    }
   }
 
   void complain(std::string key, std::string reason, std::string hint = {}) {

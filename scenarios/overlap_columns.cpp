@@ -1,16 +1,23 @@
 #include "scenarios/overlap_columns.hpp"
 
+#include <fmt/format.h>
+
 namespace contend {
 
 std::span<const OverlapColumn> overlap_columns() {
   static constexpr OverlapColumn kColumns[] = {
       {"iteration_s", "iteration [ms]", 1e3, "s", "settled time of an iteration",
        [](const OverlapRow& row) { return row.iteration_s; }},
+      {"compute_s", "compute [ms]", 1e3, "s", "forward and backward pass of a worker",
+       [](const OverlapRow& row) { return row.compute_s; }, true},
       {"compression_s", "compression [ms]", 1e3, "s", "kernels of compression",
        [](const OverlapRow& row) { return row.compression_s; }, true},
       {"exposed_communication_s", "exposed [ms]", 1e3, "s",
        "iteration without computing and kernels of compression: what nothing hides",
        [](const OverlapRow& row) { return row.exposed_s; }},
+      {"progress_s", "progress [ms]", 1e3, "s",
+       "iteration x overlap.iterations_to_target: time for the progress of one iteration without compression",
+       [](const OverlapRow& row) { return row.progress_s; }, true, false, true},
       {"throughput_per_s", "samples/s", 1, "per_s", "samples a second of all workers",
        [](const OverlapRow& row) { return row.throughput; }},
       {"scaling_efficiency", "efficiency [%]", 100, "share", "throughput over workers x that of one worker alone",
@@ -29,6 +36,63 @@ std::span<const OverlapColumn> overlap_columns() {
        [](const OverlapRow& row) { return row.above_bound(); }},
   };
   return kColumns;
+}
+
+std::span<const MessageColumn> message_columns() {
+  static constexpr MessageColumn kColumns[] = {
+      {"gradients", "gradients", 1, "that it stands for; 1 of a piece of one",
+       [](const OverlapMessage& m) { return static_cast<double>(m.gradients); }},
+      {"dense_bytes", "dense [KiB]", 1.0 / 1024, "of those gradients",
+       [](const OverlapMessage& m) { return m.dense.to_double(); }},
+      {"sent_bytes", "sent [KiB]", 1.0 / 1024, "by each worker, over all collectives",
+       [](const OverlapMessage& m) { return m.sent_bytes; }},
+      {"compress_s", "compress [ms]", 1e3, "kernels before the first collective",
+       [](const OverlapMessage& m) { return m.compress.to_seconds(); }},
+      {"transfer_s", "transfer [ms]", 1e3, "collectives, each alone in the network",
+       [](const OverlapMessage& m) { return m.transfer.to_seconds(); }},
+      {"decompress_s", "decompress [ms]", 1e3, "kernels between collectives and after the last",
+       [](const OverlapMessage& m) { return m.decompress.to_seconds(); }},
+  };
+  return kColumns;
+}
+
+std::string overlap_columns_markdown() {
+  std::string out = R"(
+## overlap.csv
+
+Of a study of one iteration (`overlap.*`): one row a number of workers, compression method and fusion policy that
+works.
+
+| column | type | meaning |
+|---|---|---|
+| `workers` | integer | data-parallel workers |
+| `compression` | text | method, and its parameters that are not the usual ones |
+| `policy` | text | fusion policy, likewise |
+)";
+  const auto row = [&](std::string_view name, std::string_view type, std::string_view text) {
+    out += fmt::format("| `{}` | {} | {} |\n", name, type, text);
+  };
+  const auto type = [](std::string_view name) {
+    const bool whole = name == "messages" || name == "gradients" || name == "dense_bytes";
+    return whole ? "integer" : name.ends_with("_s") && !name.ends_with("per_s") ? "seconds" : "number";
+  };
+  for (const OverlapColumn& each : overlap_columns()) row(each.name, type(each.name), each.text);
+  row("stale", "integer", "1: it trains with gradients that are a step old");
+  row("settled", "integer", "1: the iteration recurs exactly; 0: a mean over many");
+  out += R"(
+## overlap-messages.csv
+
+With `--explain`: one row a message of each iteration of `overlap.csv`, in the order in which they become ready.
+
+| column | type | meaning |
+|---|---|---|
+| `workers`, `compression`, `policy` | | as in `overlap.csv` |
+| `phase` | integer | which of the kinds of iterations of a method, from 1 on |
+| `share` | number | of all iterations, that are of this phase |
+| `message` | text | its first gradient, and the layers that it covers |
+)";
+  for (const MessageColumn& each : message_columns()) row(each.name, type(each.name), each.text);
+  return out;
 }
 
 }  // namespace contend

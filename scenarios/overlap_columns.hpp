@@ -4,6 +4,7 @@
 #include "scenarios/overlap_run.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace contend {
@@ -17,7 +18,21 @@ struct OverlapColumn {
   double (*value)(const OverlapRow&);
   bool of_compression = false;  ///< shown to people only where something is compressed
   bool of_levels = false;       ///< shown to people only where servers have several workers
+  bool optional = false;        ///< may be NaN; shown to people only where some row has it
 };
 [[nodiscard]] std::span<const OverlapColumn> overlap_columns();
+
+/// The same of a message.
+struct MessageColumn {
+  std::string_view name;
+  std::string_view title;
+  double shown;
+  std::string_view text;
+  double (*value)(const OverlapMessage&);
+};
+[[nodiscard]] std::span<const MessageColumn> message_columns();
+
+/// What the files of a study hold, for the reference of result files.
+[[nodiscard]] std::string overlap_columns_markdown();
 
 }  // namespace contend

@@ -3,6 +3,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "scenarios/device_codec.hpp"
 #include "scenarios/key_rows.hpp"
+#include "scenarios/map_codec.hpp"
 #include "scenarios/policy_codec.hpp"
 
 #include <algorithm>
@@ -60,6 +61,21 @@ Codec<DataType> type_codec() {
     choices.emplace_back(std::string{to_string(type)}, type);
   }
   return choice_codec<DataType>(std::move(choices));
+}
+
+Codec<IterationsToTarget> target_codec() {
+  using Target = IterationsToTarget;
+  const PolicyKind& kind = policy_kind("compression");
+  const Codec<PolicyChoice> policy = policy_codec(kind);
+  const Field<Target> compression{"compression", true, policy.schema,
+                                  [policy, &kind](const YamlNode& node, const Reading& reading, Target& target) {
+                                    target.compression = default_policy(kind, "none");
+                                    policy.read(node, reading, target.compression);
+                                  },
+                                  [policy](const Target& target) { return policy.print(target.compression); }};
+  return map_codec<Target>({compression, field("factor", &Target::factor, number_codec(0.01, 1000), true),
+                            field("source", &Target::source, text_codec(), true)},
+                           "{compression: top-k, factor: 1.05, source: \"paper, table\"}");
 }
 
 std::vector<ScenarioKey> model_rows() {
@@ -160,6 +176,19 @@ std::vector<ScenarioKey> exchange_rows() {
           list_codec<PolicyChoice>(policy_codec(policy_kind("compression")),
                                    default_policy(policy_kind("compression"), "none"), "policies"),
           "compression methods to compare, each under every fusion policy"),
+      row(
+          "overlap.collective", [](auto& s) -> auto& { return s.overlap.collective; },
+          choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
+                                      {"all-reduce", MessageRoute::all_reduce},
+                                      {"all-gather", MessageRoute::all_gather},
+                                      {"scatter-gather", MessageRoute::scatter_gather}}),
+          "by which compressed messages are added up; auto: as each method's paper does; scatter-gather: an all-to-all "
+          "of chunks and an all-gather of their sums; what isn't compressed is all-reduced"),
+      row(
+          "overlap.iterations_to_target", [](auto& s) -> auto& { return s.overlap.iterations_to_target; },
+          numbered_list(target_codec(), "factors", kMaxItems),
+          "iterations that a method needs to reach a target over those without compression, and where that is "
+          "published: convergence is not simulated; empty: not given"),
       row(
           "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
           "time of the kernels of compression over what overlap.device says, by roofline or profile"),

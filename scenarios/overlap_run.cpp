@@ -4,6 +4,7 @@
 #include "models/overlap/link_cost.hpp"
 #include "models/overlap/measure.hpp"
 #include "models/overlap/volume.hpp"
+#include "scenarios/make_policy.hpp"
 #include "scenarios/overlap_check.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/run.hpp"
@@ -12,6 +13,7 @@
 #include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,10 +28,7 @@ template <class Port>
 std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const Scenario& scenario,
                            const PolicyChoice& choice) {
   const AlphaBeta network = network_cost(scenario.network);
-  for (const PolicyRow<Port>& row : table) {
-    if (row.name == choice.name) return row.make(choice.parameters, {scenario.seed, network.beta, network.eta});
-  }
-  check_failed(__FILE__, __LINE__, "a scenario names policies of the table", choice.name);
+  return make_policy(table, choice, {scenario.seed, network.beta, network.eta});
 }
 
 /// The name, with the parameters that are not the usual ones.
@@ -46,6 +45,7 @@ std::string title(std::string_view kind, const PolicyChoice& choice) {
 
 void use_codec(const Scenario& scenario, const GradientCodec* codec, OverlapProblem& problem) {
   problem.codec = codec;
+  problem.collective = scenario.overlap.collective;
   if (codec == nullptr) return;
   if (scenario.overlap.links && problem.workers > 1)
     problem.cost = overlap_cost(scenario, problem.workers, codec->peers());
@@ -60,8 +60,8 @@ void use_codec(const Scenario& scenario, const GradientCodec* codec, OverlapProb
 }
 
 /// A worker alone exchanges nothing.
-IterationGraph plan(const FusionPolicy& policy, const OverlapProblem& problem) {
-  return problem.workers > 1 ? policy.plan(problem).graph : IterationBuilder{problem}.graph;
+FusedIteration plan(const FusionPolicy& policy, const OverlapProblem& problem) {
+  return problem.workers > 1 ? policy.plan(problem) : IterationBuilder{problem}.take();
 }
 
 SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
@@ -80,8 +80,9 @@ SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, con
 
 /// Adds one phase, `share` of all iterations, to the means of a row.
 void add_phase(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy, double share,
-               OverlapRow& row) {
-  const IterationGraph graph = plan(policy, problem);
+               OverlapDetail detail, OverlapRow& row) {
+  const FusedIteration fused = plan(policy, problem);
+  const IterationGraph& graph = fused.graph;
   const SteadyState state = execute(scenario, problem, graph);
   row.iteration_s += share * state.iteration_ns * 1e-9;
   const Time kernels = graph.compute_per_rank(RoleId{0U}) - problem.compute();
@@ -94,10 +95,20 @@ void add_phase(const Scenario& scenario, const OverlapProblem& problem, const Fu
     row.interface_bytes += share * sent.by_interface;
   }
   row.settled = row.settled && state.recurs;
+  if (detail == OverlapDetail::messages) row.phases.push_back({share, overlap_messages(fused, problem)});
+}
+
+/// NaN if the study doesn't say.
+double iterations_to_target(const OverlapStudy& study, const PolicyChoice& compression) {
+  if (compression.name == "none") return 1;
+  const auto& all = study.iterations_to_target;
+  const auto is_this = [&](const IterationsToTarget& each) { return same_choice(each.compression, compression); };
+  const auto given = std::find_if(all.begin(), all.end(), is_this);
+  return given == all.end() ? std::numeric_limits<double>::quiet_NaN() : given->factor;
 }
 
 OverlapRow measure(const Scenario& scenario, const TimedModel& model, OverlapProblem problem,
-                   const PolicyChoice& compression, const PolicyChoice& fusion) {
+                   const PolicyChoice& compression, const PolicyChoice& fusion, OverlapDetail detail) {
   OverlapRow row;
   row.workers = problem.workers;
   row.per_server = std::min(scenario.overlap.per_server, problem.workers);
@@ -112,16 +123,17 @@ OverlapRow measure(const Scenario& scenario, const TimedModel& model, OverlapPro
   try {
     for (std::size_t i = 0; i < phases.size(); ++i) {
       problem.phase = static_cast<int>(i);
-      if (phases[i] > 0) add_phase(scenario, problem, *policy, phases[i], row);
+      if (phases[i] > 0) add_phase(scenario, problem, *policy, phases[i], detail, row);
     }
   } catch (const InputError& error) {
     row.refused = error.diagnostics().front().reason;
     return row;
   }
-  const double compute_s = problem.compute().to_seconds();
-  row.exposed_s = std::max(0.0, row.iteration_s - compute_s - row.compression_s);
+  row.compute_s = problem.compute().to_seconds();
+  row.exposed_s = std::max(0.0, row.iteration_s - row.compute_s - row.compression_s);
+  row.progress_s = row.iteration_s * iterations_to_target(scenario.overlap, compression);
   row.throughput = static_cast<double>(model.batch) * problem.workers / row.iteration_s;
-  row.efficiency = compute_s / row.iteration_s;
+  row.efficiency = row.compute_s / row.iteration_s;
   return row;
 }
 
@@ -170,17 +182,17 @@ OverlapProblem overlap_problem(const Scenario& scenario, const TimedModel& model
   return overlap_problem(model, workers, overlap_cost(scenario, workers), scenario.overlap.granularity);
 }
 
-std::vector<OverlapRow> run_overlap(const Scenario& scenario) {
-  return run_overlap(scenario, overlap_model(scenario.overlap));
+std::vector<OverlapRow> run_overlap(const Scenario& scenario, OverlapDetail detail) {
+  return run_overlap(scenario, overlap_model(scenario.overlap), detail);
 }
 
-std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model) {
+std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model, OverlapDetail detail) {
   std::vector<OverlapRow> rows;
   for (const int workers : scenario.overlap.workers) {
     const OverlapProblem problem = overlap_problem(scenario, model, workers);
     for (const PolicyChoice& compression : scenario.overlap.compression) {
       for (const PolicyChoice& fusion : scenario.overlap.fusion)
-        rows.push_back(measure(scenario, model, problem, compression, fusion));
+        rows.push_back(measure(scenario, model, problem, compression, fusion, detail));
     }
   }
   return rows;
@@ -194,7 +206,7 @@ OverlapTimeline overlap_timeline(const Scenario& scenario) {
   if (codec) problem.phase = static_cast<int>(codec->phases().size()) - 1;
   const auto policy = make(fusion_policies(), scenario, scenario.overlap.fusion.front());
   OverlapTimeline timeline;
-  timeline.graph = plan(*policy, problem);
+  timeline.graph = plan(*policy, problem).graph;
   const SteadyState settled = steady_state(timeline.graph, problem.cost);
   SteadyStateOptions options;
   options.iterations = settled.warm_up + settled.period + 2;

@@ -4,9 +4,12 @@
 #include "models/layers.hpp"
 #include "models/overlap/bound.hpp"
 #include "models/overlap/steady_state.hpp"
+#include "scenarios/overlap_messages.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/graph.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,7 @@ struct OverlapRow {
   std::string compression;     ///< method, and its parameters that are not the usual ones
   std::string policy;          ///< of fusion, likewise
   double iteration_s = 0;      ///< mean over the phases of the compression method
+  double compute_s = 0;        ///< forward and backward
   double compression_s = 0;    ///< kernels of compression
   double exposed_s = 0;        ///< iteration without computing and those kernels: communication that nothing hides
   double throughput = 0;       ///< samples per second of all workers
@@ -34,19 +38,27 @@ struct OverlapRow {
   std::size_t messages = 0;    ///< collectives an iteration
   double sent_bytes = 0;       ///< by a worker over its links: SentVolume::by_worker
   double interface_bytes = 0;  ///< by a server through its interface: SentVolume::by_interface
-  double bound_s = 0;          ///< IterationBound for the staleness of the policy; with compression: computing
-  bool stale = false;          ///< it trains with gradients that are a step old
-  bool settled = true;         ///< the state recurred; else the time is a mean over many iterations
-  std::string refused;         ///< why the policy can't work here; then there are no figures
+  /// Iteration x iterations_to_target of the method: time for the progress of one iteration without compression. NaN if
+  /// the study doesn't say.
+  double progress_s = std::numeric_limits<double>::quiet_NaN();
+  double bound_s = 0;   ///< IterationBound for the staleness of the policy; with compression: computing
+  bool stale = false;   ///< it trains with gradients that are a step old
+  bool settled = true;  ///< the state recurred; else the time is a mean over many iterations
+  std::string refused;  ///< why the policy can't work here; then there are no figures
 
   /// How far from the best that any schedule could reach: iteration / bound - 1.
   [[nodiscard]] double above_bound() const { return iteration_s / bound_s - 1; }
+  std::vector<OverlapPhase> phases;  ///< the messages of each phase, if asked for
 };
 
+enum class OverlapDetail : std::uint8_t { figures, messages };
+
 /// By workers, then compression, then fusion policies, in the order of the study.
-[[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario);
+[[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario,
+                                                  OverlapDetail detail = OverlapDetail::figures);
 /// The same with the overlap_model() of the study, for those who have it already.
-[[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model);
+[[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model,
+                                                  OverlapDetail detail = OverlapDetail::figures);
 
 /// One settled iteration of one policy for a timeline: what begins between the ends of two backward passes.
 struct OverlapTimeline {

@@ -5,6 +5,7 @@
 #include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
 #include "scenarios/flow.hpp"
+#include "scenarios/make_policy.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/scheduling_keys.hpp"
 #include "sim/check.hpp"
@@ -30,15 +31,6 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const Alpha
       return make_flow_network(scenario, seed, jobs);
   }
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
-}
-
-template <class Port>
-std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice,
-                                  const PolicyContext& context) {
-  for (const PolicyRow<Port>& row : table) {
-    if (row.name == choice.name) return row.make(choice.parameters, context);
-  }
-  check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
 }
 
 std::vector<JobRequest> jobs_of(const Scenario& scenario, std::uint64_t seed) {

@@ -28,6 +28,9 @@ struct PolicyChoice {
   std::string name;
   Parameters parameters;  ///< complete: every parameter of the policy has a value
 };
+[[nodiscard]] inline bool same_choice(const PolicyChoice& a, const PolicyChoice& b) {
+  return a.name == b.name && a.parameters.values() == b.parameters.values();
+}
 
 enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
@@ -39,6 +42,14 @@ enum class ExchangeFormula : std::uint8_t { ring, halving_doubling, measured };
 
 /// A study of one iteration of one job (`overlap.*`): the same model under several fusion policies and numbers of
 /// workers. It is one if it has a model or a file of layer times.
+/// Iterations that a compression method needs to reach a target, over those without compression: an input, because
+/// convergence is not simulated.
+struct IterationsToTarget {
+  PolicyChoice compression;
+  double factor = 1;
+  std::string source;  ///< where the factor comes from, such as a paper and its table
+};
+
 struct OverlapStudy {
   std::optional<std::string> model;   ///< a name of the catalogue
   std::optional<std::string> layers;  ///< path of a file of layer times
@@ -64,8 +75,10 @@ struct OverlapStudy {
   std::optional<double> two_at_once;  ///< time per byte of each of two transfers, in units of that of one alone
   bool fast = false;                  ///< the fast executor instead of the engine
   std::vector<PolicyChoice> fusion;
-  std::vector<PolicyChoice> compression;  ///< each is studied under each fusion policy
-  double kernel_factor = 1;               ///< time of the kernels of compression over that of a roofline
+  std::vector<PolicyChoice> compression;          ///< each is studied under each fusion policy
+  MessageRoute collective = MessageRoute::usual;  ///< forced on all of them
+  std::vector<IterationsToTarget> iterations_to_target;
+  double kernel_factor = 1;  ///< time of the kernels of compression over that of a roofline
 
   [[nodiscard]] bool given() const { return model || layers; }
 };

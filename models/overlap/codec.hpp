@@ -24,7 +24,7 @@ struct GradientGroup {
 
 /// One step of an exchange: a kernel on the stream of the GPU, or a collective.
 struct ExchangeStage {
-  std::string name;  ///< such as `top-k` or `all-gather`
+  std::string name;  ///< such as `top-k`; each stage of an exchange has its own
   Time duration;     ///< of a kernel, > 0
   std::optional<CollectiveKind> collective;
   Bytes bytes;  ///< of a collective: the size of the full tensor on one rank, as Op::bytes

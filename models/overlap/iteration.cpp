@@ -47,20 +47,21 @@ OpId IterationBuilder::collective(const std::string& name, CollectiveKind kind, 
   return op;
 }
 
-void IterationBuilder::record(std::string name, Bytes dense, std::vector<OpId> ops) {
-  messages_.push_back({std::move(name), dense, std::move(ops)});
+void IterationBuilder::record(std::string name, std::size_t gradients, Bytes dense, std::vector<OpId> ops) {
+  messages_.push_back({std::move(name), gradients, dense, std::move(ops)});
 }
 
-IterationBuilder::Exchange IterationBuilder::dense(const std::string& name, Bytes bytes, std::int32_t priority) {
+IterationBuilder::Exchange IterationBuilder::dense(const std::string& name, std::size_t gradients, Bytes bytes,
+                                                   std::int32_t priority) {
   if (problem_.cost.kind() == ExchangeKind::all_reduce) {
     const OpId op = collective("all-reduce " + name, CollectiveKind::all_reduce, bytes, priority);
-    record(name, bytes, {op});
+    record(name, gradients, bytes, {op});
     return {op, op, op};
   }
   const OpId push = collective("push " + name, CollectiveKind::reduce, bytes, priority);
   const OpId pull = collective("pull " + name, CollectiveKind::broadcast, bytes, priority);
   graph.add_dependency(push, pull);
-  record(name, bytes, {push, pull});
+  record(name, gradients, bytes, {push, pull});
   return {push, push, pull};
 }
 
@@ -73,6 +74,8 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
   const auto last = std::find_if(stages.rbegin(), stages.rend(), [](const auto& each) { return each.collective; });
   const auto collectives_end = static_cast<std::size_t>(stages.rend() - last);
   for (const ExchangeStage& stage : stages) {
+    const auto has_name = [&](const ExchangeStage& each) { return each.name == stage.name; };
+    CONTEND_CHECK(std::count_if(stages.begin(), stages.end(), has_name) == 1, "timelines tell tasks apart by names");
     const std::string title = stage.name + " " + name;
     const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority, stage.scope)
                                      : graph.add_compute(title, worker_, stage.duration);
@@ -89,7 +92,7 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
   if (ops.empty()) return std::nullopt;
   CONTEND_CHECK(send.valid(), "an exchange has a collective");
   const Exchange made{ops.front(), send, ops.back()};
-  record(name, size(group), std::move(ops));
+  record(name, group.last - group.first + 1, size(group), std::move(ops));
   return made;
 }
 
@@ -115,14 +118,15 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
 std::optional<IterationBuilder::Exchange> IterationBuilder::exchange(const std::string& name,
                                                                      const GradientGroup& group, OpId next,
                                                                      std::int32_t priority) {
-  const auto sent = problem_.codec != nullptr ? compressed(name, group, priority) : dense(name, size(group), priority);
+  const auto sent = problem_.codec != nullptr ? compressed(name, group, priority)
+                                              : dense(name, group.last - group.first + 1, size(group), priority);
   if (sent) attach(*sent, group, next);
   return sent;
 }
 
 IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Bytes bytes, std::int32_t priority) {
   if (problem_.codec != nullptr) throw InputError{"cuts gradients into pieces, which can't be compressed one by one"};
-  return dense(name, bytes, priority);
+  return dense(name, 1, bytes, priority);
 }
 
 std::size_t message_count(const IterationGraph& graph) {

@@ -18,8 +18,9 @@ namespace contend {
 /// A message as a fusion policy made it.
 struct SentMessage {
   std::string name;
-  Bytes dense;            ///< of the gradients that it stands for
-  std::vector<OpId> ops;  ///< kernels and collectives in their order
+  std::size_t gradients = 0;  ///< that it stands for; 1 of a piece of one
+  Bytes dense;                ///< of those gradients
+  std::vector<OpId> ops;      ///< kernels and collectives in their order
 };
 
 /// An iteration with its messages, in the order in which they become ready.
@@ -60,13 +61,13 @@ class IterationBuilder {
   OpId collective(const std::string& name, CollectiveKind kind, Bytes bytes, std::int32_t priority = 0,
                   CollectiveScope scope = CollectiveScope::all);
   /// Keeps what a message is made of, for a policy that sends it by `collective` alone.
-  void record(std::string name, Bytes dense, std::vector<OpId> ops);
+  void record(std::string name, std::size_t gradients, Bytes dense, std::vector<OpId> ops);
   [[nodiscard]] FusedIteration take() { return {std::move(graph), std::move(messages_)}; }
 
   IterationGraph graph;
 
  private:
-  Exchange dense(const std::string& name, Bytes bytes, std::int32_t priority);
+  Exchange dense(const std::string& name, std::size_t gradients, Bytes bytes, std::int32_t priority);
   std::optional<Exchange> compressed(const std::string& name, const GradientGroup& group, std::int32_t priority);
   void attach(const Exchange& sent, const GradientGroup& group, OpId next);
 

@@ -33,14 +33,15 @@ class Lossless final : public GradientCodec {
     const Bytes small{n * static_cast<std::int64_t>(std::ceil(static_cast<double>(chunk) / ratio_))};
     const std::int64_t values = (problem.elements(group) + n - 1) / n;
     const Time add_up = problem.kernels->of(kernels::decode_sum(values, kFloatBits, problem.workers));
-    const std::vector<ExchangeStage> scatter = faster(
-        problem, {ExchangeStage::send("reduce-scatter", CollectiveKind::reduce_scatter, Bytes{bytes})},
-        {ExchangeStage::kernel("compress", at(compress_, bytes)),
-         ExchangeStage::send("all-to-all", CollectiveKind::all_to_all, small),
-         ExchangeStage::kernel("decompress", at(decompress_, chunk * n)), ExchangeStage::kernel("add up", add_up)});
+    const std::vector<ExchangeStage> scatter =
+        faster(problem, {ExchangeStage::send("reduce-scatter", CollectiveKind::reduce_scatter, Bytes{bytes})},
+               {ExchangeStage::kernel("compress", at(compress_, bytes)),
+                ExchangeStage::send("all-to-all", CollectiveKind::all_to_all, small),
+                ExchangeStage::kernel("decompress chunks", at(decompress_, chunk * n)),
+                ExchangeStage::kernel("add up", add_up)});
     const std::vector<ExchangeStage> gather =
         faster(problem, {ExchangeStage::send("all-gather", CollectiveKind::all_gather, Bytes{bytes})},
-               {ExchangeStage::kernel("compress", at(compress_, chunk)),
+               {ExchangeStage::kernel("compress sum", at(compress_, chunk)),
                 ExchangeStage::send("all-gather", CollectiveKind::all_gather, small),
                 ExchangeStage::kernel("decompress", at(decompress_, bytes))});
     if (scatter.size() + gather.size() == 2)

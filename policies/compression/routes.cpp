@@ -15,7 +15,8 @@ void add_up_values(const OverlapProblem& problem, std::int64_t elements, std::st
   const auto bytes = [&](std::int64_t values) { return Bytes{values * problem.gradient_element_bytes}; };
   const auto sum = [&](std::int64_t values) {
     const std::int64_t bits = std::int64_t{8} * problem.gradient_element_bytes;
-    return ExchangeStage::kernel("add up", problem.kernels->of(kernels::decode_sum(values, bits, problem.workers)));
+    return ExchangeStage::kernel(name("add up"),
+                                 problem.kernels->of(kernels::decode_sum(values, bits, problem.workers)));
   };
   const std::int64_t n = problem.workers, chunk = (elements + n - 1) / n;
   switch (problem.route(MessageRoute::all_reduce)) {

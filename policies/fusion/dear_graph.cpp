@@ -2,6 +2,8 @@
 #include "policies/fusion/dear.hpp"
 #include "sim/error.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace contend {
@@ -66,7 +68,10 @@ FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& grou
     }
     graph.add_dependency(gather, builder.forward(groups[g].first));
     before = gather;
-    builder.record(name(g), group_size[g], {scatter[groups.size() - 1 - g], gather});
+    const auto gradients = static_cast<std::size_t>(std::count_if(
+        problem.gradients.begin(), problem.gradients.end(),
+        [&](const auto& each) { return each.layer >= groups[g].first && each.layer <= groups[g].second; }));
+    builder.record(name(g), gradients, group_size[g], {scatter[groups.size() - 1 - g], gather});
   }
   return builder.take();
 }

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kWorkers = "overlap.workers";
 constexpr std::string_view kCompression = "overlap.compression";
+constexpr std::string_view kTargets = "overlap.iterations_to_target";  // of the one method that a point studies
 constexpr std::string_view kFusion = "overlap.fusion";
 /// Lists of a study of one iteration, each item a point of its own; the last varies fastest.
 constexpr std::array kStudied = {kWorkers, kCompression, kFusion};
@@ -84,6 +85,9 @@ void keep_one(OverlapStudy& study, std::size_t number) {
   study.workers = {study.workers[rest / study.compression.size()]};
   study.compression = {PolicyChoice{study.compression[compression]}};
   study.fusion = {PolicyChoice{study.fusion[fusion]}};
+  std::erase_if(study.iterations_to_target, [&](const IterationsToTarget& target) {
+    return !same_choice(target.compression, study.compression.front());
+  });
 }
 
 /// As --set would have it.
@@ -165,6 +169,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         set_one(kWorkers, study.workers.size());
         set_one(kCompression, study.compression.size());
         set_one(kFusion, study.fusion.size());
+        set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
         variant.hash = hasher(std::move(one));
       }
     } catch (const InputError& error) {

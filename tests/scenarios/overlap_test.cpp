@@ -34,7 +34,7 @@ std::string complaint(const std::string& text) {
 
 TEST_CASE("a study gives one row for each number of workers and policy, none below its bound") {
   const std::vector<OverlapRow> rows = run_overlap(study());
-  CHECK(rows.size() == 3 * 12);
+  CHECK(rows.size() == 3 * 13);
   double best = 1e9, searched = 0;
   for (const OverlapRow& row : rows) {
     INFO(row.workers, " ", row.policy);

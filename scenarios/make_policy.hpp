@@ -1,0 +1,23 @@
+#pragma once
+// From the policy that a scenario names to the policy.
+
+#include "policies/registry.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/check.hpp"
+
+#include <memory>
+#include <span>
+
+namespace contend {
+
+/// `choice` must be of that table, as every choice of a scenario that was read is.
+template <class Port>
+[[nodiscard]] std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice,
+                                                const PolicyContext& context) {
+  for (const PolicyRow<Port>& row : table) {
+    if (row.name == choice.name) return row.make(choice.parameters, context);
+  }
+  check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
+}
+
+}  // namespace contend
