@@ -4,8 +4,8 @@
 #include "validate/compression.hpp"
 #include "validate/iteration_time.hpp"
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
+#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
@@ -40,7 +40,8 @@ constexpr Row kRows[] = {{"BytePS", 8602, "wfbp", "none"},
                          {"ByteGrad", 21832, kBuckets, "{policy: byte-grad, hierarchical: true}"},
                          {"Async", 28913, kBuckets, "async-average"}};
 
-/// Computing alone is what asynchronous averaging needs, which never waits: 226 images/s a GPU.
+/// Computing alone is what asynchronous averaging needs, which never waits: 226 images/s a GPU. So that row is not
+/// judged.
 constexpr double kComputeS = 0.1417;
 
 double published_s(const Row& row) {
@@ -107,7 +108,9 @@ std::vector<CheckedTable> compression_bagua() {
   double before_s = 0;
   for (const Row& row : kRows) {
     const double ours = ours_s(row, bytes_per_s);
-    times.checks.push_back({fmt::format("BAGUA, {}", row.name), 1e3 * published_s(row), 1e3 * ours, kTolerance, {}});
+    const bool given = &row == &kRows[std::size(kRows) - 1];  // what computing takes
+    times.checks.push_back(
+        {fmt::format("BAGUA, {}", row.name), 1e3 * published_s(row), 1e3 * ours, given ? kOnlyShown : kTolerance, {}});
     if (before != nullptr)
       order.checks.push_back(
           {fmt::format("{} slower than {}", before->name, row.name), 1, before_s > ours ? 1.0 : 0.0, 0, {}});
