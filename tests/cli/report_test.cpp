@@ -1,5 +1,8 @@
 #include "tests/cli/program.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include <doctest/doctest.h>
 
 using namespace contend;
@@ -43,6 +46,7 @@ TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
   CHECK(place.contend("report s.yaml").code == 3);  // no store
   CHECK(contains(place.contend("report out s.yaml").err, "a store of a sweep is reported alone"));
   CHECK(contains(place.contend("report out --x network.nic").err, "--x is for the report of a sweep"));
+  CHECK(contains(place.contend("report out --relative-to a=b").err, "--relative-to is for the report of a sweep"));
   CHECK(contains(place.contend("report out out --spans 9").err, "--spans is for the report of one run"));
   CHECK(contains(place.contend("report out --spans 9 --no-timeline").err, "exclude each other"));
   CHECK(contains(place.contend("report out --from 5").err, "--from: expected a time such as"));
@@ -87,4 +91,21 @@ TEST_CASE("a folder whose results are no longer those of its scenario has a page
   CHECK(outcome.code == 0);
   CHECK(contains(outcome.err, "no timeline. The scenario gives other results now"));
   CHECK(!contains(place.read("out/report.html"), "id=\"spans\""));
+}
+
+TEST_CASE("contend report draws maps relative to a value" * doctest::skip(!has_program())) {
+  const Workplace place;
+  place.write(
+      "map.yaml",
+      "schema_version: 1\noverlap: {model: resnet50, batch: 32, workers: [4, 8], fusion: [bsp], executor: fast, "
+      "compression: [none, sign-sgd]}\nsweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
+  REQUIRE(place.contend("sweep map.yaml -q -o map.sqlite").code == 0);
+  const std::string relative = "report map.sqlite --metric throughput_per_s --relative-to ";
+  REQUIRE(place.contend(relative + "overlap.compression=none --svg maps").code == 0);
+  const std::string csv = place.read("maps/ratio-map-sign-sgd.csv");
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);  // head, 2 x 2 cells
+  CHECK(contains(place.read("maps/ratio-map-sign-sgd.svg"), "sign-sgd over none"));
+  CHECK(place.contend(relative + "overlap.compression=none").code == 2);
+  CHECK(place.contend(relative + "overlap.compression --svg maps").code == 2);
+  CHECK(contains(place.contend(relative + "overlap.compression=nome --svg maps").err, "did you mean \"none\"?"));
 }
