@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -110,6 +111,7 @@ bool tells_of_link(const SeriesFit& series) {
 struct LinkRows {
   std::vector<double> matrix, times;  ///< three columns
   std::vector<std::size_t> series;
+  Bytes smallest{INT64_MAX}, largest;
 
   [[nodiscard]] std::vector<double> without_gamma() const {
     std::vector<double> two;
@@ -133,6 +135,8 @@ LinkRows link_rows(std::span<const SeriesFit> series, const LinkFit& link) {
       rows.matrix.insert(rows.matrix.end(), {shares[0], shares[1] * m, shares[2] * m});
       rows.times.push_back(nanoseconds(sample));
       rows.series.push_back(s);
+      rows.smallest = std::min(rows.smallest, sample.size);
+      rows.largest = std::max(rows.largest, sample.size);
     }
   }
   return rows;
@@ -246,6 +250,8 @@ std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, 
     if (tells_of_link(series[s])) link.series.push_back(s);
   const LinkRows rows = link_rows(series, link);
   if (rows.times.empty()) return std::nullopt;
+  link.first = rows.smallest;
+  link.last = rows.largest;
   const bool adds_up = rows.adds_up();
   RobustFit fit;
   if (adds_up) fit = robust_fit(rows.matrix, 3, rows.times);
