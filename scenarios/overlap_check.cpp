@@ -5,7 +5,6 @@
 #include "scenarios/overlap_run.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -152,20 +151,19 @@ class OverlapChecker {
   }
 
   void check_targets() {
+    const std::string key = "overlap.iterations_to_target";
     const auto& targets = study_.iterations_to_target;
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      const std::string key = fmt::format("overlap.iterations_to_target[{}]", i);
-      const auto is_same = [&](const PolicyChoice& other) { return same_choice(targets[i].compression, other); };
+    for (auto target = targets.begin(); target != targets.end(); ++target) {
+      const std::string& name = target->compression.name;
+      const auto is_same = [&](const PolicyChoice& other) { return same_choice(target->compression, other); };
       if (std::none_of(study_.compression.begin(), study_.compression.end(), is_same))
-        complain(key, fmt::format("{} with these parameters is not studied", targets[i].compression.name),
-                 "add it to overlap.compression");
-      if (std::any_of(targets.begin(), targets.begin() + static_cast<std::ptrdiff_t>(i),
-                      [&](const IterationsToTarget& before) { return is_same(before.compression); }))
-        complain(key, fmt::format("{} is there twice", targets[i].compression.name));
-      if (targets[i].compression.name == "none")
-        complain(key, "is the factor over iterations without compression, of which that is 1");
-      if (targets[i].source.empty())
-        complain(key, "the factor is an input that needs a source", "a paper and its table, or a run of your own");
+        complain(key, fmt::format("{} with these parameters is not studied", name), "add it to overlap.compression");
+      if (std::any_of(targets.begin(), target, [&](const auto& before) { return is_same(before.compression); }))
+        complain(key, fmt::format("{} is there twice", name));
+      if (name == "none") complain(key, "none is what the factors are relative to");
+      if (target->source.empty())
+        complain(key, fmt::format("the factor of {} is an input that needs a source", name),
+                 "a paper and its table, or a run of your own");
     }
   }
 

@@ -173,13 +173,13 @@ TEST_CASE("iterations to a target are an input with a source") {
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
 
   const auto targets = [&](const std::string& list) { return complaints(methods + "iterations_to_target: " + list); };
-  const std::string key = "overlap.iterations_to_target[0]";
+  const std::string key = "overlap.iterations_to_target";
   CHECK(targets("[{compression: qsgd, factor: 2, source: x}]") ==
         std::vector<std::string>{key + ": qsgd with these parameters is not studied (add it to overlap.compression)"});
   CHECK(targets("[{compression: fp16, factor: 2, source: \"\"}]")
             .front()
-            .starts_with(key + ": the factor is an input that needs a source"));
-  CHECK(targets("[{compression: fp16, factor: 2}]").front().starts_with(key + ": source is missing"));
+            .starts_with(key + ": the factor of fp16 is an input that needs a source"));
+  CHECK(targets("[{compression: fp16, factor: 2}]").front().starts_with(key + "[0]: source is missing"));
   CHECK(targets("[{compression: none, factor: 2, source: x}]").size() == 1);
   CHECK(targets("[{compression: fp16, factor: 2, source: x}, {compression: fp16, factor: 3, source: y}]").size() == 1);
   CHECK(targets("[{compression: fp61, factor: 2, source: x}]").front().find("expected one of") != std::string::npos);
