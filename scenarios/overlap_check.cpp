@@ -1,5 +1,7 @@
 #include "scenarios/overlap_check.hpp"
 
+#include "scenarios/policy_codec.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -73,6 +75,25 @@ class OverlapChecker {
                "overlap.exchange: all-reduce");
     if (!compresses() && study_.kernel_factor != OverlapStudy{}.kernel_factor)
       complain("overlap.kernel_factor", "has no effect without overlap.compression");
+    for (const PolicyChoice& choice : study_.compression) {
+      if (choice.name == "saps") check_pairs(choice);
+    }
+  }
+
+  /// Parameters by which pairs are chosen, where they aren't.
+  void check_pairs(const PolicyChoice& saps) {
+    const auto usual = default_policy(policy_kind("compression"), saps.name).parameters.values();
+    const auto& values = saps.parameters.values();
+    const bool matched = saps.parameters.get<bool>("matched");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto& [name, value] = values[i];
+      if (name == "density" || value == usual[i].second) continue;
+      if (!study_.links)
+        complain("overlap.compression", fmt::format("{} of saps has no effect: all links are the same", name),
+                 "give overlap.links");
+      else if (!matched && name != "matched")
+        complain("overlap.compression", fmt::format("{} of saps has no effect on random pairs", name), "matched: true");
+    }
   }
 
   void complain(std::string key, std::string reason, std::string hint = {}) {

@@ -166,7 +166,7 @@ std::vector<ScenarioKey> overlap_keys() {
   for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
   for (ScenarioKey& key : keys) {
     if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
-    key.needs = kNoLinks;
+    key.needs = "overlap.model or overlap.layers, and no overlap.links";
     key.applies = has_no_links;
   }
   return keys;

@@ -92,6 +92,9 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
       break;
     case ExchangeMoment::weights:
       graph.add_dependency(backward(0), sent.begin, 1);
+      // What was mixed in the iteration before is part of the weights that are sent; gradients that are late aren't.
+      if (problem_.codec != nullptr && problem_.codec->moment() == moment_)
+        graph.add_dependency(sent.end, sent.begin, 1);
       break;
     case ExchangeMoment::updated:
       graph.add_dependency(backward(0), sent.begin);
