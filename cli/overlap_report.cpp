@@ -20,6 +20,7 @@ std::string title(const OverlapRow& row) {
 std::string table_of(std::span<const OverlapRow> rows) {
   const bool compressed =
       std::any_of(rows.begin(), rows.end(), [](const OverlapRow& row) { return row.compression != "none"; });
+  const bool levels = std::any_of(rows.begin(), rows.end(), [](const OverlapRow& row) { return row.per_server > 1; });
   std::vector<std::string> titles{compressed ? "compression" : "policy"};
   if (compressed) titles.emplace_back("fusion");
   std::vector<std::vector<std::string>> columns;
@@ -28,7 +29,7 @@ std::string table_of(std::span<const OverlapRow> rows) {
     if (row.refused.empty()) shown.push_back(&row);
   }
   for (const OverlapColumn& column : overlap_columns()) {
-    if (column.of_compression && !compressed) continue;
+    if ((column.of_compression && !compressed) || (column.of_levels && !levels)) continue;
     titles.emplace_back(column.title);
     if (column.name == "messages") {
       auto& cells = columns.emplace_back();

@@ -67,5 +67,13 @@ std::unique_ptr<GradientCodec> make_byte_grad(const Parameters&, const PolicyCon
 std::unique_ptr<GradientCodec> make_one_bit_adam(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_power_sgd(const Parameters&, const PolicyContext&);
 std::unique_ptr<GradientCodec> make_acp_sgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_hierarchical(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_hitopk(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_q_adam(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_decentralized(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_dcd_psgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_ecd_psgd(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_async_average(const Parameters&, const PolicyContext&);
+std::unique_ptr<GradientCodec> make_local_sgd(const Parameters&, const PolicyContext&);
 
 }  // namespace contend

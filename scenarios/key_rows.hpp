@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace contend::key_rows {
 
@@ -49,6 +50,12 @@ ScenarioKey row(std::string_view path, Member member, const Codec<T>& codec, std
   return property<T>(
       path, [member](const Scenario& s) -> const T& { return member(s); },
       [member](Scenario& s, T value) { member(s) = std::move(value); }, codec, text);
+}
+
+/// A key that takes the place of others: they are no longer given where it is.
+inline ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey key) {
+  key.displaces = std::move(others);
+  return key;
 }
 
 }  // namespace contend::key_rows

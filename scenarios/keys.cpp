@@ -19,6 +19,7 @@
 namespace contend {
 namespace {
 
+using key_rows::displacing;
 using key_rows::property;
 using key_rows::row;
 
@@ -27,11 +28,6 @@ constexpr std::int64_t kMaxJobs = 1'000'000;
 constexpr std::int64_t kMaxIterations = 1'000'000'000'000;
 constexpr Time kHour = Time::seconds(3600);
 constexpr Time kDay = 24 * kHour;
-
-ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey key) {
-  key.displaces = std::move(others);
-  return key;
-}
 
 bool is_flow(const Scenario& scenario) {
   return scenario.network.fidelity == Fidelity::flow;

@@ -10,6 +10,7 @@
 namespace contend {
 namespace {
 
+using key_rows::displacing;
 using key_rows::property;
 using key_rows::row;
 
@@ -56,11 +57,6 @@ Codec<Jobs> jobs_codec() {
     return value.number ? number.print(*value.number) : std::string{};
   };
   return codec;
-}
-
-ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey key) {
-  key.displaces = std::move(others);
-  return key;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ class OverlapChecker {
     check_model();
     check_network();
     check_exchange();
+    check_levels();
     check_compression();
     return std::move(complaints_);
   }
@@ -60,6 +61,29 @@ class OverlapChecker {
     for (const int workers : study_.workers) {
       if (!study_.colocated || study_.servers.value_or(workers) <= workers) continue;
       complain("overlap.servers", fmt::format("{} don't fit on the machines of {} workers", *study_.servers, workers));
+    }
+  }
+
+  void check_levels() {
+    const OverlapStudy::Inside& inside = study_.inside;
+    const std::string needed = "overlap.per_server: 2 or more";
+    if (study_.per_server == 1) {
+      if (inside.alpha > Time{}) complain("overlap.inside.alpha", "there is one worker on each server", needed);
+      if (inside.bandwidth) complain("overlap.inside.bandwidth", "there is one worker on each server", needed);
+      if (inside.beta) complain("overlap.inside.beta", "there is one worker on each server", needed);
+      return;
+    }
+    if (!inside.bandwidth && !inside.beta)
+      complain("overlap.per_server", "how fast the workers of a server reach each other is not given",
+               "overlap.inside.bandwidth");
+    if (study_.exchange == ExchangeKind::parameter_server)
+      complain("overlap.per_server", "a parameter server has workers on servers of their own", "1");
+    else if (study_.formula != ExchangeFormula::ring)
+      complain("overlap.formula", "with several workers on a server there are costs of rings only", "ring");
+    for (const int workers : study_.workers) {
+      if (workers <= study_.per_server || workers % study_.per_server == 0) continue;
+      complain("overlap.workers", fmt::format("{} workers don't fill servers of {}", workers, study_.per_server),
+               fmt::format("a multiple of {}, or less than that", study_.per_server));
     }
   }
 

@@ -16,6 +16,7 @@ struct OverlapColumn {
   std::string_view text;
   double (*value)(const OverlapRow&);
   bool of_compression = false;  ///< shown to people only where something is compressed
+  bool of_levels = false;       ///< shown to people only where servers have several workers
 };
 [[nodiscard]] std::span<const OverlapColumn> overlap_columns();
 

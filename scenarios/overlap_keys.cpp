@@ -15,6 +15,7 @@ namespace contend {
 namespace {
 
 using Kind = YamlNode::Kind;
+using key_rows::displacing;
 using key_rows::row;
 
 constexpr std::size_t kMaxItems = 1000;
@@ -107,6 +108,22 @@ std::vector<ScenarioKey> exchange_rows() {
           "links between sites with a worker each, in place of network.* (CSV: from, to, latency_ms one way, mbps), "
           "relative to the file that names it"),
       row(
+          "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
+          "workers on each server, which share its interface to the network; fewer workers are on one server"),
+      row(
+          "overlap.inside.alpha", [](auto& s) -> auto& { return s.overlap.inside.alpha; },
+          quantity_codec(Time{}, Time::seconds(3600)), "start-up time of a transfer inside a server"),
+      displacing({"overlap.inside.beta"},
+                 row(
+                     "overlap.inside.bandwidth", [](auto& s) -> auto& { return s.overlap.inside.bandwidth; },
+                     optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+                     "of the link of each worker inside its server, a way; auto: 1/beta")),
+      displacing({"overlap.inside.bandwidth"},
+                 row(
+                     "overlap.inside.beta", [](auto& s) -> auto& { return s.overlap.inside.beta; },
+                     optional_codec(quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "auto"),
+                     "time per byte inside a server; auto: 1/bandwidth")),
+      row(
           "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; },
           choice_codec<ExchangeKind>(
               {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}}),
@@ -152,8 +169,9 @@ std::vector<ScenarioKey> exchange_rows() {
 }
 
 /// Sites have links of their own: collectives are rings and trees over them.
-constexpr std::string_view kNotOnLinks[] = {"overlap.exchange", "overlap.formula", "overlap.servers",
-                                            "overlap.colocated"};
+constexpr std::string_view kNotOnLinks[] = {"overlap.exchange",         "overlap.formula",    "overlap.servers",
+                                            "overlap.colocated",        "overlap.per_server", "overlap.inside.alpha",
+                                            "overlap.inside.bandwidth", "overlap.inside.beta"};
 
 }  // namespace
 

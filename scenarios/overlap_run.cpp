@@ -3,6 +3,7 @@
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/link_cost.hpp"
 #include "models/overlap/measure.hpp"
+#include "models/overlap/volume.hpp"
 #include "scenarios/overlap_check.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/run.hpp"
@@ -72,24 +73,6 @@ SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, con
   return fast;
 }
 
-/// Bytes that a worker sends in a collective over a tensor of that size, as the exchange costs have it.
-double bytes_sent(const Op& op, int workers) {
-  const double others = static_cast<double>(workers - 1) / workers;
-  switch (op.collective) {
-    case CollectiveKind::all_reduce:
-      return 2 * others * op.bytes.to_double();
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all:
-      return others * op.bytes.to_double();
-    case CollectiveKind::reduce:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::exchange:
-      return op.bytes.to_double();
-  }
-  check_failed(__FILE__, __LINE__, "a collective of the enum", op.name);
-}
-
 /// Adds one phase, `share` of all iterations, to the means of a row.
 void add_phase(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy, double share,
                OverlapRow& row) {
@@ -100,7 +83,10 @@ void add_phase(const Scenario& scenario, const OverlapProblem& problem, const Fu
   row.compression_s += share * kernels.to_seconds();
   row.messages = std::max(row.messages, message_count(graph));
   for (const Op& op : graph.ops()) {
-    if (op.kind == OpKind::collective) row.sent_bytes += share * bytes_sent(op, problem.workers);
+    if (op.kind != OpKind::collective) continue;
+    const SentVolume sent = sent_volume(op.collective, op.scope, op.bytes, problem.workers, row.per_server);
+    row.sent_bytes += share * sent.by_worker;
+    row.interface_bytes += share * sent.by_interface;
   }
   row.settled = row.settled && state.recurs;
 }
@@ -109,6 +95,7 @@ OverlapRow measure(const Scenario& scenario, const TimedModel& model, OverlapPro
                    const PolicyChoice& compression, const PolicyChoice& fusion) {
   OverlapRow row;
   row.workers = problem.workers;
+  row.per_server = std::min(scenario.overlap.per_server, problem.workers);
   row.compression = title("compression", compression);
   row.policy = title("fusion", fusion);
   const auto codec = make(compression_policies(), scenario, compression);
@@ -159,6 +146,11 @@ ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule&
   } else if (study.formula == ExchangeFormula::measured) {
     const LinearCost all_reduce{network.alpha, network.beta};
     cost = workers > 1 ? ExchangeCost::measured(all_reduce, workers) : ExchangeCost::measured(all_reduce);
+  } else if (study.per_server > 1) {
+    const OverlapStudy::Inside& inside = study.inside;
+    const TimePerByte beta = inside.beta ? *inside.beta : TimePerByte{1e9 / inside.bandwidth->bytes_per_second()};
+    const int per_server = std::min(study.per_server, workers);
+    cost = ExchangeCost::two_level(workers / per_server, per_server, {study.inside.alpha, beta, study.gamma}, link);
   } else {
     cost = study.formula == ExchangeFormula::ring ? ExchangeCost::ring(workers, link)
                                                   : ExchangeCost::halving_doubling(workers, link);

@@ -21,19 +21,21 @@ namespace contend {
 
 struct OverlapRow {
   int workers = 1;
-  std::string compression;   ///< method, and its parameters that are not the usual ones
-  std::string policy;        ///< of fusion, likewise
-  double iteration_s = 0;    ///< mean over the phases of the compression method
-  double compression_s = 0;  ///< kernels of compression
-  double exposed_s = 0;      ///< iteration without computing and those kernels: communication that nothing hides
-  double throughput = 0;     ///< samples per second of all workers
-  double efficiency = 0;     ///< throughput over workers x that of one worker alone, 0..1
-  std::size_t messages = 0;  ///< collectives an iteration
-  double sent_bytes = 0;     ///< by each worker, 2(n-1)/n of a tensor in an all-reduce, (n-1)/n in an all-gather
-  double bound_s = 0;        ///< IterationBound for the staleness of the policy; with compression: computing
-  bool stale = false;        ///< it trains with gradients that are a step old
-  bool settled = true;       ///< the state recurred; else the time is a mean over many iterations
-  std::string refused;       ///< why the policy can't work here; then there are no figures
+  int per_server = 1;          ///< workers on each server
+  std::string compression;     ///< method, and its parameters that are not the usual ones
+  std::string policy;          ///< of fusion, likewise
+  double iteration_s = 0;      ///< mean over the phases of the compression method
+  double compression_s = 0;    ///< kernels of compression
+  double exposed_s = 0;        ///< iteration without computing and those kernels: communication that nothing hides
+  double throughput = 0;       ///< samples per second of all workers
+  double efficiency = 0;       ///< throughput over workers x that of one worker alone, 0..1
+  std::size_t messages = 0;    ///< collectives an iteration
+  double sent_bytes = 0;       ///< by a worker over its links: SentVolume::by_worker
+  double interface_bytes = 0;  ///< by a server through its interface: SentVolume::by_interface
+  double bound_s = 0;          ///< IterationBound for the staleness of the policy; with compression: computing
+  bool stale = false;          ///< it trains with gradients that are a step old
+  bool settled = true;         ///< the state recurred; else the time is a mean over many iterations
+  std::string refused;         ///< why the policy can't work here; then there are no figures
 
   /// How far from the best that any schedule could reach: iteration / bound - 1.
   [[nodiscard]] double above_bound() const { return iteration_s / bound_s - 1; }

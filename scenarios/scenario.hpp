@@ -48,6 +48,12 @@ struct OverlapStudy {
   std::optional<Time> single_worker;  ///< iteration of one worker that the layer times are scaled to
   Granularity granularity = Granularity::tensor;
   std::vector<int> workers{8};
+  int per_server = 1;  ///< workers on each server; those of one server reach each other over `inside`
+  struct Inside {
+    Time alpha;
+    std::optional<ByteRate> bandwidth;
+    std::optional<TimePerByte> beta;  ///< or 1 / bandwidth
+  } inside;
   ExchangeKind exchange = ExchangeKind::all_reduce;
   ExchangeFormula formula = ExchangeFormula::ring;
   TimePerByte gamma;                  ///< adding up a byte

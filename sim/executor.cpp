@@ -273,7 +273,9 @@ void Executor::start_task(CellId id) {
   if (cell.ready.size() > 1) {
     const auto rank = [&](const ReadyTask& task) {
       const bool later = task.slot != state_.run(task.job).live->current;
-      return std::tuple{state_.key(task.job), state_.run(task.job).start, task.job, later, task.op};
+      const JobRun& run = state_.run(task.job);
+      return std::tuple{
+          state_.key(task.job), run.start, task.job, later, run.plan->ops[task.op.index()].op.priority, task.op};
     };
     auto best_rank = rank(cell.ready[0]);
     for (std::size_t i = 1; i < cell.ready.size(); ++i) {

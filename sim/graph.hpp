@@ -72,7 +72,7 @@ struct Op {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
   ChannelId channel;                                       ///< collective only; none: straight into the network
-  std::int32_t priority = 0;                               ///< in its channel; smaller goes first
+  std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
 };
 
 /// `after` starts only when `before` has ended: in the same iteration (lag 0) or the one before (lag 1). Between two

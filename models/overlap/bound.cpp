@@ -37,6 +37,18 @@ LeastCost least_cost(const ExchangeCost& cost) {
     const LinearCost halves = add(cost.of(CollectiveKind::reduce_scatter), cost.of(CollectiveKind::all_gather));
     least.alpha = std::min(whole.alpha, halves.alpha);
     least.ns_per_byte = std::min(whole.beta, halves.beta).ns_per_byte();
+    if (cost.levels() && !cost.one_server()) {
+      using enum CollectiveScope;
+      const LinearCost& peers_whole = cost.of(CollectiveKind::all_reduce, peers);
+      const LinearCost& leaders_whole = cost.of(CollectiveKind::all_reduce, leaders);
+      const LinearCost inside =
+          add(cost.of(CollectiveKind::reduce_scatter, server), cost.of(CollectiveKind::all_gather, server));
+      const LinearCost trees = add(cost.of(CollectiveKind::reduce, server), cost.of(CollectiveKind::broadcast, server));
+      least.alpha = std::min({least.alpha, inside.alpha + peers_whole.alpha, trees.alpha + leaders_whole.alpha});
+      // Inside and between are used at once; what passes the interfaces is a bound of its own.
+      least.ns_per_byte = std::min(
+          {least.ns_per_byte, peers_whole.beta.ns_per_byte() / cost.per_server(), leaders_whole.beta.ns_per_byte()});
+    }
   }
   least.ns_per_byte *= cost.best_slowdown();
   return least;

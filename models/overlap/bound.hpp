@@ -19,7 +19,8 @@ struct IterationBound {
 /// time in which m bytes can be exchanged: one start-up, and bytes at the best speed of the network. Between the end of
 /// the backward of layer l and the start of its next forward, all of M(l) has to be exchanged, so that
 ///   iteration >= F(l) + B(l) + T(M(l))                                       for every l with M(l) > 0.
-/// With staleness 1 that cycle spans two iterations, and bounds half of it.
+/// With staleness 1 that cycle spans two iterations, and bounds half of it. With servers of several workers T is the
+/// least of a flat all-reduce, one among peers and one among leaders, each without what happens inside servers.
 [[nodiscard]] IterationBound iteration_bound(const OverlapProblem& problem, int staleness = 0);
 
 }  // namespace contend

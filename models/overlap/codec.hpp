@@ -52,8 +52,8 @@ class GradientCodec {
  public:
   virtual ~GradientCodec() = default;
   /// Kernels and collectives, one after the other; none if this phase sends nothing. Kernels before the first are
-  /// executed between the backward task that completes the group and the next one, because they are launched into the
-  /// same stream. `problem.kernels` has a value. Throws InputError if the method can't work on this problem.
+  /// launched into the stream of the backward pass, right after the task that completes the group; between collectives
+  /// they go before its next task. `problem.kernels` has a value. Throws InputError if it can't work on this problem.
   [[nodiscard]] virtual std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                           const GradientGroup& group) const = 0;
   [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }

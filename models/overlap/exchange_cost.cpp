@@ -9,15 +9,16 @@ namespace contend {
 
 namespace {
 
-constexpr std::size_t at(CollectiveKind kind) {
-  return static_cast<std::size_t>(kind);
-}
-constexpr std::size_t kAll = static_cast<std::size_t>(CollectiveScope::all);
+constexpr CollectiveScope kAll = CollectiveScope::all;
 
 int ceil_log2(int n) {
   int steps = 0;
   while ((std::int64_t{1} << steps) < n) ++steps;
   return steps;
+}
+
+LinearCost operator+(const LinearCost& a, const LinearCost& b) {
+  return {a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
 }
 
 struct Halves {
@@ -46,13 +47,37 @@ LinearCost pairwise(int workers, const ChannelCost& link) {
   return {link.alpha * (workers - 1), TimePerByte{link.beta.ns_per_byte() * (workers - 1) / workers}};
 }
 
+/// The same among s >= 2 servers of g ranks. From distance 1 to g-1, and back to 1, some messages stay inside.
+LinearCost pairwise_between(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between) {
+  const int n = servers * per_server;
+  const double b = between.beta.ns_per_byte();
+  double per_block = static_cast<double>(n - 2 * per_server + 1) * per_server * b;
+  for (int distance = 1; distance < per_server; ++distance)
+    per_block += 2 * std::max(distance * b, inside.beta.ns_per_byte());
+  return {std::max(inside.alpha, between.alpha) * (2 * (per_server - 1)) + between.alpha * (n - 2 * per_server + 1),
+          TimePerByte{per_block / n}};
+}
+
+/// `times` messages of this size at once.
+ChannelCost shared(const ChannelCost& link, int times) {
+  return {link.alpha, TimePerByte{link.beta.ns_per_byte() * times}, link.gamma};
+}
+
 }  // namespace
 
-void ExchangeCost::add_others(int workers, const ChannelCost& link) {
-  costs_[kAll][at(CollectiveKind::all_to_all)] = pairwise(workers, link);
-  costs_[kAll][at(CollectiveKind::reduce)] = up_tree(workers, link);
-  costs_[kAll][at(CollectiveKind::broadcast)] = down_tree(workers, link);
-  costs_[kAll][at(CollectiveKind::exchange)] = {link.alpha, link.beta};
+void ExchangeCost::add_others(int workers, const ChannelCost& link, CollectiveScope scope) {
+  at(scope, CollectiveKind::all_to_all) = pairwise(workers, link);
+  at(scope, CollectiveKind::reduce) = up_tree(workers, link);
+  at(scope, CollectiveKind::broadcast) = down_tree(workers, link);
+  at(scope, CollectiveKind::exchange) = {link.alpha, link.beta};
+}
+
+void ExchangeCost::add_ring(int workers, const ChannelCost& link, CollectiveScope scope) {
+  const Halves halves = in_steps(workers - 1, workers, link);
+  at(scope, CollectiveKind::reduce_scatter) = halves.reduce_scatter;
+  at(scope, CollectiveKind::all_gather) = halves.all_gather;
+  at(scope, CollectiveKind::all_reduce) = halves.reduce_scatter + halves.all_gather;
+  add_others(workers, link, scope);
 }
 
 ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce, int workers) {
@@ -69,28 +94,16 @@ ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce) {
   ExchangeCost cost;
   const TimePerByte half{all_reduce.beta.ns_per_byte() / 2};
   const Time first = Time::nanoseconds(all_reduce.alpha.ns() / 2);
-  cost.costs_[kAll][at(CollectiveKind::all_reduce)] = all_reduce;
-  cost.costs_[kAll][at(CollectiveKind::reduce_scatter)] = {first, half};
-  cost.costs_[kAll][at(CollectiveKind::all_gather)] = {all_reduce.alpha - first, half};
+  cost.at(kAll, CollectiveKind::all_reduce) = all_reduce;
+  cost.at(kAll, CollectiveKind::reduce_scatter) = {first, half};
+  cost.at(kAll, CollectiveKind::all_gather) = {all_reduce.alpha - first, half};
   return cost;
 }
 
-namespace {
-
-LinearCost sum(const LinearCost& a, const LinearCost& b) {
-  return {a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
-}
-
-}  // namespace
-
 ExchangeCost ExchangeCost::ring(int workers, const ChannelCost& link) {
   CONTEND_CHECK(workers >= 1, "there is a worker");
-  const Halves halves = in_steps(workers - 1, workers, link);
   ExchangeCost cost;
-  cost.costs_[kAll][at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
-  cost.costs_[kAll][at(CollectiveKind::all_gather)] = halves.all_gather;
-  cost.costs_[kAll][at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
-  cost.add_others(workers, link);
+  cost.add_ring(workers, link, kAll);
   return cost;
 }
 
@@ -98,17 +111,42 @@ ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link
   CONTEND_CHECK(workers >= 1, "there is a worker");
   const Halves halves = in_steps(ceil_log2(workers), workers, link);
   ExchangeCost cost;
-  cost.costs_[kAll][at(CollectiveKind::reduce_scatter)] = halves.reduce_scatter;
-  cost.costs_[kAll][at(CollectiveKind::all_gather)] = halves.all_gather;
-  cost.costs_[kAll][at(CollectiveKind::all_reduce)] = sum(halves.reduce_scatter, halves.all_gather);
+  cost.at(kAll, CollectiveKind::reduce_scatter) = halves.reduce_scatter;
+  cost.at(kAll, CollectiveKind::all_gather) = halves.all_gather;
+  cost.at(kAll, CollectiveKind::all_reduce) = halves.reduce_scatter + halves.all_gather;
   cost.add_others(workers, link);
   return cost;
 }
 
 ExchangeCost ExchangeCost::on_links(std::array<CostCurve, kCollectiveKinds> curves) {
   ExchangeCost cost;
-  for (std::size_t kind = 0; kind < curves.size(); ++kind) cost.costs_[kAll][kind] = curves[kind].least();
+  for (std::size_t kind = 0; kind < curves.size(); ++kind)
+    cost.at(kAll, static_cast<CollectiveKind>(kind)) = curves[kind].least();
   cost.curves_.assign(curves.begin(), curves.end());
+  return cost;
+}
+
+ExchangeCost ExchangeCost::two_level(int servers, int per_server, const ChannelCost& inside,
+                                     const ChannelCost& between) {
+  CONTEND_CHECK(servers >= 1 && per_server >= 1, "there is a worker");
+  if (per_server == 1) return ring(servers, between);
+  ExchangeCost cost;
+  cost.per_server_ = per_server;
+  cost.one_server_ = servers == 1;
+  cost.add_ring(per_server, inside, CollectiveScope::server);
+  if (servers == 1) {
+    cost.add_ring(per_server, inside, kAll);
+    return cost;
+  }
+  cost.add_ring(servers, between, CollectiveScope::leaders);
+  cost.add_ring(servers, shared(between, per_server), CollectiveScope::peers);
+  const ChannelCost flat{std::max(inside.alpha, between.alpha), std::max(inside.beta, between.beta),
+                         std::max(inside.gamma, between.gamma)};
+  cost.add_ring(servers * per_server, flat, kAll);
+  cost.at(kAll, CollectiveKind::all_to_all) = pairwise_between(servers, per_server, inside, between);
+  for (const CollectiveKind tree : {CollectiveKind::reduce, CollectiveKind::broadcast})
+    cost.at(kAll, tree) = cost.at(CollectiveScope::leaders, tree) + cost.at(CollectiveScope::server, tree);
+  cost.at(kAll, CollectiveKind::exchange) = cost.at(CollectiveScope::peers, CollectiveKind::exchange);
   return cost;
 }
 
@@ -123,8 +161,8 @@ ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool coloc
   cost.duplex_ = !colocated;
   const double send = bytes * link.beta.ns_per_byte();
   const double add = n / s * link.gamma.ns_per_byte();
-  cost.costs_[kAll][at(CollectiveKind::reduce)] = {link.alpha, TimePerByte{send + add}};
-  cost.costs_[kAll][at(CollectiveKind::broadcast)] = {link.alpha, TimePerByte{send}};
+  cost.at(kAll, CollectiveKind::reduce) = {link.alpha, TimePerByte{send + add}};
+  cost.at(kAll, CollectiveKind::broadcast) = {link.alpha, TimePerByte{send}};
   return cost;
 }
 

@@ -48,6 +48,19 @@ class ExchangeCost {
   /// servers (on s of the n worker machines) share the interface with the worker: both directions carry pushes and
   /// pulls, a machine's own share stays inside.
   static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link);
+  /// n = s x g ranks: `per_server` (g) on each of `servers` (s), each rank with a link of its own `inside` its server
+  /// (alpha_i, beta_i) and each server with one full-duplex interface for all of its ranks `between` (alpha_b, beta_b).
+  /// A step takes as long as its slowest message, and needs the start-up of the slower link where both are used.
+  /// - `all`: reduce-scatter, all-gather and all-reduce go around a flat ring in order of servers, which enters and
+  ///   leaves each server once: ring(n) on a link with the larger alpha and beta. So an interface carries 2(n-1)/n m,
+  ///   not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021). All-to-all: n-1 pairwise
+  ///   steps; at distance k, min(k, g, n-k) ranks of a server send through its interface. Reduce and broadcast: a
+  ///   binomial tree among servers and one inside each. Exchange: the partner is on another server, g messages share
+  ///   the interface.
+  /// - `server`: the ring's costs on g ranks and the inside link. `leaders`: on s ranks and the link between.
+  /// - `peers`: g groups of s ranks at once, so that each has 1/g of the interface: beta is g beta_b.
+  /// One server has no use for `between`, one rank a server none for `inside`: then it is ring(n) on the other link.
+  static ExchangeCost two_level(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between);
 
   /// Workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
   static ExchangeCost on_links(std::array<CostCurve, kCollectiveKinds> curves);
@@ -68,6 +81,8 @@ class ExchangeCost {
   }
   /// Ranks of each server; 1 without levels.
   [[nodiscard]] int per_server() const { return per_server_; }
+  /// There are levels, but only one server: nothing passes an interface.
+  [[nodiscard]] bool one_server() const { return levels() && one_server_; }
   /// There are servers of several ranks, with a link between them and one inside.
   [[nodiscard]] bool levels() const { return per_server_ > 1; }
   /// Push and pull have a direction each, so that they don't share bandwidth.
@@ -85,7 +100,11 @@ class ExchangeCost {
   [[nodiscard]] double best_slowdown() const { return penalty < 0 ? 1 + penalty : 1.0; }
 
  private:
-  void add_others(int workers, const ChannelCost& link);
+  void add_others(int workers, const ChannelCost& link, CollectiveScope scope = CollectiveScope::all);
+  void add_ring(int workers, const ChannelCost& link, CollectiveScope scope);
+  LinearCost& at(CollectiveScope scope, CollectiveKind kind) {
+    return costs_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(kind)];
+  }
 
   static constexpr CollectiveScope flat(CollectiveScope scope) {
     return scope == CollectiveScope::server ? scope : CollectiveScope::all;
@@ -96,6 +115,7 @@ class ExchangeCost {
   int per_server_ = 1;
   ExchangeKind kind_ = ExchangeKind::all_reduce;
   bool duplex_ = false;
+  bool one_server_ = false;
 };
 
 }  // namespace contend

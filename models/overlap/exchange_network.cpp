@@ -33,7 +33,7 @@ void ExchangeLanes::set_ways(std::size_t lane, Time now) {
 TransferId ExchangeLanes::start(CollectiveKind kind, CollectiveScope scope, Bytes bytes, Time now) {
   const LinearCost alone = cost_.sized(bytes, kind, scope);
   const std::size_t outside = cost_.duplex() && kind == CollectiveKind::broadcast ? 1 : 0;
-  const std::size_t lane = scope == CollectiveScope::server ? 2 : outside;
+  const std::size_t lane = scope == CollectiveScope::server || cost_.one_server() ? 2 : outside;
   TransferId id{transfers_.size()};
   if (free_.empty()) {
     transfers_.emplace_back();

@@ -7,6 +7,10 @@
 
 namespace contend {
 
+namespace {
+constexpr std::int32_t kBetweenCollectives = -1;  // other tasks of a rank have 0
+}
+
 IterationBuilder::IterationBuilder(const OverlapProblem& problem) : problem_{problem}, layers_{problem.layers.size()} {
   CONTEND_CHECK(layers_ > 0 && !problem.gradients.empty(), "a model has layers and gradients");
   sum_.emplace_back();
@@ -64,7 +68,10 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
                                                                        std::int32_t priority) {
   std::vector<OpId> ops;
   OpId send = OpId::none();
-  for (const ExchangeStage& stage : problem_.codec->stages(problem_, group)) {
+  const std::vector<ExchangeStage> stages = problem_.codec->stages(problem_, group);
+  const auto last = std::find_if(stages.rbegin(), stages.rend(), [](const auto& each) { return each.collective; });
+  const auto collectives_end = static_cast<std::size_t>(stages.rend() - last);
+  for (const ExchangeStage& stage : stages) {
     const std::string title = stage.name + " " + name;
     const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority, stage.scope)
                                      : graph.add_compute(title, worker_, stage.duration);
@@ -76,6 +83,9 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
         graph.add_dependency(ops.back(), backward(layer(group) - 1));
     }
     ops.push_back(op);
+    // The rest of the exchange waits for a kernel between collectives, so it doesn't wait for the backward pass.
+    if (!stage.collective && send.valid() && ops.size() < collectives_end)
+      graph.put_into(ChannelId::none(), op, kBetweenCollectives);
   }
   if (ops.empty()) return std::nullopt;
   CONTEND_CHECK(send.valid(), "an exchange has a collective");
@@ -92,8 +102,8 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
       break;
     case ExchangeMoment::weights:
       graph.add_dependency(backward(0), sent.begin, 1);
-      // What was mixed in the iteration before is part of the weights that are sent; gradients that are late aren't.
-      if (problem_.codec != nullptr && problem_.codec->moment() == moment_)
+      // Weights are those that the exchange before has left; gradients of the last batch have nothing to do with it.
+      if (problem_.codec != nullptr && problem_.codec->moment() == ExchangeMoment::weights)
         graph.add_dependency(sent.end, sent.begin, 1);
       break;
     case ExchangeMoment::updated:

@@ -71,7 +71,7 @@ class Execution {
 
  private:
   struct Lane {
-    std::vector<Ready> ready;  // a heap; priority is not used
+    std::vector<Ready> ready;  // a heap
     bool busy = false;
     Ready running;
     Time start, end;
@@ -117,7 +117,7 @@ class Execution {
   void announce(OpId op, std::int64_t iteration) {
     const Op& what = graph_.ops()[op.index()];
     if (what.kind == OpKind::compute) {
-      push(lanes_[what.role.index()].ready, {iteration, 0, op});
+      push(lanes_[what.role.index()].ready, {iteration, what.priority, op});
     } else if (what.channel.valid()) {
       push(channels_[what.channel.index()].ready, {iteration, what.priority, op});
     } else {

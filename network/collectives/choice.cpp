@@ -101,11 +101,14 @@ std::span<const std::string_view> auto_candidates(CollectiveKind kind) {
   static constexpr std::string_view kAllReduce[] = {"ring", "double-binary-tree"};
   static constexpr std::string_view kRing[] = {"ring"};
   static constexpr std::string_view kPairwise[] = {"pairwise"};
+  static constexpr std::string_view kSwap[] = {"swap"};
   switch (kind) {
     case CollectiveKind::all_reduce:
       return kAllReduce;
     case CollectiveKind::all_to_all:
       return kPairwise;
+    case CollectiveKind::exchange:
+      return kSwap;
     default:
       return kRing;
   }

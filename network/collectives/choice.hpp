@@ -35,7 +35,8 @@ struct CollectivePlan {
 };
 
 /// What `auto` looks at unless told otherwise, which is what NCCL has: ring and double binary tree for all-reduce, ring
-/// for reduce-scatter, all-gather, broadcast and reduce; pairwise for all-to-all.
+/// for reduce-scatter, all-gather, broadcast and reduce; pairwise for all-to-all, swap
+/// for exchange.
 [[nodiscard]] std::span<const std::string_view> auto_candidates(CollectiveKind kind);
 
 /// The plan for algorithm `name`, or for the fastest of the candidates if it is `auto`; the first of equals. `shape`

@@ -1,4 +1,4 @@
-// Algorithms in which ranks exchange with all others directly: parameter server and all-to-all.
+// Algorithms in which ranks exchange with others directly: parameter server, all-to-all and swap.
 
 #include "network/collectives/rows.hpp"
 
@@ -95,8 +95,23 @@ double hierarchical_all_to_all_seconds(CollectiveKind, const CollectiveShape& sh
          (outer - 1) * (outer_alpha + bytes / outer * outer_beta);
 }
 
+/// Rank i with i + n/2. Of an odd number the last rank has no partner.
+void expand_swap(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
+                 CollectiveSchedule& schedule) {
+  const int half = shape.ranks / 2;
+  for (int rank = 0; rank < half; ++rank) {
+    schedule.send(0, rank, rank + half, {0, bytes}, false);
+    schedule.send(0, rank + half, rank, {0, bytes}, false);
+  }
+}
+
+double swap_seconds(CollectiveKind, const CollectiveShape&, double bytes, const CollectiveCosts& costs) {
+  return costs.flat.alpha + bytes * costs.flat.beta;
+}
+
 constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
 constexpr CollectiveKind kAllToAll[] = {CollectiveKind::all_to_all};
+constexpr CollectiveKind kExchange[] = {CollectiveKind::exchange};
 
 }  // namespace
 
@@ -133,6 +148,14 @@ CollectiveAlgorithm hierarchical_all_to_all_row() {
           wrong_two_levels,
           expand_hierarchical_all_to_all,
           hierarchical_all_to_all_seconds,
+          nullptr};
+}
+
+CollectiveAlgorithm swap_row() {
+  return {"swap",      "rank i and the rank n/2 further send each other all they have; an odd rank is left out",
+          "a + V b",   "Lian et al., ICML 2018, section 3; Gan et al., BAGUA, VLDB 2022, for pairs of two halves",
+          kExchange,   never_refused,
+          expand_swap, swap_seconds,
           nullptr};
 }
 

@@ -22,6 +22,7 @@ CollectiveAlgorithm torus_2d_row();
 CollectiveAlgorithm parameter_server_row();
 CollectiveAlgorithm pairwise_row();
 CollectiveAlgorithm hierarchical_all_to_all_row();
+CollectiveAlgorithm swap_row();
 
 /// For algorithms that take any number of ranks.
 inline std::string never_refused(CollectiveKind, const CollectiveShape&) {

@@ -50,7 +50,8 @@ std::span<const CollectiveAlgorithm> collective_algorithms() {
   static const std::array rows{
       ring_row(),          bidirectional_ring_row(), halving_doubling_row(), bruck_row(),
       binomial_tree_row(), double_binary_tree_row(), hierarchical_row(),     hierarchical_leader_row(),
-      torus_2d_row(),      parameter_server_row(),   pairwise_row(),         hierarchical_all_to_all_row()};
+      torus_2d_row(),      parameter_server_row(),   pairwise_row(),         hierarchical_all_to_all_row(),
+      swap_row()};
   return rows;
 }
 

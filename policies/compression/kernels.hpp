@@ -137,4 +137,15 @@ inline constexpr double kSector = 32;
   return {kFloat * n * (vectors + 1), 2 * n * vectors, 1, vectors == 2 ? "add_residual" : "", {d}};
 }
 
+/// `vectors` messages of d values with `bits` each, each decoded and added to a vector of its own.
+[[nodiscard]] inline KernelWork decode_into(std::int64_t d, std::int64_t bits, int vectors) {
+  const double n = static_cast<double>(d) * vectors;
+  return {(2 * kFloat + static_cast<double>(bits) / 8) * n, 2 * n, vectors};
+}
+
+/// d values put aside.
+[[nodiscard]] inline KernelWork copy(std::int64_t d) {
+  return {2 * kFloat * static_cast<double>(d), 0, 1, "copy", {4 * d}};
+}
+
 }  // namespace contend::kernels

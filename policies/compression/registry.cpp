@@ -35,8 +35,18 @@ constexpr ParameterInfo kDgc[] = {density(0.001),
                                   {"sample", 0.01, 1e-6, 1, "share of the values that the threshold is taken from"}};
 constexpr ParameterInfo kQsgd[] = {{"bits", std::int64_t{8}, 2, 16, "of a value, sign included"},
                                    {"bucket", std::int64_t{512}, 1, 1e12, "values that share a norm of 4 bytes"}};
-constexpr ParameterInfo kOneBitAdam[] = {{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"}};
+constexpr ParameterInfo kInServers{"hierarchical", false, 0, 0,
+                                   "full precision inside each server, and one of its workers for all of them"};
+constexpr ParameterInfo kByteGrad[] = {kInServers};
+constexpr ParameterInfo kWarmUp{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"};
+constexpr ParameterInfo kOneBitAdam[] = {kWarmUp, kInServers};
 constexpr ParameterInfo kLowRank[] = {rank(4)};
+constexpr ParameterInfo kHierarchical[] = {
+    {"leaders", false, 0, 0, "one worker of each server does it for all, instead of a share each"}};
+constexpr ParameterInfo kDecentralized[] = {{"all", false, 0, 0, "averaged over all workers, not two"}, kInServers};
+constexpr ParameterInfo kLowPrecision[] = {{"bits", std::int64_t{8}, 1, 16, "of a change of a weight"}, kInServers};
+constexpr ParameterInfo kLocalSgd[] = {
+    {"period", std::int64_t{8}, 1, 1e9, "iterations from one averaging to the next; assumption"}};
 
 std::unique_ptr<GradientCodec> make_none(const Parameters&, const PolicyContext&) {
   return nullptr;
@@ -70,12 +80,32 @@ constexpr PolicyRow<GradientCodec> kCompression[] = {
      "Karimireddy et al., ICML 2019",
      {},
      make_ef_sign_sgd},
-    {"byte-grad", "8 bits in an all-to-all and an all-gather", "Gan et al., VLDB 2022 (BAGUA)", {}, make_byte_grad},
+    {"byte-grad", "8 bits in an all-to-all and an all-gather", "Gan et al., VLDB 2022 (BAGUA)", kByteGrad,
+     make_byte_grad},
     {"onebit-adam", "after a warm-up signs in an all-to-all and an all-gather", "Tang et al., ICML 2021", kOneBitAdam,
      make_one_bit_adam},
     {"power-sgd", "two factors of low rank, all-reduced one after the other", "Vogels et al., NeurIPS 2019", kLowRank,
      make_power_sgd},
     {"acp-sgd", "one of two factors of low rank in turn", "Zhang et al., ICDCS 2023", kLowRank, make_acp_sgd},
+    {"hierarchical", "dense, all-reduced inside servers and between them", "Cho et al., MLSys 2019 (BlueConnect)",
+     kHierarchical, make_hierarchical},
+    {"hitopk", "sums of each server, of which sampled thresholds select; all-gathered between servers",
+     "Shi et al., MLSys 2021 (HiTopKComm)", kMsTopK, make_hitopk},
+    {"q-adam", "after a warm-up the momentum in 8 bits, as byte-grad", "Gan et al., VLDB 2022 (BAGUA)", kOneBitAdam,
+     make_q_adam},
+    {"decentralized", "weights averaged with another worker, while computing", "Gan et al., VLDB 2022 (BAGUA)",
+     kDecentralized, make_decentralized},
+    {"dcd-psgd", "quantised changes of the weights, to two neighbours that keep copies", "Tang et al., NeurIPS 2018",
+     kLowPrecision, make_dcd_psgd},
+    {"ecd-psgd", "quantised extrapolations of the weights, to two neighbours that keep estimates",
+     "Tang et al., NeurIPS 2018", kLowPrecision, make_ecd_psgd},
+    {"async-average",
+     "weights averaged all the time beside training, which doesn't wait",
+     "Gan et al., VLDB 2022 (BAGUA)",
+     {},
+     make_async_average},
+    {"local-sgd", "weights averaged after every so many updates", "Stich, ICLR 2019; Lin et al., ICLR 2020", kLocalSgd,
+     make_local_sgd},
 };
 
 }  // namespace

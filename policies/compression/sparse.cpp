@@ -16,6 +16,10 @@ std::int64_t selected(std::int64_t d, double density) {
   return std::clamp<std::int64_t>(k, 1, d);
 }
 
+Time sampled_select(const KernelCosts& costs, std::int64_t d, std::int64_t k, std::int64_t samples) {
+  return costs.of(kernels::reduction(d, 2 + static_cast<int>(samples))) + costs.of(kernels::compact(d, k));
+}
+
 Bytes SparseCodec::pairs(const OverlapProblem& problem, std::int64_t k) {
   return Bytes{k * (kIndexBytes + problem.gradient_element_bytes)};
 }

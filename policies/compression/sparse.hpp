@@ -12,6 +12,10 @@ namespace contend {
 /// Values that a density in (0, 1] selects of d: at least one.
 [[nodiscard]] std::int64_t selected(std::int64_t d, double density);
 
+/// MSTopK's selection (Shi et al., MLSys 2021): mean, largest, a count for each of `samples` thresholds, everything
+/// above the best.
+[[nodiscard]] Time sampled_select(const KernelCosts& costs, std::int64_t d, std::int64_t k, std::int64_t samples);
+
 class SparseCodec : public GradientCodec {
  public:
   explicit SparseCodec(double density) : density_{density} {}

@@ -31,8 +31,7 @@ class MultiSampledTopK final : public SparseCodec {
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
-    // Mean, largest, a count for each threshold.
-    return costs.of(kernels::reduction(d, 2 + static_cast<int>(samples_))) + costs.of(kernels::compact(d, k));
+    return sampled_select(costs, d, k, samples_);
   }
 
  private:

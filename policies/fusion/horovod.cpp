@@ -25,6 +25,8 @@ class Horovod final : public FusionPolicy {
   Horovod(Bytes buffer, Time cycle) : buffer_{buffer}, cycle_{cycle} {}
 
   [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
+    if (problem.codec != nullptr && problem.codec->moment() != ExchangeMoment::gradients)
+      throw InputError{"negotiates gradients during the backward pass, and this method exchanges weights"};
     const std::int64_t cycles = (problem.backward().ns() + cycle_.ns() - 1) / cycle_.ns();
     if (cycles > kMaxCycles)
       throw InputError{fmt::format("horovod: {} cycles in a backward pass; a longer cycle_ms is needed", cycles)};

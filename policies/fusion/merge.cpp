@@ -94,17 +94,22 @@ PlannedProblem planned(const OverlapProblem& problem) {
   if (problem.codec == nullptr) return result;
   result.problem.codec = nullptr;
   result.cost.alpha_ns = 0;
+  const ExchangeMoment moment = problem.codec->moment();
+  const bool at_once = moment == ExchangeMoment::weights || moment == ExchangeMoment::updated;
+  for (OverlapProblem::Layer& layer : result.problem.layers) {
+    if (at_once) layer.backward = Time{};
+  }
   for (std::size_t i = 0; i < problem.gradients.size(); ++i) {
     double alpha_ns = 0, bytes_ns = 0;
     bool sent = false;
     for (const ExchangeStage& stage : problem.codec->stages(problem, {i, i})) {
       if (stage.collective) {
-        const LinearCost& cost = problem.cost.of(*stage.collective);
+        const LinearCost& cost = problem.cost.of(*stage.collective, stage.scope);
         alpha_ns += static_cast<double>(cost.alpha.ns());
         bytes_ns += stage.bytes.to_double() * cost.beta.ns_per_byte();
       }
       sent = sent || stage.collective;
-      if (!sent) result.problem.layers[problem.gradients[i].layer].backward += stage.duration;
+      if (!sent && !at_once) result.problem.layers[problem.gradients[i].layer].backward += stage.duration;
     }
     result.cost.alpha_ns = std::max(result.cost.alpha_ns, alpha_ns);
     const double bytes = result.cost.beta_ns > 0 ? bytes_ns / result.cost.beta_ns : 0;

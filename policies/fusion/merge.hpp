@@ -28,7 +28,8 @@ struct SerialCost {
 /// What the planners below work on: the problem itself, or where gradients are compressed a dense one that is alike.
 /// Its gradients have the size whose exchange takes as long as their compressed collectives, its layers include the
 /// kernels that come before those, each gradient compressed on its own. What merging saves in kernels and rounds is
-/// not seen; the graph that is built from a plan has it right.
+/// not seen; the graph that is built from a plan has it right. Weights are all ready at once, as if the backward pass
+/// took no time.
 struct PlannedProblem {
   OverlapProblem problem;
   SerialCost cost;

@@ -255,7 +255,7 @@ TEST_CASE("auto: candidates can be named; one that refuses the shape is passed o
                   InputError);
   for (const CollectiveKind kind :
        {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
-        CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_to_all}) {
+        CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_to_all, CollectiveKind::exchange}) {
     CHECK(plan_collective("auto", kind, shape, Bytes{600}, costs).seconds > 0);
   }
 }

@@ -83,6 +83,12 @@ bool computes(const CollectiveCase& each, std::int64_t bytes) {
           for (std::size_t owner = 0; owner < n; ++owner)
             right = right && (!in_part(owner, at) || got == value(owner, at));
           break;
+        case CollectiveKind::exchange: {
+          const std::size_t half = n / 2;
+          const std::size_t partner = rank < half ? rank + half : rank < 2 * half ? rank - half : rank;
+          right = got == value(partner, at);
+          break;
+        }
         case CollectiveKind::all_to_all:
           break;  // see below
       }

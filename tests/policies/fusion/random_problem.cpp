@@ -48,6 +48,15 @@ OverlapProblem random_problem(std::uint64_t seed, const ProblemRange& range) {
   }
   if (range.penalty)
     problem.cost.penalty = std::vector<double>{0, 0.2745, -0.5, -1}[static_cast<std::size_t>(in(0, 3))];
+  if (range.levels && in(0, 1) == 0) {
+    const auto per_server = static_cast<int>(in(2, 8)), count = static_cast<int>(in(1, 8));
+    const ChannelCost inside{Time::nanoseconds(in(0, 3) * scale / 200),
+                             TimePerByte{link.beta.ns_per_byte() * 0.05 * static_cast<double>(in(1, 30))}, link.gamma};
+    const double penalty = problem.cost.penalty;
+    problem.workers = count * per_server;
+    problem.cost = ExchangeCost::two_level(count, per_server, inside, link);
+    problem.cost.penalty = penalty;
+  }
   return problem;
 }
 
@@ -57,6 +66,7 @@ std::string describe(const OverlapProblem& problem) {
                                     CollectiveKind::all_gather, CollectiveKind::reduce, CollectiveKind::broadcast}) {
     text += fmt::format(", {}+{}", problem.cost.of(kind).alpha.ns(), problem.cost.of(kind).beta.ns_per_byte());
   }
+  if (problem.cost.levels()) text += fmt::format(", {} on a server", problem.cost.per_server());
   for (const auto& layer : problem.layers) text += fmt::format(" | {} {}", layer.forward.ns(), layer.backward.ns());
   for (const auto& each : problem.gradients) text += fmt::format(" ; {}: {}", each.layer, each.size.count());
   return text;

@@ -13,6 +13,7 @@ struct ProblemRange {
   int most_layers = 12;
   bool servers = true;  ///< parameter servers too, not only all-reduce
   bool penalty = true;  ///< simultaneous transfers lose or gain bandwidth
+  bool levels = false;  ///< servers of several workers too
 };
 
 [[nodiscard]] OverlapProblem random_problem(std::uint64_t seed, const ProblemRange& range = {});

@@ -1,0 +1,54 @@
+#include "models/overlap/volume.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+namespace {
+
+/// In units of the tensor, among n ranks.
+double share_sent(CollectiveKind kind, int n) {
+  if (n < 2) return 0;
+  const double others = static_cast<double>(n - 1) / n;
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2 * others;
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
+      return others;
+    case CollectiveKind::reduce:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::exchange:
+      return 1;
+  }
+  check_failed(__FILE__, __LINE__, "a collective of the enum", "unknown");
+}
+
+}  // namespace
+
+SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, int workers, int per_server) {
+  CONTEND_CHECK(workers >= 1 && per_server >= 1, "there is a worker");
+  const int g = std::min(per_server, workers);
+  const int servers = workers / g;
+  const double size = bytes.to_double();
+  const double flat = size * share_sent(kind, workers);
+  const double between = size * share_sent(kind, servers);
+  switch (scope) {
+    case CollectiveScope::server:
+      return {size * share_sent(kind, g), 0};
+    case CollectiveScope::leaders:
+      return {between, between};
+    case CollectiveScope::peers:
+      return {between, between * g};
+    case CollectiveScope::all:
+      break;
+  }
+  if (servers == 1) return {flat, 0};
+  if (kind == CollectiveKind::all_to_all) return {flat, size * g * (workers - g) / workers};
+  return {flat, kind == CollectiveKind::exchange ? flat * g : flat};
+}
+
+}  // namespace contend

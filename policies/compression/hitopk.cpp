@@ -1,0 +1,55 @@
+// HiTopKComm (Shi et al., MLSys 2021; arXiv 2010.10458): a dense reduce-scatter inside each server, MSTopK on the shard
+// of each worker, an all-gather of the selections among the workers with the same shard, which add them up, and a dense
+// all-gather inside. Selects from d/g values and sends k/g of them where Top-k selects from d and sends k.
+
+#include "policies/compression/kernels.hpp"
+#include "policies/compression/levels.hpp"
+#include "policies/compression/sparse.hpp"
+#include "policies/factories.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+namespace {
+
+class HiTopK final : public SparseCodec {
+ public:
+  explicit HiTopK(const Parameters& parameters)
+      : SparseCodec{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
+
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const Levels levels = levels_of(problem);
+    const Bytes size = problem.size(group);
+    const std::int64_t shard = (problem.elements(group) + levels.per_server - 1) / levels.per_server;
+    const std::int64_t k = selected(shard, density());
+    std::vector<ExchangeStage> made{
+        ExchangeStage::send("reduce-scatter inside", CollectiveKind::reduce_scatter, size, CollectiveScope::server)};
+    if (levels.servers > 1) {
+      made.push_back(compress(problem, shard, k));
+      made.push_back(ExchangeStage::send("all-gather between", CollectiveKind::all_gather,
+                                         pairs(problem, k * levels.servers), CollectiveScope::peers));
+      made.push_back(
+          ExchangeStage::kernel("add up", problem.kernels->of(kernels::scatter_add(shard, k * levels.servers))));
+    }
+    made.push_back(ExchangeStage::send("all-gather inside", CollectiveKind::all_gather, size, CollectiveScope::server));
+    return made;
+  }
+
+ protected:
+  [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
+    return sampled_select(costs, d, k, samples_);
+  }
+
+ private:
+  std::int64_t samples_;
+};
+
+}  // namespace
+
+std::unique_ptr<GradientCodec> make_hitopk(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<HiTopK>(parameters);
+}
+
+}  // namespace contend

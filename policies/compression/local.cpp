@@ -1,0 +1,81 @@
+// Workers that train on their own and bring their weights together now and then. Local SGD (Stich, ICLR 2019; Lin et
+// al., ICLR 2020): all-reduce of the weights after every `period`-th update. Asynchronous model averaging (Gan et al.,
+// BAGUA, VLDB 2022): a thread averages the whole model again and again beside training, which never waits for it.
+
+#include "models/overlap/codec.hpp"
+#include "models/overlap/problem.hpp"
+#include "policies/compression/kernels.hpp"
+#include "policies/factories.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace contend {
+
+namespace {
+
+class LocalSgd final : public GradientCodec {
+ public:
+  explicit LocalSgd(std::int64_t period) : period_{period} {}
+  [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::updated; }
+  [[nodiscard]] std::vector<double> phases() const override {
+    const double share = 1 / static_cast<double>(period_);
+    return {1 - share, share};
+  }
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    if (problem.phase == 0) return {};
+    return {ExchangeStage::send("all-reduce weights", CollectiveKind::all_reduce, problem.size(group))};
+  }
+
+ private:
+  std::int64_t period_;
+};
+
+/// An averaging of the model takes as many iterations as the network needs for it: in each of them an equal piece goes,
+/// and the network is never asked for more than an iteration's computing leaves time for. It is one message whatever
+/// the fusion policy does with gradients, and goes with the last of them.
+class AsyncAverage final : public GradientCodec {
+ public:
+  [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::background; }
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    if (group.last + 1 < problem.gradients.size()) return {};
+    const Bytes sent = piece(problem);
+    const std::int64_t d = std::max<std::int64_t>(1, sent.count() / problem.gradient_element_bytes);
+    // A snapshot is averaged; the change that this makes is added to the weights as they are then.
+    return {ExchangeStage::kernel("snapshot", problem.kernels->of(kernels::copy(d))),
+            ExchangeStage::send("all-reduce weights", CollectiveKind::all_reduce, sent),
+            ExchangeStage::kernel("average", problem.kernels->of(kernels::mix(d, 3)))};
+  }
+
+ private:
+  /// The largest n-th part of the model whose all-reduce doesn't take longer than an iteration computes.
+  static Bytes piece(const OverlapProblem& problem) {
+    const LinearCost& cost = problem.cost.of(CollectiveKind::all_reduce);
+    const Time left = problem.compute() - cost.alpha;
+    if (left <= Time{})
+      throw InputError{"can't keep up: the start-up of an all-reduce takes longer than computing an iteration"};
+    const std::int64_t model = problem.gradient().count();
+    const double slope = cost.beta.ns_per_byte();
+    auto parts = static_cast<std::int64_t>(
+        std::max(1.0, std::ceil(static_cast<double>(model) * slope / static_cast<double>(left.ns()))));
+    const auto part = [&] { return Bytes{(model + parts - 1) / parts}; };
+    while (parts < model && cost.of(part()) > problem.compute()) ++parts;
+    return part();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GradientCodec> make_local_sgd(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<LocalSgd>(parameters.get<std::int64_t>("period"));
+}
+
+std::unique_ptr<GradientCodec> make_async_average(const Parameters&, const PolicyContext&) {
+  return std::make_unique<AsyncAverage>();
+}
+
+}  // namespace contend

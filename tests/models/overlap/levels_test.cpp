@@ -1,0 +1,193 @@
+// Servers of several ranks: what collectives cost and send on two levels.
+
+#include "models/overlap/exchange_cost.hpp"
+#include "models/overlap/exchange_network.hpp"
+#include "models/overlap/volume.hpp"
+#include "network/collectives/algorithm.hpp"
+#include "network/collectives/run.hpp"
+#include "network/topologies/graph_spec.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using enum CollectiveKind;
+using enum CollectiveScope;
+
+namespace {
+
+constexpr CollectiveKind kKinds[] = {all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all, exchange};
+
+Time ns(std::int64_t n) {
+  return Time::nanoseconds(n);
+}
+ChannelCost cable(std::int64_t alpha, double beta, double gamma = 0) {
+  return {ns(alpha), TimePerByte{beta}, TimePerByte{gamma}};
+}
+
+}  // namespace
+
+TEST_CASE("two servers of two ranks by hand: inside 1 ns and 0.5 ns a byte, between 10 and 2, 400 bytes") {
+  const ExchangeCost cost = ExchangeCost::two_level(2, 2, cable(1, 0.5), cable(10, 2));
+  const auto time = [&](CollectiveKind kind, CollectiveScope scope) { return cost.of(kind, scope).of(Bytes{400}); };
+  CHECK(cost.per_server() == 2);
+  CHECK(cost.levels());
+  CHECK_FALSE(cost.one_server());
+  // A ring of 4 that enters and leaves each server once: 3 steps of 10 + 100 x 2 a half.
+  CHECK(time(reduce_scatter, all) == ns(630));
+  CHECK(time(all_gather, all) == ns(630));
+  CHECK(time(all_reduce, all) == ns(1260));
+  // Blocks of 100. One message leaves a server at distances 1 and 3, two at distance 2: 10 + 200, 10 + 400, 10 + 200.
+  CHECK(time(all_to_all, all) == ns(830));
+  // To the other server 10 + 800, inside 1 + 200.
+  CHECK(time(broadcast, all) == ns(1011));
+  // Two ranks a server swap 400 each: 10 + 800 x 2.
+  CHECK(time(exchange, all) == ns(1610));
+  CHECK(time(reduce_scatter, server) == ns(101));
+  CHECK(time(all_reduce, server) == ns(202));
+  CHECK(time(exchange, server) == ns(201));
+  // A ring of two servers: 10 + 200 x 2 a half; if both ranks of a server do it at once, 10 + 200 x 4.
+  CHECK(time(all_reduce, leaders) == ns(820));
+  CHECK(time(exchange, leaders) == ns(810));
+  CHECK(time(all_reduce, peers) == ns(1620));
+  CHECK(time(exchange, peers) == ns(1610));
+}
+
+TEST_CASE("three servers of four ranks by hand, adding up at 1 ns a byte") {
+  const ExchangeCost cost = ExchangeCost::two_level(3, 4, cable(1, 0.5, 1), cable(10, 2, 1));
+  const auto time = [&](CollectiveKind kind, CollectiveScope scope, std::int64_t bytes) {
+    return cost.of(kind, scope).of(Bytes{bytes});
+  };
+  // 11 steps of 100 bytes: 10 + 100 x (2 + 1), and back without adding up.
+  CHECK(time(reduce_scatter, all, 1200) == ns(3410));
+  CHECK(time(all_gather, all, 1200) == ns(2310));
+  // Blocks of 100: 1, 2, 3 messages leave a server at distances 1 to 3 and 11 to 9, four at 4 to 8: 32 blocks in all.
+  CHECK(time(all_to_all, all, 1200) == ns(11 * 10 + 32 * 100 * 2));
+  // Two steps among three servers, two among four ranks.
+  CHECK(time(broadcast, all, 1200) == ns(2 * (10 + 2400) + 2 * (1 + 600)));
+  CHECK(time(reduce, all, 1200) == ns(2 * (10 + 3600) + 2 * (1 + 1800)));
+  // Two thirds of 300 bytes at four times 2 ns, adding up not shared.
+  CHECK(time(reduce_scatter, peers, 300) == ns(20 + 200 * 9));
+  CHECK(time(all_gather, leaders, 1200) == ns(20 + 800 * 2));
+  CHECK(time(all_gather, server, 1200) == ns(3 + 450));
+}
+
+TEST_CASE("where the inside is the slower link, it decides the steps that use it") {
+  const ExchangeCost cost = ExchangeCost::two_level(2, 2, cable(20, 3), cable(10, 2));
+  CHECK(cost.of(all_reduce).of(Bytes{400}) == ns(2 * (60 + 900)));
+  // Distances 1 and 3: 20 + 100 x 3 inside; distance 2 is between only: 10 + 100 x 4.
+  CHECK(cost.of(all_to_all).of(Bytes{400}) == ns(2 * 320 + 410));
+}
+
+TEST_CASE("one rank a server, and one server, are a ring on the one link that there is") {
+  const ExchangeCost flat = ExchangeCost::two_level(8, 1, cable(1, 0.5, 1), cable(10, 2, 1));
+  const ExchangeCost between = ExchangeCost::ring(8, cable(10, 2, 1));
+  const ExchangeCost together = ExchangeCost::two_level(1, 8, cable(1, 0.5, 1), cable(10, 2, 1));
+  const ExchangeCost inside = ExchangeCost::ring(8, cable(1, 0.5, 1));
+  CHECK_FALSE(flat.levels());
+  CHECK(together.one_server());
+  for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveScope scope : {all, server, leaders, peers})
+      CHECK(flat.of(kind, scope).of(Bytes{1000}) == between.of(kind, scope).of(Bytes{1000}));
+    CHECK(together.of(kind).of(Bytes{1000}) == inside.of(kind).of(Bytes{1000}));
+    CHECK(together.of(kind, server).of(Bytes{1000}) == inside.of(kind).of(Bytes{1000}));
+    CHECK(together.of(kind, leaders).of(Bytes{1000}) == ns(0));
+    CHECK(together.of(kind, peers).of(Bytes{1000}) == ns(0));
+  }
+}
+
+TEST_CASE("transfers inside servers and between them don't share a link; within one server all do") {
+  const auto ends = [](const ExchangeCost& cost) {
+    ExchangeLanes lanes{cost};
+    lanes.start(all_gather, all, Bytes{400}, Time{});
+    lanes.start(all_gather, server, Bytes{400}, Time{});
+    return lanes.contended();
+  };
+  CHECK(ends(ExchangeCost::two_level(2, 2, cable(1, 0.5), cable(10, 2))) == 0);
+  CHECK(ends(ExchangeCost::two_level(1, 2, cable(1, 0.5), cable(10, 2))) == 2);
+}
+
+TEST_CASE("bytes sent by a worker and out of a server, by hand: three servers of four, 1200 bytes") {
+  const auto sent = [](CollectiveKind kind, CollectiveScope scope) {
+    return sent_volume(kind, scope, Bytes{1200}, 12, 4);
+  };
+  CHECK(sent(all_reduce, all).by_worker == 2200);
+  CHECK(sent(all_reduce, all).by_interface == 2200);  // 2(n-1)/n, not 2(s-1)/s
+  CHECK(sent(all_gather, server).by_worker == 900);
+  CHECK(sent(all_gather, server).by_interface == 0);
+  CHECK(sent(reduce_scatter, leaders).by_worker == 800);
+  CHECK(sent(reduce_scatter, leaders).by_interface == 800);
+  CHECK(sent(all_reduce, peers).by_worker == 1600);
+  CHECK(sent(all_reduce, peers).by_interface == 6400);
+  CHECK(sent(all_to_all, all).by_worker == 1100);
+  CHECK(sent(all_to_all, all).by_interface == 3200);  // 32 blocks of 100
+  CHECK(sent(exchange, all).by_interface == 4800);
+  CHECK(sent(broadcast, all).by_interface == 1200);
+  // Fewer workers than fill a server: nothing leaves it.
+  CHECK(sent_volume(all_reduce, all, Bytes{1200}, 3, 4).by_worker == 1600);
+  CHECK(sent_volume(all_reduce, all, Bytes{1200}, 3, 4).by_interface == 0);
+  CHECK(sent_volume(all_reduce, peers, Bytes{1200}, 3, 4).by_worker == 0);
+}
+
+TEST_CASE("an interface is never busier than the costs say, and around a ring exactly as busy") {
+  for (const int servers : {2, 3, 8}) {
+    for (const int per_server : {2, 4, 7}) {
+      const ExchangeCost cost = ExchangeCost::two_level(servers, per_server, cable(0, 0), cable(0, 2));
+      for (const CollectiveKind kind : kKinds) {
+        for (const CollectiveScope scope : {all, leaders, peers}) {
+          const double volume = sent_volume(kind, scope, Bytes{1}, servers * per_server, per_server).by_interface;
+          const double busy = cost.of(kind, scope).beta.ns_per_byte() / 2;
+          if (kind == broadcast || kind == reduce) {
+            CHECK(busy >= volume - 1e-9);  // log2(s) steps, of which the root sends in each
+          } else {
+            CHECK(busy == doctest::Approx(volume).epsilon(1e-12));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the closed forms are what schedules take on servers of four GPUs behind one interface, message by message") {
+  // Inside 2 bytes/ns and 2 x 50 ns; between servers 1 byte/ns a way for all four, and 2 x (50 + 500) ns.
+  GraphSpec graph;
+  graph.nodes.push_back({"switch", NodeKind::fabric_switch, std::nullopt, false});
+  const auto connect = [&](const std::string& a, const std::string& b, double bandwidth, std::int64_t latency) {
+    graph.links.push_back({a, b, ByteRate{bandwidth}, ns(latency), true, 1});
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string here = "server" + std::to_string(i);
+    graph.nodes.push_back({here + "/nvswitch", NodeKind::bridge, i, false});
+    graph.nodes.push_back({here + "/nic", NodeKind::nic, i, false});
+    for (int gpu = 0; gpu < 4; ++gpu) {
+      graph.nodes.push_back({here + "/gpu" + std::to_string(gpu), NodeKind::gpu, i, false});
+      connect(graph.nodes.back().name, here + "/nvswitch", 2e9, 50);
+    }
+    connect(here + "/nvswitch", here + "/nic", 9e9, 0);
+    connect(here + "/nic", "switch", 1e9, 500);
+  }
+  const Topology topology = build_graph(graph);
+  const auto router = make_shortest_path_router(topology);
+  const ExchangeCost cost = ExchangeCost::two_level(3, 4, cable(100, 0.5, 0.25), cable(1100, 1, 0.25));
+  const auto compare = [&](const char* name, CollectiveKind kind, std::size_t gpus) {
+    CollectiveShape shape;
+    shape.ranks = static_cast<int>(gpus);
+    const auto schedule = expand_collective(find_collective_algorithm(name, kind), kind, shape, Bytes{48'000});
+    const std::vector<NodeId> ranks{topology.gpus().begin(),
+                                    topology.gpus().begin() + static_cast<std::ptrdiff_t>(gpus)};
+    CollectiveOptions options;
+    options.gamma = TimePerByte{0.25};
+    INFO(name, " ", std::string{name_of(kind)}, " of ", gpus);
+    CHECK(run_collective(schedule, ranks, topology, *router, options).end ==
+          cost.of(kind, gpus == 4 ? server : all).of(Bytes{48'000}));
+  };
+  for (const CollectiveKind kind : {reduce_scatter, all_gather, all_reduce}) {
+    compare("ring", kind, 12);
+    compare("ring", kind, 4);
+  }
+  compare("pairwise", all_to_all, 12);
+  compare("pairwise", all_to_all, 4);
+  compare("swap", exchange, 12);
+}
