@@ -60,7 +60,7 @@ ScenarioKey for_its_study(ScenarioKey key) {
       return (!scenario.overlap.given() || (draws && scenario.overlap.links)) && (!own || own(scenario));
     };
   } else if (key.path.starts_with("network.")) {
-    if (key.needs.empty()) key.needs = kNoLinks;
+    if (key.needs.empty()) key.needs = "no overlap.links";
     key.applies = [own = key.applies](const Scenario& scenario) {
       return has_no_links(scenario) && (!own || own(scenario));
     };

@@ -3,6 +3,7 @@
 #include "models/calibration/calibrated_device.hpp"
 #include "scenarios/make_policy.hpp"
 #include "scenarios/overlap_run.hpp"
+#include "scenarios/policy_codec.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -113,6 +114,9 @@ class OverlapChecker {
   void check_compression() {
     check_routes();
     check_targets();
+    for (const PolicyChoice& choice : study_.compression) {
+      if (choice.name == "saps") check_pairs(choice);
+    }
     if (compresses()) return;
     const std::string reason = "has no effect without overlap.compression";
     if (study_.kernel_factor != OverlapStudy{}.kernel_factor) complain("overlap.kernel_factor", reason);
@@ -164,6 +168,22 @@ class OverlapChecker {
       if (target->source.empty())
         complain(key, fmt::format("the factor of {} is an input that needs a source", name),
                  "a paper and its table, or a run of your own");
+    }
+  }
+
+  /// Parameters by which pairs are chosen, where they aren't.
+  void check_pairs(const PolicyChoice& saps) {
+    const auto usual = default_policy(policy_kind("compression"), saps.name).parameters.values();
+    const auto& values = saps.parameters.values();
+    const bool matched = saps.parameters.get<bool>("matched");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto& [name, value] = values[i];
+      if (name == "density" || value == usual[i].second) continue;
+      if (!study_.links)
+        complain("overlap.compression", fmt::format("{} of saps has no effect: all links are the same", name),
+                 "give overlap.links");
+      else if (!matched && name != "matched")
+        complain("overlap.compression", fmt::format("{} of saps has no effect on random pairs", name), "matched: true");
     }
   }
 

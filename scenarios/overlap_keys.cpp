@@ -200,8 +200,9 @@ std::vector<ScenarioKey> exchange_rows() {
 }
 
 /// Sites have links of their own: collectives are rings and trees over them.
-constexpr std::string_view kNotOnLinks[] = {"overlap.exchange", "overlap.formula", "overlap.servers",
-                                            "overlap.colocated"};
+constexpr std::string_view kNotOnLinks[] = {"overlap.exchange",         "overlap.formula",    "overlap.servers",
+                                            "overlap.colocated",        "overlap.per_server", "overlap.inside.alpha",
+                                            "overlap.inside.bandwidth", "overlap.inside.beta"};
 
 }  // namespace
 
@@ -214,7 +215,7 @@ std::vector<ScenarioKey> overlap_keys() {
   for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
   for (ScenarioKey& key : keys) {
     if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
-    key.needs = kNoLinks;
+    key.needs = "overlap.model or overlap.layers, and no overlap.links";
     key.applies = has_no_links;
   }
   return keys;

@@ -3,7 +3,6 @@
 
 #include "scenarios/keys.hpp"
 
-#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -11,7 +10,6 @@ namespace contend {
 [[nodiscard]] std::vector<ScenarioKey> overlap_keys();
 /// Whether workers reach each other over a network that is the same for all, described by `network.*`.
 [[nodiscard]] bool has_no_links(const Scenario& scenario);
-inline constexpr std::string_view kNoLinks = "no overlap.links";
 /// The policies that a study compares if it doesn't say which.
 [[nodiscard]] std::vector<PolicyChoice> default_fusion();
 

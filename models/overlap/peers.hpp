@@ -28,6 +28,12 @@ struct PeerRule {
   bool random_weights = false;  ///< any pairing over the threshold, instead of the one with the largest sum of rates
 };
 
+[[nodiscard]] inline PeerRule ring_of_workers() {
+  PeerRule rule;
+  rule.kind = PeerRule::Kind::ring;
+  return rule;
+}
+
 /// One transfer of a round, between sites of a LinkMatrix.
 struct PeerTransfer {
   std::size_t from = 0, to = 0;

@@ -14,11 +14,7 @@ namespace {
 class DecentralizedRing final : public GradientCodec {
  public:
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::weights; }
-  [[nodiscard]] PeerRule peers() const override {
-    PeerRule ring;
-    ring.kind = PeerRule::Kind::ring;
-    return ring;
-  }
+  [[nodiscard]] PeerRule peers() const override { return ring_of_workers(); }
 
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {

@@ -55,6 +55,7 @@ class LowPrecisionRing final : public GradientCodec {
         bits_{parameters.get<std::int64_t>("bits")},
         hierarchical_{parameters.get<bool>("hierarchical")} {}
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::updated; }
+  [[nodiscard]] PeerRule peers() const override { return ring_of_workers(); }
 
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {

@@ -105,6 +105,9 @@ TEST_CASE("what each method sends of 610 values among 4 workers, by hand") {
   CHECK(sent("dgc", {{"density", 0.01}}) == "all-gather 224");
   CHECK(sent("gtop-k", {{"density", 0.01}}) == "merge up 56, broadcast 56");
   CHECK(sent("random-k", {{"density", 0.01}}) == "all-reduce 28");
+  // The same 7 weights on both sides, so no indices; all 610 to each neighbour.
+  CHECK(sent("saps") == "swap 28");
+  CHECK(sent("d-psgd") == "to the right 2440, to the left 2440");
   // 610 bytes and ceil(610 / 512) = 2 norms, from each.
   CHECK(sent("qsgd") == "all-gather 2472");
   CHECK(sent("qsgd", {{"bits", std::int64_t{4}}}) == "all-gather 1252");
@@ -216,6 +219,22 @@ TEST_CASE("every method under every fusion policy: a sound graph, and the fast e
       }
     }
   }
+}
+
+TEST_CASE("who meets whom: a ring, pairs over fast links, or anybody") {
+  CHECK(codec_of("top-k")->peers().kind == PeerRule::Kind::random);
+  CHECK(codec_of("d-psgd")->peers().kind == PeerRule::Kind::ring);
+  CHECK(codec_of("saps", {{"matched", false}})->peers().kind == PeerRule::Kind::random);
+  const PeerRule saps = codec_of("saps", {{"threshold_mbps", 80.0}, {"within", std::int64_t{7}}})->peers();
+  CHECK(saps.kind == PeerRule::Kind::matched);
+  CHECK(saps.threshold == ByteRate{1e7});
+  CHECK(saps.within == 7);
+}
+
+TEST_CASE("a ring of two has one neighbour") {
+  OverlapProblem problem = three_gradients();
+  problem.workers = 2;
+  CHECK(codec_of("d-psgd")->stages(problem, {0, 2}).size() == 2);
 }
 
 TEST_CASE("a method refuses what it can't work on") {
