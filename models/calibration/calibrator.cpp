@@ -123,8 +123,8 @@ class Calibration {
   using Key = std::pair<std::size_t, DataType>;  ///< place in operators(), type
   struct Entry {
     std::map<OperatorShape, OperatorSample> samples;
-    std::vector<SkippedOperation> skipped;
-    double flop_rate = 0, byte_rate = 0;  ///< the best that was measured
+    std::map<OperatorShape, std::string> skipped;  ///< reasons; an empty shape: all
+    double flop_rate = 0, byte_rate = 0;           ///< the best that was measured
   };
 
   struct Item {
@@ -152,7 +152,7 @@ class Calibration {
       const bool again = std::any_of(plan_.begin(), plan_.end(), [&](const DesignedTable& table) {
         return table.info->name == each.name && table.type == each.type;
       });
-      if (!again) entries_[key_of(each.name, each.type)].skipped.push_back(each);
+      if (!again) entries_[key_of(each.name, each.type)].skipped[each.shape] = each.reason;
     }
   }
 
@@ -160,7 +160,7 @@ class Calibration {
   void list_items() {
     for (const DesignedTable& table : plan_) {
       Entry& entry = entries_[key_of(table.info->name, table.type)];
-      if (!table.skipped.empty()) skip(entry, table, {}, table.skipped);
+      if (!table.skipped.empty()) entry.skipped[{}] = table.skipped;
       for (std::size_t i = 0; i < table.shapes.size(); ++i)
         if (!entry.samples.contains(table.shapes[i])) items_.push_back({&table, &table.shapes[i], round_of(i)});
     }
@@ -193,16 +193,15 @@ class Calibration {
     const double share = kShares * budget_left / static_cast<double>(left_);
     rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
     if (budget_left < kLeastLimit) {
-      skip(entry, table, shape, no_time());
+      entry.skipped[shape] = no_time();
       return true;
     }
     const OperatorWork work = table.info->work(shape, table.type);
     const double guess = std::max(entry.flop_rate > 0 ? work.flops / entry.flop_rate : 0,
                                   entry.byte_rate > 0 ? work.bytes / entry.byte_rate : 0);
     if (kLeastExecutions * guess > rules.limit_seconds) {
-      skip(entry, table, shape,
-           fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess, rules.limit_seconds,
-                       kLeastExecutions));
+      entry.skipped[shape] = fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess,
+                                         rules.limit_seconds, kLeastExecutions);
       return true;
     }
     const MeasuredOperation found = measure(backend_, *table.info, table.type, shape, rules, hooks_.clock);
@@ -212,7 +211,7 @@ class Calibration {
       if (found.drifted) ++drifted_;
       return true;
     }
-    skip(entry, table, shape, found.reason);
+    entry.skipped[shape] = found.reason;
     return found.status != CONTEND_FAILED || reopen();
   }
 
@@ -227,11 +226,6 @@ class Calibration {
     const OperatorWork work = info.work(sample.shape, type);
     entry.flop_rate = std::max(entry.flop_rate, work.flops / sample.seconds);
     entry.byte_rate = std::max(entry.byte_rate, work.bytes / sample.seconds);
-  }
-
-  static void skip(Entry& entry, const DesignedTable& table, const OperatorShape& shape, std::string reason) {
-    entry.skipped.push_back(
-        {.name = std::string{table.info->name}, .type = table.type, .shape = shape, .reason = std::move(reason)});
   }
 
   void now_and_then(const DesignedTable& table) {
@@ -265,7 +259,7 @@ class Calibration {
         for (const auto& [shape, sample] : entry.samples) table.samples.push_back(sample);
         out.tables.push_back(std::move(table));
       }
-      add_skipped(entry, out.skipped);
+      add_skipped(key, entry, out.skipped);
     }
     out.warnings = warnings();
     return out;
@@ -275,17 +269,15 @@ class Calibration {
 
   /// One line for all shapes of an operator where none could be measured and the reason is the same; for those that
   /// there was no time to try it is, too.
-  void add_skipped(const Entry& entry, std::vector<SkippedOperation>& out) const {
+  void add_skipped(const Key& key, const Entry& entry, std::vector<SkippedOperation>& out) const {
+    const auto add = [&](const OperatorShape& shape, const std::string& reason) {
+      out.push_back({std::string{operators()[key.first].name}, key.second, shape, reason});
+    };
     std::set<std::string> reasons;
-    for (const SkippedOperation& each : entry.skipped) reasons.insert(each.reason);
+    for (const auto& [shape, reason] : entry.skipped) reasons.insert(reason);
     if (reasons.size() > 1) reasons.erase(no_time());
-    if (entry.samples.empty() && reasons.size() == 1) {
-      out.push_back(entry.skipped.front());
-      out.back().shape.clear();
-      out.back().reason = *reasons.begin();
-      return;
-    }
-    out.insert(out.end(), entry.skipped.begin(), entry.skipped.end());
+    if (entry.samples.empty() && reasons.size() == 1) return add({}, *reasons.begin());
+    for (const auto& [shape, reason] : entry.skipped) add(shape, reason);
   }
 
   [[nodiscard]] std::vector<std::string> warnings() const {
