@@ -4,6 +4,7 @@
 #include "scenarios/policy_codec.hpp"
 #include "validate/compression.hpp"
 #include "validate/iteration_time.hpp"
+#include "validate/saps_volumes.hpp"
 
 #include <array>
 #include <cstdint>
@@ -130,10 +131,18 @@ CheckedTable one_bit_adam_table() {
   return table;
 }
 
+CheckedTable decentralised_table() {
+  CheckedTable table;
+  table.title = "Sent and received by a worker in a round, in units of the model (SAPS-PSGD, ICDCS 2020)";
+  for (const VolumeRow& row : saps_volumes())
+    table.checks.push_back({fmt::format("{}, {} workers", row.name, row.workers), row.published, row.ours, 1e-9, {}});
+  return table;
+}
+
 }  // namespace
 
 std::vector<CheckedTable> compression_volumes() {
-  return {low_rank_table(), one_bit_adam_table()};
+  return {low_rank_table(), one_bit_adam_table(), decentralised_table()};
 }
 
 }  // namespace contend

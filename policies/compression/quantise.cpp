@@ -37,6 +37,8 @@ class FixedWidthCodec : public GradientCodec {
   explicit FixedWidthCodec(const CodeFormat& format) : format_{format} {}
 
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
+    if (format_.hierarchical && route != MessageRoute::usual)
+      return RouteRefusal{"its leaders have collectives of their own", "hierarchical: false"};
     if (route == MessageRoute::all_reduce && format_.usual != MessageRoute::all_reduce) return refuse_few_bits();
     return std::nullopt;
   }
