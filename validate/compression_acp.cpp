@@ -124,12 +124,14 @@ CheckedTable cell_table(const std::vector<OverlapProblem>& problems) {
     const OverlapProblem& problem = problems[i];
     const Seconds made = low_rank(problem, kNetworks[i], settings().front());
     const double sign = with(problem, "bsp", "sign-sgd"), top_k = with(problem, "bsp", kMeasuredTopK);
+    const double bucketed =
+        with(problem, "ddp", fmt::format("{{policy: power-sgd, rank: {}}}", kNetworks[i].rank));  // as PyTorch's hook
     const double fast_top_k = with(problem, "bsp", "{policy: top-k, density: 0.001}");
     table.notes.push_back(
         fmt::format("{}: S-SGD {:.0f} ms, Sign-SGD {:.0f}, Top-k {:.0f} (by radix select {:.0f}), "
-                    "Power-SGD {:.0f}, ACP-SGD {:.0f}",
+                    "Power-SGD {:.0f} (in buckets {:.0f}), ACP-SGD {:.0f}",
                     kNetworks[i].name, made.s_sgd * 1e3, sign * 1e3, top_k * 1e3, fast_top_k * 1e3, made.power * 1e3,
-                    made.acp * 1e3));
+                    bucketed * 1e3, made.acp * 1e3));
     if (i > 0) continue;
     const auto slower = [&](double seconds) { return seconds > made.s_sgd ? 1.0 : 0.0; };
     table.checks = {{"ResNet-50, Sign-SGD slower than S-SGD (1: yes)", 1, slower(sign), 0, {}},
