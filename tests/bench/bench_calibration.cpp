@@ -40,8 +40,8 @@ CalibrationProfile calibrate_cpu(double budget) {
 void print_tables(const CalibrationProfile& profile) {
   fmt::print("{:24} {:>6} {:>8} {:>18}\n", "operator", "type", "samples", "cross-validation");
   for (const OperatorTable& table : profile.tables)
-    fmt::print("{:24} {:>6} {:>8} {:>17.1f}%\n", table.name, to_string(table.type), table.samples.size(),
-               100 * table.cross_validation);
+    fmt::print("{:24} {:>6} {:>8} {:>18}\n", table.name, to_string(table.type), table.samples.size(),
+               table.cross_validation < 0 ? "-" : fmt::format("{:.1f}%", 100 * table.cross_validation));
 }
 
 /// Draws sizes from within what was measured.
