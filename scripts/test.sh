@@ -13,7 +13,7 @@ case "${1-}" in
   *) echo "usage: ${0##*/} [--quick]" >&2; exit 2 ;;
 esac
 
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
 jobs=$(nproc)
 fuzz_seconds=${FUZZ_SECONDS:-60}
 failed=()
@@ -70,7 +70,8 @@ fuzz() {
 }
 
 stage "install" scripts/install_deps.sh
-stage "release build" build release -DCONTEND_WERROR=ON
+# Where there is nvcc, the oldest generation of devices and the newest with code of its own; a user's build has more.
+stage "release build" build release -DCONTEND_WERROR=ON "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real"
 if ! $quick; then
   stage "lint" scripts/lint.sh
   # One build with clang serves the sanitizers, clang-tidy, the fuzzer, and as the second flavour of determinism.
