@@ -85,8 +85,8 @@ void print_summary(const ModelMeasurement& result, const std::string& path) {
 }
 
 void print_missing(const ModelMeasurement& result) {
-  fmt::print(stderr, "contend: {} layers could not be measured, such as {}:\n", result.missing.size(),
-             result.missing.front());
+  fmt::print(stderr, "contend: {} layer{} could not be measured, such as {}:\n", result.missing.size(),
+             result.missing.size() == 1 ? "" : "s", result.missing.front());
   for (std::size_t i = 0; i < std::min(result.reasons.size(), kShownReasons); ++i)
     fmt::print(stderr, "  {}\n", result.reasons[i]);
   if (result.reasons.size() > kShownReasons)

@@ -38,13 +38,23 @@ std::string flow_text(const YamlNode& node) {
   return {};
 }
 
+/// The same node, where it is a path relative to the file that holds it: as everywhere, but a setting has no file any
+/// more.
+YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
+  if (type == "path" && node.kind == Kind::scalar && !node.text.empty()) {
+    node.text = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
+    node.quoted = true;
+  }
+  for (YamlNode::Entry& entry : node.entries) {
+    if (type.ends_with(fmt::format("{{{}: path}}", entry.key))) entry.value = moved(entry.value, reading, "path");
+  }
+  return node;
+}
+
 SweepValue value_of(const YamlNode& node, const Reading& reading, const ScenarioKey* key) {
   const Diagnostic here = reading.source.complaint(node.place, reading.key, {});
-  SweepValue value{flow_text(node), {here.file, here.line, here.column, here.source_line}};
-  // As everywhere, relative to the file that holds it; a setting has no file any more.
-  if (key != nullptr && key->type == "path" && node.kind == Kind::scalar && !node.text.empty())
-    value.text = quote((std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string());
-  return value;
+  const std::string text = flow_text(key == nullptr ? node : moved(node, reading, key->type));
+  return {text, {here.file, here.line, here.column, here.source_line}};
 }
 
 bool is_sweepable(const ScenarioKey& key) {
