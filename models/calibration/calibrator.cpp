@@ -317,7 +317,7 @@ class Calibration {
 
   [[nodiscard]] std::vector<std::string> warnings() const {
     std::vector<std::string> out = earlier_warnings_, now = watch_.warnings();
-    if (drifted_ > 0) now.push_back(fmt::format("{} points still moved when their time was over", drifted_));
+    if (drifted_ > 0) now.push_back(fmt::format("points that still moved when their time was over: {}", drifted_));
     for (std::string& each : now)
       if (std::find(out.begin(), out.end(), each) == out.end()) out.push_back(std::move(each));
     return out;
