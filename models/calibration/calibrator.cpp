@@ -27,6 +27,8 @@ int round_of(std::size_t place) {
   constexpr int kLastRound = 4, kCoarsest = 3;
   return place == 0 ? 0 : kLastRound - std::min(kCoarsest, std::countr_zero(place));
 }
+/// What takes at least so long shows the rates of the device; what is shorter shows what a launch costs.
+constexpr double kSteadySeconds = 1e-3;
 /// Executions that a measurement needs at the very least, warm-up among them.
 constexpr double kLeastExecutions = 8;
 
@@ -159,7 +161,7 @@ class Calibration {
   struct Entry {
     std::map<OperatorShape, OperatorSample> samples;
     std::map<OperatorShape, std::string> skipped;  ///< reasons; an empty shape: all
-    double flop_rate = 0, byte_rate = 0;           ///< the best that was measured
+    double flop_rate = 0, byte_rate = 0;           ///< the best of steady ones; 0: none yet
   };
 
   struct Item {
@@ -258,6 +260,7 @@ class Calibration {
   }
 
   static void note_rates(const OperatorInfo& info, DataType type, const OperatorSample& sample, Entry& entry) {
+    if (sample.seconds < kSteadySeconds) return;
     const OperatorWork work = info.work(sample.shape, type);
     entry.flop_rate = std::max(entry.flop_rate, work.flops / sample.seconds);
     entry.byte_rate = std::max(entry.byte_rate, work.bytes / sample.seconds);
