@@ -21,6 +21,8 @@ namespace {
 constexpr double kCheckpointSeconds = 5, kLookSeconds = 1;
 /// What an operation may take: this many times its share of what is left, and never less than is of use.
 constexpr double kShares = 1.5, kLeastLimit = 0.05;
+/// A slow one may take this share of all that is left, for the fewest samples.
+constexpr double kPatience = 0.02;
 /// The first shape of all tables is measured first, then every 8th, every 4th, every 2nd, and the rest: when time ends
 /// early, all operators are known, less finely.
 int round_of(std::size_t place) {
@@ -229,6 +231,7 @@ class Calibration {
     RepetitionRules rules = rules_;
     const double share = kShares * budget_left / static_cast<double>(left_);
     rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
+    rules.patience_seconds = std::max(rules.limit_seconds, kPatience * budget_left);
     if (budget_left < kLeastLimit) {
       entry.skipped[shape] = no_time();
       return true;
@@ -236,9 +239,9 @@ class Calibration {
     const OperatorWork work = table.info->work(shape, table.type);
     const double guess = std::max(entry.flop_rate > 0 ? work.flops / entry.flop_rate : 0,
                                   entry.byte_rate > 0 ? work.bytes / entry.byte_rate : 0);
-    if (kLeastExecutions * guess > rules.limit_seconds) {
+    if (kLeastExecutions * guess > rules.patience_seconds) {
       entry.skipped[shape] = fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess,
-                                         rules.limit_seconds, kLeastExecutions);
+                                         rules.patience_seconds, kLeastExecutions);
       return true;
     }
     const MeasuredOperation found = measure(backend_, *table.info, table.type, shape, rules, hooks_.clock);
