@@ -20,12 +20,16 @@ namespace {
 constexpr double kCheckpointSeconds = 5, kLookSeconds = 1;
 /// What an operation may take: this many times its share of what is left, and never less than is of use.
 constexpr double kShares = 1.5, kLeastLimit = 0.05;
+/// A slow one may take this share of all that is left, for the fewest samples.
+constexpr double kPatience = 0.02;
 /// The first shape of all tables is measured first, then every 8th, every 4th, every 2nd, and the rest: when time ends
 /// early, all operators are known, less finely.
 int round_of(std::size_t place) {
   constexpr int kLastRound = 4, kCoarsest = 3;
   return place == 0 ? 0 : kLastRound - std::min(kCoarsest, std::countr_zero(place));
 }
+/// What takes at least so long shows the rates of the device; what is shorter shows what a launch costs.
+constexpr double kSteadySeconds = 1e-3;
 /// Executions that a measurement needs at the very least, warm-up among them.
 constexpr double kLeastExecutions = 8;
 
@@ -124,7 +128,7 @@ class Calibration {
   struct Entry {
     std::map<OperatorShape, OperatorSample> samples;
     std::map<OperatorShape, std::string> skipped;  ///< reasons; an empty shape: all
-    double flop_rate = 0, byte_rate = 0;           ///< the best that was measured
+    double flop_rate = 0, byte_rate = 0;           ///< the best of steady ones; 0: none yet
   };
 
   struct Item {
@@ -192,6 +196,7 @@ class Calibration {
     RepetitionRules rules = rules_;
     const double share = kShares * budget_left / static_cast<double>(left_);
     rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
+    rules.patience_seconds = std::max(rules.limit_seconds, kPatience * budget_left);
     if (budget_left < kLeastLimit) {
       entry.skipped[shape] = no_time();
       return true;
@@ -199,9 +204,9 @@ class Calibration {
     const OperatorWork work = table.info->work(shape, table.type);
     const double guess = std::max(entry.flop_rate > 0 ? work.flops / entry.flop_rate : 0,
                                   entry.byte_rate > 0 ? work.bytes / entry.byte_rate : 0);
-    if (kLeastExecutions * guess > rules.limit_seconds) {
+    if (kLeastExecutions * guess > rules.patience_seconds) {
       entry.skipped[shape] = fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess,
-                                         rules.limit_seconds, kLeastExecutions);
+                                         rules.patience_seconds, kLeastExecutions);
       return true;
     }
     const MeasuredOperation found = measure(backend_, *table.info, table.type, shape, rules, hooks_.clock);
@@ -223,6 +228,7 @@ class Calibration {
   }
 
   static void note_rates(const OperatorInfo& info, DataType type, const OperatorSample& sample, Entry& entry) {
+    if (sample.seconds < kSteadySeconds) return;
     const OperatorWork work = info.work(sample.shape, type);
     entry.flop_rate = std::max(entry.flop_rate, work.flops / sample.seconds);
     entry.byte_rate = std::max(entry.byte_rate, work.bytes / sample.seconds);
@@ -282,7 +288,7 @@ class Calibration {
 
   [[nodiscard]] std::vector<std::string> warnings() const {
     std::vector<std::string> out = earlier_warnings_, now = watch_.warnings();
-    if (drifted_ > 0) now.push_back(fmt::format("{} points still moved when their time was over", drifted_));
+    if (drifted_ > 0) now.push_back(fmt::format("points that still moved when their time was over: {}", drifted_));
     for (std::string& each : now)
       if (std::find(out.begin(), out.end(), each) == out.end()) out.push_back(std::move(each));
     return out;

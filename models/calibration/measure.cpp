@@ -103,10 +103,11 @@ class Repetition {
     for (bool first = true;; first = false) {
       last_ = prepared_.run(launches_);
       // The first run may pay for what is loaded late, so it only counts if it is hopeless.
-      const bool hopeless = last_ > rules_.limit_seconds;
-      if (launches_ == 1 && (hopeless || (!first && elapsed() + kLeastForInterval * last_ > rules_.limit_seconds)))
-        throw Stop{CONTEND_OK, fmt::format("too slow: {:.3g} s each, and {:.3g} s for {} of them", last_,
-                                           rules_.limit_seconds, kLeastForInterval)};
+      const double patience = std::max(rules_.limit_seconds, rules_.patience_seconds);
+      const bool hopeless = last_ > patience;
+      if (launches_ == 1 && (hopeless || (!first && elapsed() + kLeastForInterval * last_ > patience)))
+        throw Stop{CONTEND_OK, fmt::format("too slow: {:.3g} s each, and {:.3g} s for {} of them", last_, patience,
+                                           kLeastForInterval)};
       if (last_ >= wanted) {
         if (!first && elapsed() >= std::min(rules_.warm_up_seconds, rules_.limit_seconds / 2)) return;
         continue;

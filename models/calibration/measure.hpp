@@ -21,7 +21,9 @@ struct RepetitionRules {
   double sample_seconds = 1e-3;
   double warm_up_seconds = 2e-3;  ///< at least, before the first sample
   double limit_seconds = 0.3;     ///< of all that, > 0, preparation aside
-  int least_samples = 10;         ///< unless the time is over: never fewer than kLeastForInterval
+  /// What needs longer than this, and than the limit, for the fewest samples is too slow; what doesn't gets them.
+  double patience_seconds = 0;
+  int least_samples = 10;  ///< unless the time is over: never fewer than kLeastForInterval
   int most_samples = 1000;
 };
 

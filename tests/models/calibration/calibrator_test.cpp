@@ -103,6 +103,15 @@ TEST_CASE("the budget holds on a slow device, and what doesn't fit is listed") {
   CHECK(points(result.profile) + result.profile.skipped.size() == 15 + 5 * 66);
 }
 
+TEST_CASE("a launch that costs much doesn't make large operations look slow") {
+  Bench bench;
+  bench.device.time = [](const contend_operation& operation, int count) { return 1e-4 + roofline(operation, count); };
+  // 8 KiB in 101 us are 81 MB/s, at which 512 MiB would take 6.6 s.
+  const CalibrationProfile profile = bench.run().profile;
+  CHECK(points(profile) == 15);
+  CHECK(profile.skipped.empty());
+}
+
 TEST_CASE("what can't be measured is listed: shapes that don't fit, and once what isn't there at all") {
   Bench bench;
   bench.device.prepare = [](const contend_operation& operation) {

@@ -119,6 +119,19 @@ TEST_CASE("what takes too long for its limit says so, without hanging") {
   CHECK(measured(device).sample.has_value());
 }
 
+TEST_CASE("with patience a slow operation gets the fewest samples, a quick noisy one no more than its limit") {
+  FakeDevice device;
+  RandomStream stream{1, "measure_test"};
+  device.time = [&](const contend_operation&, int) { return 0.1 * (1 + 0.1 * stream.uniform(-1, 1)); };
+  const MeasuredOperation slow = measured(device, {.limit_seconds = 0.3, .patience_seconds = 1});
+  REQUIRE(slow.sample.has_value());
+  CHECK(slow.sample->repetitions == 6);
+  device.now = 0;
+  device.time = [&](const contend_operation&, int) { return 0.001 * (1 + 0.9 * stream.uniform(-1, 1)); };
+  CHECK(measured(device, {.limit_seconds = 0.1, .patience_seconds = 1}).sample.has_value());
+  CHECK(device.now < 0.11);
+}
+
 TEST_CASE("answers of the back end are passed on, and what was prepared is released") {
   FakeDevice device;
   device.prepare = [](const contend_operation&) { return CONTEND_OUT_OF_MEMORY; };
