@@ -93,9 +93,9 @@ TEST_CASE("dreamddp: times of the file, sizes of a table") {
 
   LayerTable sizes;
   sizes.name = "net";
-  sizes.layers.push_back({.name = "conv", .parameters = {{.name = "w", .elements = 8, .shape = {}}}});
-  sizes.layers.push_back({.name = "pool", .parameters = {}});
-  sizes.layers.push_back({.name = "fc", .parameters = {{.name = "w", .elements = 4, .shape = {}}}});
+  sizes.layers.push_back({.name = "conv", .parameters = {{.name = "w", .elements = 8, .shape = {}}}, .geometry = {}});
+  sizes.layers.push_back({.name = "pool", .parameters = {}, .geometry = {}});
+  sizes.layers.push_back({.name = "fc", .parameters = {{.name = "w", .elements = 4, .shape = {}}}, .geometry = {}});
   LayerReadOptions options = selecting("G1/net");
   check_says(layer_complaints(text, "d.json", options), "d.json: sizes: the file has times, but no parameter counts");
   options.sizes = &sizes;

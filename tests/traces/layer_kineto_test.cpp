@@ -231,8 +231,10 @@ TEST_CASE("kineto: what the recording lacks is named") {
   check_says(complaints(no_shapes), "toy.json: the profile has no shapes of gradients; record with record_shapes=True");
   // With sizes from elsewhere it is enough.
   LayerTable sizes;
-  sizes.layers.push_back(
-      {.name = "Linear_0", .kind = LayerKind::linear, .parameters = {{.name = "w", .elements = 6, .shape = {2, 3}}}});
+  sizes.layers.push_back({.name = "Linear_0",
+                          .kind = LayerKind::linear,
+                          .parameters = {{.name = "w", .elements = 6, .shape = {2, 3}}},
+                          .geometry = {}});
   LayerReadOptions options;
   options.sizes = &sizes;
   CHECK(parse(no_shapes.text(), options).model.gradient_elements() == 6);
