@@ -18,6 +18,9 @@ class HiTopK final : public SparseCodec {
   explicit HiTopK(const Parameters& parameters)
       : SparseCodec{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
 
+  [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
+    return GradientCodec::refusal(route);  // it has a collective for each level
+  }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const Levels levels = levels_of(problem);
