@@ -11,7 +11,7 @@ using namespace contend;
 
 TEST_CASE("the layers of a network are measured, and a study takes their times" * doctest::skip(!has_program())) {
   const Workplace here;
-  const std::string command = "calibrate model lstm-ptb --sequence 2 --batch 1 --backend cpu --budget 20 -o times.csv";
+  const std::string command = "calibrate model lstm-ptb --sequence 2 --batch 1 --backend cpu --budget 8 -o times.csv";
   // No CPU kernel adds gradients into a table of embeddings.
   const Outcome whole = here.contend(command);
   CHECK(whole.code == 5);
@@ -44,8 +44,8 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
 
 TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program())) {
   const Workplace here;
-  // A second is too little for the convolutions of 1000 images on one thread.
-  const std::string command = "calibrate model vgg16 --batch 1000 --backend cpu --budget 1 -o times.csv";
+  // A second is too little for the convolutions of 100 images on one thread.
+  const std::string command = "calibrate model vgg16 --batch 100 --backend cpu --budget 1 -o times.csv";
   const Outcome outcome = here.contend(command);
   CHECK(outcome.code == 5);
   CHECK(contains(outcome.err, " layers could not be measured, such as "));

@@ -1,8 +1,8 @@
 // attention, attention_backward: softmax(Q K^T / sqrt(head size)) V without a mask, fused, scores never in memory (Dao
 // et al., "FlashAttention", NeurIPS 2022). Own kernels rather than cuDNN's: they run on every device, and tests hold
 // them against plain loops. fp16 and bf16 use tensor cores on devices that have mma.m16n8k16 (attention_matrix.cu),
-// fp32 and older devices multiply-adds (attention_plain.cu). Libraries tuned for one generation are faster, on Hopper
-// by a factor of two and more: what is measured here is an upper bound of attention's time there.
+// fp32 and older devices multiply-adds (attention_plain.cu). Libraries tuned for one generation may well be faster:
+// what is measured here is an upper bound of the time of attention there.
 //
 // The backward pass has a kernel for dK and dV, over blocks of keys, and one for dQ, over blocks of queries. Both
 // compute scores anew: 7 products instead of the 5 of an algorithm that adds up dQ by atomics, and the same bits in
