@@ -107,7 +107,13 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
                result.model.layers.empty() ? ", which is nothing" : "");
     return kExitCapability;
   }
-  write_file(path, timed_csv(result.model));
+  TimedModel model = result.model;
+  // A study of this table alone would take it for the whole network.
+  if (!result.missing.empty()) {
+    const std::size_t layers = model.layers.size() + result.missing.size();
+    model.name += fmt::format(" ({} of {} layers)", model.layers.size(), layers);
+  }
+  write_file(path, timed_csv(model));
   if (!arguments.has("quiet")) print_summary(result, path);
   return kExitOk;
 }

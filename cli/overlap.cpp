@@ -62,6 +62,12 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
       if (explains) fmt::print("\n{}", messages_text(rows[i]));
     }
   }
+  const auto refused = [](const OverlapRow& row) { return !row.refused.empty(); };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!std::all_of(rows[i].begin(), rows[i].end(), refused)) continue;
+    fmt::print(stderr, "contend: {}: nothing of this study can be done here\n", scenarios[i].name);
+    return kExitInput;
+  }
   return kExitOk;
 }
 

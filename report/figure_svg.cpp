@@ -278,10 +278,12 @@ class HeatSheet {
 
   std::string draw() {
     for (std::size_t i = 0; i < plot_.values.size(); ++i) {
-      if (std::isnan(plot_.values[i])) continue;
+      const bool missing = std::isnan(plot_.values[i]);
+      // On a map of two sides white means the middle, so what is missing is grey.
+      if (missing && std::isnan(plot_.middle)) continue;
       const std::size_t column = i % plot_.columns, row = i / plot_.columns;
       sheet_.box(left(column), top(row), left(column + 1) + 0.2, top(row + 1) + 0.2,
-                 fmt::format("fill=\"{}\"", cell_colour(plot_, plot_.values[i])));
+                 fmt::format("fill=\"{}\"", missing ? "#c8cdd2" : cell_colour(plot_, plot_.values[i])));
     }
     if (!std::isnan(plot_.middle)) draw_parting();
     draw_legend();
@@ -340,9 +342,15 @@ class HeatSheet {
     const auto label = [&](double value, double apart) {
       return tick_text(value, plot_.value_unit, apart > 0 ? apart : 1);
     };
+    const auto any = [&](const auto& is_beyond) {
+      return std::any_of(plot_.values.begin(), plot_.values.end(), is_beyond);
+    };
+    const char* const under = any([&](double value) { return value < low; }) ? "≤ " : "";
+    const char* const over = any([&](double value) { return value > high; }) ? "≥ " : "";
     sheet_.text(Sheet::right() - 166, Sheet::top() - 9, "end",
-                fmt::format("{}  {}", plot_.value_title, label(low, diverging ? low / 100 : step)));
-    sheet_.text(Sheet::right() - 34, Sheet::top() - 9, "start", label(high, diverging ? high : step));
+                fmt::format("{}  {}{}", plot_.value_title, under, label(low, diverging ? low / 100 : step)));
+    sheet_.text(Sheet::right() - 34, Sheet::top() - 9, "start",
+                fmt::format("{}{}", over, label(high, diverging ? high : step)));
   }
 
   const HeatMap& plot_;

@@ -1,6 +1,7 @@
 #include "scenarios/overlap_check.hpp"
 
 #include "models/calibration/calibrated_device.hpp"
+#include "models/devices.hpp"
 #include "scenarios/make_policy.hpp"
 #include "scenarios/overlap_run.hpp"
 #include "scenarios/policy_codec.hpp"
@@ -43,6 +44,16 @@ class OverlapChecker {
     } else if (!study_.layers && !study_.select.empty()) {
       complain("overlap.select", "has no effect without a file", "give overlap.layers");
     }
+    if (!study_.layers && !study_.device.calibrated) check_type();
+  }
+
+  void check_type() {
+    const Device* device = find_device(study_.device.name);
+    if (device == nullptr || device->supports(study_.type)) return;
+    std::string types;
+    for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16})
+      if (device->supports(type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", to_string(type));
+    complain("overlap.dtype", fmt::format("{} has no {}", device->name, to_string(study_.type)), "one of " + types);
   }
 
   void check_calibration() {

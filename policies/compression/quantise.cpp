@@ -117,7 +117,11 @@ class WarmedUp : public FixedWidthCodec {
                                                   const GradientGroup& group) const override {
     if (problem.phase > 0) return FixedWidthCodec::stages(problem, group);
     std::vector<ExchangeStage> warm_up;
-    add_up_values(problem, problem.elements(group), "", warm_up);
+    if (problem.route(MessageRoute::all_reduce) == MessageRoute::server) {
+      add_up_values(problem, problem.elements(group), "", warm_up);
+    } else {  // what isn't compressed is all-reduced, whatever route compressed messages take
+      warm_up.push_back(ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, problem.size(group)));
+    }
     return warm_up;
   }
 

@@ -197,7 +197,9 @@ void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
 
 void SweepPlan::set_repeat(const SweepSpec& spec) {
   if (info_.kind == "overlap" && spec.repeat.value_or(1) > 1)
-    throw InputError{"sweep.repeat: the study of an iteration draws nothing: it is the same under every seed"};
+    throw InputError{
+        "sweep.repeat: the study of an iteration has one value: where it draws pairs of workers, their mean over many "
+        "rounds"};
   info_.repeat = info_.kind == "overlap" ? 1 : spec.repeat.value_or(variants_.base().repeat);
 }
 
