@@ -75,7 +75,7 @@ TEST_CASE("what is sent by another collective, by hand") {
   CHECK(scatter("qsgd") == "all-to-all 628, all-gather 628");
   CHECK(scatter("random-k") == "all-to-all 32, all-gather 32");
   CHECK(scatter("power-sgd") == "all-to-all P 1168, all-gather P 1168, all-to-all Q 288, all-gather Q 288");
-  // The warm-up in full precision goes the same way.
+  // The warm-up in full precision is all-reduced, unless servers do it.
   CHECK(sent("onebit-adam", MessageRoute::all_gather, {}, 0) == "all-reduce 2440");
   CHECK(sent("onebit-adam", MessageRoute::scatter_gather, {}, 0) == "all-reduce 2440");
   CHECK(sent("onebit-adam", MessageRoute::server, {}, 0) == "push 2440, pull 2440");
