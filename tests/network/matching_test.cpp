@@ -108,7 +108,13 @@ TEST_CASE("as heavy as the heaviest of all matchings, on 20,000 random graphs") 
   }
 }
 
-TEST_CASE("as heavy as Boost.Graph's where that one works: up to 8 vertices") {
+#ifdef CONTEND_SANITIZED
+constexpr bool kBoostIsSound = false;
+#else
+constexpr bool kBoostIsSound = true;
+#endif
+
+TEST_CASE("as heavy as Boost.Graph's where that one works: up to 8 vertices" * doctest::skip(!kBoostIsSound)) {
   RandomStream stream{2, "matching test"};
   for (int i = 0; i < 3'000; ++i) {
     const WeightedGraph graph = random_graph(stream, static_cast<std::size_t>(stream.uniform_integer(1, 8)));
