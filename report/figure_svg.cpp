@@ -342,11 +342,13 @@ class HeatSheet {
     const auto label = [&](double value, double apart) {
       return tick_text(value, plot_.value_unit, apart > 0 ? apart : 1);
     };
-    const auto any = [&](const auto& is_beyond) {
-      return std::any_of(plot_.values.begin(), plot_.values.end(), is_beyond);
-    };
-    const char* const under = any([&](double value) { return value < low; }) ? "≤ " : "";
-    const char* const over = any([&](double value) { return value > high; }) ? "≥ " : "";
+    bool below = false, above = false;
+    for (const double value : plot_.values) {
+      below = below || value < low;
+      above = above || value > high;
+    }
+    const char* const under = below ? "≤ " : "";
+    const char* const over = above ? "≥ " : "";
     sheet_.text(Sheet::right() - 166, Sheet::top() - 9, "end",
                 fmt::format("{}  {}{}", plot_.value_title, under, label(low, diverging ? low / 100 : step)));
     sheet_.text(Sheet::right() - 34, Sheet::top() - 9, "start",
