@@ -11,7 +11,6 @@
 namespace contend {
 namespace {
 
-constexpr double kPercent = 100;
 /// Lists of jobs that come and go are cut in text; JSON has them all.
 constexpr std::size_t kShownJobs = 10;
 

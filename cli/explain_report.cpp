@@ -15,7 +15,6 @@ namespace {
 /// Lines of the story for one wait; what is left out is in the table and in the JSON.
 constexpr std::size_t kShownIntervals = 12;
 constexpr std::size_t kShownHolders = 4;
-constexpr double kPercent = 100;
 
 /// Seconds to the millisecond, without trailing zeros.
 std::string seconds(Time time) {

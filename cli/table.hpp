@@ -8,6 +8,8 @@
 
 namespace contend {
 
+inline constexpr double kPercent = 100;
+
 class Table {
  public:
   /// Titles carry the unit: `makespan [s]`.

@@ -1,8 +1,9 @@
 #include "report/fit_figures.hpp"
 
+#include "sim/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/core.h>
 
@@ -11,8 +12,6 @@ namespace {
 
 constexpr double kResidualHeight = 260;
 constexpr double kMicroseconds = 1e-3;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 FigureSeries series_named(std::string name, SeriesMark mark) {
   return {.name = std::move(name), .mark = mark, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
 }

@@ -12,7 +12,6 @@
 namespace contend {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEnd = 6;  ///< of the normal distribution
 
 double relative_change(double base, double other) {

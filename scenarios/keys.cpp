@@ -23,7 +23,6 @@ using key_rows::displacing;
 using key_rows::property;
 using key_rows::row;
 
-constexpr std::int64_t kMaxGpus = 1 << 20;
 constexpr std::int64_t kMaxJobs = 1'000'000;
 constexpr std::int64_t kMaxIterations = 1'000'000'000'000;
 constexpr Time kHour = Time::seconds(3600);

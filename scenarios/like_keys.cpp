@@ -15,7 +15,6 @@ using key_rows::property;
 using key_rows::row;
 
 constexpr std::int64_t kMaxDrawn = 10'000'000;
-constexpr std::int64_t kMaxGpus = 1 << 20;
 
 /// The value of `workload.jobs`: one of the two, or neither.
 struct Jobs {

@@ -8,6 +8,8 @@
 
 namespace contend {
 
+inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a drawn job
+
 /// `workload.jobs`: a list of jobs or, beside `workload.like`, how many to draw.
 ScenarioKey jobs_key();
 /// `workload.like` and `workload.scaling.*`.

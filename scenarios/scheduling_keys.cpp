@@ -16,7 +16,7 @@ using key_rows::row;
 
 constexpr Time kDay = Time::seconds(86'400);
 constexpr int kMaxServers = 1'000'000;
-constexpr int kMaxGpus = 1'000'000'000;
+constexpr int kMaxQuota = 1'000'000'000;
 constexpr double kThousandths = 1000;
 
 /// A number with at most three decimals: the engine counts in thousandths.
@@ -44,7 +44,7 @@ Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
   const Codec<Vc> vc =
       map_codec<Vc>({field("name", &Vc::name, text_codec(), true),
                      field("servers", &Vc::servers, optional_codec(integer_codec<int>(1, kMaxServers), "")),
-                     field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxGpus), "")),
+                     field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxQuota), "")),
                      field("borrow", &Vc::borrow, bool_codec())},
                     "{name: vision, gpus: 32}");
   return numbered_list(vc, "virtual clusters", kMaxItems);

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace contend {
-namespace {
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-}
+namespace {}
 
 double mean(std::span<const double> values) {
   if (values.empty()) return kNaN;

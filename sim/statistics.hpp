@@ -3,10 +3,14 @@
 // of two policies over the same seeds.
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace contend {
+
+/// A statistic of nothing.
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Arithmetic mean; NaN for no values.
 [[nodiscard]] double mean(std::span<const double> values);

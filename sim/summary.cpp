@@ -2,13 +2,10 @@
 #include "sim/statistics.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 namespace contend {
-namespace {
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-}  // namespace
+namespace {}  // namespace
 
 Summary summarise(const RunResult& result) {
   Summary summary;

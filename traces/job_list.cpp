@@ -41,8 +41,6 @@ enum Column : std::uint8_t {
 constexpr std::array<std::string_view, kColumns> kNames = {
     "job_id",  "submit_ms", "submit_s", "model",    "gpus",      "iterations", "duration_s",  "attempts_s", "outcome",
     "limit_s", "vc",        "user",     "gpu_type", "gpu_share", "cpus",       "host_memory", "priority"};
-// Leaves room above the last submission for the run itself: the clock holds 292 years.
-constexpr Time kLongest = Time::seconds(100LL * 365 * 24 * 3600);
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
@@ -232,7 +230,7 @@ class JobListReader {
     const Time time = Time::nanoseconds(number.value);
     if (number.error == DecimalError::not_a_number)
       expected(column, "expected a number >= 0", text);
-    else if (number.error == DecimalError::overflow || time > kLongest)
+    else if (number.error == DecimalError::overflow || time > kLongestJobTime)
       bad(column, "more than 100 years", fmt::format("{} is more than 100 years", text));
     else if (time < Time{})
       bad(column, "expected a number >= 0", fmt::format("expected a number >= 0, got {}", text));

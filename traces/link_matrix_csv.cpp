@@ -19,17 +19,17 @@ namespace contend {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kColumns = {"from", "to", "latency_ms", "mbps"};
-constexpr int kDecimals = 6;  // ms to ns, Mbit/s to bit/s
+constexpr std::array<std::string_view, 4> kLinkColumns = {"from", "to", "latency_ms", "mbps"};
+constexpr int kMillionths = 6;  // ms to ns, Mbit/s to bit/s
 constexpr std::int64_t kMillion = 1'000'000;
-constexpr std::int64_t kLongest = 3'600'000 * kMillion;      // an hour in ns
-constexpr std::int64_t kFastest = 1'000'000'000 * kMillion;  // 1000 Tbit/s
+constexpr std::int64_t kLongestLatency = 3'600'000 * kMillion;  // an hour in ns
+constexpr std::int64_t kFastest = 1'000'000'000 * kMillion;     // 1000 Tbit/s
 constexpr std::size_t kMaxSites = 1000;
 
-using Columns = std::array<std::size_t, kColumns.size()>;
+using LinkColumns = std::array<std::size_t, kLinkColumns.size()>;
 
-Columns find_columns(const CsvTable& table, FileComplaints& complaints) {
-  const std::vector<std::string> known{kColumns.begin(), kColumns.end()};
+LinkColumns find_columns(const CsvTable& table, FileComplaints& complaints) {
+  const std::vector<std::string> known{kLinkColumns.begin(), kLinkColumns.end()};
   const auto& header = table.header;
   for (auto each = header.begin(); each != header.end(); ++each) {
     if (std::find(known.begin(), known.end(), *each) == known.end())
@@ -37,7 +37,7 @@ Columns find_columns(const CsvTable& table, FileComplaints& complaints) {
     else if (std::find(header.begin(), each, *each) != each)
       complaints.add({1, 0}, "", fmt::format("column \"{}\" appears twice", *each));
   }
-  Columns columns{};
+  LinkColumns columns{};
   for (std::size_t i = 0; i < known.size(); ++i) {
     const auto found = std::find(header.begin(), header.end(), known[i]);
     if (found == header.end()) complaints.add({1, 0}, "", fmt::format("no column \"{}\"", known[i]));
@@ -52,10 +52,10 @@ Columns find_columns(const CsvTable& table, FileComplaints& complaints) {
 std::optional<std::int64_t> read_number(const CsvRow& row, std::size_t column, std::size_t name, std::int64_t minimum,
                                         std::int64_t maximum, FileComplaints& complaints) {
   const std::string& text = row.fields[column];
-  const std::string key{kColumns[name]};
+  const std::string key{kLinkColumns[name]};
   const std::string wanted =
       fmt::format("expected a number {} 0 and at most {}", minimum == 0 ? "from" : "above", maximum / kMillion);
-  const ScaledDecimal number = parse_scaled(text, kDecimals);
+  const ScaledDecimal number = parse_scaled(text, kMillionths);
   if (number.error == DecimalError::none && number.value >= minimum && number.value <= maximum) return number.value;
   complaints.add({row.line, 0}, key, fmt::format("{}, got \"{}\"", wanted, text));
   return std::nullopt;
@@ -69,7 +69,7 @@ struct Row {
 class MatrixReader {
  public:
   MatrixReader(const CsvTable& table, const std::string& file) : complaints_{file} {
-    const Columns columns = find_columns(table, complaints_);
+    const LinkColumns columns = find_columns(table, complaints_);
     for (const CsvRow& row : table.rows) read(row, columns);
     if (sites_.size() > kMaxSites)
       complaints_.add({}, "", fmt::format("{} sites, expected at most {}", sites_.size(), kMaxSites));
@@ -83,9 +83,9 @@ class MatrixReader {
   }
 
  private:
-  void read(const CsvRow& row, const Columns& columns) {
+  void read(const CsvRow& row, const LinkColumns& columns) {
     const std::string &from = row.fields[columns[0]], &to = row.fields[columns[1]];
-    const auto latency = read_number(row, columns[2], 2, 0, kLongest, complaints_);
+    const auto latency = read_number(row, columns[2], 2, 0, kLongestLatency, complaints_);
     const auto bits = read_number(row, columns[3], 3, 1, kFastest, complaints_);
     if (from.empty() || to.empty()) {
       complaints_.add({row.line, 0}, from.empty() ? "from" : "to", "expected the name of a site, got nothing");

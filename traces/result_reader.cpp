@@ -1,6 +1,7 @@
 #include "traces/result_reader.hpp"
 
 #include "sim/error.hpp"
+#include "sim/statistics.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"
 #include "traces/decimal.hpp"
@@ -12,7 +13,6 @@
 #include <charconv>
 #include <climits>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,8 +21,6 @@
 
 namespace contend {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Members of a JSON file that this program wrote; what is not there is complained about.
 class JsonFile {

@@ -33,10 +33,6 @@ constexpr double kGridAverageMs = 0.05;
 constexpr double kGridFigureMs = 1.0;
 constexpr double kGridUtilisation = 1e-6;
 
-const char* word(bool holds) {
-  return holds ? "ok" : "FAILED";
-}
-
 /// Without the minus sign of a negative number that rounds to zero.
 std::string signed_text(double value, int decimals) {
   const double unit = std::pow(10.0, -decimals);

@@ -4,10 +4,13 @@
 
 #include "validate/checked_table.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 
 namespace contend {
+
+inline constexpr std::int64_t kResNet50Parameters = 25'557'032;
 
 [[nodiscard]] std::vector<CheckedTable> compression_volumes();  ///< bytes that methods send
 [[nodiscard]] std::vector<CheckedTable> compression_gtop_k();   ///< gTop-k on 4 to 32 workers, 1 GbE

@@ -38,7 +38,7 @@ constexpr Network kNetworks[] = {{"ResNet-50", "resnet50", 64, 0, 4, 64 / 253.1,
 constexpr double kStartUps = 4.043e-3;
 
 OverlapProblem problem_of(const Network& network) {
-  constexpr double kResNet50Bytes = 25'557'032 * 4.0;
+  constexpr double kResNet50Bytes = kResNet50Parameters * 4.0;
   const TimedModel model = scaled_model(network.model, kDevice, network.batch, network.sequence, network.alone_s);
   const double bytes = network.all_reduce_s > 0 ? model.gradient().to_double() : kResNet50Bytes;
   const double seconds = (network.all_reduce_s > 0 ? network.all_reduce_s : kNetworks[0].all_reduce_s) - kStartUps;

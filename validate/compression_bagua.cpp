@@ -19,7 +19,7 @@ constexpr int kBatch = 32;
 constexpr int kServers = 16;
 
 /// Slowest first.
-struct Row {
+struct BaguaRow {
   const char* name;
   double images_per_s;
   const char* fusion;
@@ -30,21 +30,22 @@ struct Row {
 /// QAdam after its warm-up. BytePS waits for all pulls before the next forward pass (byteps/torch: step()
 /// synchronizes).
 constexpr const char* kBuckets = "{policy: threshold, mib: 10}";
-constexpr Row kRows[] = {{"BytePS", 8602, "wfbp", "none"},
-                         {"PyTorch-DDP", 8913, "ddp", "none"},
-                         {"Horovod", 9720, "horovod", "none"},
-                         {"Bagua all-reduce", 12329, kBuckets, "none"},
-                         {"Decentralized", 13696, kBuckets, "{policy: decentralized, all: true, hierarchical: true}"},
-                         {"Low-precision decentralized", 15932, kBuckets, "{policy: dcd-psgd, hierarchical: true}"},
-                         {"QAdam", 18913, kBuckets, "{policy: q-adam, warm_up: 0, hierarchical: true}"},
-                         {"ByteGrad", 21832, kBuckets, "{policy: byte-grad, hierarchical: true}"},
-                         {"Async", 28913, kBuckets, "async-average"}};
+constexpr BaguaRow kBaguaRows[] = {
+    {"BytePS", 8602, "wfbp", "none"},
+    {"PyTorch-DDP", 8913, "ddp", "none"},
+    {"Horovod", 9720, "horovod", "none"},
+    {"Bagua all-reduce", 12329, kBuckets, "none"},
+    {"Decentralized", 13696, kBuckets, "{policy: decentralized, all: true, hierarchical: true}"},
+    {"Low-precision decentralized", 15932, kBuckets, "{policy: dcd-psgd, hierarchical: true}"},
+    {"QAdam", 18913, kBuckets, "{policy: q-adam, warm_up: 0, hierarchical: true}"},
+    {"ByteGrad", 21832, kBuckets, "{policy: byte-grad, hierarchical: true}"},
+    {"Async", 28913, kBuckets, "async-average"}};
 
 /// Computing alone is what asynchronous averaging needs, which never waits: 226 images/s a GPU. So that row is not
 /// judged.
 constexpr double kComputeS = 0.1417;
 
-double published_s(const Row& row) {
+double published_s(const BaguaRow& row) {
   return kBatch * kGpusPerServer * kServers / row.images_per_s;
 }
 
@@ -53,7 +54,7 @@ ChannelCost between(double bytes_per_s) {
   return {Time::microseconds(20), TimePerByte{1e9 / bytes_per_s}, {}};
 }
 
-OverlapProblem problem_of(int servers, double bytes_per_s) {
+OverlapProblem vgg_problem(int servers, double bytes_per_s) {
   const Device& device = *find_device("V100-SXM2");
   const ChannelCost inside{Time::microseconds(10), TimePerByte{1e9 / device.nvlink.bytes_per_second()}, {}};
   static const TimedModel model = scaled_model("vgg16", "V100-SXM2", kBatch, 0, kComputeS);
@@ -61,14 +62,14 @@ OverlapProblem problem_of(int servers, double bytes_per_s) {
                          ExchangeCost::two_level(servers, kGpusPerServer, inside, between(bytes_per_s)));
 }
 
-double ours_s(const Row& row, double bytes_per_s) {
+double ours_s(const BaguaRow& row, double bytes_per_s) {
   if (std::string{row.name} == "BytePS") {  // the GPUs of a server add up first; servers push to and pull from all
-    OverlapProblem problem = problem_of(kServers, bytes_per_s);
+    OverlapProblem problem = vgg_problem(kServers, bytes_per_s);
     problem.workers = kServers;
     problem.cost = ExchangeCost::parameter_server(kServers, kServers, true, between(bytes_per_s));
     return iteration_s(problem, row.fusion);
   }
-  return compressed_iteration(problem_of(kServers, bytes_per_s), row.fusion, row.method, "V100-SXM2").seconds;
+  return compressed_iteration(vgg_problem(kServers, bytes_per_s), row.fusion, row.method, "V100-SXM2").seconds;
 }
 
 /// The bandwidth with which `servers` take that long for all-reduces in BAGUA's buckets.
@@ -76,7 +77,7 @@ double bandwidth(int servers, double seconds) {
   double low = 0.1e9, high = 12.5e9;
   for (int i = 0; i < 40; ++i) {
     const double middle = (low + high) / 2;
-    (iteration_s(problem_of(servers, middle), kBuckets) > seconds ? low : high) = middle;
+    (iteration_s(vgg_problem(servers, middle), kBuckets) > seconds ? low : high) = middle;
   }
   return low;
 }
@@ -100,15 +101,15 @@ std::vector<CheckedTable> compression_bagua() {
                   bytes_per_s * 1e-9, kPlain),
       fmt::format("with Bagua-Net ({} images/s) it would be {:.2f} GB/s, by the row of Bagua's all-reduce "
                   "{:.2f} GB/s",
-                  kBaguaNet, of(kBaguaNet) * 1e-9, bandwidth(kServers, published_s(kRows[3])) * 1e-9)};
-  const Row pairs{"by pairs", 0, kBuckets, "{policy: decentralized, hierarchical: true}"};
+                  kBaguaNet, of(kBaguaNet) * 1e-9, bandwidth(kServers, published_s(kBaguaRows[3])) * 1e-9)};
+  const BaguaRow pairs{"by pairs", 0, kBuckets, "{policy: decentralized, hierarchical: true}"};
   times.notes.push_back(
       fmt::format("decentralized by random pairs would take {:.0f} ms", 1e3 * ours_s(pairs, bytes_per_s)));
-  const Row* before = nullptr;
+  const BaguaRow* before = nullptr;
   double before_s = 0;
-  for (const Row& row : kRows) {
+  for (const BaguaRow& row : kBaguaRows) {
     const double ours = ours_s(row, bytes_per_s);
-    const bool given = &row == &kRows[std::size(kRows) - 1];  // what computing takes
+    const bool given = &row == &kBaguaRows[std::size(kBaguaRows) - 1];  // what computing takes
     times.checks.push_back(
         {fmt::format("BAGUA, {}", row.name), 1e3 * published_s(row), 1e3 * ours, given ? kOnlyShown : kTolerance, {}});
     if (before != nullptr)

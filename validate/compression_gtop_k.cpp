@@ -29,7 +29,6 @@ constexpr std::int64_t vgg16_cifar() {
   }
   return elements;
 }
-constexpr std::int64_t kResNet50 = 25'557'032;
 constexpr std::int64_t kAlexNet = 61'100'840;  // torchvision
 
 /// Samples a second of one worker.
@@ -48,7 +47,7 @@ constexpr Measured kMeasured[] = {{"VGG-16",
                                    {110.576, 109.900, 97.865, 63.002},
                                    {131.060, 130.551, 126.434, 123.200}},
                                   {"ResNet-50",
-                                   kResNet50,
+                                   kResNet50Parameters,
                                    256,
                                    52.873,
                                    {39.002, 36.989, 23.176, 10.721},
@@ -66,11 +65,11 @@ ExchangeCost all_gathers(int workers) {
     Time alpha;
     double ns_per_byte;
   };
-  constexpr Row kRows[] = {{4, Time::microseconds(2700), 13},
-                           {8, Time::microseconds(4000), 15},
-                           {16, Time::microseconds(11000), 17},
-                           {32, Time::microseconds(11000 * 31 / 15), 17}};
-  for (const Row& row : kRows) {
+  constexpr Row kMeasured[] = {{4, Time::microseconds(2700), 13},
+                               {8, Time::microseconds(4000), 15},
+                               {16, Time::microseconds(11000), 17},
+                               {32, Time::microseconds(11000 * 31 / 15), 17}};
+  for (const Row& row : kMeasured) {
     if (row.workers != workers) continue;
     // One for values and one for indices; ExchangeCost::measured() makes an all-gather half of an all-reduce.
     return ExchangeCost::measured({row.alpha * 2 * 2, TimePerByte{row.ns_per_byte * 2}});

@@ -12,14 +12,14 @@ namespace contend {
 
 namespace {
 
-constexpr int kGpusPerServer = 4;
-constexpr int kBatch = 16;
+constexpr int kV100sPerServer = 4;
+constexpr int kSamplesPerGpu = 16;
 
-struct Row {
+struct OneBitRow {
   int gpus;
   double adam, one_bit;  ///< samples/s of all GPUs
 };
-constexpr Row kRows[] = {{8, 45, 247}, {16, 87, 455}, {32, 133, 870}};
+constexpr OneBitRow kOneBitRows[] = {{8, 45, 247}, {16, 87, 455}, {32, 133, 870}};
 constexpr double kOneGpuAdam = 90, kOneGpuOneBit = 97;
 
 /// One of 40 Gbit/s of which iperf measured 4.1 Gbit/s. Start-ups are not published; 50 us is an assumption that
@@ -32,11 +32,11 @@ ChannelCost inside() {
   return {Time::microseconds(10), TimePerByte{1e9 / device.nvlink.bytes_per_second()}, {}};
 }
 
-OverlapProblem problem_of(int gpus, double one_gpu) {
-  TimedModel model = scaled_model("bert-large", "V100-SXM2", kBatch, 128, kBatch / one_gpu);
+OverlapProblem bert_problem(int gpus, double one_gpu) {
+  TimedModel model = scaled_model("bert-large", "V100-SXM2", kSamplesPerGpu, 128, kSamplesPerGpu / one_gpu);
   model.gradient_element_bytes = 2;
   return overlap_problem(model, gpus,
-                         ExchangeCost::two_level(gpus / kGpusPerServer, kGpusPerServer, inside(), kBetween));
+                         ExchangeCost::two_level(gpus / kV100sPerServer, kV100sPerServer, inside(), kBetween));
 }
 
 }  // namespace
@@ -45,14 +45,14 @@ CheckedTable compression_one_bit_adam() {
   constexpr double kTolerance = 0.25;
   CheckedTable table;
   table.title = "BERT-Large, 4 V100 a server, TCP at 4.1 Gbit/s, samples/s (1-bit Adam, ICML 2021)";
-  for (const Row& row : kRows) {
+  for (const OneBitRow& row : kOneBitRows) {
     const auto add = [&](const char* what, double published, double seconds) {
       table.checks.push_back(
-          {fmt::format("{} GPUs, {}", row.gpus, what), published, kBatch * row.gpus / seconds, kTolerance, {}});
+          {fmt::format("{} GPUs, {}", row.gpus, what), published, kSamplesPerGpu * row.gpus / seconds, kTolerance, {}});
     };
     // The whole gradient, or momentum, as one message after the backward pass.
-    add("Adam", row.adam, iteration_s(problem_of(row.gpus, kOneGpuAdam), "bsp"));
-    const CompressedIteration made = compressed_iteration(problem_of(row.gpus, kOneGpuOneBit), "bsp",
+    add("Adam", row.adam, iteration_s(bert_problem(row.gpus, kOneGpuAdam), "bsp"));
+    const CompressedIteration made = compressed_iteration(bert_problem(row.gpus, kOneGpuOneBit), "bsp",
                                                           "{policy: onebit-adam, warm_up: 0}", "V100-SXM2");
     add("1-bit Adam", row.one_bit, made.seconds);
     table.notes.push_back(fmt::format("{} GPUs: 1-bit Adam {:.0f} ms, {:.1f} ms of it kernels", row.gpus,

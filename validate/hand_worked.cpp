@@ -31,7 +31,7 @@ class OwnGpus final : public PlacementPolicy {
   const std::vector<HandWorkedJob>& jobs_;
 };
 
-const std::vector<HandWorkedCase> kCases = {
+const std::vector<HandWorkedCase> kHandWorkedCases = {
     // 1000 of compute, then 10000 bytes at 1 ns.
     {"one message, alone", "{policy: srsf, ways: 1}", {{1000, 10000, {0, 1}, 11000}}},
 
@@ -109,7 +109,7 @@ Workload workload_of(const HandWorkedCase& hand_worked) {
 }  // namespace
 
 std::span<const HandWorkedCase> hand_worked_cases() {
-  return kCases;
+  return kHandWorkedCases;
 }
 
 std::vector<std::int64_t> simulate_finishes(const HandWorkedCase& hand_worked) {

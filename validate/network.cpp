@@ -3,6 +3,7 @@
 #include "validate/network_cases.hpp"
 #include "validate/network_collectives.hpp"
 #include "validate/network_simgrid.hpp"
+#include "validate/verdict.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -17,10 +18,6 @@ namespace {
 constexpr int kSimGridCases = 200;
 constexpr double kSimGridTolerance = 1e-6;
 constexpr std::int64_t kIncastNs = 64'000'000;  // 8 x 100 MB at 12.5 GB/s
-
-const char* word(bool holds) {
-  return holds ? "ok" : "FAILED";
-}
 
 bool hold_cases(std::FILE* out) {
   fmt::print(out, "Flows on a few links, worked out by hand (validate/network_cases.cpp): end of each flow in ns\n");

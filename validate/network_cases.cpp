@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-const std::vector<NetworkCase> kCases = {
+const std::vector<NetworkCase> kNetworkCases = {
     // B = 4 is shared by the first and the last: 2 each. The second gets the rest of A = 10.
     {"the tighter link decides first",
      {10, 4},
@@ -63,7 +63,7 @@ constexpr double kGigabytes = 1e9;  // bytes a second for one a nanosecond
 }  // namespace
 
 std::span<const NetworkCase> network_cases() {
-  return kCases;
+  return kNetworkCases;
 }
 
 std::vector<std::int64_t> simulate_ends(const NetworkCase& network_case) {

@@ -2,6 +2,7 @@
 
 #include "network/collectives/run.hpp"
 #include "network/topologies/spec.hpp"
+#include "validate/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,10 +83,6 @@ double difference_ns(const CollectiveAlgorithm& algorithm, CollectiveKind kind, 
   const double closed = collective_seconds(algorithm, kind, shape, bytes, costs) * 1e9;
   const CollectiveRun run = run_alone(expand_collective(algorithm, kind, shape, bytes), topology, options);
   return static_cast<double>(run.end.ns()) - closed;
-}
-
-const char* word(bool holds) {
-  return holds ? "ok" : "FAILED";
 }
 
 bool hold_closed_forms(std::FILE* out) {

@@ -20,6 +20,11 @@ struct Comparison {
 /// True if ours is within the share `tolerance` of the reference (inclusive). NaN never is.
 [[nodiscard]] bool within(const Comparison& comparison, double tolerance);
 
+/// How a table ends its rows.
+[[nodiscard]] constexpr const char* word(bool holds) {
+  return holds ? "ok" : "FAILED";
+}
+
 struct Interval {
   double low = 0;
   double high = 0;

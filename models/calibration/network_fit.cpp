@@ -8,14 +8,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <tuple>
 
 namespace contend {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double nanoseconds(const CollectiveSample& sample) {
   return static_cast<double>(sample.time.ns());

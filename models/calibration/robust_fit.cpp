@@ -11,7 +11,6 @@
 namespace contend {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostColumns = 3;
 constexpr std::size_t kFewRows = 10;
 /// Times come with three or four digits: what is closer than this is met exactly.

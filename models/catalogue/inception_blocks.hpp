@@ -8,6 +8,13 @@
 
 namespace contend {
 
+/// The windows of both networks: same padding, but for those that halve.
+inline const Window kOne = Window::square(1);
+inline const Window kThree = Window::same(3, 3);
+inline const Window kThreeHalving = Window::square(3, 2);
+inline const Window kRow = Window::same(1, 7);
+inline const Window kColumn = Window::same(7, 1);
+
 /// Convolution without bias, batch normalization, ReLU: layers `<name>.conv`, `<name>.bn`, `<name>.relu`.
 inline Feature conv_unit(NetworkBuilder& net, const std::string& name, const Feature& x, std::int64_t channels,
                          const Window& window) {

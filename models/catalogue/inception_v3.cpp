@@ -8,12 +8,6 @@ namespace contend {
 
 namespace {
 
-const Window kOne = Window::square(1);
-const Window kThree = Window::same(3, 3);
-const Window kThreeHalving = Window::square(3, 2);
-const Window kRow = Window::same(1, 7);
-const Window kColumn = Window::same(7, 1);
-
 Feature pooled_branch(NetworkBuilder& net, const std::string& at, const Feature& x, std::int64_t channels) {
   return conv_unit(net, at + "branch_pool", net.pooling(at + "avg_pool", x, Window::same(3, 3)), channels, kOne);
 }

@@ -25,8 +25,7 @@ Feature attention_sublayer(NetworkBuilder& net, const std::string& at, const Fea
   return net.sum(self + "add", net.linear(self + "o_proj", context, size.width, Bias::no), x);
 }
 
-Feature feed_forward_sublayer(NetworkBuilder& net, const std::string& at, const Feature& x,
-                              const TransformerSize& size) {
+Feature gated_feed_forward(NetworkBuilder& net, const std::string& at, const Feature& x, const TransformerSize& size) {
   const std::string mlp = at + "mlp.";
   const Feature y = net.normalization(at + "post_attention_layernorm", x, Bias::no);
   const Feature gate = net.linear(mlp + "gate_proj", y, size.feed_forward, Bias::no);
@@ -44,7 +43,7 @@ LayerTable llama(const TransformerSize& size, std::int64_t key_value_heads, std:
   for (int i = 0; i < size.layers; ++i) {
     const std::string at = fmt::format("model.layers.{}.", i);
     x = attention_sublayer(net, at, x, size, key_value_heads);
-    x = feed_forward_sublayer(net, at, x, size);
+    x = gated_feed_forward(net, at, x, size);
   }
   net.linear("lm_head", net.normalization("model.norm", x, Bias::no), size.vocabulary, Bias::no);
   return net.take();

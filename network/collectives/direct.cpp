@@ -109,7 +109,6 @@ double swap_seconds(CollectiveKind, const CollectiveShape&, double bytes, const 
   return costs.flat.alpha + bytes * costs.flat.beta;
 }
 
-constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
 constexpr CollectiveKind kAllToAll[] = {CollectiveKind::all_to_all};
 constexpr CollectiveKind kExchange[] = {CollectiveKind::exchange};
 

@@ -156,8 +156,6 @@ double leaders_seconds(CollectiveKind, const CollectiveShape& shape, double byte
   return seconds;
 }
 
-constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
-
 }  // namespace
 
 CollectiveAlgorithm hierarchical_row() {

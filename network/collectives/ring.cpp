@@ -118,8 +118,6 @@ double both_ways_seconds(CollectiveKind kind, const CollectiveShape& shape, doub
 
 constexpr CollectiveKind kRingKinds[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
                                          CollectiveKind::all_gather, CollectiveKind::broadcast, CollectiveKind::reduce};
-constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
-
 }  // namespace
 
 std::size_t ring_reduce_scatter(CollectiveSchedule& schedule, std::size_t first, const std::vector<int>& members,

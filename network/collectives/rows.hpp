@@ -24,6 +24,9 @@ CollectiveAlgorithm pairwise_row();
 CollectiveAlgorithm hierarchical_all_to_all_row();
 CollectiveAlgorithm swap_row();
 
+/// For algorithms of this kind alone.
+inline constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
+
 /// For algorithms that take any number of ranks.
 inline std::string never_refused(CollectiveKind, const CollectiveShape&) {
   return {};

@@ -92,8 +92,6 @@ double double_tree_chunks(CollectiveKind, const CollectiveShape& shape, double b
 }
 
 constexpr CollectiveKind kTreeKinds[] = {CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::reduce};
-constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
-
 }  // namespace
 
 CollectiveAlgorithm binomial_tree_row() {

@@ -269,12 +269,12 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
 }
 
 void SweepPlan::set_hash() {
-  constexpr std::size_t kDigits = 16;
+  constexpr std::size_t kHashDigits = 16;
   std::string text = fmt::format("{} {} {}\n", info_.kind, first_seed_, info_.repeat);
   for (const StoreParameter& each : info_.parameters) text += each.key + " ";
   for (const StorePoint& each : points_)
     text += fmt::format("\n{} {}", each.hash, each.baseline ? fmt::format("{}", *each.baseline) : "");
-  info_.plan = sha256_hex(text).substr(0, kDigits);
+  info_.plan = sha256_hex(text).substr(0, kHashDigits);
 }
 
 Scenario SweepPlan::scenario(std::int64_t point) const {

@@ -4,11 +4,11 @@
 #include "scenarios/sweep/baseline.hpp"
 #include "scenarios/sweep/store_schema.hpp"
 #include "sim/error.hpp"
+#include "sim/statistics.hpp"
 #include "traces/csv.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -17,8 +17,6 @@
 
 namespace contend {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::size_t parameter_index(const StoreInfo& info, const std::string& name) {
   std::vector<std::string> keys;

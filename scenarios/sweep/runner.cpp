@@ -5,19 +5,17 @@
 #include "scenarios/sweep/columns.hpp"
 #include "scenarios/sweep/parallel.hpp"
 #include "sim/error.hpp"
+#include "sim/statistics.hpp"
 #include "traces/result_columns.hpp"
 
 #include <chrono>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <tuple>
 #include <utility>
 
 namespace contend {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// All that overlap_model() looks at.
 auto model_of(const OverlapStudy& study) {

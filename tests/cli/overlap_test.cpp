@@ -12,7 +12,7 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kStudy =
+constexpr const char* kOverlapStudy =
     "schema_version: 1\n"
     "name: study\n"
     "network: {nic: 10Gbps, alpha: 50us}\n"
@@ -30,7 +30,7 @@ std::size_t lines(const std::string& text) {
 
 TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   const Workplace here;
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kOverlapStudy);
   const Outcome text = here.contend("run study.yaml --explain");
   REQUIRE_MESSAGE(text.code == 0, text.err);
   CHECK(contains(text.out, "4 workers, bsp: messages in the order"));
@@ -66,10 +66,10 @@ TEST_CASE("a cluster has no messages of an iteration to explain") {
 
 TEST_CASE("progress is a column where somebody gave a factor, and an empty field where not") {
   const Workplace here;
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kOverlapStudy);
   CHECK_FALSE(contains(here.contend("run study.yaml").out, "progress"));
-  here.write("factor.yaml",
-             std::string{kStudy} + "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n");
+  here.write("factor.yaml", std::string{kOverlapStudy} +
+                                "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n");
   const Outcome text = here.contend("run factor.yaml -o out");
   REQUIRE_MESSAGE(text.code == 0, text.err);
   CHECK(contains(text.out, "progress [ms]"));
@@ -83,7 +83,7 @@ TEST_CASE("progress is a column where somebody gave a factor, and an empty field
 
 TEST_CASE("a sweep over methods keeps the factor of each") {
   const Workplace here;
-  here.write("sweep.yaml", std::string{kStudy} +
+  here.write("sweep.yaml", std::string{kOverlapStudy} +
                                "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n"
                                "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
   const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
@@ -107,7 +107,7 @@ TEST_CASE("a sweep over methods keeps the factor of each") {
 
 TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of workers") {
   const Workplace here;
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kOverlapStudy);
   CHECK(here.contend("run study.yaml -q -o out --set overlap.workers=[2,8]").code == 0);
   const Outcome drawn = here.contend("report out --svg figures");
   REQUIRE_MESSAGE(drawn.code == 0, drawn.err);
@@ -131,7 +131,7 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
 
 TEST_CASE("two studies are compared iteration by iteration") {
   const Workplace here;
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kOverlapStudy);
   CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
   const Outcome text = here.contend("compare slow study.yaml");
   REQUIRE_MESSAGE(text.code == 0, text.err);

@@ -8,14 +8,14 @@
 using namespace contend;
 
 namespace {
-constexpr const char* kScenario =
+constexpr const char* kReportScenario =
     "schema_version: 1\nname: small\nrepeat: 1\ncluster: {servers: 2, gpus_per_server: 2}\n"
     "network: {nic: 10Gbps}\nworkload: {generate: {sizes: {1: 3, 4: 2}, iterations: [5, 20], arrivals: 2s}}\n";
 }
 
 TEST_CASE("contend report writes a page beside a run, and figures where it is told" * doctest::skip(!has_program())) {
   const Workplace place;
-  place.write("s.yaml", kScenario);
+  place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
   const Outcome page = place.contend("report out");
   CHECK(page.code == 0);
@@ -38,7 +38,7 @@ TEST_CASE("contend report writes a page beside a run, and figures where it is to
 
 TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
   const Workplace place;
-  place.write("s.yaml", kScenario);
+  place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
   CHECK(place.contend("report").code == 2);
   CHECK(contains(place.contend("report nowhere").err, "nowhere: no such file or folder"));
@@ -59,7 +59,7 @@ TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
 
 TEST_CASE("contend report does not write over what it reads" * doctest::skip(!has_program())) {
   const Workplace place;
-  place.write("s.yaml", kScenario);
+  place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
   const std::string jobs = place.read("out/jobs.csv"), links = place.read("out/links.csv");
   const Outcome page = place.contend("report out -o out/../out/jobs.csv");
@@ -70,7 +70,7 @@ TEST_CASE("contend report does not write over what it reads" * doctest::skip(!ha
   CHECK(place.contend("report out").code == 0);
   CHECK(place.contend("report out").code == 0);  // over its own page
 
-  place.write("sweep.yaml", std::string{kScenario} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
+  place.write("sweep.yaml", std::string{kReportScenario} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
   REQUIRE(place.contend("sweep sweep.yaml -q -o s.sqlite").code == 0);
   const std::string store = place.read("s.sqlite");
   CHECK(contains(place.contend("report s.sqlite -o s.sqlite").err, "s.sqlite: the report is made from it"));
@@ -82,7 +82,7 @@ TEST_CASE("contend report does not write over what it reads" * doctest::skip(!ha
 TEST_CASE("a folder whose results are no longer those of its scenario has a page without a timeline" *
           doctest::skip(!has_program())) {
   const Workplace place;
-  place.write("s.yaml", kScenario);
+  place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
   std::string yaml = place.read("out/scenario.yaml");
   yaml.replace(yaml.find("10Gbps"), 6, "20Gbps");

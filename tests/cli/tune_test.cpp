@@ -10,7 +10,7 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kScenario = R"(schema_version: 1
+constexpr const char* kTuneScenario = R"(schema_version: 1
 name: small
 cluster: {servers: 4}
 workload: {generate: {sizes: {1: 3, 2: 2, 4: 2, 8: 1}, iterations: [100, 500], arrivals: 10s}}
@@ -28,7 +28,7 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store for the sweep" *
           doctest::skip(!has_program())) {
   const Workplace here;
-  here.write("small.yaml", kScenario);
+  here.write("small.yaml", kTuneScenario);
   const Outcome few = here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 1");
   CHECK(few.code == 0);
   CHECK(has(few.out, "tried 3 of 6 points in 6 runs"));
@@ -46,7 +46,7 @@ TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store fo
 
 TEST_CASE("tune refuses what means nothing" * doctest::skip(!has_program())) {
   const Workplace here;
-  here.write("small.yaml", kScenario);
+  here.write("small.yaml", kTuneScenario);
   const auto refused = [&](const std::string& options, const std::string& why) {
     const Outcome outcome = here.contend("tune small.yaml " + options);
     INFO(options, ": ", outcome.err);

@@ -12,15 +12,15 @@ using namespace contend;
 
 namespace {
 
-LayerTable small_table() {
+LayerTable two_linear_layers() {
   NetworkBuilder net{"net", "test", "vector of 100"};
   const Feature x = net.linear("fc1", {100}, 100, Bias::yes);
   net.linear("fc2", net.activation("relu", x), 10, Bias::yes);
   return net.take();
 }
 
-TimedModel small_model() {
-  return roofline_times(small_table(), *find_device("V100-SXM2"), 8);
+TimedModel roofline_model() {
+  return roofline_times(two_linear_layers(), *find_device("V100-SXM2"), 8);
 }
 
 Time us(std::int64_t value) {
@@ -44,7 +44,7 @@ std::string failure(const Call& call) {
 }  // namespace
 
 TEST_CASE("measured times replace the roofline's, and every time keeps its origin") {
-  const TimedModel before = small_model();
+  const TimedModel before = roofline_model();
   const TimedModel after = replace_times(before, {{"fc2", 10e-6, 20e-6, "t.csv row 2"}, {"fc1", {}, 30e-6, ""}});
   CHECK(after.layers[2].forward == us(10));
   CHECK(after.layers[2].backward == us(20));
@@ -64,8 +64,8 @@ TEST_CASE("times come from a table alone: what was not measured by itself takes 
   TableOptions options;
   options.device = "my GPU";
   options.batch = 16;
-  const TimedModel model =
-      table_times(small_table(), {{"fc1", 1e-6, 2e-6, "t.csv row 1"}, {"fc2", 10e-6, 20e-6, "t.csv row 2"}}, options);
+  const TimedModel model = table_times(
+      two_linear_layers(), {{"fc1", 1e-6, 2e-6, "t.csv row 1"}, {"fc2", 10e-6, 20e-6, "t.csv row 2"}}, options);
   CHECK(model.device == "my GPU");
   CHECK(model.batch == 16);
   CHECK(model.forward() == us(11));
@@ -75,7 +75,7 @@ TEST_CASE("times come from a table alone: what was not measured by itself takes 
 
   options.forward_share = 0.5;
   const TimedModel halved =
-      table_times(small_table(), {{"fc1", {}, 2e-6, "row 1"}, {"fc2", 3e-6, 20e-6, "row 2"}}, options);
+      table_times(two_linear_layers(), {{"fc1", {}, 2e-6, "row 1"}, {"fc2", 3e-6, 20e-6, "row 2"}}, options);
   CHECK(halved.layers[0].forward == us(1));
   CHECK(halved.layers[0].origin == "row 1 (forward: 0.5 of backward)");
   CHECK(halved.layers[2].forward == us(3));
@@ -87,7 +87,7 @@ TEST_CASE("a table of other layers than the model: every fault, with the nearest
   const std::vector<MeasuredLayer> rows{{"fc_1", 1e-6, 2e-6, "row 1"}, {"fc2", nan, 2e-6, "row 2"},
                                         {"fc2", 1e-6, -2e-6, "row 3"}, {"relu", {}, {}, "row 4"},
                                         {"fc1", 0.0, inf, "row 5"},    {"transformer.h.0", 1e-6, 1e6, "row 6"}};
-  CHECK(failure([&] { return replace_times(small_model(), rows); }) ==
+  CHECK(failure([&] { return replace_times(roofline_model(), rows); }) ==
         "row 1: layer `fc_1`: model `net` has no such layer did you mean `fc1`?\n"
         "row 2: layer `fc2`: expected a forward time above 0 and at most a day, got nan s\n"
         "row 3: layer `fc2`: expected a backward time above 0 and at most a day, got -2e-06 s\n"
@@ -101,16 +101,16 @@ TEST_CASE("a table of other layers than the model: every fault, with the nearest
 
 TEST_CASE("a table alone must cover every layer with parameters") {
   CHECK(failure([] {
-          return table_times(small_table(), {{"relu", 1e-6, 2e-6, ""}}, {});
+          return table_times(two_linear_layers(), {{"relu", 1e-6, 2e-6, ""}}, {});
         }) == "model `net`: 2 layers with parameters have no row: fc1, fc2\n");
   CHECK(failure([] {
-          return table_times(small_table(), {{"fc1", 1e-6, {}, "a"}, {"fc2", {}, 1e-6, "b"}}, {});
+          return table_times(two_linear_layers(), {{"fc1", 1e-6, {}, "a"}, {"fc2", {}, 1e-6, "b"}}, {});
         }) ==
         "a: layer `fc1`: a backward time is missing\n"
         "b: layer `fc2`: a forward time is missing\n");
   TableOptions options;
   options.forward_share = -1;
   CHECK(failure([&] {
-          return table_times(small_table(), {{"fc1", 1e-6, 1e-6, ""}, {"fc2", 1e-6, 1e-6, ""}}, options);
+          return table_times(two_linear_layers(), {{"fc1", 1e-6, 1e-6, ""}, {"fc2", 1e-6, 1e-6, ""}}, options);
         }) == "forward_share: expected a number above 0, got -1\n");
 }

@@ -19,7 +19,7 @@ using namespace contend::test;
 namespace {
 
 constexpr double kByteANanosecond = 1e9;
-constexpr const char* kExchange100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
+constexpr const char* kExchangeOf100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
 
 /// NICs and cables of a byte a nanosecond, no latency, everything inside a server a thousand times faster.
 TopologySpec plain_fabric(TopologySpec made) {
@@ -83,7 +83,7 @@ LinkId link_named(const TopologySpec& spec, std::size_t servers, std::size_t gpu
 TEST_CASE("a ring sends 2 (n-1)/n of the tensor over each NIC, whatever the GPUs of a server") {
   const TopologySpec one_switch = plain_fabric(spec("single-switch"));
   // Two ranks: 2 x 1/2 x 100 bytes at 1 byte/ns.
-  RunResult run = run_flow(one_switch, {2, 2}, {{kExchange100, {0, 2}, 3}});
+  RunResult run = run_flow(one_switch, {2, 2}, {{kExchangeOf100, {0, 2}, 3}});
   CHECK(run.jobs[0].finish.ns() == 3 * 110);
   CHECK(run.jobs[0].contended.ns() == 0);
   CHECK(carried(run, "server0/nic0->switch0") == doctest::Approx(300));
@@ -96,8 +96,8 @@ TEST_CASE("a ring sends 2 (n-1)/n of the tensor over each NIC, whatever the GPUs
 
 TEST_CASE("k-way contention on NICs is the same at fidelities contention and flow") {
   // beta 1, eta 0.5: two at once take 2.5 ns a byte. Against alpha_beta over jobs that join and leave.
-  const std::vector<TestJob> jobs{{kExchange100, {0, 3}, 20},
-                                  {kExchange100, {1, 4}, 13, 45},
+  const std::vector<TestJob> jobs{{kExchangeOf100, {0, 3}, 20},
+                                  {kExchangeOf100, {1, 4}, 13, 45},
                                   {"role w 2 | compute f w 25 | all-reduce g w 333 | f -> g | g => f", {2, 5}, 7, 200}};
   FlowNetworkOptions options = ring_options();
   options.nic_penalty = 0.5;
@@ -119,14 +119,14 @@ TEST_CASE("k-way contention on NICs is the same at fidelities contention and flo
 TEST_CASE("an oversubscribed core slows jobs that share no server") {
   // Two leaves of two servers, one spine link of 1 byte/ns each way. Jobs 0-2 and 1-3 cross it together: 200 ns.
   TopologySpec two_leaves = plain_fabric(leaf_spine(2, 1));
-  const std::vector<TestJob> jobs{{kExchange100, {0, 2}}, {kExchange100, {1, 3}}};
+  const std::vector<TestJob> jobs{{kExchangeOf100, {0, 2}}, {kExchangeOf100, {1, 3}}};
   const RunResult run = run_flow(two_leaves, {4, 1}, jobs);
   CHECK(run.jobs[0].finish.ns() == 210);
   CHECK(run.jobs[1].finish.ns() == 210);
   CHECK(run.jobs[0].contended.ns() == 200);
   CHECK(run.links[0].contended.ns() == 0);  // no server has two transfers
   // Within a leaf nothing is shared.
-  const RunResult near = run_flow(two_leaves, {4, 1}, {{kExchange100, {0, 1}}, {kExchange100, {2, 3}}});
+  const RunResult near = run_flow(two_leaves, {4, 1}, {{kExchangeOf100, {0, 1}}, {kExchangeOf100, {2, 3}}});
   CHECK(near.jobs[1].finish.ns() == 110);
   // Who used the spine link.
   for (const FabricLinkResult& link : run.fabric.links) {
@@ -165,7 +165,7 @@ TEST_CASE("a link that fails under a flow: another way, or none until it is back
   const TopologySpec two_spines = plain_fabric(leaf_spine(1, 2));
   FlowNetworkOptions options = ring_options();
   options.events = {{Time::nanoseconds(60), link_named(two_spines, 2, 1, "leaf0->spine0"), 0}};
-  const RunResult moved = run_flow(two_spines, {2, 1}, {{kExchange100, {0, 1}}}, options);
+  const RunResult moved = run_flow(two_spines, {2, 1}, {{kExchangeOf100, {0, 1}}}, options);
   CHECK(moved.jobs[0].finish.ns() == 110);
   CHECK(carried(moved, "leaf0->spine0") == doctest::Approx(50));
   CHECK(carried(moved, "leaf0->spine1") == doctest::Approx(50));
@@ -174,17 +174,17 @@ TEST_CASE("a link that fails under a flow: another way, or none until it is back
   const TopologySpec one_spine = plain_fabric(leaf_spine(1, 1));
   const LinkId only = link_named(one_spine, 2, 1, "leaf0->spine0");
   options.events = {{Time::nanoseconds(60), only, 0}, {Time::nanoseconds(200), only, 1}};
-  CHECK(run_flow(one_spine, {2, 1}, {{kExchange100, {0, 1}}}, options).jobs[0].finish.ns() == 250);
+  CHECK(run_flow(one_spine, {2, 1}, {{kExchangeOf100, {0, 1}}}, options).jobs[0].finish.ns() == 250);
 
   // It never comes back: the job stays unfinished.
   options.events.pop_back();
-  const RunResult lost = run_flow(one_spine, {2, 1}, {{kExchange100, {0, 1}}}, options);
+  const RunResult lost = run_flow(one_spine, {2, 1}, {{kExchangeOf100, {0, 1}}}, options);
   CHECK(lost.jobs[0].state == JobState::running);
   CHECK(carried(lost, "leaf0->spine0") == doctest::Approx(50));
 
   // Down before anything is sent, and back at 300.
   options.events = {{Time{}, only, 0}, {Time::nanoseconds(300), only, 1}};
-  CHECK(run_flow(one_spine, {2, 1}, {{kExchange100, {0, 1}}}, options).jobs[0].finish.ns() == 400);
+  CHECK(run_flow(one_spine, {2, 1}, {{kExchangeOf100, {0, 1}}}, options).jobs[0].finish.ns() == 400);
 }
 
 TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
@@ -194,7 +194,7 @@ TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
   FlowNetworkOptions options = ring_options();
   options.events = {{Time::nanoseconds(40), nic, 0.5}, {Time::nanoseconds(60), nic, 1}};
   options.link_interval = Time::nanoseconds(50);
-  const RunResult run = run_flow(one_switch, {2, 1}, {{kExchange100, {0, 1}}}, options);
+  const RunResult run = run_flow(one_switch, {2, 1}, {{kExchangeOf100, {0, 1}}}, options);
   CHECK(run.jobs[0].finish.ns() == 120);
   CHECK(run.jobs[0].contended.ns() == 0);  // nobody else was there
   // 0-50: 30 + 5 of 40 + 5 bytes; 50-100: 5 + 40 of 5 + 40; 100-120: 20 of 20.

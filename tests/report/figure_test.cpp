@@ -3,6 +3,7 @@
 #include "report/colours.hpp"
 #include "report/distributions.hpp"
 #include "report/plot_scale.hpp"
+#include "tests/report/text.hpp"
 
 #include <cmath>
 
@@ -19,11 +20,6 @@ Figure small_figure() {
           .plot = XyPlot{.x = {.title = "time", .unit = "s", .categories = {}},
                          .y = {.title = "share of jobs", .unit = "share", .categories = {}},
                          .series = {series}}};
-}
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t times = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++times;
-  return times;
 }
 }  // namespace
 
@@ -95,8 +91,8 @@ TEST_CASE("a drawing is one XML document in which texts are escaped") {
   CHECK(svg.find("a &lt; b &amp; c") != std::string::npos);
   CHECK(svg.find("<b>") == std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);
-  CHECK(count(svg, "<text") == count(svg, "</text>"));
-  CHECK(count(svg, "<path") == 1);
+  CHECK(occurrences(svg, "<text") == occurrences(svg, "</text>"));
+  CHECK(occurrences(svg, "<path") == 1);
 }
 
 TEST_CASE("an interval does not make an axis negative that has no negative value") {
@@ -130,7 +126,8 @@ TEST_CASE("every kind of figure is drawn, also without values") {
     CHECK(figure_svg({.id = "f", .title = "f", .caption = "", .plot = XyPlot{}}).ends_with("</svg>\n"));
   }
   BoxPlot boxes{.group_title = "g", .y = {}, .groups = {box_of("one", {1, 2, 3})}};
-  CHECK(count(figure_svg({.id = "f", .title = "f", .caption = "", .plot = boxes}), "<rect") == 2);  // ground and box
+  CHECK(occurrences(figure_svg({.id = "f", .title = "f", .caption = "", .plot = boxes}), "<rect") ==
+        2);  // ground and box
 }
 
 TEST_CASE("colours of values go from dark to light and stay in range") {
@@ -160,7 +157,7 @@ TEST_CASE("diverging colours part at the middle, evenly by the logarithm") {
   CHECK(cell_colour(map, 100) == "#0072b2");
   // 2 is parted from its neighbours 0.5 on the left and below; the empty cell is on no side.
   const std::string svg = figure_svg({.id = "f", .title = "f", .caption = "", .plot = map});
-  CHECK(count(svg, "stroke-width=\"1.6\"") == 2);
+  CHECK(occurrences(svg, "stroke-width=\"1.6\"") == 2);
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("ratio  0.250") != std::string::npos);
 }

@@ -1,4 +1,5 @@
 #include "report/fit_figures.hpp"
+#include "tests/report/text.hpp"
 
 #include <cmath>
 
@@ -17,12 +18,6 @@ NetworkCalibration calibration(bool with_sizes, bool with_jobs) {
     for (int k = 1; k <= 3; ++k)
       samples.push_back({TimedExchange::all_reduce, 8, k, Bytes{1 << 20}, Time::microseconds(1000 * k)});
   return calibrate_network(samples);
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t times = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++times;
-  return times;
 }
 
 }  // namespace
@@ -48,11 +43,11 @@ TEST_CASE("fit figures: points and lines above, residuals below") {
 
 TEST_CASE("stacked panels are one picture, aligned at the left") {
   const std::string svg = stacked_svg(fit_panels(calibration(true, false)));
-  CHECK(count(svg, "<svg ") == 3);
-  CHECK(count(svg, "</svg>") == 3);
+  CHECK(occurrences(svg, "<svg ") == 3);
+  CHECK(occurrences(svg, "</svg>") == 3);
   CHECK(svg.find("viewBox=\"0 0 640 660\"") != std::string::npos);
   CHECK(svg.find("height=\"260\" y=\"400\"") != std::string::npos);
-  CHECK(count(svg, "<circle") == 22);  // the line has none
+  CHECK(occurrences(svg, "<circle") == 22);  // the line has none
   // Both horizontal axes begin at the same place.
   const std::string axis = "stroke=\"#57606a\"/>";
   const std::size_t first = svg.find(axis), second = svg.find("<svg ", first);

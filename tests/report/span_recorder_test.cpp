@@ -11,7 +11,7 @@ using namespace contend;
 
 namespace {
 
-Time ms(std::int64_t value) {
+Time milliseconds(std::int64_t value) {
   return Time::milliseconds(value);
 }
 
@@ -41,13 +41,13 @@ TEST_CASE("a recorder has a lane for each GPU and as many for an interface as tr
   const Op op = compute_op();
   const ServerId servers[] = {ServerId{0U}, ServerId{1U}};
   const GpuId gpus[] = {GpuId{0U}, GpuId{1U}};
-  recorder.compute(GpuId{1U}, JobId{0U}, op, 3, ms(1), ms(4));
-  recorder.transfer(request_of(JobId{0U}, servers, gpus), op, 3, ms(0), ms(10));
-  recorder.transfer(request_of(JobId{1U}, servers, gpus), op, 1, ms(5), ms(15));
-  recorder.transfer(request_of(JobId{0U}, servers, gpus), op, 4, ms(12), ms(20));
+  recorder.compute(GpuId{1U}, JobId{0U}, op, 3, milliseconds(1), milliseconds(4));
+  recorder.transfer(request_of(JobId{0U}, servers, gpus), op, 3, milliseconds(0), milliseconds(10));
+  recorder.transfer(request_of(JobId{1U}, servers, gpus), op, 1, milliseconds(5), milliseconds(15));
+  recorder.transfer(request_of(JobId{0U}, servers, gpus), op, 4, milliseconds(12), milliseconds(20));
   Time busy;
   for (std::size_t i = 0; i < recorder.nic_busy().size(); ++i) busy += recorder.nic_busy().busy(1, i);
-  CHECK(busy == ms(20));
+  CHECK(busy == milliseconds(20));
 
   const Timeline timeline = recorder.take();
   CHECK(timeline.recorded == 7);
@@ -60,7 +60,7 @@ TEST_CASE("a recorder has a lane for each GPU and as many for an interface as tr
   CHECK(timeline.lanes[2].spans.size() == 1);
   CHECK(timeline.lanes[3].name == "GPU 1");
   REQUIRE(timeline.lanes[3].spans.size() == 1);
-  CHECK(timeline.lanes[3].spans[0].start == ms(1));
+  CHECK(timeline.lanes[3].spans[0].start == milliseconds(1));
   CHECK(timeline.lanes[3].spans[0].number == 3);
   REQUIRE(timeline.kinds.size() == 3);  // compute of job 0, transfers of jobs 0 and 1
   CHECK(timeline.kinds[1].servers == 2);
@@ -69,7 +69,7 @@ TEST_CASE("a recorder has a lane for each GPU and as many for an interface as tr
 TEST_CASE("a transfer inside a server has a lane there") {
   SpanRecorder recorder{2, 2, {}};
   const GpuId gpus[] = {GpuId{2U}, GpuId{3U}};
-  recorder.transfer(request_of(JobId{0U}, {}, gpus), compute_op(), 0, ms(0), ms(1));
+  recorder.transfer(request_of(JobId{0U}, {}, gpus), compute_op(), 0, milliseconds(0), milliseconds(1));
   const Timeline timeline = recorder.take();
   REQUIRE(timeline.lanes.size() == 7);
   CHECK(timeline.lanes.back().name == "server1/inside");
@@ -77,8 +77,9 @@ TEST_CASE("a transfer inside a server has a lane there") {
 }
 
 TEST_CASE("a window keeps what touches it") {
-  SpanRecorder recorder{1, 1, {.from = ms(10), .to = ms(20)}};
-  for (int i = 0; i < 4; ++i) recorder.compute(GpuId{0U}, JobId{0U}, compute_op(), i, ms(8 * i), ms(8 * i + 8));
+  SpanRecorder recorder{1, 1, {.from = milliseconds(10), .to = milliseconds(20)}};
+  for (int i = 0; i < 4; ++i)
+    recorder.compute(GpuId{0U}, JobId{0U}, compute_op(), i, milliseconds(8 * i), milliseconds(8 * i + 8));
   const Timeline timeline = recorder.take();
   REQUIRE(timeline.lanes[0].spans.size() == 2);  // [8, 16) and [16, 24)
   CHECK(timeline.lanes[0].spans[0].number == 1);
@@ -88,7 +89,8 @@ TEST_CASE("above the limit spans become summaries, and busy time is kept") {
   // 3000 spans of 3 ms, each followed by a pause of 1 ms, of two jobs in turn: 75% of the time, half of it each.
   SpanRecorder recorder{1, 1, {.exact = 500, .summaries = 200}};
   for (int i = 0; i < 3000; ++i)
-    recorder.compute(GpuId{0U}, JobId{static_cast<std::size_t>(i % 2)}, compute_op(), i / 2, ms(4 * i), ms(4 * i + 3));
+    recorder.compute(GpuId{0U}, JobId{static_cast<std::size_t>(i % 2)}, compute_op(), i / 2, milliseconds(4 * i),
+                     milliseconds(4 * i + 3));
   const Timeline timeline = recorder.take();
   CHECK(timeline.recorded == 3000);
   const TimelineLane& lane = timeline.lanes[0];
@@ -109,14 +111,15 @@ TEST_CASE("above the limit spans become summaries, and busy time is kept") {
 TEST_CASE("property: summaries add up to the spans, whatever the order in which they came") {
   std::mt19937 random{11};
   for (int round = 0; round < 20; ++round) {
-    SpanBins bins{3, 60, ms(1)};
+    SpanBins bins{3, 60, milliseconds(1)};
     std::vector<double> busy(3);
     std::int64_t count = 0;
     for (int i = 0; i < 400; ++i) {
       const std::size_t lane = random() % 3;
       const auto start = static_cast<std::int64_t>(random() % 5000),
                  length = static_cast<std::int64_t>(1 + random() % 200);
-      bins.add(lane, {.job = JobId{static_cast<std::size_t>(random() % 4)}}, ms(start), ms(start + length));
+      bins.add(lane, {.job = JobId{static_cast<std::size_t>(random() % 4)}}, milliseconds(start),
+               milliseconds(start + length));
       busy[lane] += static_cast<double>(length) * 1e-3;
       ++count;
     }

@@ -13,8 +13,8 @@
 namespace contend {
 namespace {
 
-Scenario study(const std::string& network, const std::string& engine = "engine: {leap: true}\n",
-               const std::string& sizes = "{1: 6, 4: 6, 8: 6}") {
+Scenario flow_study(const std::string& network, const std::string& engine = "engine: {leap: true}\n",
+                    const std::string& sizes = "{1: 6, 4: 6, 8: 6}") {
   return parsed(
       "cluster: {servers: 8, gpus_per_server: 4}\n"
       "policies: {placement: first-fit}\n"
@@ -32,8 +32,8 @@ double average_jct(const RunResult& run) {
 }  // namespace
 
 TEST_CASE("leaping over jobs that do not communicate changes nothing at fidelity flow") {
-  const RunResult fast = run_scenario(study(kLeafSpine), 1);
-  const RunResult slow = run_scenario(study(kLeafSpine, "engine: {leap: false}\n"), 1);
+  const RunResult fast = run_scenario(flow_study(kLeafSpine), 1);
+  const RunResult slow = run_scenario(flow_study(kLeafSpine, "engine: {leap: false}\n"), 1);
   CHECK(fast.digest == slow.digest);
   CHECK(fast.leapt_events > 0);
   CHECK(fast.events + fast.leapt_events == slow.events);
@@ -45,7 +45,7 @@ TEST_CASE("a ring over leaves runs at the speed of one link to a spine, or of al
   // servers, half of it upwards over two spines: 5 Gbit/s a link. Hashed onto one of them the ring takes twice as long
   // as at the 10 Gbit/s of the interfaces; sprayed over both it does not.
   const auto communication = [](const std::string& network) {
-    const Scenario scenario = study(network + ", link_interval: 0s", "", "{16: 1}");
+    const Scenario scenario = flow_study(network + ", link_interval: 0s", "", "{16: 1}");
     return run_scenario(scenario, 1).jobs[0].communication.to_seconds();
   };
   const double wide = communication("fabric: {kind: single-switch}");
@@ -54,24 +54,25 @@ TEST_CASE("a ring over leaves runs at the speed of one link to a spine, or of al
 }
 
 TEST_CASE("start-up, the overhead of steps and inefficient links cost time") {
-  const double plain = average_jct(run_scenario(study("fabric: {kind: single-switch}"), 1));
+  const double plain = average_jct(run_scenario(flow_study("fabric: {kind: single-switch}"), 1));
   for (const char* const costly : {"alpha: 10ms", "step_overhead: 1ms", "efficiency: [0.5]"}) {
-    CHECK_MESSAGE(average_jct(run_scenario(study(std::string{"fabric: {kind: single-switch}, "} + costly), 1)) > plain,
-                  costly);
+    CHECK_MESSAGE(
+        average_jct(run_scenario(flow_study(std::string{"fabric: {kind: single-switch}, "} + costly), 1)) > plain,
+        costly);
   }
 }
 
 TEST_CASE("every algorithm that takes any number of ranks runs, and auto is as fast as the ring") {
-  const double ring = average_jct(run_scenario(study("fabric: {kind: single-switch}, collectives: ring"), 1));
-  const double chosen = average_jct(run_scenario(study("fabric: {kind: single-switch}, collectives: auto"), 1));
+  const double ring = average_jct(run_scenario(flow_study("fabric: {kind: single-switch}, collectives: ring"), 1));
+  const double chosen = average_jct(run_scenario(flow_study("fabric: {kind: single-switch}, collectives: auto"), 1));
   CHECK(chosen <= ring * 1.001);
-  const RunResult tree = run_scenario(study("fabric: {kind: single-switch}, collectives: binomial-tree"), 1);
+  const RunResult tree = run_scenario(flow_study("fabric: {kind: single-switch}, collectives: binomial-tree"), 1);
   CHECK(summarise(tree).finished == 18);
   CHECK(average_jct(tree) > ring);  // log n times the whole tensor
 }
 
 TEST_CASE("links of a run carry what its jobs send") {
-  const RunResult run = run_scenario(study(kLeafSpine), 1);
+  const RunResult run = run_scenario(flow_study(kLeafSpine), 1);
   double up = 0;
   for (const FabricLinkResult& link : run.fabric.links) {
     double users = 0;

@@ -19,7 +19,7 @@ using namespace contend;
 
 namespace {
 
-Scenario study(const std::string& more) {
+Scenario compressed_study(const std::string& more) {
   return parse_scenario(
       "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\n"
       "overlap: {model: resnet18, workers: [4], executor: fast, " +
@@ -28,9 +28,9 @@ Scenario study(const std::string& more) {
 }
 
 /// `key: reason (hint)` of every complaint.
-std::vector<std::string> complaints(const std::string& more) {
+std::vector<std::string> compression_complaints(const std::string& more) {
   try {
-    static_cast<void>(study(more));
+    static_cast<void>(compressed_study(more));
     return {};
   } catch (const InputError& error) {
     std::vector<std::string> all;
@@ -47,7 +47,7 @@ bool same(double a, double b) {
 }  // namespace
 
 TEST_CASE("a collective that a method can't use is an error that says why, for each method") {
-  CHECK(complaints("compression: [none, top-k, fp16, sign-sgd, gtop-k], collective: all-reduce") ==
+  CHECK(compression_complaints("compression: [none, top-k, fp16, sign-sgd, gtop-k], collective: all-reduce") ==
         std::vector<std::string>{
             "overlap.collective: top-k doesn't go by all-reduce: values at different places can't be added up on the "
             "way, and it sends values with their indices (overlap.collective: all-gather)",
@@ -55,29 +55,31 @@ TEST_CASE("a collective that a method can't use is an error that says why, for e
             "the sum needs more bits, or another scale (overlap.collective: all-gather or scatter-gather)",
             "overlap.collective: gtop-k doesn't go by all-reduce: pairs of workers merge their selections up a tree "
             "(overlap.collective: auto)"});
-  CHECK(complaints("compression: [none, top-k, fp16, sign-sgd, lags], collective: all-gather").empty());
-  CHECK(complaints("compression: [fp16, qsgd, power-sgd], exchange: parameter-server").empty());
-  CHECK(complaints("compression: [lags, lossless], exchange: parameter-server") ==
+  CHECK(compression_complaints("compression: [none, top-k, fp16, sign-sgd, lags], collective: all-gather").empty());
+  CHECK(compression_complaints("compression: [fp16, qsgd, power-sgd], exchange: parameter-server").empty());
+  CHECK(compression_complaints("compression: [lags, lossless], exchange: parameter-server") ==
         std::vector<std::string>{
             "overlap.compression: lags doesn't go by parameter servers: its densities are those that hide an "
             "all-gather (overlap.exchange: all-reduce)",
             "overlap.compression: lossless doesn't go by parameter servers: it consists of collectives of its own "
             "(overlap.exchange: all-reduce)"});
-  CHECK(complaints("compression: [qsgd], exchange: parameter-server, collective: all-gather") ==
+  CHECK(compression_complaints("compression: [qsgd], exchange: parameter-server, collective: all-gather") ==
         std::vector<std::string>{"overlap.collective: parameter servers push and pull (overlap.exchange: all-reduce)"});
-  CHECK(complaints("collective: all-gather") ==
+  CHECK(compression_complaints("collective: all-gather") ==
         std::vector<std::string>{"overlap.collective: has no effect without overlap.compression ()"});
 }
 
 TEST_CASE("a forced collective is the one that is sent, and none stays as it is") {
-  const auto usual = run_overlap(study("compression: [none, byte-grad], fusion: [bsp]"));
-  const auto gathered = run_overlap(study("compression: [none, byte-grad], fusion: [bsp], collective: all-gather"));
+  const auto usual = run_overlap(compressed_study("compression: [none, byte-grad], fusion: [bsp]"));
+  const auto gathered =
+      run_overlap(compressed_study("compression: [none, byte-grad], fusion: [bsp], collective: all-gather"));
   REQUIRE(gathered.size() == 2);
   CHECK(gathered[0].sent_bytes == usual[0].sent_bytes);
   // All-to-all and all-gather move 3/4 of a byte a value each, gathering all messages 3: twice as much among four.
   CHECK(gathered[1].sent_bytes == doctest::Approx(2 * usual[1].sent_bytes).epsilon(1e-4));
   // By servers, as many as workers, each worker sends a byte a value, and pulls one.
-  const auto served = run_overlap(study("compression: [none, byte-grad], fusion: [bsp], exchange: parameter-server"));
+  const auto served =
+      run_overlap(compressed_study("compression: [none, byte-grad], fusion: [bsp], exchange: parameter-server"));
   CHECK(served[0].sent_bytes == doctest::Approx(4 * served[1].sent_bytes).epsilon(1e-4));
   CHECK(served[1].iteration_s < served[0].iteration_s);
 }
@@ -87,7 +89,7 @@ TEST_CASE("every method takes as long on the engine as on the fast executor, and
   for (const PolicyRow<GradientCodec>& row : compression_policies())
     methods += (methods.empty() ? "" : ", ") + std::string{row.name};
   const std::string more = "compression: [" + methods + "], fusion: [ddp]";
-  Scenario scenario = study(more);
+  Scenario scenario = compressed_study(more);
   const auto fast = run_overlap(scenario);
   scenario.overlap.fast = false;
   const auto engine = run_overlap(scenario);
@@ -100,7 +102,8 @@ TEST_CASE("every method takes as long on the engine as on the fast executor, and
 }
 
 TEST_CASE("an iteration is computing, kernels of compression, and what nothing hides") {
-  for (const OverlapRow& row : run_overlap(study("compression: [none, top-k, onebit-adam], fusion: [wfbp, ddp]"))) {
+  for (const OverlapRow& row :
+       run_overlap(compressed_study("compression: [none, top-k, onebit-adam], fusion: [wfbp, ddp]"))) {
     INFO(row.compression, " ", row.policy);
     CHECK(same(row.compute_s + row.compression_s + row.exposed_s, row.iteration_s));
     CHECK((row.compression_s > 0) == (row.compression != "none"));
@@ -108,7 +111,7 @@ TEST_CASE("an iteration is computing, kernels of compression, and what nothing h
 }
 
 TEST_CASE("every message with its bytes and times, under every method and fusion policy") {
-  const Scenario scenario = study("compression: [none, top-k, onebit-adam, power-sgd], kernel_factor: 2");
+  const Scenario scenario = compressed_study("compression: [none, top-k, onebit-adam, power-sgd], kernel_factor: 2");
   const auto rows = run_overlap(scenario, OverlapDetail::messages);
   const double gradient = overlap_model(scenario.overlap).gradient().to_double();
   std::size_t explained = 0;
@@ -140,7 +143,7 @@ TEST_CASE("every message with its bytes and times, under every method and fusion
 }
 
 TEST_CASE("messages by hand: the whole gradient as one, all-reduced and as pairs") {
-  const auto rows = run_overlap(study("compression: [none, top-k], fusion: [bsp]"), OverlapDetail::messages);
+  const auto rows = run_overlap(compressed_study("compression: [none, top-k], fusion: [bsp]"), OverlapDetail::messages);
   REQUIRE(rows.size() == 2);
   // 11,689,512 values among 4 workers in a ring of 10 Gbps, 0.8 ns a byte: 6 steps of 50 us and 3/2 of 46,758,048
   // bytes.
@@ -162,17 +165,19 @@ TEST_CASE("iterations to a target are an input with a source") {
   const std::string methods = "compression: [none, top-k, {policy: top-k, density: 0.01}, fp16], fusion: [bsp], ";
   const std::string given =
       methods + "iterations_to_target: [{compression: top-k, factor: 1.5, source: \"a run of our own\"}]";
-  const auto rows = run_overlap(study(given));
+  const auto rows = run_overlap(compressed_study(given));
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].progress_s == rows[0].iteration_s);  // by definition
   CHECK(rows[1].progress_s == 1.5 * rows[1].iteration_s);
   CHECK(std::isnan(rows[2].progress_s));  // another density
   CHECK(std::isnan(rows[3].progress_s));
-  const std::string text = to_yaml(study(given));
+  const std::string text = to_yaml(compressed_study(given));
   CHECK(text.find("factor: 1.5") != std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
 
-  const auto targets = [&](const std::string& list) { return complaints(methods + "iterations_to_target: " + list); };
+  const auto targets = [&](const std::string& list) {
+    return compression_complaints(methods + "iterations_to_target: " + list);
+  };
   const std::string key = "overlap.iterations_to_target";
   CHECK(targets("[{compression: qsgd, factor: 2, source: x}]") ==
         std::vector<std::string>{key + ": qsgd with these parameters is not studied (add it to overlap.compression)"});

@@ -1,4 +1,4 @@
-// Servers of several workers in a study of an iteration.
+// Servers of several workers in a study_of_servers of an iteration.
 
 #include "scenarios/overlap_run.hpp"
 #include "scenarios/print.hpp"
@@ -22,15 +22,15 @@ std::string text(const std::string& more) {
          more + "}\n";
 }
 
-Scenario study(const std::string& more) {
+Scenario study_of_servers(const std::string& more) {
   return parse_scenario(text(more), "study");
 }
 
 /// `key: reason` of every complaint, one a line.
-std::string complaints(const std::string& more) {
+std::string level_complaints(const std::string& more) {
   std::string all;
   try {
-    static_cast<void>(study(more));
+    static_cast<void>(study_of_servers(more));
   } catch (const InputError& error) {
     for (const Diagnostic& each : error.diagnostics()) all += each.key + ": " + each.reason + "\n";
   }
@@ -40,7 +40,7 @@ std::string complaints(const std::string& more) {
 }  // namespace
 
 TEST_CASE("servers of several workers are part of the exchange, and of the scenario that is printed back") {
-  const Scenario scenario = study(std::string{kLevels} + ", workers: [2, 8]");
+  const Scenario scenario = study_of_servers(std::string{kLevels} + ", workers: [2, 8]");
   // 10 Gbps are 0.8 ns a byte, 100 GB/s 0.01: a flat ring of 8 over two servers.
   const LinearCost flat = overlap_cost(scenario, 8).of(CollectiveKind::all_reduce);
   CHECK(flat.alpha == Time::microseconds(14 * 50));
@@ -48,7 +48,7 @@ TEST_CASE("servers of several workers are part of the exchange, and of the scena
   const ExchangeCost one = overlap_cost(scenario, 2);
   CHECK(one.one_server());
   CHECK(one.of(CollectiveKind::all_reduce).alpha == Time::microseconds(8));
-  CHECK(overlap_cost(study("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
+  CHECK(overlap_cost(study_of_servers("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
             .of(CollectiveKind::all_reduce, CollectiveScope::server)
             .beta.ns_per_byte() == doctest::Approx(0.015));
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
@@ -58,25 +58,25 @@ TEST_CASE("servers of several workers are part of the exchange, and of the scena
 }
 
 TEST_CASE("what contradicts servers of several workers is said") {
-  CHECK(complaints(std::string{kLevels} + ", workers: [4, 6, 8, 10]") ==
+  CHECK(level_complaints(std::string{kLevels} + ", workers: [4, 6, 8, 10]") ==
         "overlap.workers: 6 workers don't fill servers of 4\noverlap.workers: 10 workers don't fill servers of 4\n");
-  CHECK(complaints("per_server: 4, workers: [8]") ==
+  CHECK(level_complaints("per_server: 4, workers: [8]") ==
         "overlap.per_server: how fast the workers of a server reach each other is not given\n");
-  CHECK(complaints("inside: {alpha: 4us, bandwidth: 100GB/s}") ==
+  CHECK(level_complaints("inside: {alpha: 4us, bandwidth: 100GB/s}") ==
         "overlap.inside.alpha: there is one worker on each server\n"
         "overlap.inside.bandwidth: there is one worker on each server\n");
-  CHECK(complaints(std::string{kLevels} + ", formula: measured") ==
+  CHECK(level_complaints(std::string{kLevels} + ", formula: measured") ==
         "overlap.formula: with several workers on a server there are costs of rings only\n");
-  CHECK(complaints(std::string{kLevels} + ", formula: halving-doubling") ==
+  CHECK(level_complaints(std::string{kLevels} + ", formula: halving-doubling") ==
         "overlap.formula: with several workers on a server there are costs of rings only\n");
-  CHECK(complaints(std::string{kLevels} + ", exchange: parameter-server") ==
+  CHECK(level_complaints(std::string{kLevels} + ", exchange: parameter-server") ==
         "overlap.per_server: a parameter server has workers on servers of their own\n");
-  CHECK_FALSE(complaints("per_server: 4, inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
+  CHECK_FALSE(level_complaints("per_server: 4, inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
 }
 
 TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(s-1)/s of it among servers") {
   const Scenario scenario =
-      study(std::string{kLevels} + ", workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
+      study_of_servers(std::string{kLevels} + ", workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
   const std::vector<OverlapRow> rows = run_overlap(scenario);
   REQUIRE(rows.size() == 4);
   const double gradient = overlap_problem(scenario, overlap_model(scenario.overlap), 16).gradient().to_double();
@@ -92,15 +92,15 @@ TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(
 }
 
 TEST_CASE("methods on levels say so where there are none") {
-  const std::vector<OverlapRow> rows = run_overlap(
-      study("workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]"));
+  const std::vector<OverlapRow> rows = run_overlap(study_of_servers(
+      "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]"));
   CHECK(rows[0].refused == "needs servers of several workers: overlap.per_server must be 2 or more");
   CHECK(rows[1].refused == rows[0].refused);
   CHECK(rows[2].refused.empty());
 }
 
 TEST_CASE("weights averaged now and then, and beside training") {
-  const std::vector<OverlapRow> rows = run_overlap(study(
+  const std::vector<OverlapRow> rows = run_overlap(study_of_servers(
       "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
       "async-average, decentralized]"));
   REQUIRE(rows.size() == 16);

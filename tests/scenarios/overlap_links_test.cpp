@@ -21,16 +21,17 @@ constexpr const char* kThree =
     "from,to,latency_ms,mbps\n"
     "a,b,5,100\nb,a,5,200\nb,c,10,400\nc,b,10,300\na,c,20,50\nc,a,20,80\n";
 
-Scenario study(const std::string& links, const std::string& more = {}, const std::string& top = {}) {
+Scenario study_of_sites(const std::string& links, const std::string& more = {}, const std::string& top = {}) {
   return parse_scenario("schema_version: 1\n" + top + "overlap: {model: resnet18, fusion: [bsp], links: " + links +
                             (more.empty() ? "" : ", " + more) + "}\n",
                         "study");
 }
 
-std::vector<std::string> complaints(const std::string& links, const std::string& more, const std::string& top = {}) {
+std::vector<std::string> link_complaints(const std::string& links, const std::string& more,
+                                         const std::string& top = {}) {
   std::vector<std::string> found;
   try {
-    static_cast<void>(study(links, more, top));
+    static_cast<void>(study_of_sites(links, more, top));
   } catch (const InputError& error) {
     for (const Diagnostic& each : error.diagnostics()) found.push_back(each.key + ": " + each.reason);
   }
@@ -43,9 +44,9 @@ TEST_CASE("sites of a file: all are workers, or the first so many; the exposed t
   const TemporaryFolder folder;
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);
-  const Scenario scenario = study(file, "compression: [none, saps, {policy: saps, matched: false}, d-psgd]");
+  const Scenario scenario = study_of_sites(file, "compression: [none, saps, {policy: saps, matched: false}, d-psgd]");
   CHECK(scenario.overlap.workers == std::vector<int>{3});
-  CHECK(study(file, "workers: [2]").overlap.workers == std::vector<int>{2});
+  CHECK(study_of_sites(file, "workers: [2]").overlap.workers == std::vector<int>{2});
   const std::string text = to_yaml(scenario);
   CHECK(text.find("network") == std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
@@ -73,15 +74,15 @@ TEST_CASE("what has no effect on links of their own, or without them, is refused
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);
   using Texts = std::vector<std::string>;
-  CHECK(complaints(file, "", "network: {alpha: 1ms}\n") == Texts{"network.alpha: needs `no overlap.links`"});
-  CHECK(complaints(file, "exchange: parameter-server") ==
+  CHECK(link_complaints(file, "", "network: {alpha: 1ms}\n") == Texts{"network.alpha: needs `no overlap.links`"});
+  CHECK(link_complaints(file, "exchange: parameter-server") ==
         Texts{"overlap.exchange: needs `overlap.model or overlap.layers, and no overlap.links`"});
-  CHECK(complaints(file, "workers: [2, 4]") ==
+  CHECK(link_complaints(file, "workers: [2, 4]") ==
         Texts{fmt::format("overlap.workers: 4 workers, but {} links 3 sites", file)});
-  CHECK(complaints(file, "compression: [{policy: saps, matched: false, within: 5}]") ==
+  CHECK(link_complaints(file, "compression: [{policy: saps, matched: false, within: 5}]") ==
         Texts{"overlap.compression: within of saps has no effect on random pairs"});
-  CHECK(complaints(file, "", "seed: 3\n").empty());
-  CHECK(complaints(folder.path("none.csv"), "").size() == 1);
+  CHECK(link_complaints(file, "", "seed: 3\n").empty());
+  CHECK(link_complaints(folder.path("none.csv"), "").size() == 1);
   try {
     static_cast<void>(parse_scenario(
         "schema_version: 1\noverlap: {model: resnet18, compression: [{policy: saps, within: 5}]}\n", "s"));
@@ -95,8 +96,8 @@ TEST_CASE("a method that finds no pairs has a row that says why") {
   const TemporaryFolder folder;
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);
-  const std::vector<OverlapRow> rows =
-      run_overlap(study(file, "compression: [{policy: saps, threshold_mbps: 301}, {policy: saps, within: 2}, top-k]"));
+  const std::vector<OverlapRow> rows = run_overlap(
+      study_of_sites(file, "compression: [{policy: saps, threshold_mbps: 301}, {policy: saps, within: 2}, top-k]"));
   CHECK(rows[0].refused == "no link reaches the threshold of 301 Mbit/s in both directions; the fastest has 300");
   CHECK(rows[1].refused == "2 rounds are too few to connect 3 sites: expected at least 3");
   CHECK(rows[2].refused.empty());

@@ -49,7 +49,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
-std::string complaints(const std::string& text) {
+std::string profile_complaints(const std::string& text) {
   try {
     static_cast<void>(parse_profile(text, "gpu.yaml"));
   } catch (const InputError& error) {
@@ -61,8 +61,8 @@ std::string complaints(const std::string& text) {
   return {};
 }
 
-std::string complaints(const std::string& what, const std::string& by) {
-  return complaints(replaced(kHead + kGemm + kSkipped, what, by));
+std::string profile_complaints(const std::string& what, const std::string& by) {
+  return profile_complaints(replaced(kHead + kGemm + kSkipped, what, by));
 }
 
 bool has(const std::string& text, std::string_view part) {
@@ -103,23 +103,26 @@ TEST_CASE("every member of a profile is read") {
 }
 
 TEST_CASE("what is wrong with a profile is said with its place") {
-  CHECK(has(complaints("mode: quick", "mode: quik"), "gpu.yaml:10:7: mode: expected one of quick, full"));
-  CHECK(has(complaints("clock_mhz: 2450.5", "clok_mhz: 1"), "gpu.yaml:15:1: clok_mhz: unknown key did you mean"));
-  CHECK(has(complaints("clock_mhz: 2450.5\n", ""), "clock_mhz is missing"));
-  CHECK(has(complaints("schema_version: 1", "schema_version: 2"), "expected 1, the version that this program reads"));
-  CHECK(has(complaints("op: gemm\n", "op: gem\n"), "gpu.yaml:19:9: operators[0].op: expected the name of an operator"));
-  CHECK(has(complaints("type: fp32\n", "type: fp64\n"), "gemm isn't measured in fp64, only in fp32, tf32"));
-  CHECK(has(complaints("[batch, m, n, k]", "[m, n, k]"), "calibrate again"));
-  CHECK(has(complaints("op: gemm, type: fp8", "op: gem, type: fp8"), "skipped[0].op"));
-  CHECK(has(complaints(kHead), "operators is missing"));
-  CHECK(has(complaints("- a list"), "expected the map of a calibration profile"));
-  CHECK(has(complaints(""), "expected the map of a calibration profile"));
-  CHECK(has(complaints("a: ["), "not YAML"));
+  CHECK(has(profile_complaints("mode: quick", "mode: quik"), "gpu.yaml:10:7: mode: expected one of quick, full"));
+  CHECK(
+      has(profile_complaints("clock_mhz: 2450.5", "clok_mhz: 1"), "gpu.yaml:15:1: clok_mhz: unknown key did you mean"));
+  CHECK(has(profile_complaints("clock_mhz: 2450.5\n", ""), "clock_mhz is missing"));
+  CHECK(has(profile_complaints("schema_version: 1", "schema_version: 2"),
+            "expected 1, the version that this program reads"));
+  CHECK(has(profile_complaints("op: gemm\n", "op: gem\n"),
+            "gpu.yaml:19:9: operators[0].op: expected the name of an operator"));
+  CHECK(has(profile_complaints("type: fp32\n", "type: fp64\n"), "gemm isn't measured in fp64, only in fp32, tf32"));
+  CHECK(has(profile_complaints("[batch, m, n, k]", "[m, n, k]"), "calibrate again"));
+  CHECK(has(profile_complaints("op: gemm, type: fp8", "op: gem, type: fp8"), "skipped[0].op"));
+  CHECK(has(profile_complaints(kHead), "operators is missing"));
+  CHECK(has(profile_complaints("- a list"), "expected the map of a calibration profile"));
+  CHECK(has(profile_complaints(""), "expected the map of a calibration profile"));
+  CHECK(has(profile_complaints("a: ["), "not YAML"));
 }
 
 TEST_CASE("what is wrong with a sample is said with its place") {
   const auto sample = [](const std::string& text) {
-    return complaints("[1, 128, 128, 256, 1.23e-05, 0.004, 12]", text);
+    return profile_complaints("[1, 128, 128, 256, 1.23e-05, 0.004, 12]", text);
   };
   CHECK(has(
       sample("[1, 128, 256, 1.23e-05, 0.004, 12]"),
@@ -142,16 +145,16 @@ TEST_CASE("a convolution may have no padding, and no kernel beyond its input") {
                        "    samples: [[1, 3, 8, 8, 4, {}, 1, 1, 0, 0, 1e-5, 0, 1]]\nskipped: []\n",
                        kernel);
   };
-  CHECK(complaints(text(8)).empty());
-  CHECK(has(complaints(text(9)), "the kernel is larger than the padded input"));
+  CHECK(profile_complaints(text(8)).empty());
+  CHECK(has(profile_complaints(text(9)), "the kernel is larger than the padded input"));
 }
 
 TEST_CASE("one table an operator and number format; few complaints of many") {
-  CHECK(has(complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
+  CHECK(has(profile_complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
             "operators[1]: gemm in fp32 has a table already"));
   std::string many = kHead + kGemm;
   for (int i = 0; i < 1000; ++i) many += "      - [0, 1, 1, 1, 1, 1, 1]\n";
-  CHECK(has(complaints(many + kSkipped), "980 more samples are unsound"));
+  CHECK(has(profile_complaints(many + kSkipped), "980 more samples are unsound"));
 }
 
 TEST_CASE("a profile may be larger than a scenario") {

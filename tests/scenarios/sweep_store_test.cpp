@@ -1,20 +1,18 @@
 #include "scenarios/sweep/store.hpp"
 
 #include "sim/error.hpp"
+#include "sim/statistics.hpp"
 #include "tests/temporary_folder.hpp"
 #include "traces/atomic_file.hpp"
 
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include <doctest/doctest.h>
 
 using namespace contend;
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 StoreInfo small_info() {
   StoreInfo info;

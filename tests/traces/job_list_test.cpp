@@ -19,7 +19,7 @@ std::string complaints(const std::string& text) {
   }
   return {};
 }
-constexpr const char* kHeader = "job_id,submit_ms,model,gpus,iterations\n";
+constexpr const char* kJobHeader = "job_id,submit_ms,model,gpus,iterations\n";
 }  // namespace
 
 TEST_CASE("a job list is read in the order of its rows") {
@@ -42,7 +42,7 @@ TEST_CASE("what is written reads back the same") {
 }
 
 TEST_CASE("every bad row is reported, with its line, column and a hint") {
-  const std::string all = complaints(std::string{kHeader} +
+  const std::string all = complaints(std::string{kJobHeader} +
                                      "a,0,resnet5,1,10\n"
                                      "b,-1,vgg16,0,10\n"
                                      "a,nan,vgg16,1.5,-3\n"
@@ -68,7 +68,7 @@ TEST_CASE("headers that can't be meant") {
   CHECK(complaints("job_id,submit_ms,submit_s,model,gpus,iterations,gpus\n") ==
         "jobs.csv:1: column \"gpus\" appears twice\n"
         "jobs.csv:1: both submit_ms and submit_s are given; expected one of them");
-  CHECK(complaints(kHeader).find("the list has no jobs") != std::string::npos);
+  CHECK(complaints(kJobHeader).find("the list has no jobs") != std::string::npos);
   CHECK(complaints("") == "jobs.csv: the file is empty; expected a header line");
 }
 

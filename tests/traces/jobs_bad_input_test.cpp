@@ -15,7 +15,7 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kHeader = "job_id,submission_time,duration,num_gpu\n";
+constexpr const char* kTableHeader = "job_id,submission_time,duration,num_gpu\n";
 
 /// A source that hands out few bytes at a time.
 class Trickle final : public ByteSource {
@@ -50,7 +50,7 @@ class GzipFile {
 };
 
 std::string many_rows(int rows) {
-  std::string text = kHeader;
+  std::string text = kTableHeader;
   for (int i = 0; i < rows; ++i) text += fmt::format("job{},{},{},{}\n", i, 10 * i, 7919 * i % 5003, 1 + i % 8);
   return text;
 }
@@ -58,7 +58,7 @@ std::string many_rows(int rows) {
 }  // namespace
 
 TEST_CASE("every kind of bad row has its line and reason, and can be skipped and counted") {
-  const std::string text = std::string{kHeader} +
+  const std::string text = std::string{kTableHeader} +
                            "a,0,100,1\n"         // good
                            "b,0,-5,1\n"          // negative duration
                            "c,-1,5,1\n"          // negative time
@@ -108,9 +108,9 @@ TEST_CASE("every kind of bad row has its line and reason, and can be skipped and
 
 TEST_CASE("every row is a job, left out, or bad") {
   const std::vector<std::pair<std::string, std::string>> formats = {
-      {"itp", kHeader}, {"slurm", "JobID|Submit|State|ElapsedRaw|AllocTRES\n"},
-      {"swf", ""},      {"openb", "name,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n"},
-      {"pai", ""},      {"jobs", "job_id,submit_s,gpus,duration_s\n"}};
+      {"itp", kTableHeader}, {"slurm", "JobID|Submit|State|ElapsedRaw|AllocTRES\n"},
+      {"swf", ""},           {"openb", "name,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n"},
+      {"pai", ""},           {"jobs", "job_id,submit_s,gpus,duration_s\n"}};
   for (const auto& each : formats) {
     const auto& format = each.first;
     std::string text = each.second;
@@ -222,7 +222,7 @@ TEST_CASE("filters say what they leave out; the clock starts where it is told to
   REQUIRE(large.jobs.size() == 3);
   CHECK(large.jobs[0].submit == Time::seconds(1'507'507'200 + 2 * 3600));
   options.origin = TimeOrigin::first;
-  CHECK(import_text_of("itp", std::string{kHeader} + "a,50,1,4\nb,51,1,4\n", options).jobs.at(1).submit ==
+  CHECK(import_text_of("itp", std::string{kTableHeader} + "a,50,1,4\nb,51,1,4\n", options).jobs.at(1).submit ==
         Time::seconds(1));
 }
 

@@ -8,8 +8,8 @@ using namespace contend;
 
 namespace {
 
-std::string complaints(const std::string& text, CollectiveFormat format = CollectiveFormat::osu,
-                       const CollectiveReadOptions& options = {}) {
+std::string log_complaints(const std::string& text, CollectiveFormat format = CollectiveFormat::osu,
+                           const CollectiveReadOptions& options = {}) {
   try {
     static_cast<void>(parse_collective_log(text, "log", format, options));
   } catch (const InputError& error) {
@@ -73,34 +73,34 @@ TEST_CASE("collective logs: OSU's other benchmarks, and -f") {
 }
 
 TEST_CASE("collective logs: OSU, what is of no use") {
-  check_says(complaints("\n# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1 2.32\n"),
+  check_says(log_complaints("\n# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1 2.32\n"),
              "log:2:1: expected latencies; a bandwidth test");
-  check_says(complaints("# Size      Bandwidth (MB/s)\n1 2.32\n"), "log:1:1: expected latencies");
-  check_says(complaints("# OSU MPI Multi Latency Test v7.4\n1 1.88\n"), "log:1:1: expected osu_allreduce, ");
-  check_says(complaints("# OSU MPI Scatter Latency Test v7.4\n1 1.88\n"),
+  check_says(log_complaints("# Size      Bandwidth (MB/s)\n1 2.32\n"), "log:1:1: expected latencies");
+  check_says(log_complaints("# OSU MPI Multi Latency Test v7.4\n1 1.88\n"), "log:1:1: expected osu_allreduce, ");
+  check_says(log_complaints("# OSU MPI Scatter Latency Test v7.4\n1 1.88\n"),
              "got \"# OSU MPI Scatter Latency Test v7.4\"");
-  check_says(complaints("bytes,time_us\n8,1\n"),
+  check_says(log_complaints("bytes,time_us\n8,1\n"),
              "log:1:1: expected the output of an OSU benchmark, with rows `SIZE LATENCY`, got \"bytes,time_us\"");
-  check_says(complaints("# nThread 1 nGpus 8 minBytes 8\n8 2 float\n"), "log:1:1: expected the output of an OSU");
-  check_says(complaints("# OSU MPI Allgather Latency Test v7.4\n1 1.88\n"),
+  check_says(log_complaints("# nThread 1 nGpus 8 minBytes 8\n8 2 float\n"), "log:1:1: expected the output of an OSU");
+  check_says(log_complaints("# OSU MPI Allgather Latency Test v7.4\n1 1.88\n"),
              "log:2:1: ranks: the log doesn't say how many ranks there are (--ranks N)");
-  check_says(complaints("# OSU MPI Latency Test v7\n# OSU MPI Reduce Latency Test v7\n1 1.88\n"),
+  check_says(log_complaints("# OSU MPI Latency Test v7\n# OSU MPI Reduce Latency Test v7\n1 1.88\n"),
              "log:2:1: expected one benchmark in a log");
-  check_says(complaints("# OSU MPI Broadcast Latency Test v7\n# Size  Avg Latency(us)  Min Latency(us)\n1 1.88\n"),
+  check_says(log_complaints("# OSU MPI Broadcast Latency Test v7\n# Size  Avg Latency(us)  Min Latency(us)\n1 1.88\n"),
              "log:3:3: expected 3 columns as in the header, got 2");
 }
 
 TEST_CASE("collective logs: what is wrong, and where") {
-  const std::string all = complaints("# x\n4 nan\n  0,8 1\nx 1\n8 1 2\n8\n");
+  const std::string all = log_complaints("# x\n4 nan\n  0,8 1\nx 1\n8 1 2\n8\n");
   check_says(all, "log:2:3: latency: expected a time >= 0, got \"nan\"");
   check_says(all, "log:3:3: ranks: expected a whole number from 1 to 2147483647, got 0");
   check_says(all, "log:3:1: ranks: expected the same number of ranks as in the first row");
   check_says(all, "log:4:1: size: expected a whole number, got \"x\"");
   check_says(all, "log:5:5: expected `SIZE LATENCY` and nothing behind it");
   check_says(all, "log:6:2: latency: expected a time >= 0, got \"\"");
-  check_says(complaints("4 0\n"), "log:1:3: latency: expected a time > 0, got 0");
-  check_says(complaints("# only comments\n"), "log: the log has no samples");
-  check_says(complaints("node_num,job_num,msg_size\n1,1,1\n", CollectiveFormat::csv), "no column \"avg_latency\"");
+  check_says(log_complaints("4 0\n"), "log:1:3: latency: expected a time > 0, got 0");
+  check_says(log_complaints("# only comments\n"), "log: the log has no samples");
+  check_says(log_complaints("node_num,job_num,msg_size\n1,1,1\n", CollectiveFormat::csv), "no column \"avg_latency\"");
 }
 
 TEST_CASE("collective logs: our own table") {
@@ -126,13 +126,14 @@ TEST_CASE("collective logs: our own table") {
   CHECK(parse_collective_log("time_ns,bytes\n7,8\n", "log", CollectiveFormat::csv).guessed_exchange);
 
   const std::string bad =
-      complaints("collective,ranks,bytes,time_us\nall-gathr,0,8,1\nreduce,2,8,0\n", CollectiveFormat::csv);
+      log_complaints("collective,ranks,bytes,time_us\nall-gathr,0,8,1\nreduce,2,8,0\n", CollectiveFormat::csv);
   check_says(bad, "log:2: collective: unknown collective \"all-gathr\"; did you mean \"all-gather\"?");
   check_says(bad, "log:2: ranks: expected a whole number from 1");
   check_says(bad, "log:3: time_us: expected a time > 0, got 0");
-  check_says(complaints("bytes,tim_us\n1,1\n", CollectiveFormat::csv), "unknown column \"tim_us\"; did you mean");
-  check_says(complaints("bytes,ranks\n1,2\n", CollectiveFormat::csv), "no column \"time_us\" (or time_ns");
-  check_says(complaints("\n# OSU MPI Latency\n", CollectiveFormat::csv), "log:2:1: expected a table with the columns");
+  check_says(log_complaints("bytes,tim_us\n1,1\n", CollectiveFormat::csv), "unknown column \"tim_us\"; did you mean");
+  check_says(log_complaints("bytes,ranks\n1,2\n", CollectiveFormat::csv), "no column \"time_us\" (or time_ns");
+  check_says(log_complaints("\n# OSU MPI Latency\n", CollectiveFormat::csv),
+             "log:2:1: expected a table with the columns");
 }
 
 TEST_CASE("published: all-reduce logs on 10 Gb/s Ethernet") {

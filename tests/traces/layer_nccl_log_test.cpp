@@ -14,7 +14,7 @@ CollectiveLog read(const std::string& text, const CollectiveReadOptions& options
   return parse_collective_log(text, "log", CollectiveFormat::nccl, options);
 }
 
-std::string complaints(const std::string& text, const CollectiveReadOptions& options = {}) {
+std::string nccl_complaints(const std::string& text, const CollectiveReadOptions& options = {}) {
   try {
     static_cast<void>(read(text, options));
   } catch (const InputError& error) {
@@ -107,7 +107,7 @@ TEST_CASE("nccl logs: old versions, without names, groups, redop and root") {
   CHECK(gather.servers == 1);
   CHECK(gather.samples[0].time == Time::nanoseconds(46'840));
   // Its bandwidths say that it isn't the all-reduce that it would be taken for.
-  const std::string all = complaints(log);
+  const std::string all = nccl_complaints(log);
   check_says(all, "log:10:87: busbw: 0.50 times algbw, not 1.00 times as of all-reduce among 2 ranks");
   check_says(all, "--collective");
 }
@@ -130,26 +130,26 @@ TEST_CASE("nccl logs: columns that newer versions add, and groups") {
 
 TEST_CASE("nccl logs: what is wrong, and where") {
   const auto row = [](const std::string& text) { return new_log("all_reduce_perf", text); };
-  check_says(complaints("OSU benchmark\n8 2.5\n"), "log:2:1: expected the header of nccl-tests");
-  check_says(complaints("bytes,time_us\n8,2.5\n"),
+  check_says(nccl_complaints("OSU benchmark\n8 2.5\n"), "log:2:1: expected the header of nccl-tests");
+  check_says(nccl_complaints("bytes,time_us\n8,2.5\n"),
              "log:1:1: expected the output of nccl-tests, with a header `# size count type ... time algbw busbw`, got "
              "\"bytes,time_us\"");
-  check_says(complaints("\n# OSU MPI Allreduce Latency Test v5\n8 2.5\n"),
+  check_says(nccl_complaints("\n# OSU MPI Allreduce Latency Test v5\n8 2.5\n"),
              "log:2:1: expected the output of nccl-tests");
-  check_says(complaints(new_log("hypercube_perf", "")), "log:2:29: expected all_reduce_perf, ");
-  check_says(complaints(row("")), "log: the log has no samples");
+  check_says(nccl_complaints(new_log("hypercube_perf", "")), "log:2:29: expected all_reduce_perf, ");
+  check_says(nccl_complaints(row("")), "log: the log has no samples");
   const std::string bad =
-      complaints(row("1024 256 float sum -1 33.25 0.03 0.05 0 30.50 0.03 0.06\n"
-                     "1024 256 float sum -1 33.25 0.03 0.05 0 nan 0.03 0.06 0\n"
-                     "1024 256 float sum -1 33.25 0.03 0.05 3 30.50 0.03 x 7\n"));
+      nccl_complaints(row("1024 256 float sum -1 33.25 0.03 0.05 0 30.50 0.03 0.06\n"
+                          "1024 256 float sum -1 33.25 0.03 0.05 0 nan 0.03 0.06 0\n"
+                          "1024 256 float sum -1 33.25 0.03 0.05 3 30.50 0.03 x 7\n"));
   check_says(bad, "log:18:1: expected 13 columns as in the header of line 16, got 12");
   check_says(bad, "log:19:41: latency: expected a time >= 0, got \"nan\"");
   check_says(bad, "log:20:52: bandwidth: expected a number >= 0, got \"x\"");
   check_says(bad, "log:20:54: #wrong: 7 values came out wrong");
-  check_says(complaints(row("1048576 1 float sum -1 50 20.97 18.35 0 50 20.97 18.35 0\n")),
+  check_says(nccl_complaints(row("1048576 1 float sum -1 50 20.97 18.35 0 50 20.97 18.35 0\n")),
              "0.88 times algbw, not 1.75 times as of all-reduce among 8 ranks");
   // Every process ran alone: built without MPI.
-  check_says(complaints("# nThread 1\n#   Rank  0 Pid  1 on a device  0\n#   Rank  0 Pid  2 on b device  0\n"),
+  check_says(nccl_complaints("# nThread 1\n#   Rank  0 Pid  1 on a device  0\n#   Rank  0 Pid  2 on b device  0\n"),
              "log:3:5: ranks: rank 0 is there twice");
-  check_says(complaints("#  size count type redop root cputime algbw busbw #wrong\n"), "run without -C");
+  check_says(nccl_complaints("#  size count type redop root cputime algbw busbw #wrong\n"), "run without -C");
 }

@@ -14,7 +14,7 @@ using namespace contend;
 
 namespace {
 
-std::vector<std::string> complaints(const std::string& text) {
+std::vector<std::string> matrix_complaints(const std::string& text) {
   std::vector<std::string> found;
   try {
     static_cast<void>(parse_link_matrix(text, "links.csv"));
@@ -41,22 +41,23 @@ TEST_CASE("links are read in any order of columns; a pair may have one direction
 }
 
 TEST_CASE("every bad row is complained about at its line") {
-  CHECK(complaints("from,to,latency_ms,mbps\n"
-                   "a,b,5,100\n"
-                   "a,a,5,100\n"
-                   "b,a,-1,0\n"
-                   "a,b,6,100\n"
-                   ",a,x,100\n") ==
+  CHECK(matrix_complaints("from,to,latency_ms,mbps\n"
+                          "a,b,5,100\n"
+                          "a,a,5,100\n"
+                          "b,a,-1,0\n"
+                          "a,b,6,100\n"
+                          ",a,x,100\n") ==
         std::vector<std::string>{"links.csv:3: to: a link from \"a\" to itself",
                                  "links.csv:4: latency_ms: expected a number from 0 and at most 3600000, got \"-1\"",
                                  "links.csv:4: mbps: expected a number above 0 and at most 1000000000, got \"0\"",
                                  "links.csv:5: to: the link from \"a\" to \"b\" stands on line 2 already",
                                  "links.csv:6: latency_ms: expected a number from 0 and at most 3600000, got \"x\"",
                                  "links.csv:6: from: expected the name of a site, got nothing"});
-  CHECK(complaints("from,too,latency_ms\na,b,1\n") == std::vector<std::string>{"links.csv:1: : unknown column \"too\"",
-                                                                               "links.csv:1: : no column \"to\"",
-                                                                               "links.csv:1: : no column \"mbps\""});
-  CHECK(complaints("from,to,latency_ms,mbps\n") == std::vector<std::string>{"links.csv:1: : the table has no links"});
+  CHECK(matrix_complaints("from,too,latency_ms\na,b,1\n") ==
+        std::vector<std::string>{"links.csv:1: : unknown column \"too\"", "links.csv:1: : no column \"to\"",
+                                 "links.csv:1: : no column \"mbps\""});
+  CHECK(matrix_complaints("from,to,latency_ms,mbps\n") ==
+        std::vector<std::string>{"links.csv:1: : the table has no links"});
 }
 
 TEST_CASE("the shipped matrices are complete; what they say of a pair, by hand") {

@@ -13,9 +13,6 @@
 namespace contend {
 namespace {
 
-// As in a job list: leaves room above the last submission for the run itself.
-constexpr Time kLongest = Time::seconds(100LL * 365 * 24 * 3600);
-
 /// Takes the jobs of a trace and keeps those that are wanted and could run.
 class Importer {
  public:
@@ -72,9 +69,9 @@ class Importer {
     const bool dated = result_.format->dated;
     std::int64_t left = INT64_MAX / std::max(job.gpus, 1);
     for (const Time attempt : job.attempts) left -= std::min(attempt.ns(), left);
-    if ((!dated && job.submit > kLongest) || job.duration.value_or(Time{}) > kLongest)
+    if ((!dated && job.submit > kLongestJobTime) || job.duration.value_or(Time{}) > kLongestJobTime)
       return bad(line, "more than 100 years");
-    if (job.limit.value_or(Time{}) > kLongest) return bad(line, "more than 100 years");
+    if (job.limit.value_or(Time{}) > kLongestJobTime) return bad(line, "more than 100 years");
     if (job.duration.value_or(Time{}).ns() > left || (left == 0 && !job.attempts.empty()))
       return bad(line, "gpus times duration is more than 292 GPU years, which the clock can't hold");
     return true;

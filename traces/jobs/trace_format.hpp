@@ -17,6 +17,10 @@
 
 namespace contend {
 
+/// The latest submission and the longest duration of a job. Leaves room above them for the run itself: the clock holds
+/// 292 years.
+inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
+
 class ByteSource;
 
 /// Takes the job that begins on a line of the file.

@@ -11,8 +11,6 @@
 namespace contend {
 namespace {
 
-constexpr int kMicroseconds = 3;
-
 struct Row {
   int line = 0;
   std::int64_t elements = 0;

@@ -13,7 +13,6 @@
 namespace contend {
 namespace {
 
-constexpr int kMicroseconds = 3;
 constexpr std::string_view kBlank = " \t\r";
 
 std::vector<std::string> exchange_names() {

@@ -42,6 +42,9 @@ class FileComplaints {
 /// `did you mean "x"?` for the nearest candidate, or an empty string.
 [[nodiscard]] std::string suggest(const std::string& word, const std::vector<std::string>& candidates);
 
+/// Decimals of a time that is given in microseconds and kept in nanoseconds.
+inline constexpr int kMicroseconds = 3;
+
 /// A time from decimal text in units of 10^-decimals ns (us: 3, ms: 6, s: 9), 0 to one hour. Rounded to the nanosecond.
 /// What is no such time is complained about and read as 0.
 [[nodiscard]] Time read_layer_time(std::string_view text, int decimals, TextPlace place, const std::string& key,

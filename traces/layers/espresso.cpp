@@ -11,8 +11,6 @@ namespace contend {
 namespace {
 
 using Kind = JsonValue::Kind;
-constexpr int kMicroseconds = 3;
-
 /// The array of that name, or an empty one and a complaint.
 const std::vector<JsonValue>& array_of(const JsonValue& model, const std::string& name, const std::string& key,
                                        FileComplaints& complaints) {

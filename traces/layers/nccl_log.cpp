@@ -20,7 +20,7 @@ struct NcclTest {
   TimedExchange exchange;
 };
 
-constexpr NcclTest kTests[] = {
+constexpr NcclTest kNcclTests[] = {
     {"all_reduce", TimedExchange::all_reduce}, {"reduce_scatter", TimedExchange::reduce_scatter},
     {"all_gather", TimedExchange::all_gather}, {"alltoall", TimedExchange::all_to_all},
     {"broadcast", TimedExchange::broadcast},   {"reduce", TimedExchange::reduce},
@@ -119,9 +119,9 @@ class NcclReader {
     if (name_.text.empty()) return;
     std::string_view program = name_.text.substr(name_.text.rfind('/') + 1);
     program = program.substr(0, std::min(program.find("_perf"), program.size()));
-    const auto* const test =
-        std::find_if(std::begin(kTests), std::end(kTests), [&](const NcclTest& t) { return t.program == program; });
-    if (test == std::end(kTests))
+    const auto* const test = std::find_if(std::begin(kNcclTests), std::end(kNcclTests),
+                                          [&](const NcclTest& t) { return t.program == program; });
+    if (test == std::end(kNcclTests))
       complaints_.fail(name_.place, "",
                        fmt::format("expected all_reduce_perf, reduce_scatter_perf, all_gather_perf, alltoall_perf, "
                                    "broadcast_perf, reduce_perf or sendrecv_perf, got \"{}\"",

@@ -17,7 +17,7 @@ struct OsuTest {
   bool block = false;  ///< its size is that of the block of one rank
 };
 
-constexpr OsuTest kTests[] = {
+constexpr OsuTest kOsuTests[] = {
     {"allreduce", TimedExchange::all_reduce},
     {"reducescatter", TimedExchange::reduce_scatter},
     {"allgather", TimedExchange::all_gather, true},
@@ -84,9 +84,9 @@ class OsuReader {
     for (; i < words.size() && words[i].text != "Latency" && words[i].text != "Test"; ++i) name += words[i].text;
     const TextPlace place{lines.number(), 1};
     if (folded(name).ends_with("bandwidth")) fail_bandwidth(lines);
-    const auto* const test =
-        std::find_if(std::begin(kTests), std::end(kTests), [&](const OsuTest& t) { return t.title == folded(name); });
-    if (test == std::end(kTests) || i == words.size() || words[i].text != "Latency")
+    const auto* const test = std::find_if(std::begin(kOsuTests), std::end(kOsuTests),
+                                          [&](const OsuTest& t) { return t.title == folded(name); });
+    if (test == std::end(kOsuTests) || i == words.size() || words[i].text != "Latency")
       complaints_.fail(place, "",
                        fmt::format("expected osu_allreduce, osu_reduce_scatter, osu_allgather, osu_alltoall, "
                                    "osu_bcast, osu_reduce or osu_latency, got {}",

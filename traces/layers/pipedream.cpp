@@ -20,7 +20,7 @@ constexpr std::string_view kArrow = " -- ";
 constexpr std::array<std::string_view, 4> kFields = {
     "forward_compute_time=", "backward_compute_time=", "activation_size=", "parameter_size="};
 
-struct Node {
+struct ProfileNode {
   std::string id;
   std::string operation;  ///< `Conv2d(3, 64, ...)`
   int line = 0;
@@ -34,7 +34,7 @@ class GraphReader {
  public:
   explicit GraphReader(FileComplaints& complaints) : complaints_{complaints} {}
 
-  std::vector<Node> read(std::string_view text) {
+  std::vector<ProfileNode> read(std::string_view text) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       std::string_view line = text.substr(0, end);
@@ -68,7 +68,7 @@ class GraphReader {
                       "expected `ID -- OPERATION -- forward_compute_time=..., ...`, or a tab and an edge");
       return;
     }
-    Node node;
+    ProfileNode node;
     node.line = line_;
     node.id = line.substr(0, first);
     node.operation = line.substr(first + kArrow.size(), last - first - kArrow.size());
@@ -81,7 +81,7 @@ class GraphReader {
     nodes_.push_back(std::move(node));
   }
 
-  void read_fields(Node& node, std::string_view line, std::size_t at) {
+  void read_fields(ProfileNode& node, std::string_view line, std::size_t at) {
     std::array<std::string_view, kFields.size()> values;
     std::array<TextPlace, kFields.size()> places;
     for (std::size_t i = 0; i < kFields.size(); ++i) {
@@ -162,14 +162,14 @@ class GraphReader {
 
   FileComplaints& complaints_;
   int line_ = 0;
-  std::vector<Node> nodes_;
+  std::vector<ProfileNode> nodes_;
   std::map<std::string, std::size_t> index_;
   std::vector<Edge> edges_;
 };
 
 /// Fails with a node of a cycle and its successors up to where it closes. Every node left over has a predecessor that
 /// is left over, so walking backwards from one must come round.
-[[noreturn]] void report_cycle(const std::vector<Node>& nodes, FileComplaints& complaints) {
+[[noreturn]] void report_cycle(const std::vector<ProfileNode>& nodes, FileComplaints& complaints) {
   std::vector<std::size_t> before(nodes.size(), nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].predecessors > 0)
@@ -187,7 +187,7 @@ class GraphReader {
 }
 
 /// Kahn's algorithm; the smallest number first, and the first in the file where numbers are equal.
-std::vector<std::size_t> topological_order(std::vector<Node>& nodes, FileComplaints& complaints) {
+std::vector<std::size_t> topological_order(std::vector<ProfileNode>& nodes, FileComplaints& complaints) {
   using Entry = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -209,13 +209,13 @@ std::vector<std::size_t> topological_order(std::vector<Node>& nodes, FileComplai
 TimedModel parse_pipedream(std::string_view text, const std::string& file, const LayerReadOptions& options) {
   FileComplaints complaints{file};
   check_options(options, {.batch = true}, "pipedream", complaints);
-  std::vector<Node> nodes = GraphReader{complaints}.read(text);
+  std::vector<ProfileNode> nodes = GraphReader{complaints}.read(text);
   TimedModel model;
   model.name = stem_of(file);
   model.device = stem_of(file);
   model.batch = options.batch.value_or(1);
   for (const std::size_t i : topological_order(nodes, complaints)) {
-    Node& node = nodes[i];
+    ProfileNode& node = nodes[i];
     node.layer.name = fmt::format("{}.{}", node.id, node.operation.substr(0, node.operation.find('(')));
     node.layer.origin = fmt::format("{} line {}", file, node.line);
     if (node.operation.starts_with("Input")) {

@@ -9,10 +9,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace contend {
+
+/// The tick of what does not happen.
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 struct ReferenceJob {
   std::int64_t submit = 0;    ///< >= 0, not before that of the job before it

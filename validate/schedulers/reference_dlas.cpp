@@ -7,8 +7,6 @@ namespace contend {
 
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
 /// A job that has arrived and not ended.
 struct LeveledJob {
   std::size_t job;

@@ -8,8 +8,6 @@ namespace contend {
 
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
 struct RunningJob {
   std::size_t job;
   std::int64_t end;

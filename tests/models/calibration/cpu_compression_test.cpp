@@ -15,7 +15,7 @@ using namespace contend::cpu;
 namespace {
 
 using Floats = std::vector<float>;
-using Bytes = std::vector<std::uint8_t>;
+using Octets = std::vector<std::uint8_t>;
 
 double wide(float value) {
   return static_cast<double>(value);
@@ -101,9 +101,9 @@ TEST_CASE("gather and scatter") {
 TEST_CASE("signs") {
   // Places 0, 2, 3 and 8 are not negative: 1 + 4 + 8 = 13, and 1 in the second byte.
   const Floats values{1, -1, 0, 2, -3, -4, -5, -6, 7, -8};
-  Bytes bits(2);
+  Octets bits(2);
   sign_pack(values, bits);
-  CHECK(bits == Bytes{13, 1});
+  CHECK(bits == Octets{13, 1});
   Floats back(10);
   sign_unpack(bits, back);
   CHECK(back == Floats{1, -1, 1, 1, -1, -1, -1, -1, 1, -1});
@@ -114,7 +114,7 @@ TEST_CASE("8 and 4 bits: the ends exact, the rest within half a step") {
     const Floats values = normal(count, 5);
     const auto [least, largest] = std::minmax_element(values.begin(), values.end());
     const double width = wide(*largest) - wide(*least);
-    Bytes codes(count), pairs((count + 1) / 2);
+    Octets codes(count), pairs((count + 1) / 2);
     Floats back8(count), back4(count);
     const Range fine = quantize8(values, codes), coarse = quantize4(values, pairs);
     dequantize8(codes, fine, back8);
@@ -127,11 +127,11 @@ TEST_CASE("8 and 4 bits: the ends exact, the rest within half a step") {
     CHECK(codes[static_cast<std::size_t>(largest - values.begin())] == 255);
   }
   // -1, 0, 1, 2 in steps of 3 / 15 = 0.2: codes 0, 5, 10, 15, the first of a pair below.
-  Bytes pairs(2);
+  Octets pairs(2);
   static_cast<void>(quantize4(Floats{-1, 0, 1, 2}, pairs));
-  CHECK(pairs == Bytes{0x50, 0xfa});
+  CHECK(pairs == Octets{0x50, 0xfa});
   // Values all alike have no step.
-  Bytes codes(3);
+  Octets codes(3);
   Floats back(3);
   const Range range = quantize8(Floats{2, 2, 2}, codes);
   dequantize8(codes, range, back);

@@ -24,14 +24,14 @@ Floats drawn(std::size_t count, std::string_view name) {
   return out;
 }
 
-double wide(float value) {
+double to_double(float value) {
   return static_cast<double>(value);
 }
 
 double worst(const Floats& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   double out = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) out = std::max(out, std::abs(wide(a[i]) - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) out = std::max(out, std::abs(to_double(a[i]) - b[i]));
   return out;
 }
 
@@ -55,9 +55,9 @@ struct PlainConvolution {
                                         static_cast<std::size_t>(x);
                   const std::size_t w = ((o * s.in_channels + c) * s.kernel_height + ky) * s.kernel_width + kx;
                   const std::size_t r = ((b * s.out_channels + o) * s.out_height() + oy) * s.out_width() + ox;
-                  out[r] += wide(in[i]) * wide(weights[w]);
-                  in_gradient[i] += wide(out_gradient[r]) * wide(weights[w]);
-                  weight_gradient[w] += wide(out_gradient[r]) * wide(in[i]);
+                  out[r] += to_double(in[i]) * to_double(weights[w]);
+                  in_gradient[i] += to_double(out_gradient[r]) * to_double(weights[w]);
+                  weight_gradient[w] += to_double(out_gradient[r]) * to_double(in[i]);
                 }
   }
 };
@@ -107,13 +107,14 @@ TEST_CASE("attention is softmax(Q K^T / sqrt(d)) V, in whole blocks and not") {
         double sum = 0;
         for (std::size_t j = 0; j < sequence; ++j) {
           double score = 0;
-          for (std::size_t d = 0; d < size; ++d) score += wide(q[row + d]) * wide(k[(h * sequence + j) * size + d]);
+          for (std::size_t d = 0; d < size; ++d)
+            score += to_double(q[row + d]) * to_double(k[(h * sequence + j) * size + d]);
           weights[j] = std::exp(score / std::sqrt(8.0));
           sum += weights[j];
         }
         for (std::size_t j = 0; j < sequence; ++j)
           for (std::size_t d = 0; d < size; ++d)
-            expected[row + d] += weights[j] / sum * wide(v[(h * sequence + j) * size + d]);
+            expected[row + d] += weights[j] / sum * to_double(v[(h * sequence + j) * size + d]);
       }
     Floats out(all), scratch(2 * std::min(kQueryBlock, sequence) * sequence);
     attend(heads, sequence, size, q, k, v, out, scratch);
@@ -127,8 +128,8 @@ TEST_CASE("softmax, small and shifted") {
   Floats out(6);
   softmax(3, Floats{0, 0, two, 80, 80, 80 + two}, out);
   for (const std::size_t row : {std::size_t{0}, std::size_t{3}}) {
-    CHECK(wide(out[row]) == doctest::Approx(0.25).epsilon(1e-4));
-    CHECK(wide(out[row + 2]) == doctest::Approx(0.5).epsilon(1e-4));
+    CHECK(to_double(out[row]) == doctest::Approx(0.25).epsilon(1e-4));
+    CHECK(to_double(out[row + 2]) == doctest::Approx(0.5).epsilon(1e-4));
   }
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("element by element") {
   for (const std::size_t count : {std::size_t{1}, std::size_t{16}, std::size_t{100}}) {
     Floats values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
-    CHECK(wide(add_up(values)) == static_cast<double>(count * (count - 1) / 2));
+    CHECK(to_double(add_up(values)) == static_cast<double>(count * (count - 1) / 2));
   }
   Floats rows(4);
   look_up(2, Floats{0, 1, 10, 11, 20, 21}, std::vector<std::int64_t>{2, 0}, rows);

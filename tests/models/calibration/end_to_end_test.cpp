@@ -19,7 +19,7 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-LayerTable perceptron() {
+LayerTable small_perceptron() {
   NetworkBuilder net{"mlp", "", "vector"};
   Feature x = net.linear("fc1", {96, 1, 1, false}, 200, Bias::yes);
   x = net.activation("relu", x);
@@ -43,7 +43,7 @@ TEST_CASE("calibrate, predict the layers of a network, measure the same layers")
     MESSAGE("skipped: this machine is too busy to measure anything");
     return;
   }
-  const TimedModel predicted = calibrated_times(perceptron(), device, 32, DataType::fp32);
+  const TimedModel predicted = calibrated_times(small_perceptron(), device, 32, DataType::fp32);
 
   ModelMeasurementRequest again;
   again.batch = 32;
@@ -53,7 +53,7 @@ TEST_CASE("calibrate, predict the layers of a network, measure the same layers")
   more.clock = seconds;
   std::size_t operations = 0;
   more.progress = [&](const CalibrationProgress& progress) { operations = progress.total; };
-  const ModelMeasurement measured = measure_model(*contend_cpu_backend(), perceptron(), again, more);
+  const ModelMeasurement measured = measure_model(*contend_cpu_backend(), small_perceptron(), again, more);
   // Forward 2 products and a ReLU; backward 1 + 2 products, a sum and the gradients of a bias. None is another's twin.
   CHECK(operations == 8);
 

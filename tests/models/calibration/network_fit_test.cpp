@@ -13,10 +13,6 @@ CollectiveSample sample(TimedExchange exchange, int ranks, int jobs, double byte
   return {exchange, ranks, jobs, Bytes{static_cast<std::int64_t>(bytes)}, Time::ceil_nanoseconds(ns)};
 }
 
-bool covers(const FittedNumber& number, double truth) {
-  return number.low <= truth && truth <= number.high;
-}
-
 /// Of a link with start-up a, b and g ns a byte, as the ring has it.
 double ring_time(TimedExchange exchange, int n, double m, double a, double b, double g) {
   const double share = (n - 1.0) / n;

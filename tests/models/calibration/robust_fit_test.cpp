@@ -23,10 +23,6 @@ Rows line(const std::vector<double>& sizes, double alpha, double beta, NoisyCloc
   return rows;
 }
 
-bool covers(const FittedNumber& number, double truth) {
-  return number.low <= truth && truth <= number.high;
-}
-
 }  // namespace
 
 TEST_CASE("robust fit: exact data are met exactly, and one outlier is thrown out") {

@@ -1,6 +1,7 @@
 #pragma once
 // Times of messages from known parameters, with relative noise and outliers, for the tests of fits.
 
+#include "models/calibration/robust_fit.hpp"
 #include "sim/random.hpp"
 
 #include <cstdint>
@@ -35,6 +36,11 @@ inline std::vector<double> powers(int from, int to, int per) {
     sizes.push_back(size * (1 + (i % per) / static_cast<double>(per)));
   }
   return sizes;
+}
+
+/// Whether the interval of the number holds the truth.
+inline bool covers(const FittedNumber& number, double truth) {
+  return number.low <= truth && truth <= number.high;
 }
 
 }  // namespace contend

@@ -9,51 +9,48 @@
 
 using namespace contend;
 
-namespace {
-Time ns(std::int64_t n) {
-  return Time::nanoseconds(n);
-}
-}  // namespace
-
 TEST_CASE("closed forms by hand: 4 workers, alpha 10, beta 2, gamma 1 ns a byte, 400 bytes") {
-  const ChannelCost link{ns(10), TimePerByte{2}, TimePerByte{1}};
+  const ChannelCost link{Time::nanoseconds(10), TimePerByte{2}, TimePerByte{1}};
   // Ring: 3 steps a half. Reduce-scatter 30 + 3/4 x 400 x (2 + 1) = 930, all-gather 30 + 3/4 x 400 x 2 = 630.
   const ExchangeCost ring = ExchangeCost::ring(4, link);
-  CHECK(ring.of(CollectiveKind::reduce_scatter).of(Bytes{400}) == ns(930));
-  CHECK(ring.of(CollectiveKind::all_gather).of(Bytes{400}) == ns(630));
-  CHECK(ring.of(CollectiveKind::all_reduce).of(Bytes{400}) == ns(1560));
+  CHECK(ring.of(CollectiveKind::reduce_scatter).of(Bytes{400}) == Time::nanoseconds(930));
+  CHECK(ring.of(CollectiveKind::all_gather).of(Bytes{400}) == Time::nanoseconds(630));
+  CHECK(ring.of(CollectiveKind::all_reduce).of(Bytes{400}) == Time::nanoseconds(1560));
   // Halving and doubling: log2(4) = 2 steps a half; 5 workers need 3.
-  CHECK(ExchangeCost::halving_doubling(4, link).of(CollectiveKind::all_reduce).of(Bytes{400}) == ns(1540));
-  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_reduce).alpha == ns(60));
+  CHECK(ExchangeCost::halving_doubling(4, link).of(CollectiveKind::all_reduce).of(Bytes{400}) ==
+        Time::nanoseconds(1540));
+  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_reduce).alpha == Time::nanoseconds(60));
   // Two servers of their own receive 4/2 of a message: push 10 + 800 x 2 + 800 x 1, pull 10 + 800 x 2.
   const ExchangeCost apart = ExchangeCost::parameter_server(4, 2, false, link);
-  CHECK(apart.of(CollectiveKind::reduce).of(Bytes{400}) == ns(2410));
-  CHECK(apart.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1610));
+  CHECK(apart.of(CollectiveKind::reduce).of(Bytes{400}) == Time::nanoseconds(2410));
+  CHECK(apart.of(CollectiveKind::broadcast).of(Bytes{400}) == Time::nanoseconds(1610));
   CHECK(apart.duplex());
   // Four on the machines of the workers: 3/4 of a message out, 3/4 in.
   const ExchangeCost together = ExchangeCost::parameter_server(4, 4, true, link);
-  CHECK(together.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(610));
+  CHECK(together.of(CollectiveKind::broadcast).of(Bytes{400}) == Time::nanoseconds(610));
   CHECK_FALSE(together.duplex());
   // Two on machines of four workers: a machine without server sends it all; a server receives 3/2 of it.
-  CHECK(ExchangeCost::parameter_server(4, 2, true, link).of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1210));
+  CHECK(ExchangeCost::parameter_server(4, 2, true, link).of(CollectiveKind::broadcast).of(Bytes{400}) ==
+        Time::nanoseconds(1210));
   // Pairwise: 3 blocks of 100 bytes; trees of log2(4) steps with the whole tensor: 2 x (10 + 400 x 2), up with gamma.
-  CHECK(ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == ns(630));
-  CHECK(ring.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1620));
-  CHECK(ring.of(CollectiveKind::reduce).of(Bytes{400}) == ns(2420));
+  CHECK(ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == Time::nanoseconds(630));
+  CHECK(ring.of(CollectiveKind::broadcast).of(Bytes{400}) == Time::nanoseconds(1620));
+  CHECK(ring.of(CollectiveKind::reduce).of(Bytes{400}) == Time::nanoseconds(2420));
   // A ring of 4 that all-reduces in 60 ns and 3 ns a byte has a link of 10 and 2.
-  const ExchangeCost as_ring = ExchangeCost::measured({ns(60), TimePerByte{3}}, 4);
-  CHECK(as_ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == ns(630));
-  CHECK(as_ring.of(CollectiveKind::broadcast).of(Bytes{400}) == ns(1620));
-  const ExchangeCost measured = ExchangeCost::measured({ns(11), TimePerByte{3}});
-  CHECK(measured.of(CollectiveKind::all_reduce).of(Bytes{10}) == ns(41));
-  CHECK((measured.of(CollectiveKind::reduce_scatter).alpha + measured.of(CollectiveKind::all_gather).alpha) == ns(11));
+  const ExchangeCost as_ring = ExchangeCost::measured({Time::nanoseconds(60), TimePerByte{3}}, 4);
+  CHECK(as_ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == Time::nanoseconds(630));
+  CHECK(as_ring.of(CollectiveKind::broadcast).of(Bytes{400}) == Time::nanoseconds(1620));
+  const ExchangeCost measured = ExchangeCost::measured({Time::nanoseconds(11), TimePerByte{3}});
+  CHECK(measured.of(CollectiveKind::all_reduce).of(Bytes{10}) == Time::nanoseconds(41));
+  CHECK((measured.of(CollectiveKind::reduce_scatter).alpha + measured.of(CollectiveKind::all_gather).alpha) ==
+        Time::nanoseconds(11));
 }
 
 TEST_CASE("the exchange shares its lane as the k-way contention of the network does") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream stream{seed, "exchange"};
     const auto in = [&](std::int64_t low, std::int64_t high) { return stream.uniform_integer(low, high); };
-    const LinearCost alone{ns(in(0, 50)), TimePerByte{0.25 * static_cast<double>(in(1, 20))}};
+    const LinearCost alone{Time::nanoseconds(in(0, 50)), TimePerByte{0.25 * static_cast<double>(in(1, 20))}};
     ExchangeCost cost = ExchangeCost::measured(alone);
     cost.penalty = 0.25 * static_cast<double>(in(0, 4));
     const auto reference = make_contention_network(
@@ -64,9 +61,9 @@ TEST_CASE("the exchange shares its lane as the k-way contention of the network d
     int left = 20;
     std::vector<TransferId> ended, expected;
     while (left > 0 || network->next_end() != Time::never()) {
-      INFO("seed ", seed, " at ", now.ns());
+      INFO("seed ", seed, " at ", now.Time::nanoseconds());
       REQUIRE(network->next_end() == reference->next_end());
-      const Time arrival = left > 0 ? now + ns(in(0, 300)) : Time::never();
+      const Time arrival = left > 0 ? now + Time::nanoseconds(in(0, 300)) : Time::never();
       if (network->next_end() <= arrival) {
         now = network->next_end();
         network->finish_due(now, ended);

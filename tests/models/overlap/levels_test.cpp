@@ -20,11 +20,11 @@ namespace {
 
 constexpr CollectiveKind kKinds[] = {all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all, exchange};
 
-Time ns(std::int64_t n) {
+Time of_ns(std::int64_t n) {
   return Time::nanoseconds(n);
 }
 ChannelCost cable(std::int64_t alpha, double beta, double gamma = 0) {
-  return {ns(alpha), TimePerByte{beta}, TimePerByte{gamma}};
+  return {of_ns(alpha), TimePerByte{beta}, TimePerByte{gamma}};
 }
 
 }  // namespace
@@ -36,23 +36,23 @@ TEST_CASE("two servers of two ranks by hand: inside 1 ns and 0.5 ns a byte, betw
   CHECK(cost.levels());
   CHECK_FALSE(cost.one_server());
   // A ring of 4 that enters and leaves each server once: 3 steps of 10 + 100 x 2 a half.
-  CHECK(time(reduce_scatter, all) == ns(630));
-  CHECK(time(all_gather, all) == ns(630));
-  CHECK(time(all_reduce, all) == ns(1260));
+  CHECK(time(reduce_scatter, all) == of_ns(630));
+  CHECK(time(all_gather, all) == of_ns(630));
+  CHECK(time(all_reduce, all) == of_ns(1260));
   // Blocks of 100. One message leaves a server at distances 1 and 3, two at distance 2: 10 + 200, 10 + 400, 10 + 200.
-  CHECK(time(all_to_all, all) == ns(830));
+  CHECK(time(all_to_all, all) == of_ns(830));
   // To the other server 10 + 800, inside 1 + 200.
-  CHECK(time(broadcast, all) == ns(1011));
+  CHECK(time(broadcast, all) == of_ns(1011));
   // Two ranks a server swap 400 each: 10 + 800 x 2.
-  CHECK(time(exchange, all) == ns(1610));
-  CHECK(time(reduce_scatter, server) == ns(101));
-  CHECK(time(all_reduce, server) == ns(202));
-  CHECK(time(exchange, server) == ns(201));
+  CHECK(time(exchange, all) == of_ns(1610));
+  CHECK(time(reduce_scatter, server) == of_ns(101));
+  CHECK(time(all_reduce, server) == of_ns(202));
+  CHECK(time(exchange, server) == of_ns(201));
   // A ring of two servers: 10 + 200 x 2 a half; if both ranks of a server do it at once, 10 + 200 x 4.
-  CHECK(time(all_reduce, leaders) == ns(820));
-  CHECK(time(exchange, leaders) == ns(810));
-  CHECK(time(all_reduce, peers) == ns(1620));
-  CHECK(time(exchange, peers) == ns(1610));
+  CHECK(time(all_reduce, leaders) == of_ns(820));
+  CHECK(time(exchange, leaders) == of_ns(810));
+  CHECK(time(all_reduce, peers) == of_ns(1620));
+  CHECK(time(exchange, peers) == of_ns(1610));
 }
 
 TEST_CASE("three servers of four ranks by hand, adding up at 1 ns a byte") {
@@ -61,24 +61,24 @@ TEST_CASE("three servers of four ranks by hand, adding up at 1 ns a byte") {
     return cost.of(kind, scope).of(Bytes{bytes});
   };
   // 11 steps of 100 bytes: 10 + 100 x (2 + 1), and back without adding up.
-  CHECK(time(reduce_scatter, all, 1200) == ns(3410));
-  CHECK(time(all_gather, all, 1200) == ns(2310));
+  CHECK(time(reduce_scatter, all, 1200) == of_ns(3410));
+  CHECK(time(all_gather, all, 1200) == of_ns(2310));
   // Blocks of 100: 1, 2, 3 messages leave a server at distances 1 to 3 and 11 to 9, four at 4 to 8: 32 blocks in all.
-  CHECK(time(all_to_all, all, 1200) == ns(11 * 10 + 32 * 100 * 2));
+  CHECK(time(all_to_all, all, 1200) == of_ns(11 * 10 + 32 * 100 * 2));
   // Two steps among three servers, two among four ranks.
-  CHECK(time(broadcast, all, 1200) == ns(2 * (10 + 2400) + 2 * (1 + 600)));
-  CHECK(time(reduce, all, 1200) == ns(2 * (10 + 3600) + 2 * (1 + 1800)));
+  CHECK(time(broadcast, all, 1200) == of_ns(2 * (10 + 2400) + 2 * (1 + 600)));
+  CHECK(time(reduce, all, 1200) == of_ns(2 * (10 + 3600) + 2 * (1 + 1800)));
   // Two thirds of 300 bytes at four times 2 ns, adding up not shared.
-  CHECK(time(reduce_scatter, peers, 300) == ns(20 + 200 * 9));
-  CHECK(time(all_gather, leaders, 1200) == ns(20 + 800 * 2));
-  CHECK(time(all_gather, server, 1200) == ns(3 + 450));
+  CHECK(time(reduce_scatter, peers, 300) == of_ns(20 + 200 * 9));
+  CHECK(time(all_gather, leaders, 1200) == of_ns(20 + 800 * 2));
+  CHECK(time(all_gather, server, 1200) == of_ns(3 + 450));
 }
 
 TEST_CASE("where the inside is the slower link, it decides the steps that use it") {
   const ExchangeCost cost = ExchangeCost::two_level(2, 2, cable(20, 3), cable(10, 2));
-  CHECK(cost.of(all_reduce).of(Bytes{400}) == ns(2 * (60 + 900)));
+  CHECK(cost.of(all_reduce).of(Bytes{400}) == of_ns(2 * (60 + 900)));
   // Distances 1 and 3: 20 + 100 x 3 inside; distance 2 is between only: 10 + 100 x 4.
-  CHECK(cost.of(all_to_all).of(Bytes{400}) == ns(2 * 320 + 410));
+  CHECK(cost.of(all_to_all).of(Bytes{400}) == of_ns(2 * 320 + 410));
 }
 
 TEST_CASE("one rank a server, and one server, are a ring on the one link that there is") {
@@ -93,8 +93,8 @@ TEST_CASE("one rank a server, and one server, are a ring on the one link that th
       CHECK(flat.of(kind, scope).of(Bytes{1000}) == between.of(kind, scope).of(Bytes{1000}));
     CHECK(together.of(kind).of(Bytes{1000}) == inside.of(kind).of(Bytes{1000}));
     CHECK(together.of(kind, server).of(Bytes{1000}) == inside.of(kind).of(Bytes{1000}));
-    CHECK(together.of(kind, leaders).of(Bytes{1000}) == ns(0));
-    CHECK(together.of(kind, peers).of(Bytes{1000}) == ns(0));
+    CHECK(together.of(kind, leaders).of(Bytes{1000}) == of_ns(0));
+    CHECK(together.of(kind, peers).of(Bytes{1000}) == of_ns(0));
   }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("the closed forms are what schedules take on servers of four GPUs behi
   GraphSpec graph;
   graph.nodes.push_back({"switch", NodeKind::fabric_switch, std::nullopt, false});
   const auto connect = [&](const std::string& a, const std::string& b, double bandwidth, std::int64_t latency) {
-    graph.links.push_back({a, b, ByteRate{bandwidth}, ns(latency), true, 1});
+    graph.links.push_back({a, b, ByteRate{bandwidth}, of_ns(latency), true, 1});
   };
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string here = "server" + std::to_string(i);

@@ -14,7 +14,7 @@ using namespace contend;
 
 namespace {
 
-constexpr CollectiveKind kKinds[] = {
+constexpr CollectiveKind kAllKinds[] = {
     CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather, CollectiveKind::broadcast,
     CollectiveKind::reduce,     CollectiveKind::all_to_all,     CollectiveKind::exchange};
 
@@ -78,7 +78,7 @@ TEST_CASE("where all links are the same, every collective costs what the ring's 
     const TimePerByte gamma{0.5};
     const ExchangeCost even = link_cost(links, gamma, {}, 1);
     const ExchangeCost ring = ExchangeCost::ring(n, {Time::microseconds(50), TimePerByte{8}, gamma});
-    for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveKind kind : kAllKinds) {
       for (const std::int64_t bytes : {1, 1000, 100'000'000}) {
         INFO(n, " workers, kind ", static_cast<int>(kind), ", ", bytes, " bytes");
         CHECK(std::abs((cost(even, kind, bytes) - cost(ring, kind, bytes)).ns()) <= 3);
@@ -144,7 +144,7 @@ TEST_CASE("property: no collective is slower than over its slowest link, or fast
     const ExchangeCost costs = link_cost(links, {}, {}, 1);
     const ExchangeCost above = ExchangeCost::ring(static_cast<int>(n), slow);
     const ExchangeCost below = ExchangeCost::ring(static_cast<int>(n), fast);
-    for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveKind kind : kAllKinds) {
       for (const std::int64_t bytes : {1, 1000, 30'000, 1'000'000}) {
         INFO(n, " sites, kind ", static_cast<int>(kind), ", ", bytes, " bytes");
         CHECK(cost(costs, kind, bytes) <= cost(above, kind, bytes) + Time::nanoseconds(3));

@@ -15,7 +15,7 @@ using namespace contend;
 
 namespace {
 
-LinkMatrix sites(std::size_t n) {
+LinkMatrix named_sites(std::size_t n) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < n; ++i) names.push_back("s" + std::to_string(i));
   return LinkMatrix{names};
@@ -28,7 +28,7 @@ void join(LinkMatrix& links, std::size_t a, std::size_t b, double mbps) {
 
 /// Rates from 1 to 1000 Mbit/s; a link is there with this probability, those of a random tree always.
 LinkMatrix random_links(RandomStream& stream, std::size_t n, double density) {
-  LinkMatrix links = sites(n);
+  LinkMatrix links = named_sites(n);
   for (std::size_t a = 1; a < n; ++a) {
     const auto up = static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(a) - 1));
     for (std::size_t b = 0; b < a; ++b) {
@@ -66,7 +66,7 @@ bool is_pairing(const LinkMatrix& links, const PeerRound& round) {
   return true;
 }
 
-/// Whether the transfers of `count` rounds from `first` on, the sequence repeated, connect all sites.
+/// Whether the transfers of `count` rounds from `first` on, the sequence repeated, connect all named_sites.
 bool connect(const std::vector<PeerRound>& rounds, std::size_t first, std::size_t count, std::size_t n) {
   std::vector<std::size_t> part(n);
   std::iota(part.begin(), part.end(), std::size_t{0});
@@ -82,7 +82,7 @@ bool connect(const std::vector<PeerRound>& rounds, std::size_t first, std::size_
 }  // namespace
 
 TEST_CASE("a ring: one round to the right, one to the left") {
-  LinkMatrix links = sites(3);
+  LinkMatrix links = named_sites(3);
   for (std::size_t i = 0; i < 3; ++i) join(links, i, (i + 1) % 3, 100);
   PeerRule rule;
   rule.kind = PeerRule::Kind::ring;
@@ -95,7 +95,7 @@ TEST_CASE("a ring: one round to the right, one to the left") {
 TEST_CASE("matched pairs take the fastest links, and the slow one between them when the block runs out, by hand") {
   // Two fast pairs 0-1 and 2-3, slow links between them, 1-2 the best of those. Within 3 rounds: blocks of 2. The first
   // round is free: the fast pairs. They leave 2 components and 1 round: over 1-2, and 0 and 3 over their own link.
-  LinkMatrix links = sites(4);
+  LinkMatrix links = named_sites(4);
   for (std::size_t a = 0; a < 4; ++a) {
     for (std::size_t b = a + 1; b < 4; ++b) join(links, a, b, 10);
   }
@@ -114,7 +114,7 @@ TEST_CASE("matched pairs take the fastest links, and the slow one between them w
 }
 
 TEST_CASE("who finds nobody over the threshold is paired over other links") {
-  LinkMatrix links = sites(4);
+  LinkMatrix links = named_sites(4);
   for (std::size_t a = 0; a < 4; ++a) {
     for (std::size_t b = a + 1; b < 4; ++b) join(links, a, b, 300);
   }
@@ -125,7 +125,8 @@ TEST_CASE("who finds nobody over the threshold is paired over other links") {
   CHECK(peer_rounds(links, matched(9, 480), 1).front() == PeerRound{{0, 1}, {1, 0}, {2, 3}, {3, 2}});
 }
 
-TEST_CASE("property: links of any `within` rounds in a row connect all sites, and nobody stays alone needlessly") {
+TEST_CASE(
+    "property: links of any `within` rounds in a row connect all named_sites, and nobody stays alone needlessly") {
   RandomStream stream{1, "peers test"};
   for (int i = 0; i < 300; ++i) {
     const auto n = static_cast<std::size_t>(stream.uniform_integer(2, 14));
@@ -170,21 +171,22 @@ TEST_CASE("random pairs: everybody but an odd one, all pairs about as often, the
 }
 
 TEST_CASE("what no pairing can be made of is refused, with what would do") {
-  LinkMatrix links = sites(5);
+  LinkMatrix links = named_sites(5);
   for (std::size_t a = 0; a < 5; ++a) {
     for (std::size_t b = a + 1; b < 5; ++b) join(links, a, b, 100);
   }
   CHECK(complaint(links, matched(10, 101)) ==
         "no link reaches the threshold of 101 Mbit/s in both directions; the fastest has 100");
-  CHECK(complaint(links, matched(4)) == "4 rounds are too few to connect 5 sites: expected at least 5");
-  CHECK(complaint(links.first(1), {}) == "there is nobody to exchange with: expected at least 2 sites");
-  LinkMatrix apart = sites(4);
+  CHECK(complaint(links, matched(4)) == "4 rounds are too few to connect 5 named_sites: expected at least 5");
+  CHECK(complaint(links.first(1), {}) == "there is nobody to exchange with: expected at least 2 named_sites");
+  LinkMatrix apart = named_sites(4);
   join(apart, 0, 1, 10);
   join(apart, 2, 3, 10);
-  CHECK(complaint(apart, matched(99)) == "the links in both directions don't connect the 4 sites: they are in 2 parts");
+  CHECK(complaint(apart, matched(99)) ==
+        "the links in both directions don't connect the 4 named_sites: they are in 2 parts");
   CHECK(complaint(apart, {}) ==
         "no link from s0 to s2, s0 to s3, s1 to s2, s1 to s3, s2 to s0 and 3 more: a random pairing needs it");
   PeerRule ring;
   ring.kind = PeerRule::Kind::ring;
-  CHECK(complaint(apart, ring) == "no link from s1 to s2, s3 to s0: a ring in the order of the sites needs it");
+  CHECK(complaint(apart, ring) == "no link from s1 to s2, s3 to s0: a ring in the order of the named_sites needs it");
 }

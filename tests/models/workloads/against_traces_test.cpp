@@ -41,9 +41,9 @@ std::vector<std::string> split(const std::string& line) {
   return fields;
 }
 
-using Row = std::function<void(const std::vector<std::string>&, Sample&)>;
+using TraceRow = std::function<void(const std::vector<std::string>&, Sample&)>;
 
-std::optional<Sample> read(const std::string& file, const Row& row) {
+std::optional<Sample> read(const std::string& file, const TraceRow& row) {
   const char* const root = std::getenv("CONTEND_DATA");
   const std::string path = std::string{root != nullptr ? root : "../shared/data"} + "/traces/" + file;
   std::ifstream stream{path};
@@ -119,7 +119,7 @@ struct Tolerance {
   double durations, sizes, gaps, gpu_time, hourly;
 };
 
-void compare(const char* name, const std::string& file, const Row& row, const Tolerance& tolerance) {
+void compare(const char* name, const std::string& file, const TraceRow& row, const Tolerance& tolerance) {
   const std::optional<Sample> found = read(file, row);
   if (!found) return;
   const Sample& real = *found;

@@ -4,6 +4,7 @@
 #include "models/overlap/problem.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
+#include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,35 +18,11 @@
 #include <doctest/doctest.h>
 
 using namespace contend;
+using namespace contend::test;
 
 namespace {
 
-/// The policy of that name, with these parameters and the defaults of the others.
-template <class Port>
-std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, std::string_view name,
-                           const std::map<std::string, ParameterValue>& given = {}) {
-  for (const PolicyRow<Port>& row : table) {
-    if (row.name != name) continue;
-    std::vector<std::pair<std::string, ParameterValue>> values;
-    for (const ParameterInfo& each : row.parameters) {
-      const auto own = given.find(std::string{each.name});
-      values.emplace_back(each.name, own == given.end() ? each.default_value : own->second);
-    }
-    return row.make(Parameters{std::move(values)}, {});
-  }
-  FAIL("no policy ", name);
-  return nullptr;
-}
-
-std::unique_ptr<GradientCodec> codec_of(std::string_view name,
-                                        const std::map<std::string, ParameterValue>& given = {}) {
-  return make(compression_policies(), name, given);
-}
-
-const KernelCosts& kernel_costs() {
-  static const KernelCosts costs{*find_device("V100-SXM2"), RooflineOptions{}};
-  return costs;
-}
+using Given = std::vector<std::pair<std::string, ParameterValue>>;
 
 /// Four workers; a matrix of 40 x 10 in the upper layer, a vector of 50 and a matrix of 20 x 8 below, all fp32.
 OverlapProblem three_gradients() {
@@ -55,14 +32,14 @@ OverlapProblem three_gradients() {
   problem.gradients = {{1, Bytes{1600}, 40, 10}, {0, Bytes{200}, 50, 1}, {0, Bytes{640}, 20, 8}};
   problem.workers = 4;
   problem.cost = ExchangeCost::ring(4, {Time::microseconds(5), TimePerByte{1}, {}});
-  problem.kernels = kernel_costs();
+  problem.kernels = v100_kernels();
   return problem;
 }
 
 /// `all-gather 96, ...` of the collectives by which the whole gradient, 610 values, is sent as one group.
-std::string sent(std::string_view name, const std::map<std::string, ParameterValue>& given = {}, int phase = 0) {
+std::string sent(std::string_view name, const Given& given = {}, int phase = 0) {
   OverlapProblem problem = three_gradients();
-  const auto codec = codec_of(name, given);
+  const auto codec = compression(name, given);
   problem.phase = phase;
   std::string text;
   for (const ExchangeStage& stage : codec->stages(problem, {0, 2})) {
@@ -82,8 +59,8 @@ struct Factors {
 Factors factors_of(std::string_view model, std::int64_t rank) {
   TimedModel timed = roofline_times(build_model(*find_model(model), 0), *find_device("V100-SXM2"), 1);
   OverlapProblem problem = overlap_problem(timed, 4, ExchangeCost::ring(4, {}));
-  problem.kernels = kernel_costs();
-  const auto power = codec_of("power-sgd", {{"rank", rank}});
+  problem.kernels = v100_kernels();
+  const auto power = compression("power-sgd", {{"rank", rank}});
   const auto stages = power->stages(problem, {0, problem.gradients.size() - 1});
   Factors factors;
   for (const auto& each : problem.gradients) {
@@ -148,12 +125,12 @@ TEST_CASE("factors of low rank as derived from the architectures (in thousands o
 }
 
 TEST_CASE("phases: a warm-up, and P and Q in turn") {
-  CHECK(codec_of("onebit-adam", {{"warm_up", 0.25}})->phases() == std::vector<double>{0.25, 0.75});
-  CHECK(codec_of("acp-sgd")->phases() == std::vector<double>{0.5, 0.5});
+  CHECK(compression("onebit-adam", {{"warm_up", 0.25}})->phases() == std::vector<double>{0.25, 0.75});
+  CHECK(compression("acp-sgd")->phases() == std::vector<double>{0.5, 0.5});
   // 1 / (w + (1 - w) / 16) of the volume in fp16 at w = 0.15 is 4.92; the abstract's "up to 5x".
   OverlapProblem problem = three_gradients();
   problem.gradients = {{1, Bytes{1'600'000}, 400'000, 1}, {0, Bytes{1'600'000}, 400'000, 1}};
-  const auto codec = codec_of("onebit-adam");
+  const auto codec = compression("onebit-adam");
   std::vector<double> bytes;
   for (problem.phase = 0; problem.phase < 2; ++problem.phase) {
     double ns = 0;
@@ -168,9 +145,9 @@ TEST_CASE("phases: a warm-up, and P and Q in turn") {
 
 TEST_CASE("kernels before the first collective hold up the backward pass, those after it don't") {
   OverlapProblem problem = three_gradients();
-  const auto codec = codec_of("sign-sgd");
+  const auto codec = compression("sign-sgd");
   problem.codec = codec.get();
-  const IterationGraph graph = make(fusion_policies(), "wfbp")->plan(problem).graph;
+  const IterationGraph graph = fusion("wfbp")->plan(problem).graph;
   const auto op = [&](std::string_view begin) {
     for (std::size_t i = 0; i < graph.ops().size(); ++i) {
       if (graph.ops()[i].name.starts_with(begin)) return OpId{i};
@@ -195,9 +172,9 @@ TEST_CASE("every method under every fusion policy: a sound graph, and the fast e
     for (const PolicyRow<FusionPolicy>& fusion : fusion_policies()) {
       INFO(std::string{method.name}, " with ", std::string{fusion.name});
       OverlapProblem problem = three_gradients();
-      const auto codec = codec_of(method.name);
+      const auto codec = compression(method.name);
       problem.codec = codec.get();
-      const auto policy = make(fusion_policies(), fusion.name);
+      const auto policy = contend::test::fusion(fusion.name);
       const bool refused = std::find(of_gradients.begin(), of_gradients.end(), fusion.name) != of_gradients.end() &&
                            codec->moment() != ExchangeMoment::gradients;
       if (refused || std::find(cut.begin(), cut.end(), fusion.name) != cut.end()) {
@@ -222,10 +199,10 @@ TEST_CASE("every method under every fusion policy: a sound graph, and the fast e
 }
 
 TEST_CASE("who meets whom: a ring, pairs over fast links, or anybody") {
-  CHECK(codec_of("top-k")->peers().kind == PeerRule::Kind::random);
-  CHECK(codec_of("d-psgd")->peers().kind == PeerRule::Kind::ring);
-  CHECK(codec_of("saps", {{"matched", false}})->peers().kind == PeerRule::Kind::random);
-  const PeerRule saps = codec_of("saps", {{"threshold_mbps", 80.0}, {"within", std::int64_t{7}}})->peers();
+  CHECK(compression("top-k")->peers().kind == PeerRule::Kind::random);
+  CHECK(compression("d-psgd")->peers().kind == PeerRule::Kind::ring);
+  CHECK(compression("saps", {{"matched", false}})->peers().kind == PeerRule::Kind::random);
+  const PeerRule saps = compression("saps", {{"threshold_mbps", 80.0}, {"within", std::int64_t{7}}})->peers();
   CHECK(saps.kind == PeerRule::Kind::matched);
   CHECK(saps.threshold == ByteRate{1e7});
   CHECK(saps.within == 7);
@@ -234,27 +211,27 @@ TEST_CASE("who meets whom: a ring, pairs over fast links, or anybody") {
 TEST_CASE("a ring of two has one neighbour") {
   OverlapProblem problem = three_gradients();
   problem.workers = 2;
-  CHECK(codec_of("d-psgd")->stages(problem, {0, 2}).size() == 2);
+  CHECK(compression("d-psgd")->stages(problem, {0, 2}).size() == 2);
 }
 
 TEST_CASE("a method refuses what it can't work on") {
   OverlapProblem halves = three_gradients();
   halves.gradient_element_bytes = 2;
-  CHECK_THROWS_AS(static_cast<void>(codec_of("fp16")->stages(halves, {0, 2})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(compression("fp16")->stages(halves, {0, 2})), InputError);
   OverlapProblem layers = three_gradients();
   layers.gradients[1].rows = layers.gradients[1].columns = 0;  // several tensors
-  CHECK_THROWS_AS(static_cast<void>(codec_of("acp-sgd")->stages(layers, {0, 2})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(compression("acp-sgd")->stages(layers, {0, 2})), InputError);
   OverlapProblem shapeless = three_gradients();
   for (auto& each : shapeless.gradients) {
     each.rows = each.size.count() / 4;
     each.columns = 1;
   }
-  CHECK_THROWS_AS(static_cast<void>(codec_of("power-sgd")->stages(shapeless, {0, 2})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(compression("power-sgd")->stages(shapeless, {0, 2})), InputError);
 }
 
 TEST_CASE("a kernel takes the roofline's time, by hand") {
   // V100-SXM2: 0.8 of 900 GB/s; 7.2 MB take 10 us, and 3 launches 15 us more.
-  CHECK(kernel_costs().of({7.2e6, 0, 3}) == Time::microseconds(25));
+  CHECK(v100_kernels().of({7.2e6, 0, 3}) == Time::microseconds(25));
   CHECK(KernelCosts(*find_device("V100-SXM2"), RooflineOptions{}, 4).of({7.2e6, 0, 3}) == Time::microseconds(55));
   CHECK_THROWS_AS(KernelCosts(*find_device("V100-SXM2"), RooflineOptions{}, 0), InputError);
 }

@@ -20,31 +20,14 @@
 #include <doctest/doctest.h>
 
 using namespace contend;
+using contend::test::compression;
 using contend::test::fusion;
 using contend::test::random_problem;
+using contend::test::v100_kernels;
 
 namespace {
 
-using Given = std::map<std::string, ParameterValue>;
-
-std::unique_ptr<GradientCodec> codec_of(std::string_view name, const Given& given = {}) {
-  for (const PolicyRow<GradientCodec>& row : compression_policies()) {
-    if (row.name != name) continue;
-    std::vector<std::pair<std::string, ParameterValue>> values;
-    for (const ParameterInfo& each : row.parameters) {
-      const auto own = given.find(std::string{each.name});
-      values.emplace_back(each.name, own == given.end() ? each.default_value : own->second);
-    }
-    return row.make(Parameters{std::move(values)}, {});
-  }
-  FAIL("no method ", name);
-  return nullptr;
-}
-
-const KernelCosts& kernel_costs() {
-  static const KernelCosts costs{*find_device("V100-SXM2"), RooflineOptions{}};
-  return costs;
-}
+using Given = std::vector<std::pair<std::string, ParameterValue>>;
 
 /// 610 values in three gradients on `servers` of `per_server` workers.
 OverlapProblem problem_on(int servers, int per_server) {
@@ -55,7 +38,7 @@ OverlapProblem problem_on(int servers, int per_server) {
   problem.workers = servers * per_server;
   problem.cost = ExchangeCost::two_level(servers, per_server, {Time::microseconds(1), TimePerByte{0.1}, {}},
                                          {Time::microseconds(5), TimePerByte{1}, {}});
-  problem.kernels = kernel_costs();
+  problem.kernels = v100_kernels();
   return problem;
 }
 
@@ -64,7 +47,7 @@ constexpr const char* kScopes[] = {"", " server", " leaders", " peers"};
 /// `all-gather inside 96 server, kernel add up, ...` of the stages of all gradients as one group.
 std::string stages(const OverlapProblem& problem, std::string_view name, const Given& given = {}) {
   std::string text;
-  for (const ExchangeStage& stage : codec_of(name, given)->stages(problem, {0, 2})) {
+  for (const ExchangeStage& stage : compression(name, given)->stages(problem, {0, 2})) {
     if (!text.empty()) text += ", ";
     if (stage.collective) {
       text += stage.name + " " + std::to_string(stage.bytes.count()) + kScopes[static_cast<std::size_t>(stage.scope)];
@@ -85,7 +68,7 @@ OverlapProblem random_levels(std::uint64_t seed) {
   range.servers = false;
   range.levels = true;
   OverlapProblem problem = random_problem(seed, range);
-  problem.kernels = kernel_costs();
+  problem.kernels = v100_kernels();
   return problem;
 }
 
@@ -154,18 +137,18 @@ TEST_CASE("stages on one server, on two, and without levels") {
   const OverlapProblem flat = problem_on(4, 1);
   CHECK(stages(flat, "dcd-psgd") == "kernel encode, to the left 618, to the right 618, kernel correct");
   for (const char* name : {"hierarchical", "hitopk"})
-    CHECK_THROWS_AS(static_cast<void>(codec_of(name)->stages(flat, {0, 2})), InputError);
+    CHECK_THROWS_AS(static_cast<void>(compression(name)->stages(flat, {0, 2})), InputError);
   for (const char* name : {"byte-grad", "q-adam", "decentralized", "dcd-psgd", "ecd-psgd"}) {
     OverlapProblem later = flat;
     later.phase = 1;
-    CHECK_THROWS_AS(static_cast<void>(codec_of(name, kInServers)->stages(later, {0, 2})), InputError);
+    CHECK_THROWS_AS(static_cast<void>(compression(name, kInServers)->stages(later, {0, 2})), InputError);
   }
 }
 
 TEST_CASE("DCD-PSGD keeps one more vector right than ECD-PSGD: its own") {
   OverlapProblem problem = problem_on(4, 1);
   problem.gradients = {{0, Bytes{32'000'000}, 8'000'000, 1}};
-  const auto correct = [&](const char* name) { return codec_of(name)->stages(problem, {0, 0}).back().duration; };
+  const auto correct = [&](const char* name) { return compression(name)->stages(problem, {0, 0}).back().duration; };
   // 8 million x (8 + 1) bytes at 0.8 x 900 GB/s: 100 us a vector; a launch of 5 us each.
   CHECK(correct("dcd-psgd") == Time::microseconds(3 * 105));
   CHECK(correct("ecd-psgd") == Time::microseconds(2 * 105));
@@ -175,7 +158,7 @@ TEST_CASE("an asynchronous average is sent in as many pieces as fit into the com
   // Computing takes 300 us, an all-reduce of m bytes among 4 workers 30 us and 1.5 ns a byte: 180,000 bytes fit.
   OverlapProblem problem = problem_on(4, 1);
   problem.gradients = {{1, Bytes{400'000}, 100'000, 1}, {0, Bytes{200'000}, 50'000, 1}};
-  const auto codec = codec_of("async-average");
+  const auto codec = compression("async-average");
   CHECK(codec->stages(problem, {0, 0}).empty());
   CHECK(codec->stages(problem, {0, 1})[1].bytes == Bytes{150'000});
   problem.gradients[1].size = Bytes{140'000};  // 3 x 180,000: as a whole
@@ -190,7 +173,7 @@ TEST_CASE("an iteration that averages asynchronously is computing and kernels, t
   std::size_t compared = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     OverlapProblem problem = random_levels(seed);
-    const auto codec = codec_of("async-average");
+    const auto codec = compression("async-average");
     problem.codec = codec.get();
     for (const char* name : {"bsp", "wfbp", "mg-wfbp", "asc-wfbp"}) {
       const auto graph = plan(*fusion(name), problem);
@@ -209,7 +192,7 @@ TEST_CASE("when weights are exchanged, by hand: one gradient, forward 10 us, bac
   problem.layers = {{"only", Time::microseconds(10), Time::microseconds(20)}};
   problem.gradients = {{0, Bytes{30'000}, 7'500, 1}};
   const auto time = [&](const char* method) {
-    const auto codec = codec_of(method);
+    const auto codec = compression(method);
     problem.codec = codec.get();
     problem.phase = static_cast<int>(codec->phases().size()) - 1;
     const IterationGraph graph = fusion("bsp")->plan(problem).graph;
@@ -228,7 +211,7 @@ TEST_CASE(
                     {"middle", Time::microseconds(50), Time::microseconds(100)},
                     {"high", Time::microseconds(50), Time::microseconds(100)}};
   problem.gradients = {{2, Bytes{4000}, 1000, 1}, {0, Bytes{4000}, 1000, 1}};
-  const auto codec = codec_of("byte-grad");
+  const auto codec = compression("byte-grad");
   problem.codec = codec.get();
   const IterationGraph graph = fusion("wfbp")->plan(problem).graph;
   SteadyStateOptions options;
@@ -255,7 +238,7 @@ TEST_CASE("a dense all-reduce through peers sends as much as a flat ring, and le
       SentVolume sent;
       OverlapProblem even = problem;
       even.gradients = {{0, Bytes{4 * n * 8}, n * 8, 1}};
-      for (const ExchangeStage& stage : codec_of("hierarchical")->stages(even, {0, 0})) {
+      for (const ExchangeStage& stage : compression("hierarchical")->stages(even, {0, 0})) {
         const SentVolume part = sent_volume(*stage.collective, stage.scope, stage.bytes, n, per_server);
         sent.by_worker += part.by_worker;
         sent.by_interface += part.by_interface;
@@ -275,7 +258,7 @@ TEST_CASE("every method on levels under every fusion policy: the fast executor e
       if (method.name == "none") continue;
       OverlapProblem problem = random_levels(seed);
       const bool second = seed % 2 == 1;
-      const auto codec = codec_of(
+      const auto codec = compression(
           method.name, {{"hierarchical", second && problem.cost.levels()}, {"leaders", second}, {"density", 0.01}});
       problem.codec = codec.get();
       problem.phase = static_cast<int>(seed % codec->phases().size());
@@ -306,7 +289,7 @@ TEST_CASE("no dense all-reduce on levels beats the lower bound") {
     OverlapProblem problem = random_levels(seed);
     const double bound = static_cast<double>(iteration_bound(problem).value().ns());
     for (const bool leaders : {false, true}) {
-      const auto codec = codec_of("hierarchical", {{"leaders", leaders}});
+      const auto codec = compression("hierarchical", {{"leaders", leaders}});
       problem.codec = codec.get();
       for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
         const auto policy = fusion(row.name);

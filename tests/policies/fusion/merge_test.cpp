@@ -26,12 +26,6 @@ OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vecto
   return problem;
 }
 
-std::vector<std::size_t> ends(const MergePlan& plan) {
-  std::vector<std::size_t> last;
-  for (const GradientGroup& group : plan) last.push_back(group.last);
-  return last;
-}
-
 /// The slow obvious one: every one of the 2^(n-1) plans.
 double exhaustive_end_ns(const OverlapProblem& problem, const SerialCost& cost) {
   const std::size_t n = problem.gradients.size();

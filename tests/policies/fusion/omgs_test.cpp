@@ -48,12 +48,6 @@ OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vecto
   return problem;
 }
 
-std::vector<std::size_t> ends(const MergePlan& plan) {
-  std::vector<std::size_t> last;
-  for (const GradientGroup& group : plan) last.push_back(group.last);
-  return last;
-}
-
 /// A message of m bytes: 10 ns of selection, an all-gather of m / 10 + 1 bytes.
 class TenNs final : public GradientCodec {
  public:

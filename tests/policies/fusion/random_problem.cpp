@@ -109,4 +109,15 @@ std::unique_ptr<GradientCodec> compression(std::string_view name,
   return make(compression_policies(), name, given);
 }
 
+const KernelCosts& v100_kernels() {
+  static const KernelCosts costs{*find_device("V100-SXM2"), RooflineOptions{}};
+  return costs;
+}
+
+std::vector<std::size_t> ends(const MergePlan& plan) {
+  std::vector<std::size_t> last;
+  for (const GradientGroup& group : plan) last.push_back(group.last);
+  return last;
+}
+
 }  // namespace contend::test

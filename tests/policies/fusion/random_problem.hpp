@@ -2,6 +2,7 @@
 // Random models and networks for the properties of schedules.
 
 #include "models/overlap/problem.hpp"
+#include "policies/fusion/merge.hpp"
 #include "policies/registry.hpp"
 
 #include <cstdint>
@@ -30,5 +31,11 @@ struct ProblemRange {
     std::string_view name, const std::vector<std::pair<std::string, ParameterValue>>& given = {});
 [[nodiscard]] std::unique_ptr<GradientCodec> compression(
     std::string_view name, const std::vector<std::pair<std::string, ParameterValue>>& given = {});
+
+/// Kernels by the roofline of V100-SXM2.
+[[nodiscard]] const KernelCosts& v100_kernels();
+
+/// The last gradient of each group.
+[[nodiscard]] std::vector<std::size_t> ends(const MergePlan& plan);
 
 }  // namespace contend::test

@@ -32,7 +32,7 @@ std::unique_ptr<FusionPolicy> small(const PolicyRow<FusionPolicy>& row, std::uin
 }
 
 /// Nothing if the policy can't work with the exchange of the problem.
-std::optional<IterationGraph> plan(const FusionPolicy& policy, const OverlapProblem& problem) {
+std::optional<IterationGraph> graph_of(const FusionPolicy& policy, const OverlapProblem& problem) {
   try {
     return policy.plan(problem).graph;
   } catch (const InputError&) {
@@ -47,7 +47,7 @@ TEST_CASE("the fast executor ends every iteration on the same nanosecond as the 
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const OverlapProblem problem = random_problem(seed, kAnything);
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
-      const auto graph = plan(*small(row, seed), problem);
+      const auto graph = graph_of(*small(row, seed), problem);
       if (!graph) continue;
       INFO("seed ", seed, " ", row.name, ": ", describe(problem));
       SteadyStateOptions options;
@@ -75,7 +75,7 @@ TEST_CASE("no policy beats the lower bound") {
     const OverlapProblem problem = random_problem(seed, kAnything);
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
       const auto policy = small(row, seed);
-      const auto graph = plan(*policy, problem);
+      const auto graph = graph_of(*policy, problem);
       if (!graph) continue;
       INFO("seed ", seed, " ", row.name, ": ", describe(problem));
       const double time = steady_state(*graph, problem.cost).iteration_ns;
