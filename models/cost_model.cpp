@@ -1,7 +1,7 @@
 #include "models/cost_model.hpp"
 
 #include "models/layer_work.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,43 +46,33 @@ std::string_view bound(bool compute) {
   return compute ? "compute" : "memory";
 }
 
-std::vector<Diagnostic> faults(const Device& device, int batch, const RooflineOptions& options) {
-  std::vector<Diagnostic> found;
-  const auto complain = [&](const char* key, std::string reason) {
-    Diagnostic diagnostic;
-    diagnostic.key = key;
-    diagnostic.reason = std::move(reason);
-    found.push_back(std::move(diagnostic));
-  };
-  if (batch < 1) complain("batch", fmt::format("expected at least 1, got {}", batch));
-  if (options.type == DataType::int8) complain("type", "int8 is for inference; nothing is trained in it");
+void check(const Device& device, int batch, const RooflineOptions& options, Complaints& found) {
+  if (batch < 1) found.add("batch", fmt::format("expected at least 1, got {}", batch));
+  if (options.type == DataType::int8) found.add("type", "int8 is for inference; nothing is trained in it");
   if (!device.supports(options.type)) {
     std::vector<std::string_view> supported;
     for (const DataType type : kDataTypes) {
       if (device.supports(type) && type != DataType::int8) supported.push_back(to_string(type));
     }
-    complain("type",
-             fmt::format("{} has no {}; it has {}", device.name, to_string(options.type), fmt::join(supported, ", ")));
+    found.add("type",
+              fmt::format("{} has no {}; it has {}", device.name, to_string(options.type), fmt::join(supported, ", ")));
   }
   const auto check_fraction = [&](const char* key, double value) {
-    if (!(value > 0 && value <= 1)) complain(key, fmt::format("expected a number above 0, at most 1, got {}", value));
+    if (!(value > 0 && value <= 1)) found.add(key, fmt::format("expected a number above 0, at most 1, got {}", value));
   };
   check_fraction("matrix_unit_efficiency", options.matrix_unit_efficiency);
   check_fraction("vector_efficiency", options.vector_efficiency);
   check_fraction("memory_efficiency", options.memory_efficiency);
-  if (options.ramp < Time{}) complain("ramp", "must not be negative");
-  if (options.launch_overhead < Time{}) complain("launch_overhead", "must not be negative");
-  return found;
+  if (options.ramp < Time{}) found.add("ramp", "must not be negative");
+  if (options.launch_overhead < Time{}) found.add("launch_overhead", "must not be negative");
 }
 
 // A pass of a layer that takes longer than a day is a slip in the batch or the device, and might not fit into a Time.
-Time time_of(const Layer& layer, double ns, std::vector<Diagnostic>& found) {
+Time time_of(const Layer& layer, double ns, Complaints& found) {
   constexpr double kDay_ns = 86'400e9;
   if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
-  Diagnostic diagnostic;
-  diagnostic.key = fmt::format("layer `{}`", layer.name);
-  diagnostic.reason = fmt::format("a pass would take {:.3g} s, more than a day", ns * 1e-9);
-  found.push_back(std::move(diagnostic));
+  found.add(fmt::format("layer `{}`", layer.name),
+            fmt::format("a pass would take {:.3g} s, more than a day", ns * 1e-9));
   return {};
 }
 
@@ -98,8 +88,9 @@ double efficiency(double flops, const Device& device, const RooflineOptions& opt
 TimedModel roofline_times(const LayerTable& table, const Device& device, int batch, const RooflineOptions& options) {
   validate(table);
   validate(device);
-  std::vector<Diagnostic> found = faults(device, batch, options);
-  if (!found.empty()) throw InputError{std::move(found)};
+  Complaints found;
+  check(device, batch, options, found);
+  found.throw_if_any();
 
   const Roofline roofline{device, options};
   const double element_bytes = activation_bytes(options.type);
@@ -122,7 +113,7 @@ TimedModel roofline_times(const LayerTable& table, const Device& device, int bat
                     bound(forward.compute_bound), bound(input_gradient.compute_bound || weight_gradient.compute_bound));
     model.layers.push_back(std::move(timed));
   }
-  if (!found.empty()) throw InputError{std::move(found)};
+  found.throw_if_any();
   validate(model);
   return model;
 }

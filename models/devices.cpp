@@ -1,6 +1,6 @@
 #include "models/devices.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -227,12 +227,9 @@ std::vector<std::string> device_names() {
 }
 
 void validate(const Device& device) {
-  std::vector<Diagnostic> found;
+  Complaints found;
   const auto complain = [&](std::string reason) {
-    Diagnostic diagnostic;
-    diagnostic.key = fmt::format("device `{}`", device.name);
-    diagnostic.reason = std::move(reason);
-    found.push_back(std::move(diagnostic));
+    found.add(fmt::format("device `{}`", device.name), std::move(reason));
   };
   const auto check_rate = [&](const char* what, double rate, bool required) {
     if (!std::isfinite(rate) || rate < 0 || (required && rate == 0)) {
@@ -250,7 +247,7 @@ void validate(const Device& device) {
   check_rate("the PCIe rate", device.pcie.bytes_per_second(), false);
   check_rate("the NVLink rate", device.nvlink.bytes_per_second(), false);
   if (device.memory <= Bytes{}) complain(fmt::format("expected memory, got {} bytes", device.memory.count()));
-  if (!found.empty()) throw InputError{std::move(found)};
+  found.throw_if_any();
 }
 
 }  // namespace contend

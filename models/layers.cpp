@@ -1,6 +1,6 @@
 #include "models/layers.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <functional>
 #include <numeric>
@@ -24,27 +24,23 @@ bool needs_parameters(LayerKind kind) {
          kind == LayerKind::recurrent;
 }
 
-// Collects complaints about one model; each is prefixed with the place in it.
-class Complaints {
+// Complaints about one model; each is prefixed with the place in it.
+class ModelComplaints {
  public:
-  explicit Complaints(std::string_view model) : model_{model} {}
+  explicit ModelComplaints(std::string_view model) : model_{model} {}
 
   void add(const std::string& place, std::string reason) {
-    Diagnostic diagnostic;
-    diagnostic.key = place.empty() ? fmt::format("model `{}`", model_) : fmt::format("model `{}`: {}", model_, place);
-    diagnostic.reason = std::move(reason);
-    found_.push_back(std::move(diagnostic));
+    found_.add(place.empty() ? fmt::format("model `{}`", model_) : fmt::format("model `{}`: {}", model_, place),
+               std::move(reason));
   }
   void add_if_negative(const std::string& place, std::string_view what, std::int64_t value) {
     if (value < 0) add(place, fmt::format("{} must not be negative, got {}", what, value));
   }
-  void throw_if_any() {
-    if (!found_.empty()) throw InputError{std::move(found_)};
-  }
+  void throw_if_any() { found_.throw_if_any(); }
 
  private:
   std::string_view model_;
-  std::vector<Diagnostic> found_;
+  Complaints found_;
 };
 
 // Names a layer by its position, too, because the name may be the fault.
@@ -52,13 +48,13 @@ std::string layer_place(std::size_t index, const std::string& name) {
   return fmt::format("layer {} `{}`", index + 1, name);
 }
 
-void check_name(Complaints& complaints, std::set<std::string>& seen, const std::string& place,
+void check_name(ModelComplaints& complaints, std::set<std::string>& seen, const std::string& place,
                 const std::string& name) {
   if (name.empty()) complaints.add(place, "a name is missing");
   if (!name.empty() && !seen.insert(name).second) complaints.add(place, "the name is used twice");
 }
 
-void check_tensors(Complaints& complaints, const std::string& layer, const std::vector<ParameterTensor>& tensors) {
+void check_tensors(ModelComplaints& complaints, const std::string& layer, const std::vector<ParameterTensor>& tensors) {
   std::set<std::string> names;
   for (const ParameterTensor& tensor : tensors) {
     const std::string place = fmt::format("{}: tensor `{}`", layer, tensor.name);
@@ -74,7 +70,7 @@ void check_tensors(Complaints& complaints, const std::string& layer, const std::
   }
 }
 
-void check_layer(Complaints& complaints, const std::string& place, const Layer& layer) {
+void check_layer(ModelComplaints& complaints, const std::string& place, const Layer& layer) {
   check_tensors(complaints, place, layer.parameters);
   if (needs_parameters(layer.kind) && layer.parameters.empty() && layer.shared_elements == 0) {
     complaints.add(place, fmt::format("a layer of kind {} needs parameters", to_string(layer.kind)));
@@ -146,7 +142,7 @@ std::int64_t LayerTable::backward_flops() const {
 }
 
 void validate(const LayerTable& table) {
-  Complaints complaints{table.name};
+  ModelComplaints complaints{table.name};
   if (table.layers.empty()) complaints.add("", "expected at least one layer");
   if (!table.layers.empty() && table.parameter_tensors() == 0) {
     complaints.add("", "no layer has parameters, so there is nothing to train");
@@ -200,7 +196,7 @@ std::vector<ReadyGradient> TimedModel::ready_gradients() const {
 }
 
 void validate(const TimedModel& model) {
-  Complaints complaints{model.name};
+  ModelComplaints complaints{model.name};
   if (model.layers.empty()) complaints.add("", "expected at least one layer");
   if (model.batch < 1) complaints.add("", fmt::format("expected a batch of at least 1, got {}", model.batch));
   if (model.gradient_element_bytes < 1) {

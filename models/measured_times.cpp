@@ -1,7 +1,7 @@
 // The part of models/cost_model.hpp that takes measured times.
 
 #include "models/cost_model.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,30 +19,14 @@ constexpr double kLongestLayer_s = 86'400;
 
 using RowOfLayer = std::map<std::string, const MeasuredLayer*>;
 
-class Complaints {
- public:
-  void add(const MeasuredLayer& row, std::string reason, std::string hint = {}) {
-    const std::string at = row.origin.empty() ? std::string{} : row.origin + ": ";
-    add(fmt::format("{}layer `{}`", at, row.name), std::move(reason), std::move(hint));
-  }
-  void add(std::string key, std::string reason, std::string hint = {}) {
-    Diagnostic diagnostic;
-    diagnostic.key = std::move(key);
-    diagnostic.reason = std::move(reason);
-    diagnostic.hint = std::move(hint);
-    found_.push_back(std::move(diagnostic));
-  }
-  void throw_if_any() {
-    if (!found_.empty()) throw InputError{std::move(found_)};
-  }
-
- private:
-  std::vector<Diagnostic> found_;
-};
+std::string place_of(const MeasuredLayer& row) {
+  const std::string at = row.origin.empty() ? std::string{} : row.origin + ": ";
+  return fmt::format("{}layer `{}`", at, row.name);
+}
 
 void check_time(Complaints& complaints, const MeasuredLayer& row, const char* which, std::optional<double> seconds) {
   if (!seconds || (*seconds > 0 && *seconds <= kLongestLayer_s)) return;
-  complaints.add(row, fmt::format("expected a {} time above 0 and at most a day, got {} s", which, *seconds));
+  complaints.add(place_of(row), fmt::format("expected a {} time above 0 and at most a day, got {} s", which, *seconds));
 }
 
 std::string unknown_layer_hint(const std::string& name, const std::vector<std::string>& layers) {
@@ -58,12 +42,14 @@ RowOfLayer join(Complaints& complaints, const std::string& model, const std::vec
   for (const MeasuredLayer& row : rows) {
     check_time(complaints, row, "forward", row.forward_s);
     check_time(complaints, row, "backward", row.backward_s);
-    if (!row.forward_s && !row.backward_s) complaints.add(row, "the row has neither a forward nor a backward time");
+    if (!row.forward_s && !row.backward_s)
+      complaints.add(place_of(row), "the row has neither a forward nor a backward time");
     const auto found = joined.find(row.name);
     if (found == joined.end()) {
-      complaints.add(row, fmt::format("model `{}` has no such layer", model), unknown_layer_hint(row.name, layers));
+      complaints.add(place_of(row), fmt::format("model `{}` has no such layer", model),
+                     unknown_layer_hint(row.name, layers));
     } else if (std::exchange(found->second, &row) != nullptr) {
-      complaints.add(row, "the layer has a row already");
+      complaints.add(place_of(row), "the layer has a row already");
     }
   }
   return joined;
@@ -105,8 +91,8 @@ void check_coverage(Complaints& complaints, const LayerTable& table, const RowOf
       if (!layer.parameters.empty()) missing.push_back(layer.name);
       continue;
     }
-    if (!row->backward_s) complaints.add(*row, "a backward time is missing");
-    if (!row->forward_s && !options.forward_share) complaints.add(*row, "a forward time is missing");
+    if (!row->backward_s) complaints.add(place_of(*row), "a backward time is missing");
+    if (!row->forward_s && !options.forward_share) complaints.add(place_of(*row), "a forward time is missing");
   }
   if (missing.empty()) return;
   constexpr std::size_t kShown = 5;

@@ -2,7 +2,7 @@
 
 #include "network/reachability.hpp"
 #include "sim/check.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -63,16 +63,6 @@ NodeId Topology::find_node(std::string_view name) const {
 
 namespace {
 
-using Complaints = std::vector<Diagnostic>;
-
-void complain(Complaints& complaints, std::string where, std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.key = std::move(where);
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  complaints.push_back(std::move(diagnostic));
-}
-
 void check_names(std::span<const Node> nodes, Complaints& complaints) {
   std::vector<std::size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -81,9 +71,8 @@ void check_names(std::span<const Node> nodes, Complaints& complaints) {
   });
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::string& name = nodes[order[i]].name;
-    if (name.empty()) complain(complaints, fmt::format("node {}", order[i]), "has no name");
-    if (i > 0 && !name.empty() && name == nodes[order[i - 1]].name)
-      complain(complaints, name, "two nodes of this name");
+    if (name.empty()) complaints.add(fmt::format("node {}", order[i]), "has no name");
+    if (i > 0 && !name.empty() && name == nodes[order[i - 1]].name) complaints.add(name, "two nodes of this name");
   }
 }
 
@@ -92,25 +81,24 @@ void check_places(std::span<const Node> nodes, Complaints& complaints) {
   std::uint32_t servers = 0;
   for (const Node& node : nodes) {
     if (node.server.valid()) servers = std::max(servers, node.server.value() + 1);
-    if (node.kind == NodeKind::gpu && !node.server.valid())
-      complain(complaints, node.name, "a GPU outside the servers");
+    if (node.kind == NodeKind::gpu && !node.server.valid()) complaints.add(node.name, "a GPU outside the servers");
     if (node.kind == NodeKind::fabric_switch && node.server.valid()) {
-      complain(complaints, node.name, "a switch of the fabric inside a server", "what forwards inside is a bridge");
+      complaints.add(node.name, "a switch of the fabric inside a server", "what forwards inside is a bridge");
     }
   }
   // A server number far beyond the nodes can't be right; it must not make us reserve memory for it.
   if (servers > nodes.size()) {
-    return complain(complaints, "servers",
-                    fmt::format("the largest number is {} but there are only {} nodes", servers - 1, nodes.size()));
+    return complaints.add(
+        "servers", fmt::format("the largest number is {} but there are only {} nodes", servers - 1, nodes.size()));
   }
   has_gpu.resize(servers);
   for (const Node& node : nodes) {
     if (node.kind == NodeKind::gpu && node.server.valid()) has_gpu[node.server.index()] = true;
   }
   for (std::size_t server = 0; server < has_gpu.size(); ++server) {
-    if (!has_gpu[server]) complain(complaints, fmt::format("server {}", server), "has no GPU");
+    if (!has_gpu[server]) complaints.add(fmt::format("server {}", server), "has no GPU");
   }
-  if (servers == 0) complain(complaints, "servers", "there is no GPU");
+  if (servers == 0) complaints.add("servers", "there is no GPU");
 }
 
 void check_links(std::span<const Node> nodes, std::span<const Link> links, Complaints& complaints) {
@@ -118,10 +106,10 @@ void check_links(std::span<const Node> nodes, std::span<const Link> links, Compl
     const auto name = [&] { return nodes[link.from.index()].name + "->" + nodes[link.to.index()].name; };
     const double bandwidth = link.bandwidth.bytes_per_second();
     if (!(bandwidth > 0) || !std::isfinite(bandwidth)) {
-      complain(complaints, name(), fmt::format("a bandwidth of {} bytes per second", bandwidth), "it must be > 0");
+      complaints.add(name(), fmt::format("a bandwidth of {} bytes per second", bandwidth), "it must be > 0");
     }
-    if (link.latency < Time{}) complain(complaints, name(), fmt::format("a latency of {} ns", link.latency.ns()));
-    if (link.from == link.to) complain(complaints, name(), "a link from a node to itself");
+    if (link.latency < Time{}) complaints.add(name(), fmt::format("a latency of {} ns", link.latency.ns()));
+    if (link.from == link.to) complaints.add(name(), "a link from a node to itself");
   }
 }
 
@@ -129,7 +117,7 @@ void check_paths(const Topology& topology, Complaints& complaints) {
   constexpr std::size_t kNamed = 5;
   const auto name = [&](NodeId node) { return topology.nodes()[node.index()].name; };
   for (const auto& [from, to] : gpus_without_path(topology, kNamed)) {
-    complain(complaints, name(from), "no path to " + name(to));
+    complaints.add(name(from), "no path to " + name(to));
   }
 }
 
@@ -169,7 +157,7 @@ void Topology::finish() {
     index_gpus();
     check_paths(*this, complaints);
   }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  complaints.throw_if_any();
 }
 
 }  // namespace contend

@@ -177,12 +177,10 @@ ExplainedJob explain_job(const Scenario& scenario, std::uint64_t seed, const std
     names.push_back(job.name);
   }
   if (!explained.job.valid()) {
-    Diagnostic diagnostic;
-    diagnostic.reason = fmt::format("no job is named \"{}\"", name);
     const std::string nearest = nearest_name(name, names);
-    diagnostic.hint = nearest.empty() ? fmt::format("the first is \"{}\"", names.front())
-                                      : fmt::format("did you mean \"{}\"?", nearest);
-    throw InputError{{std::move(diagnostic)}};
+    throw InputError{{.reason = fmt::format("no job is named \"{}\"", name),
+                      .hint = nearest.empty() ? fmt::format("the first is \"{}\"", names.front())
+                                              : fmt::format("did you mean \"{}\"?", nearest)}};
   }
   WaitRecorder recorder{explained.job, workload, scenario.cluster.gpus_per_server};
   RunHooks recording = hooks;

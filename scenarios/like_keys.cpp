@@ -118,14 +118,10 @@ std::vector<ScenarioKey> like_keys() {
 }
 
 std::optional<Diagnostic> jobs_complaint(const Scenario& scenario) {
-  Diagnostic complaint;
-  if (scenario.workload.synthetic.jobs && !scenario.workload.like) {
-    complaint.key = "workload.jobs";
-    complaint.reason = "a number of jobs needs `workload.like`";
-    complaint.hint = "name a trace there, or a file here";
-    return complaint;
-  }
-  return std::nullopt;
+  if (!scenario.workload.synthetic.jobs || scenario.workload.like) return std::nullopt;
+  return Diagnostic{.key = "workload.jobs",
+                    .reason = "a number of jobs needs `workload.like`",
+                    .hint = "name a trace there, or a file here"};
 }
 
 }  // namespace contend

@@ -4,6 +4,7 @@
 #include "scenarios/route_plan.hpp"
 #include "scenarios/topology_codec.hpp"
 #include "sim/check.hpp"
+#include "sim/complaints.hpp"
 
 #include <fmt/format.h>
 
@@ -28,17 +29,8 @@ std::string scenario_key(const std::string& key) {
   return key;
 }
 
-Diagnostic complaint(std::string key, std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.key = std::move(key);
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  return diagnostic;
-}
-
-std::vector<Diagnostic> with_scenario_keys(std::vector<Diagnostic> complaints) {
-  for (Diagnostic& each : complaints) each.key = scenario_key(each.key);
-  return complaints;
+InputError with_scenario_keys(const InputError& error) {
+  return amended(error, [](Diagnostic& each) { each.key = scenario_key(each.key); });
 }
 
 }  // namespace
@@ -54,18 +46,20 @@ std::vector<Diagnostic> topology_complaints(const Scenario& scenario) {
   const TopologySpec spec = topology_spec(scenario);
   std::vector<Diagnostic> complaints;
   for (const std::string& name : missing_parameters(spec.fabric)) {
-    complaints.push_back(complaint("network.fabric." + name, fmt::format("missing; {} needs it", spec.fabric.kind)));
+    complaints.push_back(
+        {.key = "network.fabric." + name, .reason = fmt::format("missing; {} needs it", spec.fabric.kind)});
   }
   const std::size_t devices = servers(scenario) * (gpus_per_server(scenario) + spec.server.nics);
   if (devices > kMaxDevices) {
-    complaints.push_back(complaint("cluster.servers", fmt::format("{} GPUs and interfaces in all", devices),
-                                   fmt::format("a topology has at most {}", kMaxDevices)));
+    complaints.push_back({.key = "cluster.servers",
+                          .reason = fmt::format("{} GPUs and interfaces in all", devices),
+                          .hint = fmt::format("a topology has at most {}", kMaxDevices)});
   }
   if (!complaints.empty()) return complaints;
   try {
     check_topology(spec, servers(scenario), gpus_per_server(scenario));
   } catch (const InputError& error) {
-    return with_scenario_keys(error.diagnostics());
+    return with_scenario_keys(error).diagnostics();
   }
   return {};
 }
@@ -76,7 +70,7 @@ Topology build_topology(const Scenario& scenario) {
   try {
     return build_topology(topology_spec(scenario), servers(scenario), gpus_per_server(scenario));
   } catch (const InputError& error) {
-    throw InputError{with_scenario_keys(error.diagnostics())};
+    throw with_scenario_keys(error);
   }
 }
 
@@ -97,9 +91,7 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
   try {
     return make_plan_router(topology, read_route_plan(file, topology), make_router());
   } catch (const InputError& error) {
-    std::vector<Diagnostic> complaints = error.diagnostics();
-    for (Diagnostic& each : complaints) each.file = file;
-    throw InputError{std::move(complaints)};
+    throw amended(error, [&](Diagnostic& each) { each.file = file; });
   }
 }
 

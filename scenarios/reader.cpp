@@ -112,10 +112,8 @@ class LayerReader {
       if (std::none_of(given_.begin(), given_.end(), is_workers)) study.workers = {static_cast<int>(sites.size())};
       for (const int workers : study.workers) {
         if (static_cast<std::size_t>(workers) <= sites.size()) continue;
-        Diagnostic complaint;
-        complaint.key = "overlap.workers";
-        complaint.reason = fmt::format("{} workers, but {} links {} sites", workers, *study.links, sites.size());
-        place({std::move(complaint)});
+        place({{.key = "overlap.workers",
+                .reason = fmt::format("{} workers, but {} links {} sites", workers, *study.links, sites.size())}});
       }
     } catch (const InputError& error) {
       complaints_.insert(complaints_.end(), error.diagnostics().begin(), error.diagnostics().end());

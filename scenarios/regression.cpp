@@ -2,7 +2,7 @@
 
 #include "scenarios/codecs.hpp"
 #include "sim/check.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <set>
@@ -33,21 +33,16 @@ std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
 }
 
 void refuse_other_runs(const StoredResults& base, const StoredResults& other) {
-  std::vector<Diagnostic> complaints;
-  const auto complain = [&](std::string reason, std::string hint) {
-    Diagnostic diagnostic;
-    diagnostic.reason = std::move(reason);
-    diagnostic.hint = std::move(hint);
-    complaints.push_back(std::move(diagnostic));
-  };
+  Complaints complaints;
   for (const auto& [word, side] : {std::pair{"BASE", &base}, std::pair{"NEW", &other}})
     if (side->exit_state == "interrupted")
-      complain(fmt::format("{} ({}) was interrupted, so its results are partial", word, side->name), "run it again");
+      complaints.add({.reason = fmt::format("{} ({}) was interrupted, so its results are partial", word, side->name),
+                      .hint = "run it again"});
   const auto before = seeds_of(base), after = seeds_of(other);
   if (before != after)
-    complain(fmt::format("BASE has the seeds {}, NEW has {}", seeds_text(before), seeds_text(after)),
-             "only runs under the same seeds can be compared; choose them with --seed and --repeat");
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+    complaints.add({.reason = fmt::format("BASE has the seeds {}, NEW has {}", seeds_text(before), seeds_text(after)),
+                    .hint = "only runs under the same seeds can be compared; choose them with --seed and --repeat"});
+  complaints.throw_if_any();
 }
 
 using JobsByName = std::unordered_map<std::string_view, const StoredJob*>;
@@ -116,12 +111,11 @@ class JobPairing {
 
   void refuse_other_jobs() const {
     if (common_ > 0 && differing_ == 0) return;
-    Diagnostic diagnostic;
-    diagnostic.reason = common_ == 0 ? "different workloads: no job of BASE is in NEW"
-                                     : fmt::format("different workloads: {}", first_difference_);
-    if (differing_ > 1) diagnostic.reason += fmt::format(", and {} more jobs differ", differing_ - 1);
-    diagnostic.hint = "the two sides must run the same jobs: compare scenarios with the same `workload`";
-    throw InputError{{std::move(diagnostic)}};
+    std::string reason = common_ == 0 ? "different workloads: no job of BASE is in NEW"
+                                      : fmt::format("different workloads: {}", first_difference_);
+    if (differing_ > 1) reason += fmt::format(", and {} more jobs differ", differing_ - 1);
+    throw InputError{{.reason = std::move(reason),
+                      .hint = "the two sides must run the same jobs: compare scenarios with the same `workload`"}};
   }
 
   Regression& result_;

@@ -128,9 +128,7 @@ ScenarioKey scatter_penalty_key() {
 std::vector<Diagnostic> vcs_complaints(const Scenario& scenario) {
   std::vector<Diagnostic> complaints;
   const auto complain = [&](std::string reason) {
-    Diagnostic& diagnostic = complaints.emplace_back();
-    diagnostic.key = "cluster.vcs";
-    diagnostic.reason = std::move(reason);
+    complaints.push_back({.key = "cluster.vcs", .reason = std::move(reason)});
   };
   std::set<std::string> names;
   std::int64_t servers = 0;

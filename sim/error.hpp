@@ -10,13 +10,13 @@ namespace contend {
 
 /// One complaint about an input, printed as `file:line:column: key: reason` with the source line and a caret below.
 struct Diagnostic {
-  std::string file;         ///< path as the user gave it, `--set` for an override, empty if there is none
-  int line = 0;             ///< 1-based; 0 if unknown
-  int column = 0;           ///< 1-based; 0 if unknown
-  std::string key;          ///< dotted path such as `cluster.servers`, or empty
-  std::string reason;       ///< what was expected and what was found
-  std::string hint;         ///< nearest valid name or what would be right, or empty
-  std::string source_line;  ///< the text of that line, or empty
+  std::string file{};         ///< path as the user gave it, `--set` for an override, empty if there is none
+  int line = 0;               ///< 1-based; 0 if unknown
+  int column = 0;             ///< 1-based; 0 if unknown
+  std::string key{};          ///< dotted path such as `cluster.servers`, or empty
+  std::string reason{};       ///< what was expected and what was found
+  std::string hint{};         ///< nearest valid name or what would be right, or empty
+  std::string source_line{};  ///< the text of that line, or empty
 
   [[nodiscard]] std::string format() const;
 };
@@ -24,6 +24,7 @@ struct Diagnostic {
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::vector<Diagnostic> diagnostics);
+  explicit InputError(Diagnostic complaint);
   /// A single complaint without a place in a file.
   explicit InputError(std::string reason);
   [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }

@@ -63,10 +63,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 InputError::InputError(std::vector<Diagnostic> diagnostics)
     : std::runtime_error{join(diagnostics)}, diagnostics_{std::move(diagnostics)} {}
 
-InputError::InputError(std::string reason)
-    : InputError{std::vector{Diagnostic{
-          .file = {}, .line = 0, .column = 0, .key = {}, .reason = std::move(reason), .hint = {}, .source_line = {}}}} {
-}
+InputError::InputError(Diagnostic complaint) : InputError{std::vector{std::move(complaint)}} {}
+
+InputError::InputError(std::string reason) : InputError{Diagnostic{.reason = std::move(reason)}} {}
 
 std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates) {
   std::string best;

@@ -16,11 +16,9 @@ namespace contend {
 namespace fs = std::filesystem;
 
 void throw_file_error(const std::string& path, std::string_view what, int error_number) {
-  Diagnostic diagnostic;
-  diagnostic.file = path;
-  diagnostic.reason = what;
-  if (error_number != 0) diagnostic.reason += ": " + std::generic_category().message(error_number);
-  throw InputError{std::vector{std::move(diagnostic)}};
+  std::string reason{what};
+  if (error_number != 0) reason += ": " + std::generic_category().message(error_number);
+  throw InputError{{.file = path, .reason = std::move(reason)}};
 }
 
 AtomicFile::AtomicFile(std::string target) : target_{std::move(target)} {

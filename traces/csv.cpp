@@ -1,6 +1,6 @@
 #include "traces/csv.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 #include "traces/layers/byte_source.hpp"
 
 #include <algorithm>
@@ -169,39 +169,27 @@ std::size_t RowReader::unquote(std::size_t& read, std::size_t write) {
 }
 
 void RowReader::fail(int line, std::string reason) const {
-  Diagnostic diagnostic;
-  diagnostic.file = file_;
-  diagnostic.line = line;
-  diagnostic.reason = std::move(reason);
-  throw InputError{std::vector{std::move(diagnostic)}};
+  throw InputError{{.file = file_, .line = line, .reason = std::move(reason)}};
 }
 
 CsvTable parse_csv(std::string_view text, const std::string& name) {
   TextSource source{text};
   RowReader rows{source, name};
   CsvTable table;
-  std::vector<Diagnostic> complaints;
-  const auto complain = [&](int line, std::string reason) {
-    Diagnostic diagnostic;
-    diagnostic.file = name;
-    diagnostic.line = line;
-    diagnostic.reason = std::move(reason);
-    complaints.push_back(std::move(diagnostic));
-  };
-  if (!rows.next()) {
-    complain(0, "the file is empty; expected a header line");
-  } else {
-    table.header.assign(rows.fields().begin(), rows.fields().end());
-    while (rows.next()) {
-      const std::span<const std::string_view> fields = rows.fields();
-      if (fields.size() != table.header.size())
-        complain(rows.line(),
-                 fmt::format("expected {} fields as in the header, got {}", table.header.size(), fields.size()));
-      else
-        table.rows.push_back({.line = rows.line(), .fields = {fields.begin(), fields.end()}});
-    }
+  if (!rows.next()) throw InputError{{.file = name, .reason = "the file is empty; expected a header line"}};
+  table.header.assign(rows.fields().begin(), rows.fields().end());
+  Complaints complaints;
+  while (rows.next()) {
+    const std::span<const std::string_view> fields = rows.fields();
+    const std::size_t expected = table.header.size();
+    if (fields.size() == expected)
+      table.rows.push_back({.line = rows.line(), .fields = {fields.begin(), fields.end()}});
+    else
+      complaints.add({.file = name,
+                      .line = rows.line(),
+                      .reason = fmt::format("expected {} fields as in the header, got {}", expected, fields.size())});
   }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  complaints.throw_if_any();
   return table;
 }
 

@@ -1,12 +1,13 @@
 #include "traces/job_list.hpp"
 
 #include "models/training_profile.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 #include "traces/csv.hpp"
 #include "traces/decimal.hpp"
 #include "traces/jobs/name_index.hpp"
 #include "traces/jobs/trace_table.hpp"
 #include "traces/layers/byte_source.hpp"
+#include "traces/layers/complaints.hpp"
 
 #include <algorithm>
 #include <array>
@@ -43,11 +44,6 @@ constexpr std::array<std::string_view, kColumns> kNames = {
     "limit_s", "vc",        "user",     "gpu_type", "gpu_share", "cpus",       "host_memory", "priority"};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string nearest = nearest_name(word, candidates);
-  return nearest.empty() ? nearest : fmt::format("did you mean \"{}\"?", nearest);
-}
-
 class JobListReader {
  public:
   JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink)
@@ -72,35 +68,27 @@ class JobListReader {
   static constexpr std::size_t kNone = SIZE_MAX;
 
   void read_header() {
-    std::vector<Diagnostic> complaints;
+    if (!rows_.next())
+      throw InputError{{.file = report_.file(), .reason = "the file is empty; expected a header line"}};
+    Complaints complaints;
     const auto complain = [&](std::string reason, std::string hint = {}) {
-      Diagnostic diagnostic;
-      diagnostic.file = report_.file();
-      diagnostic.line = rows_.line();
-      diagnostic.reason = std::move(reason);
-      diagnostic.hint = std::move(hint);
-      complaints.push_back(std::move(diagnostic));
+      complaints.add(
+          {.file = report_.file(), .line = rows_.line(), .reason = std::move(reason), .hint = std::move(hint)});
     };
-    if (!rows_.next()) {
-      Diagnostic empty;
-      empty.file = report_.file();
-      empty.reason = "the file is empty; expected a header line";
-      throw InputError{std::vector{std::move(empty)}};
-    }
     const std::vector<std::string> known{kNames.begin(), kNames.end()};
     width_ = rows_.fields().size();
     for (std::size_t i = 0; i < width_; ++i) {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
       if (column == kColumns)
-        complain(fmt::format("unknown column {}", quote_for_message(name)), did_you_mean(std::string{name}, known));
+        complain(fmt::format("unknown column {}", quote_for_message(name)), suggest(std::string{name}, known));
       else if (index_[column] != kNone)
         complain(fmt::format("column \"{}\" appears twice", name));
       else
         index_[column] = i;
     }
     check_columns(complain);
-    if (!complaints.empty()) throw InputError{std::move(complaints)};
+    complaints.throw_if_any();
   }
 
   template <class Complain>
@@ -148,8 +136,7 @@ class JobListReader {
     }
     std::vector<std::string> models;
     for (const TrainingProfile& profile : training_profiles()) models.emplace_back(profile.name);
-    bad(kModel, "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
-        did_you_mean(model, models));
+    bad(kModel, "unknown model", fmt::format("unknown model {}", quote_for_message(model)), suggest(model, models));
   }
 
   void read_times(JobRequest& job) {
@@ -284,12 +271,7 @@ std::vector<JobRequest> read_list(ByteSource& source, const std::string& name) {
   std::vector<JobRequest> jobs;
   read_jobs(source, report, [&](int, JobRequest&& job) { jobs.push_back(std::move(job)); });
   report.throw_if_bad();
-  if (jobs.empty()) {
-    Diagnostic diagnostic;
-    diagnostic.file = name;
-    diagnostic.reason = "the list has no jobs";
-    throw InputError{std::vector{std::move(diagnostic)}};
-  }
+  if (jobs.empty()) throw InputError{{.file = name, .reason = "the list has no jobs"}};
   return jobs;
 }
 

@@ -1,9 +1,10 @@
 #include "traces/link_events.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/csv.hpp"
 #include "traces/decimal.hpp"
+#include "traces/layers/complaints.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,38 +23,26 @@ constexpr std::int64_t kLargestFactor = 1'000;
 // As for job lists: leaves room above the last event.
 constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string nearest = nearest_name(word, candidates);
-  return nearest.empty() ? nearest : fmt::format("did you mean \"{}\"?", nearest);
-}
-
 Diagnostic complaint(const std::string& file, int line, std::string column, std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.file = file;
-  diagnostic.line = line;
-  diagnostic.key = std::move(column);
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  return diagnostic;
+  return {.file = file, .line = line, .key = std::move(column), .reason = std::move(reason), .hint = std::move(hint)};
 }
 
 /// The position of each of kColumns, or complaints.
-std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string& file,
-                                        std::vector<Diagnostic>& complaints) {
+std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string& file, Complaints& complaints) {
   const std::vector<std::string> known{kColumns.begin(), kColumns.end()};
   const auto& header = table.header;
   for (std::size_t i = 0; i < header.size(); ++i) {
     if (std::find(known.begin(), known.end(), header[i]) == known.end())
-      complaints.push_back(
-          complaint(file, 1, "", fmt::format("unknown column \"{}\"", header[i]), did_you_mean(header[i], known)));
+      complaints.add(
+          complaint(file, 1, "", fmt::format("unknown column \"{}\"", header[i]), suggest(header[i], known)));
     else if (std::find(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(i), header[i]) !=
              header.begin() + static_cast<std::ptrdiff_t>(i))
-      complaints.push_back(complaint(file, 1, "", fmt::format("column \"{}\" appears twice", header[i])));
+      complaints.add(complaint(file, 1, "", fmt::format("column \"{}\" appears twice", header[i])));
   }
   std::array<std::size_t, 3> columns{};
   for (std::size_t i = 0; i < known.size(); ++i) {
     const auto column = std::find(header.begin(), header.end(), known[i]);
-    if (column == header.end()) complaints.push_back(complaint(file, 1, "", fmt::format("no column \"{}\"", known[i])));
+    if (column == header.end()) complaints.add(complaint(file, 1, "", fmt::format("no column \"{}\"", known[i])));
     columns[i] = static_cast<std::size_t>(column - header.begin());
   }
   return columns;
@@ -61,16 +50,16 @@ std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string
 
 /// A number from 0 to `maximum` in units of 1e-9.
 std::int64_t read_scaled(const CsvRow& row, std::size_t column, std::string_view name, std::int64_t maximum,
-                         const std::string& file, std::vector<Diagnostic>& complaints) {
+                         const std::string& file, Complaints& complaints) {
   const std::string& text = row.fields[column];
   const ScaledDecimal number = parse_scaled(text, kDecimals);
   const std::string key{name};
   if (number.error == DecimalError::not_a_number)
-    complaints.push_back(complaint(file, row.line, key, fmt::format("expected a number >= 0, got \"{}\"", text)));
+    complaints.add(complaint(file, row.line, key, fmt::format("expected a number >= 0, got \"{}\"", text)));
   else if (number.error == DecimalError::none && number.value < 0)
-    complaints.push_back(complaint(file, row.line, key, fmt::format("expected a number >= 0, got {}", text)));
+    complaints.add(complaint(file, row.line, key, fmt::format("expected a number >= 0, got {}", text)));
   else if (number.error == DecimalError::overflow || number.value > maximum)
-    complaints.push_back(
+    complaints.add(
         complaint(file, row.line, key, fmt::format("expected a number from 0 to {}, got {}", maximum / kUnit, text)));
   return number.value;
 }
@@ -104,23 +93,22 @@ std::vector<LinkId> links_of_server(const std::string& name, const Topology& top
 
 std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::string& file) {
   const CsvTable table = parse_csv(text, file);
-  std::vector<Diagnostic> complaints;
+  Complaints complaints;
   const auto [time, link, factor] = find_columns(table, file, complaints);
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  complaints.throw_if_any();
   std::vector<LinkEventRow> events;
   for (const CsvRow& row : table.rows) {
     LinkEventRow event;
     event.line = row.line;
     event.time = Time::nanoseconds(read_scaled(row, time, kColumns[0], kLatest.ns(), file, complaints));
     event.name = row.fields[link];
-    if (event.name.empty())
-      complaints.push_back(complaint(file, row.line, "link", "expected a link or node, got nothing"));
+    if (event.name.empty()) complaints.add(complaint(file, row.line, "link", "expected a link or node, got nothing"));
     event.factor =
         static_cast<double>(read_scaled(row, factor, kColumns[2], kLargestFactor * kUnit, file, complaints)) /
         static_cast<double>(kUnit);
     events.push_back(std::move(event));
   }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  complaints.throw_if_any();
   return events;
 }
 
@@ -132,7 +120,7 @@ std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& even
                                            const std::string& file) {
   const auto names = names_of(topology);
   std::vector<LinkEvent> changes;
-  std::vector<Diagnostic> complaints;
+  Complaints complaints;
   for (const LinkEventRow& event : events) {
     const auto named = names.find(event.name);
     const std::vector<LinkId> of_server =
@@ -144,14 +132,14 @@ std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& even
       const bool is_link = event.name.find("->") != std::string::npos;
       for (const auto& [name, links] : names)
         if ((name.find("->") != std::string::npos) == is_link) candidates.push_back(name);
-      complaints.push_back(complaint(
-          file, event.line, "link", fmt::format("the topology has no {} \"{}\"", is_link ? "link" : "node", event.name),
-          did_you_mean(event.name, candidates)));
+      complaints.add(complaint(file, event.line, "link",
+                               fmt::format("the topology has no {} \"{}\"", is_link ? "link" : "node", event.name),
+                               suggest(event.name, candidates)));
       continue;
     }
     for (const LinkId link : named->second) changes.push_back({event.time, link, event.factor});
   }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  complaints.throw_if_any();
   std::stable_sort(changes.begin(), changes.end(),
                    [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
   return changes;

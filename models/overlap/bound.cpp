@@ -22,19 +22,16 @@ struct LeastCost {
 };
 
 LeastCost least_cost(const ExchangeCost& cost) {
-  const auto add = [](const LinearCost& a, const LinearCost& b) {
-    return LinearCost{a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
-  };
   LeastCost least;
   if (cost.kind() == ExchangeKind::parameter_server) {
     const LinearCost& push = cost.of(CollectiveKind::reduce);
     const LinearCost& pull = cost.of(CollectiveKind::broadcast);
-    least.alpha = push.alpha + pull.alpha;
-    least.ns_per_byte =
-        cost.duplex() ? std::max(push.beta, pull.beta).ns_per_byte() : add(push, pull).beta.ns_per_byte();
+    const LinearCost both = push + pull;
+    least.alpha = both.alpha;
+    least.ns_per_byte = (cost.duplex() ? std::max(push.beta, pull.beta) : both.beta).ns_per_byte();
   } else {
     const LinearCost& whole = cost.of(CollectiveKind::all_reduce);
-    const LinearCost halves = add(cost.of(CollectiveKind::reduce_scatter), cost.of(CollectiveKind::all_gather));
+    const LinearCost halves = cost.of(CollectiveKind::reduce_scatter) + cost.of(CollectiveKind::all_gather);
     least.alpha = std::min(whole.alpha, halves.alpha);
     least.ns_per_byte = std::min(whole.beta, halves.beta).ns_per_byte();
     if (cost.levels() && !cost.one_server()) {
@@ -42,8 +39,8 @@ LeastCost least_cost(const ExchangeCost& cost) {
       const LinearCost& peers_whole = cost.of(CollectiveKind::all_reduce, peers);
       const LinearCost& leaders_whole = cost.of(CollectiveKind::all_reduce, leaders);
       const LinearCost inside =
-          add(cost.of(CollectiveKind::reduce_scatter, server), cost.of(CollectiveKind::all_gather, server));
-      const LinearCost trees = add(cost.of(CollectiveKind::reduce, server), cost.of(CollectiveKind::broadcast, server));
+          cost.of(CollectiveKind::reduce_scatter, server) + cost.of(CollectiveKind::all_gather, server);
+      const LinearCost trees = cost.of(CollectiveKind::reduce, server) + cost.of(CollectiveKind::broadcast, server);
       least.alpha = std::min({least.alpha, inside.alpha + peers_whole.alpha, trees.alpha + leaders_whole.alpha});
       // Inside and between are used at once; what passes the interfaces is a bound of its own.
       least.ns_per_byte = std::min(

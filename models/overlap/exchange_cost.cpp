@@ -17,10 +17,6 @@ int ceil_log2(int n) {
   return steps;
 }
 
-LinearCost operator+(const LinearCost& a, const LinearCost& b) {
-  return {a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
-}
-
 struct Halves {
   LinearCost reduce_scatter, all_gather;
 };

@@ -14,4 +14,9 @@ struct LinearCost {
   }
 };
 
+/// Of two transfers of the same bytes, one after the other.
+inline LinearCost operator+(const LinearCost& a, const LinearCost& b) {
+  return {a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
+}
+
 }  // namespace contend

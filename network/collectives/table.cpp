@@ -1,6 +1,6 @@
 #include "network/collectives/rows.hpp"
 #include "sim/check.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,29 +19,23 @@ std::string kinds_of(const CollectiveAlgorithm& algorithm) {
   return list;
 }
 
-Diagnostic complaint(std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  return diagnostic;
+std::string does_not(const CollectiveAlgorithm& algorithm, CollectiveKind kind) {
+  return "collective " + std::string{algorithm.name} + " does " + kinds_of(algorithm) + ", not " +
+         std::string{name_of(kind)};
 }
 
 void check_request(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
                    Bytes bytes) {
-  std::vector<Diagnostic> complaints;
-  const std::string name{algorithm.name};
-  if (!supports(algorithm, kind)) {
-    complaints.push_back(
-        complaint("collective " + name + " does " + kinds_of(algorithm) + ", not " + std::string{name_of(kind)}));
-  }
-  if (bytes.count() < 1) complaints.push_back(complaint("a collective sends at least one byte"));
-  if (shape.chunks < 1) complaints.push_back(complaint("a collective is sent in at least one chunk"));
+  Complaints complaints;
+  if (!supports(algorithm, kind)) complaints.add({.reason = does_not(algorithm, kind)});
+  if (bytes.count() < 1) complaints.add({.reason = "a collective sends at least one byte"});
+  if (shape.chunks < 1) complaints.add({.reason = "a collective is sent in at least one chunk"});
   if (shape.ranks < 2) {
-    complaints.push_back(complaint("a collective has at least 2 ranks, not " + std::to_string(shape.ranks)));
+    complaints.add({.reason = "a collective has at least 2 ranks, not " + std::to_string(shape.ranks)});
   } else if (const std::string reason = algorithm.refusal(kind, shape); !reason.empty()) {
-    complaints.push_back(complaint("collective " + name + ": " + reason));
+    complaints.add({.reason = "collective " + std::string{algorithm.name} + ": " + reason});
   }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  complaints.throw_if_any();
 }
 
 }  // namespace
@@ -83,10 +77,7 @@ const CollectiveAlgorithm& find_collective_algorithm(std::string_view name, Coll
   std::vector<std::string> able;
   for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
     if (!supports(algorithm, kind)) {
-      if (algorithm.name == name) {
-        throw InputError{"collective " + std::string{name} + " does " + kinds_of(algorithm) + ", not " +
-                         std::string{name_of(kind)}};
-      }
+      if (algorithm.name == name) throw InputError{does_not(algorithm, kind)};
       continue;
     }
     if (algorithm.name == name) return algorithm;
@@ -95,8 +86,8 @@ const CollectiveAlgorithm& find_collective_algorithm(std::string_view name, Coll
   const std::string nearest = nearest_name(std::string{name}, able);
   std::string list;
   for (const std::string& each : able) list += (list.empty() ? "" : ", ") + each;
-  throw InputError{{complaint("no algorithm \"" + std::string{name} + "\" for " + std::string{name_of(kind)},
-                              nearest.empty() ? "one of " + list : "did you mean \"" + nearest + "\"?")}};
+  throw InputError{{.reason = "no algorithm \"" + std::string{name} + "\" for " + std::string{name_of(kind)},
+                    .hint = nearest.empty() ? "one of " + list : "did you mean \"" + nearest + "\"?"}};
 }
 
 CollectiveSchedule expand_collective(const CollectiveAlgorithm& algorithm, CollectiveKind kind,

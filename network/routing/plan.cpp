@@ -1,7 +1,7 @@
 #include "network/routing/plan.hpp"
 
 #include "sim/check.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,16 +24,10 @@ class PlanChecker {
   void check() {
     for (row_ = 0; row_ < plan_.size(); ++row_) check_route(plan_[row_]);
     check_twins();
-    if (!diagnostics_.empty()) throw InputError{std::move(diagnostics_)};
+    complaints_.throw_if_any();
   }
 
  private:
-  void complain(std::string key, std::string reason) {
-    Diagnostic diagnostic;
-    diagnostic.key = std::move(key);
-    diagnostic.reason = std::move(reason);
-    diagnostics_.push_back(std::move(diagnostic));
-  }
   [[nodiscard]] std::string name(NodeId node) const { return topology_.nodes()[node.index()].name; }
   [[nodiscard]] bool is_gpu(NodeId node) const {
     return node.index() < topology_.nodes().size() && topology_.nodes()[node.index()].kind == NodeKind::gpu;
@@ -42,17 +36,18 @@ class PlanChecker {
   void check_route(const PlannedRoute& route) {
     const std::string key = fmt::format("plan[{}]", row_);
     if (!is_gpu(route.from) || !is_gpu(route.to) || route.from == route.to) {
-      return complain(key, "a route joins two different GPUs");
+      return complaints_.add(key, "a route joins two different GPUs");
     }
     double sum = 0;
     for (std::size_t i = 0; i < route.paths.size(); ++i) {
       const std::string path_key = fmt::format("{}.paths[{}]", key, i);
       const std::string wrong = what_is_wrong(route, route.paths[i].links);
-      if (!wrong.empty()) complain(path_key, wrong);
-      if (!(route.paths[i].share > 0)) complain(path_key, fmt::format("a share of {}", route.paths[i].share));
+      if (!wrong.empty()) complaints_.add(path_key, wrong);
+      if (!(route.paths[i].share > 0)) complaints_.add(path_key, fmt::format("a share of {}", route.paths[i].share));
       sum += route.paths[i].share;
     }
-    if (!(std::abs(sum - 1) <= kShareTolerance)) complain(key, fmt::format("the shares add up to {}, not to 1", sum));
+    if (!(std::abs(sum - 1) <= kShareTolerance))
+      complaints_.add(key, fmt::format("the shares add up to {}, not to 1", sum));
   }
 
   std::string what_is_wrong(const PlannedRoute& route, const std::vector<LinkId>& links) {
@@ -92,7 +87,7 @@ class PlanChecker {
     });
     for (std::size_t i = 1; i < order.size(); ++i) {
       if (key(order[i]) != key(order[i - 1])) continue;
-      complain(fmt::format("plan[{}]", order[i]), fmt::format("the same flow as plan[{}]", order[i - 1]));
+      complaints_.add(fmt::format("plan[{}]", order[i]), fmt::format("the same flow as plan[{}]", order[i - 1]));
     }
   }
 
@@ -101,7 +96,7 @@ class PlanChecker {
   std::size_t row_ = 0;
   std::vector<std::size_t> visited_;  // by node: the stamp of the last path that visited it
   std::size_t stamp_ = 0;
-  std::vector<Diagnostic> diagnostics_;
+  Complaints complaints_;
 };
 
 class PlanRouter final : public Router {

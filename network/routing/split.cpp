@@ -2,7 +2,7 @@
 
 #include "network/routing/plan.hpp"
 #include "network/routing/shortest_paths.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -130,7 +130,7 @@ class Planner {
       const std::vector<Path> middles = between_switches(paths_[i]);
       groups.try_emplace(middles, middles.size()).first->second.add(i, demand.bytes);
     }
-    if (!diagnostics_.empty()) throw InputError{std::move(diagnostics_)};
+    complaints_.throw_if_any();
     for (const auto& [middles, group] : groups) {
       group.spread([&](std::size_t flow, const std::vector<Piece>& pieces) {
         for (const auto& [path, share] : pieces) routes_[flow].paths.push_back({paths_[flow][path], share});
@@ -143,10 +143,7 @@ class Planner {
   bool find_paths(std::size_t i) {
     const Demand& demand = demands_[i];
     const auto complain = [&](std::string reason) {
-      Diagnostic diagnostic;
-      diagnostic.key = fmt::format("demands[{}]", i);
-      diagnostic.reason = std::move(reason);
-      diagnostics_.push_back(std::move(diagnostic));
+      complaints_.add(fmt::format("demands[{}]", i), std::move(reason));
       return false;
     };
     if (!(demand.bytes > 0) || !std::isfinite(demand.bytes)) return complain(fmt::format("{} bytes", demand.bytes));
@@ -173,7 +170,7 @@ class Planner {
   ShortestPaths shortest_;
   std::vector<PlannedRoute> routes_;
   std::vector<std::vector<Path>> paths_;  // by demand
-  std::vector<Diagnostic> diagnostics_;
+  Complaints complaints_;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
-// What builders of fabrics and servers share: the topology under construction, and complaints about parameters.
+// What builders of fabrics and servers share: the topology under construction, and the rows of the table of kinds.
 
 #include "network/topologies/spec.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <string>
 #include <utility>
@@ -12,25 +12,6 @@ namespace contend {
 
 /// No topology has more of anything; keeps a slip of the keyboard from asking for all the memory.
 inline constexpr double kLargestCount = 1'000'000;
-
-/// Complaints about a spec; all are found before any is thrown.
-class Complaints {
- public:
-  void add(std::string key, std::string reason, std::string hint = {}) {
-    Diagnostic diagnostic;
-    diagnostic.key = std::move(key);
-    diagnostic.reason = std::move(reason);
-    diagnostic.hint = std::move(hint);
-    diagnostics_.push_back(std::move(diagnostic));
-  }
-  [[nodiscard]] bool empty() const { return diagnostics_.empty(); }
-  void throw_if_any() {
-    if (!diagnostics_.empty()) throw InputError{std::move(diagnostics_)};
-  }
-
- private:
-  std::vector<Diagnostic> diagnostics_;
-};
 
 /// How much there is to build.
 struct Size {

@@ -84,9 +84,9 @@ SerialCost serial_cost(const ExchangeCost& cost) {
   // Push and pull follow each other, but where they have a direction each, those of two messages overlap.
   const LinearCost& push = cost.of(CollectiveKind::reduce);
   const LinearCost& pull = cost.of(CollectiveKind::broadcast);
-  if (!cost.duplex())
-    return {static_cast<double>((push.alpha + pull.alpha).ns()), push.beta.ns_per_byte() + pull.beta.ns_per_byte()};
-  return {static_cast<double>(std::max(push.alpha, pull.alpha).ns()), std::max(push.beta, pull.beta).ns_per_byte()};
+  const LinearCost both =
+      cost.duplex() ? LinearCost{std::max(push.alpha, pull.alpha), std::max(push.beta, pull.beta)} : push + pull;
+  return {static_cast<double>(both.alpha.ns()), both.beta.ns_per_byte()};
 }
 
 PlannedProblem planned(const OverlapProblem& problem) {

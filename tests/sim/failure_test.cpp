@@ -17,7 +17,6 @@ Diagnostic complaint() {
           .column = 12,
           .key = "cluster.servers",
           .reason = "expected an integer >= 1, got \"eight\"",
-          .hint = {},
           .source_line = "  servers: eight"};
 }
 
@@ -55,9 +54,7 @@ TEST_CASE("what a diagnostic does not know is left out") {
     CHECK(d.format() == "scenario.yaml: cluster.servers: expected an integer >= 1, got \"eight\"");
   }
   SUBCASE("only a reason") {
-    Diagnostic bare;
-    bare.reason = "no jobs";
-    CHECK(bare.format() == "no jobs");
+    CHECK(Diagnostic{.reason = "no jobs"}.format() == "no jobs");
   }
   SUBCASE("a hint follows the reason") {
     d.source_line.clear();
@@ -68,14 +65,11 @@ TEST_CASE("what a diagnostic does not know is left out") {
 }
 
 TEST_CASE("an input error carries every complaint, one a line") {
-  Diagnostic first;
-  first.reason = "first";
-  Diagnostic second;
-  second.reason = "second";
-  const InputError error{std::vector{first, second}};
+  const InputError error{std::vector<Diagnostic>{{.reason = "first"}, {.reason = "second"}}};
   CHECK(std::string{error.what()} == "first\nsecond");
   CHECK(error.diagnostics().size() == 2);
   CHECK(InputError{"alone"}.diagnostics().front().reason == "alone");
+  CHECK(std::string{InputError{{.file = "jobs.csv", .line = 2, .reason = "one"}}.what()} == "jobs.csv:2: one");
 }
 
 TEST_CASE("the nearest name is offered only where it can be meant") {

@@ -20,26 +20,21 @@ void RowReport::bad(int line, std::string_view column, std::string_view reason, 
     ++more_complaints_;
     return;
   }
-  Diagnostic diagnostic;
-  diagnostic.file = file_;
-  diagnostic.line = line;
-  diagnostic.key = column;
-  diagnostic.reason = message.empty() ? std::string{reason} : std::move(message);
-  diagnostic.hint = std::move(hint);
-  complaints_.push_back(std::move(diagnostic));
+  complaints_.push_back({.file = file_,
+                         .line = line,
+                         .key = std::string{column},
+                         .reason = message.empty() ? std::string{reason} : std::move(message),
+                         .hint = std::move(hint)});
 }
 
 void RowReport::throw_if_bad(std::string_view way_out) const {
   if (complaints_.empty() || skip_bad_rows_) return;
   std::vector<Diagnostic> all = complaints_;
   if (more_complaints_ > 0 || !way_out.empty()) {
-    Diagnostic rest;
-    rest.file = file_;
-    rest.reason =
-        fmt::format("{}{} of {} rows are bad",
-                    more_complaints_ > 0 ? fmt::format("and {} more; ", more_complaints_) : "", bad_rows_, rows_);
-    rest.hint = way_out;
-    all.push_back(std::move(rest));
+    const std::string more = more_complaints_ > 0 ? fmt::format("and {} more; ", more_complaints_) : "";
+    all.push_back({.file = file_,
+                   .reason = fmt::format("{}{} of {} rows are bad", more, bad_rows_, rows_),
+                   .hint = std::string{way_out}});
   }
   throw InputError{std::move(all)};
 }

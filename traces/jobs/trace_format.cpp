@@ -127,11 +127,7 @@ constexpr std::array kFormats = {
 };
 
 [[noreturn]] void fail(const std::string& file, std::string reason, std::string hint) {
-  Diagnostic diagnostic;
-  diagnostic.file = file;
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  throw InputError{std::vector{std::move(diagnostic)}};
+  throw InputError{{.file = file, .reason = std::move(reason), .hint = std::move(hint)}};
 }
 
 TraceHead head_of(std::string_view text) {

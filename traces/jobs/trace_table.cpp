@@ -1,5 +1,6 @@
 #include "traces/jobs/trace_table.hpp"
 
+#include "sim/complaints.hpp"
 #include "traces/decimal.hpp"
 #include "traces/jobs/timestamp.hpp"
 
@@ -27,13 +28,8 @@ bool is_missing(std::string_view text) {
   return text.size() <= 7 && std::find(kMissing.begin(), kMissing.end(), text) != kMissing.end();
 }
 
-[[noreturn]] void fail(const std::string& file, int line, std::string reason, std::string hint = {}) {
-  Diagnostic diagnostic;
-  diagnostic.file = file;
-  diagnostic.line = line;
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  throw InputError{std::vector{std::move(diagnostic)}};
+[[noreturn]] void fail(const std::string& file, int line, std::string reason) {
+  throw InputError{{.file = file, .line = line, .reason = std::move(reason)}};
 }
 
 }  // namespace
@@ -78,19 +74,17 @@ void TraceTable::read_header(std::span<const TraceColumn> columns) {
 }
 
 void TraceTable::check_required(std::span<const TraceColumn> columns, std::span<const std::string_view> header) const {
-  std::vector<Diagnostic> missing;
+  Complaints missing;
   const std::vector<std::string> names{header.begin(), header.end()};
   for (const TraceColumn& column : columns) {
     if (!column.required || has(column.field)) continue;
-    Diagnostic diagnostic;
-    diagnostic.file = rows_.file();
-    diagnostic.line = rows_.line();
-    diagnostic.reason = fmt::format("no column \"{}\"", column.name);
     const std::string nearest = nearest_name(std::string{column.name}, names);
-    if (!nearest.empty()) diagnostic.hint = fmt::format("there is a column {}", quote_for_message(nearest));
-    missing.push_back(std::move(diagnostic));
+    missing.add({.file = rows_.file(),
+                 .line = rows_.line(),
+                 .reason = fmt::format("no column \"{}\"", column.name),
+                 .hint = nearest.empty() ? "" : fmt::format("there is a column {}", quote_for_message(nearest))});
   }
-  if (!missing.empty()) throw InputError{std::move(missing)};
+  missing.throw_if_any();
 }
 
 bool TraceTable::next() {

@@ -1,6 +1,6 @@
 #include "traces/layers/byte_source.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 #include "traces/atomic_file.hpp"
 
 #include <algorithm>
@@ -52,10 +52,9 @@ std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int
   try {
     return source.read(buffer, size);
   } catch (const InputError& error) {
-    std::vector<Diagnostic> diagnostics = error.diagnostics();
-    for (Diagnostic& diagnostic : diagnostics)
-      if (diagnostic.line == 0) diagnostic.line = line;
-    throw InputError{std::move(diagnostics)};
+    throw amended(error, [&](Diagnostic& each) {
+      if (each.line == 0) each.line = line;
+    });
   }
 }
 

@@ -19,36 +19,26 @@ void FileComplaints::add(TextPlace place, std::string key, std::string reason, s
     ++more_;
     return;
   }
-  Diagnostic diagnostic;
-  diagnostic.file = file_;
-  diagnostic.line = place.line;
-  diagnostic.column = place.column;
-  diagnostic.key = std::move(key);
-  diagnostic.reason = std::move(reason);
-  diagnostic.hint = std::move(hint);
-  kept_.push_back(std::move(diagnostic));
+  keep(place, std::move(key), std::move(reason), std::move(hint));
+}
+
+void FileComplaints::keep(TextPlace place, std::string key, std::string reason, std::string hint) {
+  kept_.push_back({.file = file_,
+                   .line = place.line,
+                   .column = place.column,
+                   .key = std::move(key),
+                   .reason = std::move(reason),
+                   .hint = std::move(hint)});
 }
 
 void FileComplaints::throw_if_any() {
   if (kept_.empty()) return;
-  if (more_ > 0) {
-    Diagnostic rest;
-    rest.file = file_;
-    rest.reason = fmt::format("and {} more", more_);
-    kept_.push_back(std::move(rest));
-  }
+  if (more_ > 0) keep({}, {}, fmt::format("and {} more", more_), {});
   throw InputError{std::move(kept_)};
 }
 
 void FileComplaints::fail(TextPlace place, std::string key, std::string reason, std::string hint) {
-  Diagnostic last;
-  last.file = file_;
-  last.line = place.line;
-  last.column = place.column;
-  last.key = std::move(key);
-  last.reason = std::move(reason);
-  last.hint = std::move(hint);
-  kept_.push_back(std::move(last));
+  keep(place, std::move(key), std::move(reason), std::move(hint));
   throw InputError{std::move(kept_)};
 }
 

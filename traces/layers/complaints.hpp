@@ -34,6 +34,8 @@ class FileComplaints {
   [[noreturn]] void fail(TextPlace place, std::string key, std::string reason, std::string hint = {});
 
  private:
+  void keep(TextPlace place, std::string key, std::string reason, std::string hint);
+
   std::string file_;
   std::vector<Diagnostic> kept_;
   std::int64_t more_ = 0;

@@ -1,6 +1,6 @@
 #include "traces/layers/layer_options.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -87,9 +87,7 @@ void validate_read(const TimedModel& model, const std::string& file) {
   try {
     validate(model);
   } catch (const InputError& error) {
-    std::vector<Diagnostic> diagnostics = error.diagnostics();
-    for (Diagnostic& diagnostic : diagnostics) diagnostic.file = file;
-    throw InputError{std::move(diagnostics)};
+    throw amended(error, [&](Diagnostic& each) { each.file = file; });
   }
 }
 

@@ -1,6 +1,6 @@
 #include "traces/layers/table_csv.hpp"
 
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 #include "traces/csv.hpp"
 #include "traces/layers/byte_source.hpp"
 #include "traces/layers/csv_columns.hpp"
@@ -80,9 +80,7 @@ LayerTable parse_table_csv(std::string_view text, const std::string& file) {
   try {
     validate(table);
   } catch (const InputError& error) {
-    std::vector<Diagnostic> diagnostics = error.diagnostics();
-    for (Diagnostic& diagnostic : diagnostics) diagnostic.file = file;
-    throw InputError{std::move(diagnostics)};
+    throw amended(error, [&](Diagnostic& each) { each.file = file; });
   }
   return table;
 }
