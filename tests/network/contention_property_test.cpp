@@ -2,6 +2,7 @@
 // computed anew at every change. Random transfers, joins, leaves and cancellations.
 
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 #include "tests/network/network_kit.hpp"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ bool near(double exact, double rounded) {
 
 TEST_CASE("contention equals the obvious computation on random traffic") {
   std::uint64_t ended_in_all = 0, contended_in_all = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     INFO("seed ", seed);
     RandomStream random{seed, "contention-property"};
     const auto servers = static_cast<std::size_t>(random.uniform_integer(2, 6));
@@ -150,7 +151,7 @@ TEST_CASE("contention equals the obvious computation on random traffic") {
 }
 
 TEST_CASE("alone in the network, contention and analytic agree to the nanosecond") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     RandomStream random{seed, "alone"};
     const AlphaBeta price = cost(random.uniform_integer(0, 1000), random.uniform(0.1, 5), random.uniform(0, 5),
                                  random.uniform_integer(0, 1) * 1000);

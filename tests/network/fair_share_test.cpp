@@ -1,4 +1,5 @@
 #include "network/fair_share.hpp"
+#include "tests/effort.hpp"
 
 #include "tests/network/random_flows.hpp"
 
@@ -62,7 +63,7 @@ TEST_CASE("hand-worked max-min shares") {
 
 TEST_CASE("progressive filling is max-min fair on 10,000 random systems, and solving at once agrees") {
   RandomStream random{7, "kkt"};
-  for (int i = 0; i < 10'000; ++i) {
+  for (int i = 0; i < effort(10'000); ++i) {
     const SystemShape shape = random_shape(random);
     FlowSystem system{random_capacities(shape, random), {}};
     for (int f = 0; f < shape.flows; ++f) system.flows.push_back(random_flow(shape, random));
@@ -76,7 +77,7 @@ TEST_CASE("progressive filling is max-min fair on 10,000 random systems, and sol
 
 TEST_CASE("after any changes the incremental rates are those of filling from empty") {
   const char* more = std::getenv("CONTEND_FAIR_SHARE_CASES");
-  const int cases = more != nullptr ? std::atoi(more) : 400;
+  const int cases = more != nullptr ? std::atoi(more) : effort(400);
   RandomStream random{11, "changes"};
   for (int i = 0; i < cases; ++i) {
     SystemShape shape = random_shape(random);

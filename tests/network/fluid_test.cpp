@@ -1,4 +1,5 @@
 #include "network/fluid.hpp"
+#include "tests/effort.hpp"
 
 #include "tests/network/random_flows.hpp"
 
@@ -77,7 +78,7 @@ TEST_CASE("a cancelled flow has carried what it sent") {
 
 TEST_CASE("solving what a change touches gives the same ends as solving everything") {
   RandomStream random{3, "fluid"};
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < effort(100); ++i) {
     SystemShape shape = random_shape(random);
     shape.links = 30;
     std::vector<double> capacities = random_capacities(shape, random);

@@ -1,6 +1,7 @@
 #include "network/matching.hpp"
 
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -98,23 +99,17 @@ TEST_CASE("the heaviest pairs, by hand") {
 
 TEST_CASE("as heavy as the heaviest of all matchings, on 20,000 random graphs") {
   RandomStream stream{1, "matching test"};
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < effort(20'000); ++i) {
     const WeightedGraph graph = random_graph(stream, static_cast<std::size_t>(stream.uniform_integer(1, 8)));
     REQUIRE(weight_of(graph, maximum_weight_matching(graph)) == best_of_all(graph));
   }
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < effort(300); ++i) {
     const WeightedGraph graph = random_graph(stream, 14);
     REQUIRE(weight_of(graph, maximum_weight_matching(graph)) == best_of_all(graph));
   }
 }
 
-#ifdef CONTEND_SANITIZED
-constexpr bool kBoostIsSound = false;
-#else
-constexpr bool kBoostIsSound = true;
-#endif
-
-TEST_CASE("as heavy as Boost.Graph's where that one works: up to 8 vertices" * doctest::skip(!kBoostIsSound)) {
+TEST_CASE("as heavy as Boost.Graph's where that one works: up to 8 vertices" * doctest::skip(kSanitized)) {
   RandomStream stream{2, "matching test"};
   for (int i = 0; i < 3'000; ++i) {
     const WeightedGraph graph = random_graph(stream, static_cast<std::size_t>(stream.uniform_integer(1, 8)));

@@ -3,6 +3,7 @@
 // rerouting in flow_network_test.cpp.
 
 #include "network/fluid.hpp"
+#include "tests/effort.hpp"
 #include "tests/network/random_flows.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ TEST_CASE("a flow whose links stay dead never ends, and gives back what it has n
 
 TEST_CASE("links that fail and come back lose no bytes: every link carries what its flows have sent") {
   RandomStream random{5, "failures"};
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < effort(100); ++i) {
     SystemShape shape = random_shape(random);
     shape.links = 12;
     std::vector<double> capacities = random_capacities(shape, random);
@@ -79,7 +80,7 @@ TEST_CASE("the sums of links do not drift: 60,000 changes, some solved from scra
   for (double& capacity : system.capacities) capacity += 0.1;
   FairShare shares{system.capacities};
   std::vector<FlowId> ids;
-  for (int change = 0; change < 60'000; ++change) {
+  for (int change = 0; change < effort(60'000); ++change) {
     if (ids.size() < 5 || (ids.size() < 40 && random.uniform() < 0.5)) {
       system.flows.push_back(random_flow(shape, random));
       ids.push_back(shares.add(system.flows.back().links, system.flows.back().weight, system.flows.back().cap));

@@ -4,6 +4,7 @@
 #include "policies/scheduling/in_order.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/sim/fixed_network.hpp"
 #include "tests/sim/test_kit.hpp"
@@ -95,7 +96,7 @@ TEST_CASE("the ordered queue is a sorted list") {
 }
 
 TEST_CASE("the rules in order are those of the obvious scheduler, on random lists") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     RandomStream stream{seed, "in-order"};
     const auto in = [&](std::int64_t low, std::int64_t high) { return stream.uniform_integer(low, high); };
     ClusterSpec cluster = one_gpu();

@@ -1,3 +1,4 @@
+#include "tests/effort.hpp"
 #include "tests/policies/placement_kit.hpp"
 
 #include <algorithm>
@@ -229,7 +230,7 @@ TEST_CASE("every rule chooses as its definition does on random clusters, within 
                                             {"first-fit", {"first-fit", {}}}, {"yarn", kYarn},
                                             {"worst-fit", kWorstFit},         {"spread", kSpread}};
   int waits = 0, placements = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{300}); ++seed) {
     RandomStream random{seed, "test.gangs"};
     ClusterSpec spec =
         cluster_of(static_cast<int>(random.uniform_integer(1, 12)), static_cast<int>(random.uniform_integer(1, 8)));

@@ -1,6 +1,7 @@
 // Placement policies in the engine: the patience of consolidated-or-wait, and random workloads under all of them.
 
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/placement_kit.hpp"
 
 #include <string>
@@ -64,7 +65,7 @@ TEST_CASE("random workloads end under every placement policy, with virtual clust
                                        "spread",       "topology-aware",
                                        "worst-fit",    "yarn"};
   CHECK(names.size() == placement_policies().size());
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
     RandomStream random{seed, "test.placements"};
     ClusterSpec cluster = cluster_of(6, 4);
     cluster.milli_cpus = random.uniform() < 0.5 ? 0 : 16'000;

@@ -1,6 +1,7 @@
 // Backfilling against references that look at everything at every event, and its promises.
 
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>
@@ -176,7 +177,7 @@ void check_promises(const Reference& reference) {
 }  // namespace
 
 TEST_CASE("easy: the same schedule as a reference; the first in the queue starts when it was promised or before") {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
     const std::int64_t gpus = 4 + static_cast<std::int64_t>(seed % 7);
     const std::vector<Job> jobs = random_jobs(seed, gpus);
     const Reference reference = easy(jobs, gpus);
@@ -188,7 +189,7 @@ TEST_CASE("easy: the same schedule as a reference; the first in the queue starts
 
 TEST_CASE("conservative: the same schedule as a reference; every job starts when it was promised or before") {
   int different = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
     const std::int64_t gpus = 4 + static_cast<std::int64_t>(seed % 7);
     const std::vector<Job> jobs = random_jobs(seed, gpus);
     const Reference reference = conservative(jobs, gpus);

@@ -4,6 +4,7 @@
 
 #include "sim/random.hpp"
 #include "sim/statistics.hpp"
+#include "tests/effort.hpp"
 
 #include <doctest/doctest.h>
 
@@ -151,7 +152,7 @@ double coverage(std::size_t n, Draw draw) {
   return covered / static_cast<double>(kRounds);
 }
 
-TEST_CASE("how often the interval covers the truth") {
+TEST_CASE("how often the interval covers the truth" * doctest::skip(kSanitized)) {
   const auto normal = [](RandomStream& random) { return random.normal(1, 1); };
   const auto skewed = [](RandomStream& random) { return random.exponential(1); };
   CHECK(coverage(3, normal) < 0.85);  // why kFewPairs exists

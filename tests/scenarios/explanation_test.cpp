@@ -6,6 +6,7 @@
 #include "scenarios/policy_codec.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "traces/decimal.hpp"
 
@@ -281,7 +282,7 @@ void check_explanation(const Explanation& explanation, const JobResult& job, Tim
 TEST_CASE("for every job of random runs the intervals add up to its queueing time") {
   RandomStream random{11, "explanations"};
   const PolicyKind& kind = policy_kind("scheduling");
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < effort(60); ++round) {
     const int servers = static_cast<int>(random.uniform_integer(1, 4));
     for (const PolicyInfo& policy : kind.policies) {
       Scenario scenario = parsed("policies: {placement: first-fit}\n");

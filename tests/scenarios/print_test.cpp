@@ -3,6 +3,7 @@
 
 #include "scenarios/keys.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "tests/effort.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <doctest/doctest.h>
@@ -151,7 +152,7 @@ Scenario some_scenario(std::mt19937_64& random) {
 
 TEST_CASE("property: a printed scenario reads back as itself") {
   std::mt19937_64 random{4'711};
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < effort(500); ++i) {
     const Scenario scenario = some_scenario(random);
     const std::string text = to_yaml(scenario);
     CAPTURE(text);

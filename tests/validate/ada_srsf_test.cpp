@@ -4,6 +4,7 @@
 #include "scenarios/reader.hpp"
 #include "scenarios/run.hpp"
 #include "sim/error.hpp"
+#include "tests/effort.hpp"
 #include "traces/atomic_file.hpp"
 #include "traces/job_list.hpp"
 #include "validate/suites.hpp"
@@ -113,7 +114,7 @@ TEST_CASE("without data the suite says what it skips; bad data are bad input") {
   CHECK(outcome.says("ada-srsf: passed, the part that needs data skipped\n"));
 }
 
-TEST_CASE("the suite passes on the reference data, where they are") {
+TEST_CASE("the suite passes on the reference data, where they are" * doctest::skip(kSanitized)) {
   if (!std::filesystem::is_directory(time_stepped_folder())) return;
   const Outcome outcome = run_suite();
   CHECK_MESSAGE(outcome.code == 0, outcome.text);

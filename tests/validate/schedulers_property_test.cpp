@@ -2,6 +2,7 @@
 // many are preempted, under every set of rules that is held against a released simulator.
 
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 #include "validate/schedulers/schedulers.hpp"
 
 #include <string>
@@ -13,7 +14,7 @@ using namespace contend;
 
 namespace {
 
-constexpr std::uint64_t kWorkloads = 60;
+constexpr std::uint64_t kWorkloads = effort(60);
 
 /// Up to 60 jobs on 2 to 5 servers of 8. Times are multiples of a grain so that events coincide; the longest jobs pass
 /// the thresholds of DLAS.

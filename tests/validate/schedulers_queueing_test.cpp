@@ -7,6 +7,7 @@
 #include "scenarios/run.hpp"
 #include "sim/random.hpp"
 #include "sim/statistics.hpp"
+#include "tests/effort.hpp"
 
 #include <cmath>
 #include <functional>
@@ -150,13 +151,13 @@ TEST_CASE("the formulas in cases that are known without them") {
   CHECK(sjf_response(0.6) < mmc_response(1, 0.6));
 }
 
-TEST_CASE("FIFO on one GPU and on several: Erlang's delay formula") {
+TEST_CASE("FIFO on one GPU and on several: Erlang's delay formula" * doctest::skip(kSanitized)) {
   check_response({1, 0.6, exponential_service}, "policies: {scheduling: fifo}", mmc_response(1, 0.6));
   check_response({4, 0.8, exponential_service}, "policies: {scheduling: fifo}", mmc_response(4, 0.8));
   check_response({16, 0.8, exponential_service}, "policies: {scheduling: fifo}", mmc_response(16, 0.8));
 }
 
-TEST_CASE("FIFO with other services: Pollaczek and Khinchine") {
+TEST_CASE("FIFO with other services: Pollaczek and Khinchine" * doctest::skip(kSanitized)) {
   const auto constant = [](RandomStream&) { return kMeanService; };
   check_response({1, 0.7, constant}, "policies: {scheduling: fifo}", mg1_response(0.7, 1));
   // Nine of ten jobs take 1/3 of the mean, one in ten 7 times the mean: E[S^2] = 0.9 / 9 + 0.1 x 49 = 5.
@@ -164,13 +165,13 @@ TEST_CASE("FIFO with other services: Pollaczek and Khinchine") {
   check_response({1, 0.4, two_sizes}, "policies: {scheduling: fifo}", mg1_response(0.4, 5));
 }
 
-TEST_CASE("known sizes: shortest first, and shortest remaining first") {
+TEST_CASE("known sizes: shortest first, and shortest remaining first" * doctest::skip(kSanitized)) {
   check_response({1, 0.6, exponential_service}, "policies: {scheduling: sjf}", sjf_response(0.6));
   check_response({1, 0.6, exponential_service}, "policies: {scheduling: {policy: srtf, preemptive: true}}",
                  srtf_response(0.6));
 }
 
-TEST_CASE("sizes unknown and exponential: the mean is that of FIFO whoever goes first") {
+TEST_CASE("sizes unknown and exponential: the mean is that of FIFO whoever goes first" * doctest::skip(kSanitized)) {
   const Queue queue{1, 0.6, exponential_service};
   check_response(queue, "policies: {scheduling: {policy: las, slice_s: 100}}", mmc_response(1, 0.6));
   check_response(queue, "policies: {scheduling: {policy: dlas, limit_1_s: 500, limit_2_s: 1500}}",

@@ -1,5 +1,6 @@
 #include "models/calibration/robust_fit.hpp"
 #include "synthetic_times.hpp"
+#include "tests/effort.hpp"
 
 #include <cmath>
 
@@ -79,7 +80,8 @@ TEST_CASE("robust fit: columns that say the same") {
   CHECK(fit.fitted[11] == doctest::Approx(41));
 }
 
-TEST_CASE("robust fit: intervals hold the truth 95 times in 100, with and without outliers") {
+TEST_CASE("robust fit: intervals hold the truth 95 times in 100, with and without outliers" *
+          doctest::skip(kSanitized)) {
   constexpr int kRuns = 600;
   const std::vector<double> sizes = powers(6, 20, 3);
   for (const bool outliers : {false, true}) {

@@ -1,5 +1,6 @@
 #include "models/calibration/size_regions.hpp"
 #include "synthetic_times.hpp"
+#include "tests/effort.hpp"
 
 #include <limits>
 
@@ -113,7 +114,7 @@ TEST_CASE("regions: noise without a model") {
   CHECK(sum_of_estimates / 50 == doctest::Approx(0.05).epsilon(0.15));
 }
 
-TEST_CASE("regions: protocols are found, in noise and among outliers") {
+TEST_CASE("regions: protocols are found, in noise and among outliers" * doctest::skip(kSanitized)) {
   const std::vector<double> sizes = powers(6, 24, 4);
   const std::vector<std::size_t> truth{0, 24, 52};  // 2^12 and 2^19 in quarters from 2^6
   CHECK(choose_regions(timed(sizes, three_protocols, NoisyClock{1, 0, false})) == truth);

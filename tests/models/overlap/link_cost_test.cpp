@@ -2,6 +2,7 @@
 
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -130,7 +131,7 @@ TEST_CASE("an exchange is the mean of its rounds, each as long as its slowest tr
 
 TEST_CASE("property: no collective is slower than over its slowest link, or faster than over its fastest") {
   RandomStream stream{3, "link cost test"};
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < effort(100); ++i) {
     const auto n = static_cast<std::size_t>(stream.uniform_integer(2, 10));
     const LinkMatrix links = random_links(stream, n);
     ChannelCost slow, fast{Time::never(), TimePerByte{1e9}, {}};

@@ -3,6 +3,7 @@
 #include "network/link_matrix.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "tests/effort.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -66,7 +67,7 @@ bool is_pairing(const LinkMatrix& links, const PeerRound& round) {
   return true;
 }
 
-/// Whether the transfers of `count` rounds from `first` on, the sequence repeated, connect all named_sites.
+/// Whether the transfers of `count` rounds from `first` on, the sequence repeated, connect all sites.
 bool connect(const std::vector<PeerRound>& rounds, std::size_t first, std::size_t count, std::size_t n) {
   std::vector<std::size_t> part(n);
   std::iota(part.begin(), part.end(), std::size_t{0});
@@ -125,10 +126,9 @@ TEST_CASE("who finds nobody over the threshold is paired over other links") {
   CHECK(peer_rounds(links, matched(9, 480), 1).front() == PeerRound{{0, 1}, {1, 0}, {2, 3}, {3, 2}});
 }
 
-TEST_CASE(
-    "property: links of any `within` rounds in a row connect all named_sites, and nobody stays alone needlessly") {
+TEST_CASE("property: links of any `within` rounds in a row connect all sites, and nobody stays alone needlessly") {
   RandomStream stream{1, "peers test"};
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < effort(300); ++i) {
     const auto n = static_cast<std::size_t>(stream.uniform_integer(2, 14));
     const bool complete = stream.uniform() < 0.5;
     const LinkMatrix links = random_links(stream, n, complete ? 1 : stream.uniform(0, 0.9));

@@ -1,6 +1,7 @@
 #include "models/workloads/synthetic.hpp"
 
 #include "sim/error.hpp"
+#include "tests/effort.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -123,7 +124,7 @@ TEST_CASE("the tables are whole: ascending quantiles, profiles of mean 1, weight
   }
 }
 
-TEST_CASE("what is drawn has the sizes, quantiles and outcomes of its table") {
+TEST_CASE("what is drawn has the sizes, quantiles and outcomes of its table" * doctest::skip(kSanitized)) {
   for (const FittedWorkload* fit : fitted_workloads()) {
     INFO(fit->name);
     constexpr int kReplicas = 20;
@@ -159,7 +160,7 @@ TEST_CASE("what is drawn has the sizes, quantiles and outcomes of its table") {
   }
 }
 
-TEST_CASE("the mean GPU time, which decides the load, is that of the trace") {
+TEST_CASE("the mean GPU time, which decides the load, is that of the trace" * doctest::skip(kSanitized)) {
   // Where jobs were fitted, interpolation between quantiles is the only error. Where only sums are published, the ends
   // of the distribution are cut.
   const std::map<std::string_view, double> tolerance{{"philly", 0.1},     {"itp", 0.1},     {"helios-venus", 0.25},
@@ -176,7 +177,7 @@ TEST_CASE("the mean GPU time, which decides the load, is that of the trace") {
   }
 }
 
-TEST_CASE("arrivals keep the rate and the cycle") {
+TEST_CASE("arrivals keep the rate and the cycle" * doctest::skip(kSanitized)) {
   // 40 replicas of philly, 20000 jobs each; the mean time of a replica is 20000 / 913 days.
   const FittedWorkload& fit = *find_fitted_workload("philly");
   double days = 0;

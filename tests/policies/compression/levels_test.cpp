@@ -6,6 +6,7 @@
 #include "models/overlap/volume.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
@@ -253,7 +254,7 @@ TEST_CASE("a dense all-reduce through peers sends as much as a flat ring, and le
 TEST_CASE("every method on levels under every fusion policy: the fast executor ends on the engine's ns") {
   std::size_t compared = 0;
   std::map<std::string, std::size_t, std::less<>> of_method;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{60}); ++seed) {
     for (const PolicyRow<GradientCodec>& method : compression_policies()) {
       if (method.name == "none") continue;
       OverlapProblem problem = random_levels(seed);

@@ -4,6 +4,7 @@
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "sim/error.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ TEST_CASE("DeAR hides what can be hidden when fusion is free") {
 
 TEST_CASE("search is at least as good as every other synchronous policy") {
   std::size_t better = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{60}); ++seed) {
     const OverlapProblem problem = random_problem(seed);
     INFO("seed ", seed, ": ", describe(problem));
     const double searched = iteration("search", problem, {{"evaluations", std::int64_t{300}}});

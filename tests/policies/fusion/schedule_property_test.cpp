@@ -4,6 +4,7 @@
 #include "models/overlap/measure.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "sim/error.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <optional>
@@ -44,7 +45,7 @@ std::optional<IterationGraph> graph_of(const FusionPolicy& policy, const Overlap
 
 TEST_CASE("the fast executor ends every iteration on the same nanosecond as the engine, under every policy") {
   std::size_t compared = 0, crossing = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{300}); ++seed) {
     const OverlapProblem problem = random_problem(seed, kAnything);
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
       const auto graph = graph_of(*small(row, seed), problem);
@@ -71,7 +72,7 @@ TEST_CASE("the fast executor ends every iteration on the same nanosecond as the 
 }
 
 TEST_CASE("no policy beats the lower bound") {
-  for (std::uint64_t seed = 1000; seed < 1600; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + effort(std::uint64_t{600}); ++seed) {
     const OverlapProblem problem = random_problem(seed, kAnything);
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
       const auto policy = small(row, seed);
