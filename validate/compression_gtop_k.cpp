@@ -65,11 +65,11 @@ ExchangeCost all_gathers(int workers) {
     Time alpha;
     double ns_per_byte;
   };
-  constexpr Row kMeasured[] = {{4, Time::microseconds(2700), 13},
-                               {8, Time::microseconds(4000), 15},
-                               {16, Time::microseconds(11000), 17},
-                               {32, Time::microseconds(11000 * 31 / 15), 17}};
-  for (const Row& row : kMeasured) {
+  constexpr Row kSteps[] = {{4, Time::microseconds(2700), 13},
+                            {8, Time::microseconds(4000), 15},
+                            {16, Time::microseconds(11000), 17},
+                            {32, Time::microseconds(11000 * 31 / 15), 17}};
+  for (const Row& row : kSteps) {
     if (row.workers != workers) continue;
     // One for values and one for indices; ExchangeCost::measured() makes an all-gather half of an all-reduce.
     return ExchangeCost::measured({row.alpha * 2 * 2, TimePerByte{row.ns_per_byte * 2}});

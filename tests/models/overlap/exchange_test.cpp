@@ -61,7 +61,7 @@ TEST_CASE("the exchange shares its lane as the k-way contention of the network d
     int left = 20;
     std::vector<TransferId> ended, expected;
     while (left > 0 || network->next_end() != Time::never()) {
-      INFO("seed ", seed, " at ", now.Time::nanoseconds());
+      INFO("seed ", seed, " at ", now.ns());
       REQUIRE(network->next_end() == reference->next_end());
       const Time arrival = left > 0 ? now + Time::nanoseconds(in(0, 300)) : Time::never();
       if (network->next_end() <= arrival) {
