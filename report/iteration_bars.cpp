@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFile = "overlap.csv";
-constexpr double kWidth = 640, kTop = 56, kRow = 20, kBottom = 44, kRight = 70, kLetter = 6.1;
+constexpr std::string_view kBarsFile = "overlap.csv";
+constexpr double kBarsWidth = 640, kBarsTop = 56, kBarHeight = 20, kBarsBottom = 44, kBarsRight = 70, kBarsLetter = 6.1;
 
 struct Part {
   std::string_view column, name;
@@ -48,9 +48,9 @@ std::string box(double x, double y, double width, double height, std::string_vie
 std::string legend(double left) {
   std::string out;
   for (std::size_t i = 0; i < kParts.size(); ++i) {
-    out += box(left, kTop - 22, 14, 8, series_colour(i));
-    out += words(left + 19, kTop - 14, "start", kParts[i].name);
-    left += 40 + kLetter * static_cast<double>(kParts[i].name.size());
+    out += box(left, kBarsTop - 22, 14, 8, series_colour(i));
+    out += words(left + 19, kBarsTop - 14, "start", kParts[i].name);
+    left += 40 + kBarsLetter * static_cast<double>(kParts[i].name.size());
   }
   return out;
 }
@@ -64,29 +64,29 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
   }
   const FigureAxis axis{.title = "iteration", .unit = "ms", .from_zero = true, .categories = {}};
   const PlotScale scale = fit_scale(axis, totals, true);
-  const double left = std::min(300.0, 20 + kLetter * static_cast<double>(longest));
-  const double bottom = kTop + kRow * static_cast<double>(bars.size()), height = bottom + kBottom;
-  const auto x = [&](double ms) { return left + scale.at(ms) * (kWidth - kRight - left); };
+  const double left = std::min(300.0, 20 + kBarsLetter * static_cast<double>(longest));
+  const double bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()), height = bottom + kBarsBottom;
+  const auto x = [&](double ms) { return left + scale.at(ms) * (kBarsWidth - kBarsRight - left); };
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-      kWidth, height, xml_text(title));
+      kBarsWidth, height, xml_text(title));
   out += words(12, 20, "start", title, " font-size=\"14\" font-weight=\"bold\"") + legend(12);
   const double step = scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1;
   for (const double tick : scale.ticks) {
     out += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#e3e6ea\"/>\n",
-                       x(tick), kTop, bottom);
+                       x(tick), kBarsTop, bottom);
     out += words(x(tick), bottom + 16, "middle", tick_text(tick, "", step));
   }
-  out += words((left + kWidth - kRight) / 2, height - 10, "middle", "iteration [ms]");
+  out += words((left + kBarsWidth - kBarsRight) / 2, height - 10, "middle", "iteration [ms]");
   for (std::size_t i = 0; i < bars.size(); ++i) {
-    const double y = kTop + kRow * static_cast<double>(i);
+    const double y = kBarsTop + kBarHeight * static_cast<double>(i);
     out += words(left - 6, y + 14, "end", bars[i].name);
     double from = 0;
     for (std::size_t part = 0; part < kParts.size(); ++part) {
       const double to = from + 1e3 * bars[i].parts[part];
-      if (to > from) out += box(x(from), y + 3, x(to) - x(from), kRow - 6, series_colour(part));
+      if (to > from) out += box(x(from), y + 3, x(to) - x(from), kBarHeight - 6, series_colour(part));
       from = to;
     }
     out += words(x(from) + 5, y + 14, "start", fmt::format("{:.4g}", from));
@@ -97,11 +97,11 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
 }  // namespace
 
 bool is_overlap_folder(const std::string& folder) {
-  return fs::exists(fs::path{folder} / kFile) && !fs::exists(fs::path{folder} / "manifest.json");
+  return fs::exists(fs::path{folder} / kBarsFile) && !fs::exists(fs::path{folder} / "manifest.json");
 }
 
 std::vector<IterationBars> iteration_bars(const std::string& folder) {
-  const ColumnTable table = read_columns((fs::path{folder} / kFile).string());
+  const ColumnTable table = read_columns((fs::path{folder} / kBarsFile).string());
   const auto& workers = table.texts("workers");
   const auto& compression = table.texts("compression");
   const auto& policy = table.texts("policy");
