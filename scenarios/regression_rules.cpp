@@ -1,7 +1,7 @@
 #include "scenarios/regression_rules.hpp"
 
 #include "scenarios/codecs.hpp"
-#include "sim/complaints.hpp"
+#include "sim/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ constexpr double kPercent = 100;
 
 class RuleParser {
  public:
-  RuleParser(const std::string& text, Complaints& complaints) : text_{text}, complaints_{complaints} {}
+  RuleParser(const std::string& text, std::vector<Diagnostic>& complaints) : text_{text}, complaints_{complaints} {}
 
   /// Nothing, and a complaint, if the text is no rule.
   std::optional<RegressionRule> parse() {
@@ -76,11 +76,11 @@ class RuleParser {
   }
 
   std::optional<RegressionRule> complain(std::size_t at, std::string reason, std::string hint) {
-    complaints_.add({.file = "--fail-if",
-                     .column = static_cast<int>(at) + 1,
-                     .reason = std::move(reason),
-                     .hint = std::move(hint),
-                     .source_line = text_});
+    complaints_.push_back({.file = "--fail-if",
+                           .column = static_cast<int>(at) + 1,
+                           .reason = std::move(reason),
+                           .hint = std::move(hint),
+                           .source_line = text_});
     return std::nullopt;
   }
 
@@ -93,7 +93,7 @@ class RuleParser {
   }
 
   const std::string& text_;
-  Complaints& complaints_;
+  std::vector<Diagnostic>& complaints_;
   std::size_t at_ = 0;
 };
 
@@ -156,10 +156,10 @@ RuleOutcome judge(const RegressionRule& rule, const Regression& regression, bool
 
 std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts) {
   std::vector<RegressionRule> rules;
-  Complaints complaints;
+  std::vector<Diagnostic> complaints;
   for (const std::string& text : texts)
     if (auto rule = RuleParser{text, complaints}.parse()) rules.push_back(*std::move(rule));
-  complaints.throw_if_any();
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
   return rules;
 }
 
