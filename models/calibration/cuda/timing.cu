@@ -75,7 +75,7 @@ double time_executions(Session& session, const Operation& operation, int launche
     enqueue(session, operation, launches, begin, end);
   }
   end.wait();
-  return seconds_between(begin, end) / launches;
+  return seconds_between(begin, end);
 }
 
 double time_beside(Session& session, const Operation& operation, int launches, const std::function<void()>& keep_busy) {
@@ -98,7 +98,7 @@ double time_beside(Session& session, const Operation& operation, int launches, c
     done[next].record(session.background);
   }
   check(cudaStreamSynchronize(session.background), "waiting for the device");
-  return seconds_between(begin, end) / launches;
+  return seconds_between(begin, end);
 }
 
 }  // namespace contend::cuda

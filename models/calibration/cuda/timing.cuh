@@ -44,7 +44,7 @@ class Gate {
   PinnedMemory word_;
 };
 
-/// Seconds of one execution, the mean over `launches`.
+/// Seconds of `launches` executions.
 double time_executions(Session& session, const Operation& operation, int launches);
 /// The same, while `keep_busy` is called over and over until the last execution has ended: it enqueues one piece of
 /// work on session.background.
