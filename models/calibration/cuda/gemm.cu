@@ -122,7 +122,8 @@ void Plan::choose() {
   check(cublasLtMatmulAlgoGetHeuristic(blas_.handle, operation_, layouts_[0], layouts_[1], layouts_[2], layouts_[2],
                                        preference_, 1, &chosen_, &found),
         "choosing an algorithm");
-  if (found == 0) fail(CONTEND_UNSUPPORTED, "cuBLASLt has no algorithm for this shape");
+  if (found == 0 || chosen_.state != CUBLAS_STATUS_SUCCESS)
+    fail(CONTEND_UNSUPPORTED, "cuBLASLt has no algorithm for this shape");
 }
 
 void Plan::enqueue(cudaStream_t stream) const {

@@ -44,6 +44,10 @@ class Gate {
   PinnedMemory word_;
 };
 
+/// Keeps all multiprocessors busy for a while: the clocks of an idle device are a fraction of those under load, and
+/// take longer to rise than a short operation is measured.
+void wake(Session& session);
+
 /// Seconds of `launches` executions.
 double time_executions(Session& session, const Operation& operation, int launches);
 /// The same, while `keep_busy` is called over and over until the last execution has ended: it enqueues one piece of
