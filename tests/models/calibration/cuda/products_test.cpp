@@ -24,7 +24,7 @@ void check_gemm(const std::string& type, const Shape& shape) {
       for (std::size_t row = 0; row < m; ++row) {
         double sum = 0;
         for (std::size_t i = 0; i < k; ++i) sum += a[(s * m + row) * k + i] * b[(s * n + column) * k + i];
-        expected[(s * n + column) * m + row] = sum;
+        expected[(s * m + row) * n + column] = sum;
       }
     }
   }
