@@ -163,11 +163,13 @@ def build(name):
 
         source = f"transformers {transformers.__version__}"
         if name == "bert-base":
-            model = transformers.BertForPreTraining(transformers.BertConfig(attn_implementation="eager"))
-            return logits_of(model, ["prediction_logits", "seq_relationship_logits"]), source
-        settings = {"use_cache": False, "activation_function": "gelu_pytorch_tanh", "attn_implementation": "eager"}
-        return logits_of(transformers.GPT2LMHeadModel(transformers.GPT2Config(**settings)), ["logits"]), source
-    except (ImportError, RuntimeError) as error:
+            config, names = transformers.BertConfig(), ["prediction_logits", "seq_relationship_logits"]
+        else:
+            config = transformers.GPT2Config(use_cache=False, activation_function="gelu_pytorch_tanh")
+            names = ["logits"]
+        model = transformers.AutoModelForPreTraining.from_config(config, attn_implementation="eager")
+        return logits_of(model, names), source
+    except (ImportError, AttributeError, RuntimeError, TypeError, ValueError) as error:
         print(f"{name}: own definition, since {error}", file=sys.stderr)
     if name == "resnet50":
         return own_resnet50(), "own definition"
