@@ -236,6 +236,7 @@ contend_status run(void* prepared, int launches, double* seconds, char* message,
 }
 
 void release(void* prepared) {
+  cudaDeviceSynchronize();  // a run that failed half-way may have left something under way
   delete static_cast<Operation*>(prepared);
   cudaGetLastError();
 }
