@@ -87,6 +87,13 @@ run_step() {
   printf '%-8s %5d s  %s\n' "$name" $((SECONDS - begin)) "$verdict"
 }
 
+# calibrate NAME SECONDS MODE: goes on with a profile that is there already.
+calibrate() {
+  local arguments=(-o "$out/$1.yaml" "$3")
+  if [[ -e $out/$1.yaml ]]; then arguments+=(--resume); fi
+  run_step "$1" "$2" "${ours[@]}" "$programs/contend" calibrate "${arguments[@]}"
+}
+
 if [[ -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* ]]; then
   # For the devices of this machine alone: a third of the time of a build for all.
   architectures=$(tr -d . <<<"$devices" | sort -u | sed 's/$/-real/' | paste -sd ';')
@@ -98,9 +105,9 @@ if [[ -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* ]]; then
   printf '%-8s %5d s  ok\n' build $((SECONDS - begin))
 fi
 run_step test 300 "${ours[@]}" "$test_program"
-run_step quick 120 "${ours[@]}" "$programs/contend" calibrate -o "$out/quick.yaml" --quick
-run_step full 660 "${ours[@]}" "$programs/contend" calibrate -o "$out/full.yaml" --full
-run_step repeat 120 "${ours[@]}" "$programs/contend" calibrate -o "$out/repeat.yaml" --quick
+calibrate quick 120 --quick
+calibrate full 660 --full
+calibrate repeat 120 --quick
 run_step steps 500 python3 scripts/measure_training_steps.py -o "$out/steps.json"
 if ((${#failed[@]} > 0)); then
   echo "failed: ${failed[*]}; logs are in $out" >&2
