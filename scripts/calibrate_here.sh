@@ -35,7 +35,7 @@ configure_and_build() {
 }
 
 if $pack; then
-  configure_and_build
+  configure_and_build "-DCMAKE_BUILD_RPATH=\$ORIGIN"  # libraries are looked for beside the program
   cp $tree/contend $tree/libcontend_cuda.so $tree/tests/test_gpu "$out"
   strip "$out"/contend "$out"/libcontend_cuda.so "$out"/test_gpu
   # What every Linux has stays behind, and so does what the device's machine must have.
@@ -61,14 +61,17 @@ nvidia-smi >"$out/nvidia-smi.txt"
 programs=${PROGRAMS:-$tree}
 test_program=$programs/test_gpu
 if [[ -z ${PROGRAMS-} ]]; then test_program=$tree/tests/test_gpu; fi
-# CUDA's libraries, where they came as packages of Python; what was packed goes first.
+# What our programs load: what was packed, then CUDA's libraries as PyTorch has them where they came as packages of
+# Python, so that calibration and steps measure the same ones, then the toolkit's. Not for PyTorch itself, which would
+# take the toolkit's instead of its own.
 cuda=$(python3 - 2>/dev/null <<'END' || true
 import glob, site, sys
 folders = site.getsitepackages() + sys.path
 print(":".join(dict.fromkeys(each for f in folders if f for each in sorted(glob.glob(f + "/nvidia/*/lib")))))
 END
 )
-export LD_LIBRARY_PATH=${PROGRAMS:+$PROGRAMS:}${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64${cuda:+:$cuda}
+paths=${PROGRAMS:+$PROGRAMS:}${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${cuda:+$cuda:}/usr/local/cuda/lib64
+ours=(env "LD_LIBRARY_PATH=$paths")
 
 failed=()
 # run_step NAME SECONDS COMMAND...: a calibration that is interrupted keeps what it has.
@@ -76,12 +79,19 @@ run_step() {
   local name=$1 limit=$2 begin=$SECONDS verdict=ok
   shift 2
   if [[ " ${wanted[*]} " != *" $name "* ]]; then return; fi
-  timeout --signal=INT --kill-after=20 "$limit" "$@" >"$out/$name.log" 2>&1 || verdict="failed ($?)"
+  timeout --foreground --signal=INT --kill-after=20 "$limit" "$@" >"$out/$name.log" 2>&1 || verdict="failed ($?)"
   if [[ $verdict != ok ]]; then
     failed+=("$name")
     tail -n 40 "$out/$name.log"
   fi
   printf '%-8s %5d s  %s\n' "$name" $((SECONDS - begin)) "$verdict"
+}
+
+# calibrate NAME SECONDS MODE: goes on with a profile that is there already.
+calibrate() {
+  local arguments=(-o "$out/$1.yaml" "$3")
+  if [[ -e $out/$1.yaml ]]; then arguments+=(--resume); fi
+  run_step "$1" "$2" "${ours[@]}" "$programs/contend" calibrate "${arguments[@]}"
 }
 
 if [[ -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* ]]; then
@@ -94,10 +104,10 @@ if [[ -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* ]]; then
   fi
   printf '%-8s %5d s  ok\n' build $((SECONDS - begin))
 fi
-run_step test 300 "$test_program"
-run_step quick 120 "$programs/contend" calibrate -o "$out/quick.yaml" --quick
-run_step full 660 "$programs/contend" calibrate -o "$out/full.yaml" --full
-run_step repeat 120 "$programs/contend" calibrate -o "$out/repeat.yaml" --quick
+run_step test 300 "${ours[@]}" "$test_program"
+calibrate quick 120 --quick
+calibrate full 660 --full
+calibrate repeat 120 --quick
 run_step steps 500 python3 scripts/measure_training_steps.py -o "$out/steps.json"
 if ((${#failed[@]} > 0)); then
   echo "failed: ${failed[*]}; logs are in $out" >&2

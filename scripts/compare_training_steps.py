@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 # The first line of `contend show --layers`, and the line on what the times stand.
-TIMES = re.compile(r"batch \d+: forward ([0-9.]+) ms, backward ([0-9.]+) ms")
+TIMES = re.compile(r"batch \d+: forward ([0-9.]+) ms, backward ([0-9.]+) ms, (\d+) parameters")
 ERROR = re.compile(r"error to expect of the sum: ([0-9.]+)%")
 BEYOND = re.compile(r"extrapolated \d+ layers? \(([0-9.]+)% of the time\)")
 
@@ -56,6 +56,8 @@ def predict(contend, profile, case):
     times = TIMES.search(done.stdout)
     if done.returncode != 0 or not times:
         return None, (done.stderr.strip().splitlines() or ["no times"])[0]
+    if case.get("parameters", int(times[3])) != int(times[3]):
+        return None, f"another network: {case['parameters']} parameters were measured, {times[3]} are predicted"
     error, beyond = ERROR.search(done.stdout), BEYOND.search(done.stdout)
     return {"ms": float(times[1]) + float(times[2]), "error": float(error[1]) if error else None,
             "extrapolated": float(beyond[1]) if beyond else 0.0}, None

@@ -68,17 +68,20 @@ contend_status answer(char* message, size_t size, Action action) {
   }
 }
 
-/// What to say if there is no device: the runtime only says that there is none.
+/// What to say if there is no device: the runtime only says that there is none, or, where it may not open the second
+/// of these files, that something is wrong.
 [[noreturn]] void explain_no_device(const Failure& failure) {
-  const char* const control = "/dev/nvidiactl";
-  if (access(control, F_OK) == 0 && access(control, R_OK | W_OK) != 0) {
-    fail(CONTEND_NO_PERMISSION, std::string("this user may not open ") + control + " (" + failure.message + ")");
+  for (const char* const file : {"/dev/nvidiactl", "/dev/nvidia-uvm"}) {
+    if (access(file, F_OK) == 0 && access(file, R_OK | W_OK) != 0) {
+      fail(CONTEND_NO_PERMISSION, std::string("this user may not open ") + file + " (" + failure.message + ")");
+    }
   }
   int version = 0;
   if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) {
     fail(CONTEND_NO_DEVICE, "no NVIDIA driver is loaded on this machine (" + failure.message + ")");
   }
-  if (version < CUDART_VERSION) {
+  // Within one major version an older driver serves a newer program.
+  if (version / 1000 < CUDART_VERSION / 1000) {
     fail(CONTEND_NO_DEVICE, "the driver serves CUDA " + dotted(version, 1000, 10) +
                                 ", this program is built for CUDA " + dotted(CUDART_VERSION, 1000, 10) + " (" +
                                 failure.message + ")");
@@ -191,9 +194,10 @@ contend_status open_device(int device, contend_device_info* info, char* message,
       check(cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), device), "asking for the bus");
       g_nvml = std::make_unique<Nvml>(bus_id);
       describe(*g_session, *g_nvml, *info);
+      wake(*g_session);
     } catch (const Failure& failure) {
       close_device();
-      if (failure.status == CONTEND_NO_DEVICE) explain_no_device(failure);
+      if (failure.status == CONTEND_NO_DEVICE || failure.status == CONTEND_FAILED) explain_no_device(failure);
       throw;
     }
   });
@@ -232,6 +236,7 @@ contend_status run(void* prepared, int launches, double* seconds, char* message,
 }
 
 void release(void* prepared) {
+  cudaDeviceSynchronize();  // a run that failed half-way may have left something under way
   delete static_cast<Operation*>(prepared);
   cudaGetLastError();
 }

@@ -145,7 +145,8 @@ void describe(Convolution& c, const Sizes& s, Type type) {
   check(cudnnSetConvolutionMathType(c.convolution, math), "describing");
 }
 
-/// Searches, then keeps the work space that the winner needs.
+/// Searches, then keeps the work space that the winner needs. The search tries CUDNN_DEFAULT_MATH besides what the
+/// description asks for, so what it finds may use tf32 though that was excluded: `only_fma` leaves such results out.
 template <class Direction>
 typename Direction::Perf choose(Convolution& c, bool only_fma) {
   size_t free = 0, total = 0;
@@ -157,11 +158,11 @@ typename Direction::Perf choose(Convolution& c, bool only_fma) {
   check(Direction::search(c, &found, results), "searching for an algorithm");
   for (int i = 0; i < found; ++i) {
     const auto& each = results[i];
-    if (each.status != CUDNN_STATUS_SUCCESS || (only_fma && each.mathType == CUDNN_TENSOR_OP_MATH)) continue;
+    if (each.status != CUDNN_STATUS_SUCCESS || (only_fma && each.mathType != CUDNN_FMA_MATH)) continue;
     c.workspace.reset();
     c.workspace_bytes = each.memory;
     if (each.memory > 0) c.workspace = allocate(each.memory);
-    if (!only_fma) check(cudnnSetConvolutionMathType(c.convolution, each.mathType), "choosing an algorithm");
+    check(cudnnSetConvolutionMathType(c.convolution, each.mathType), "choosing an algorithm");
     return each;
   }
   fail(CONTEND_UNSUPPORTED, "cuDNN has no algorithm for this shape");
@@ -180,7 +181,8 @@ Operation make(Session& session, const Request& request) {
                              Fill::normal, 0.1F);
   c->y = operation.tensor<T>("y", elements_of({s.batch, s.out_channels, s.out_height, s.out_width}), Fill::normal);
   check(cudaDeviceSynchronize(), "filling the tensors");
-  const typename Direction::Perf chosen = choose<Direction>(*c, request.type == Type::fp32);
+  // Devices before 8.0 have no tf32, and no difference between the two kinds of mathematics.
+  const typename Direction::Perf chosen = choose<Direction>(*c, request.type == Type::fp32 && session.capability >= 80);
   operation.execute = [c, chosen](cudaStream_t stream) {
     const float one = 1, zero = 0;
     check(cudnnSetStream(c->handle, stream), "choosing a stream");

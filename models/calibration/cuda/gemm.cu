@@ -1,7 +1,8 @@
 // gemm: `batch` products of cuBLASLt, the algorithm its heuristic's first choice with 32 MiB of work space, as
-// frameworks have it. Sums are kept in fp32. A is transposed in memory (k is the fastest dimension of both operands):
-// that is how a linear layer's forward pass is laid out, and the only layout of fp8. Products of fp8 are written as
-// bf16, and need m and k divisible by 16. Memory: the three tensors and the work space.
+// frameworks have it. Sums are kept in fp32. Row by row, `a` is m x k, `b` n x k and `d` m x n: a linear layer's input,
+// weights and output. To cuBLASLt, which reads column by column, that is the transpose of d as b, transposed, times a;
+// it is also the only layout of fp8. Products of fp8 are written as bf16, and need n and k divisible by 16. Memory: the
+// three tensors and the work space.
 #include "models/calibration/cuda/gemm.cuh"
 
 #include <array>
@@ -122,7 +123,8 @@ void Plan::choose() {
   check(cublasLtMatmulAlgoGetHeuristic(blas_.handle, operation_, layouts_[0], layouts_[1], layouts_[2], layouts_[2],
                                        preference_, 1, &chosen_, &found),
         "choosing an algorithm");
-  if (found == 0) fail(CONTEND_UNSUPPORTED, "cuBLASLt has no algorithm for this shape");
+  if (found == 0 || chosen_.state != CUBLAS_STATUS_SUCCESS)
+    fail(CONTEND_UNSUPPORTED, "cuBLASLt has no algorithm for this shape");
 }
 
 void Plan::enqueue(cudaStream_t stream) const {
@@ -133,13 +135,13 @@ void Plan::enqueue(cudaStream_t stream) const {
 }
 
 template <class In, class Out>
-Operation gemm_of(Session& session, const Product& product) {
+Operation gemm_of(Session& session, const Request& request) {
   Operation operation;
-  const auto [batch, m, n, k] = std::array{product.batch, product.m, product.n, product.k};
+  const auto [batch, m, n, k] = std::array{request.shape[0], request.shape[1], request.shape[2], request.shape[3]};
   const In* const a = operation.tensor<In>("a", elements_of({batch, m, k}), Fill::normal);
-  const In* const b = operation.tensor<In>("b", elements_of({batch, k, n}), Fill::normal);
+  const In* const b = operation.tensor<In>("b", elements_of({batch, n, k}), Fill::normal);
   Out* const d = operation.tensor<Out>("d", elements_of({batch, m, n}));
-  operation.execute = make_product(session, product, a, b, d);
+  operation.execute = make_product(session, {request.type, batch, n, m, k, true, false}, b, a, d);
   return operation;
 }
 
@@ -155,25 +157,23 @@ std::function<void(cudaStream_t)> make_product(Session& session, const Product& 
 }
 
 Operation make_gemm(Session& session, const Request& request) {
-  const Product product{request.type, request.shape[0], request.shape[1], request.shape[2], request.shape[3], true,
-                        false};
   const auto need = [&](int capability, const char* what) {
     if (session.capability < capability) fail(CONTEND_UNSUPPORTED, std::string(what) + " needs a newer device");
   };
   switch (request.type) {
     case Type::fp32:
-      return gemm_of<float, float>(session, product);
+      return gemm_of<float, float>(session, request);
     case Type::tf32:
       need(80, "tf32");
-      return gemm_of<float, float>(session, product);
+      return gemm_of<float, float>(session, request);
     case Type::fp16:
-      return gemm_of<__half, __half>(session, product);
+      return gemm_of<__half, __half>(session, request);
     case Type::bf16:
       need(80, "bf16");
-      return gemm_of<__nv_bfloat16, __nv_bfloat16>(session, product);
+      return gemm_of<__nv_bfloat16, __nv_bfloat16>(session, request);
     case Type::fp8:
       need(89, "fp8");
-      return gemm_of<__nv_fp8_e4m3, __nv_bfloat16>(session, product);
+      return gemm_of<__nv_fp8_e4m3, __nv_bfloat16>(session, request);
   }
   fail(CONTEND_FAILED, "no such type");
 }

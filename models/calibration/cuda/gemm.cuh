@@ -19,7 +19,7 @@ struct Product {
 std::function<void(cudaStream_t)> make_product(Session& session, const Product& product, const void* a, const void* b,
                                                void* d);
 
-/// The operator `gemm` for a shape of batch, m, n, k; tensors `a`, `b` and `d`.
+/// The operator `gemm` for a shape of batch, m, n, k; tensors `a`, `b` and `d`, row by row m x k, n x k and m x n.
 Operation make_gemm(Session& session, const Request& request);
 
 }  // namespace contend::cuda

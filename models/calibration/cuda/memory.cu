@@ -33,6 +33,10 @@ Operation launch(Session&, const Request& request) {
 Operation launch_graph(Session& session, const Request& request) {
   const auto graph = std::make_shared<Graph>();
   cudaGraph_t captured = nullptr;
+  // Kernels are loaded when first launched, which a capture should not have to do.
+  nothing<<<1, 32, 0, session.stream>>>();
+  check(cudaGetLastError(), "launching a kernel");
+  check(cudaStreamSynchronize(session.stream), "launching a kernel");
   check(cudaStreamBeginCapture(session.stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   for (std::int64_t i = 0; i < request.shape[0]; ++i) nothing<<<1, 32, 0, session.stream>>>();
   check(cudaStreamEndCapture(session.stream, &captured), "capturing a graph");

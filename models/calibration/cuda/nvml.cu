@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -113,8 +112,8 @@ void Nvml::read(contend_device_state& state) const {
   if (processes == nullptr) return;
   const int answer = processes(device_, &count, found.data());
   // One of them is this process, which has the device open. Its number can't be looked for: in a container it is not
-  // the one that the driver knows.
-  if (answer == 0 || answer == kInsufficientSize) state.other_processes = std::max(0, static_cast<int>(count) - 1);
+  // the one that the driver knows. Where not even this process is listed, others aren't either.
+  if ((answer == 0 || answer == kInsufficientSize) && count > 0) state.other_processes = static_cast<int>(count) - 1;
 }
 
 }  // namespace contend::cuda

@@ -44,7 +44,11 @@ class Gate {
   PinnedMemory word_;
 };
 
-/// Seconds of one execution, the mean over `launches`.
+/// Keeps all multiprocessors busy for a while: the clocks of an idle device are a fraction of those under load, and
+/// take longer to rise than a short operation is measured.
+void wake(Session& session);
+
+/// Seconds of `launches` executions.
 double time_executions(Session& session, const Operation& operation, int launches);
 /// The same, while `keep_busy` is called over and over until the last execution has ended: it enqueues one piece of
 /// work on session.background.

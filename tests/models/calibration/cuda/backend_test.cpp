@@ -137,6 +137,22 @@ TEST_CASE("every operator of the table runs in every number format, or says why 
   }
 }
 
+TEST_CASE("the time of several executions is that of all together") {
+  // Work of tens of microseconds and more each, so that 16 times as much takes 16 times as long but for what surrounds
+  // it. The second is timed beside copies, by a loop of its own.
+  const Shape copied{100'000'000}, multiplied{1, 2048, 2048, 2048, 10'000'000};
+  for (const bool beside : {false, true}) {
+    INFO("beside copies: " << beside);
+    Prepared p(beside ? "gemm_beside_copy" : "copy", "fp32", beside ? multiplied : copied);
+    REQUIRE(p.supported());
+    CHECK(p.run(4) > 0);
+    const double few = p.run(4), many = p.run(64);
+    INFO("4 took " << few << " s, 64 took " << many << " s");
+    CHECK(many > 8 * few);
+    CHECK(many < 32 * few);
+  }
+}
+
 TEST_CASE("collectives of two devices") {
   Prepared sum("nccl_all_reduce", "fp32", {40'000, 2});
   if (!sum.supported()) return;

@@ -28,7 +28,7 @@ class Prepared {
   /// Overwrites an output, so that what is read afterwards was written by the execution in between.
   void poison(const std::string& tensor);
   void execute();
-  /// Seconds of an execution, as a calibration measures it.
+  /// Seconds of so many executions, as a calibration measures them.
   [[nodiscard]] double run(int launches);
 
  private:
