@@ -58,7 +58,7 @@ LayerTable table_of(const Arguments& arguments) {
   const std::string& name = arguments.positionals().front();
   const CatalogueEntry* const entry = find_model(name);
   if (entry == nullptr)
-    throw UsageError{fmt::format("contend calibrate model: `contend list models` has no \"{}\"{}", name,
+    throw UsageError{fmt::format("contend calibrate model: `contend list networks` has no \"{}\"{}", name,
                                  suggestion(name, model_names()))};
   return build_model(*entry, static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kLongest).value_or(0)));
 }
