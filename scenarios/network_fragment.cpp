@@ -166,6 +166,8 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
     refuse(calibration, costs.says + ": the time doesn't grow with the size");
   std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
                                    fmt::format("beta: {}", per_byte_text(costs.beta))};
+  if (choice.study == FragmentStudy::jobs)
+    add_note(costs, "every job is given these costs, whatever its number of workers");
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
   std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";

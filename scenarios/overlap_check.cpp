@@ -84,13 +84,17 @@ class OverlapChecker {
       complaints_.insert(complaints_.end(), error.diagnostics().begin(), error.diagnostics().end());
       return;
     }
+    // Another type would do only where the profile has products in one.
     std::string reason;
-    bool about_type = true;
+    bool other_types = false;
     for (const CalibratedDevice::Fault& fault : device.faults(study_.type)) {
       reason += fault.text + "; ";
-      about_type = about_type && fault.about == CalibratedDevice::Fault::type;
+      if (fault.about != CalibratedDevice::Fault::type) continue;
+      const std::vector<OperatorTable>& tables = device.profile().tables;
+      other_types = std::any_of(tables.begin(), tables.end(),
+                                [](const OperatorTable& each) { return each.name == "gemm" && !each.samples.empty(); });
     }
-    complain(about_type ? "overlap.dtype" : "overlap.device",
+    complain(other_types ? "overlap.dtype" : "overlap.device",
              fmt::format("{}layers of {} lack {}", reason, *study_.model, missing_text(missing)),
              measuring(device, missing));
   }

@@ -74,10 +74,11 @@ TEST_CASE("a profile that lacks operators says for which layers, and how to meas
     const Outcome outcome = here.contend(std::string{verb} + " study.yaml");
     INFO(outcome.err);
     CHECK(outcome.code == 3);
-    CHECK(contains(outcome.err,
-                   "the profile `recorded-cpu` has no products in fp32; it has none at all; layers of alexnet "
-                   "lack gemm in fp32 (fc6, fc7, fc8); convolution in fp32 (conv1, conv2, conv3 and 2 more "
-                   "layers)"));
+    CHECK(
+        contains(outcome.err,
+                 "study.yaml:6:11: overlap.device: the profile `recorded-cpu` has no products in fp32; it has none "
+                 "at all; layers of alexnet lack gemm in fp32 (classifier.1, classifier.4, classifier.6); convolution "
+                 "in fp32 (features.0, features.3, features.6 and 2 more layers); "));
     CHECK(contains(outcome.err,
                    "`contend calibrate --backend cpu --quick --only gemm,conv,elementwise -o cpu.yaml "
                    "--resume` measures them"));
@@ -90,6 +91,13 @@ TEST_CASE("a profile that lacks operators says for which layers, and how to meas
   const Outcome timed = here.contend("run timed.yaml");
   INFO(timed.err);
   CHECK(timed.code == 0);
+  CHECK(here.contend("check timed.yaml").code == 0);
+  here.write("times.csv", "layer,parameters,forward_us,backward_us\n");
+  const Outcome empty = here.contend("check timed.yaml");
+  CHECK(empty.code == 3);
+  CHECK(contains(empty.err,
+                 "times.csv:2: expected a row for each layer below the header, got none; such as "
+                 "conv1,9408,240.5,240.5\n"));
 }
 
 TEST_CASE("a study on a profile says how far it can be relied on" * doctest::skip(!has_program())) {

@@ -170,6 +170,8 @@ TEST_CASE("network fragment: notes that only what is written gives rise to") {
   CHECK(network_fragment(calibrate_network(two_regions(8)), one_size, {}).notes ==
         std::vector<std::string>{"one size alone can't tell alpha from beta: alpha is taken as 0"});
   CHECK(network_fragment(calibrate_network(two_regions(8)), {}, {}).notes.empty());
+  CHECK(network_fragment(calibrate_network(two_regions(8)), {.study = FragmentStudy::jobs}, {}).notes ==
+        std::vector<std::string>{"every job is given these costs, whatever its number of workers"});
   std::vector<CollectiveSample> slow = two_regions(8);
   add_contention(slow, 8, 48'000'000);  // penalty 3, so that two at once take 5 times as long
   const NetworkFragment capped = network_fragment(calibrate_network(slow), {}, {});
