@@ -13,7 +13,7 @@ namespace contend {
 /// The same as JSON: times in ns, times per byte in ns/B; null where the samples don't tell.
 [[nodiscard]] std::string calibration_json(const NetworkCalibration& calibration);
 
-/// `all-reduce among 2, 4; message`, in the order of the series.
+/// `all-reduce among 2, 4; all-gather among 2`, in the order of the series.
 [[nodiscard]] std::string series_names(const std::vector<const SeriesFit*>& series);
 
 }  // namespace contend
