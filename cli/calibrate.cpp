@@ -83,9 +83,45 @@ CalibrationRequest request_of(const Arguments& arguments) {
   return request;
 }
 
+bool is_profile(const std::string& path) {
+  try {
+    static_cast<void>(read_profile(path));
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// Names the profile of the same folder that was meant, if one is near enough.
+[[noreturn]] void refuse_to_resume(const std::string& path) {
+  const std::filesystem::path wanted{path};
+  const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
+  std::vector<std::string> names;
+  std::error_code no_folder;
+  for (const auto& each : std::filesystem::directory_iterator{folder, no_folder})
+    if (each.path().extension() == ".yaml" || each.path().extension() == wanted.extension())
+      names.push_back(each.path().filename().string());
+  std::sort(names.begin(), names.end());
+  std::string nearest = nearest_name(wanted.filename().string(), names);
+  while (!nearest.empty() && !is_profile((folder / nearest).string())) {
+    std::erase(names, nearest);
+    nearest = nearest_name(wanted.filename().string(), names);
+  }
+  Diagnostic fault;
+  fault.file = path;
+  fault.reason = "there is no such file, so nothing to resume";
+  fault.hint = nearest.empty() ? "without --resume a new one is begun"
+                               : fmt::format("did you mean \"{}\"? Without --resume a new one is begun",
+                                             (wanted.parent_path() / nearest).string());
+  throw InputError{{std::move(fault)}};
+}
+
 /// What the file has, if it is there and may be gone on with.
 std::optional<CalibrationProfile> begun_profile(const Arguments& arguments, const std::string& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  if (!std::filesystem::exists(path)) {
+    if (arguments.has("resume")) refuse_to_resume(path);
+    return std::nullopt;
+  }
   if (!arguments.has("resume"))
     throw InputError{
         fmt::format("{}: there is a file already: --resume goes on with a profile, -o writes another one", path)};
@@ -113,6 +149,37 @@ CalibrationResult measure_device(const contend_backend& backend, const Calibrati
   }
 }
 
+/// Whether there is a sample of these groups; of any if none is given.
+bool has_points(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups) {
+  return std::any_of(profile.tables.begin(), profile.tables.end(), [&](const OperatorTable& table) {
+    const OperatorGroup group = find_operator(table.name)->group;
+    const bool wanted = groups.empty() || std::find(groups.begin(), groups.end(), group) != groups.end();
+    return wanted && !table.samples.empty();
+  });
+}
+
+void print_notes(const CalibrationProfile& profile) {
+  for (const std::string& each : profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
+}
+
+/// A calibration that found out nothing of what it was asked for is no success, and a profile without a sample of no
+/// use.
+int report_nothing(const CalibrationRequest& request, const CalibrationProfile& profile, const std::string& path,
+                   bool resumed) {
+  if (resumed)
+    write_file(path, to_yaml(profile));
+  else
+    std::filesystem::remove(path);
+  std::vector<std::string_view> names;
+  for (const OperatorGroup each : request.groups) names.push_back(to_string(each));
+  fmt::print(stderr, "contend: nothing{} could be measured; {}\n{}",
+             names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", ")),
+             resumed ? fmt::format("{} has what it had", path) : "no profile is written",
+             skipped_summary(profile, request.groups));
+  print_notes(profile);
+  return kExitCapability;
+}
+
 int run(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const CalibrationRequest request = request_of(arguments);
@@ -128,10 +195,12 @@ int run(const Arguments& arguments) {
     fmt::print(stderr, "contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
     return kExitCapability;
   }
+  if (result.end == CalibrationEnd::finished && !has_points(result.profile, request.groups))
+    return report_nothing(request, result.profile, path, begun.has_value());
   write_file(path, to_yaml(result.profile));
   if (!arguments.has("quiet")) fmt::print("{}", calibration_summary(result.profile));
   std::fflush(stdout);  // before what follows on stderr, where both are one
-  for (const std::string& each : result.profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
+  print_notes(result.profile);
   if (result.end == CalibrationEnd::finished) return kExitOk;
   const bool lost = result.end == CalibrationEnd::device_lost;
   fmt::print(stderr, "contend: {}; what was measured is in {}. To go on:\n  {}\n",

@@ -58,7 +58,7 @@ LayerTable table_of(const Arguments& arguments) {
   const std::string& name = arguments.positionals().front();
   const CatalogueEntry* const entry = find_model(name);
   if (entry == nullptr)
-    throw UsageError{fmt::format("contend calibrate model: `contend list models` has no \"{}\"{}", name,
+    throw UsageError{fmt::format("contend calibrate model: `contend list networks` has no \"{}\"{}", name,
                                  suggestion(name, model_names()))};
   return build_model(*entry, static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kLongest).value_or(0)));
 }
@@ -72,6 +72,7 @@ ModelMeasurementRequest request_of(const Arguments& arguments) {
   request.budget_seconds = kUsualBudget;
   if (const auto seconds = arguments.whole_number("budget", 1, kMostSeconds))
     request.budget_seconds = static_cast<double>(*seconds);
+  request.partial = arguments.has("partial");
   request.note = fmt::format("contend {} {}", version(), utc_now());
   return request;
 }
@@ -85,8 +86,8 @@ void print_summary(const ModelMeasurement& result, const std::string& path) {
 }
 
 void print_missing(const ModelMeasurement& result) {
-  fmt::print(stderr, "contend: {} layer{} could not be measured, such as {}:\n", result.missing.size(),
-             result.missing.size() == 1 ? "" : "s", result.missing.front());
+  fmt::print(stderr, "contend: {} layer{} {} be measured, such as {}:\n", result.missing.size(),
+             result.missing.size() == 1 ? "" : "s", result.refused ? "can't" : "could not", result.missing.front());
   for (std::size_t i = 0; i < std::min(result.reasons.size(), kShownReasons); ++i)
     fmt::print(stderr, "  {}\n", result.reasons[i]);
   if (result.reasons.size() > kShownReasons)
@@ -99,6 +100,11 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
   if (result.cancelled) {
     fmt::print(stderr, "contend: interrupted; nothing is written\n");
     return kExitInterrupted;
+  }
+  if (result.refused) {
+    print_missing(result);
+    fmt::print(stderr, "contend: nothing was measured; --partial measures and writes the other layers\n");
+    return kExitCapability;
   }
   const bool writable = result.missing.empty() || (arguments.has("partial") && !result.model.layers.empty());
   if (!result.missing.empty()) print_missing(result);

@@ -192,6 +192,28 @@ std::vector<std::string> files_of(const Arguments& arguments) {
   return files;
 }
 
+/// Collectives of an unknown number of ranks tell nothing of the link, which may pass unnoticed beside others.
+class UnknownRanks {
+ public:
+  void add(const std::string& path, const CollectiveLog& log) {
+    for (const CollectiveSample& each : log.samples) {
+      if (each.ranks > 0 || each.exchange == TimedExchange::message) continue;
+      files_.push_back(path);
+      return;
+    }
+  }
+  void print() const {
+    for (const std::string& path : files_)
+      fmt::print(stderr, "{}: doesn't say among how many ranks: it tells nothing of the link behind (--ranks N{})\n",
+                 path, files_.size() > 1 ? ", once for each such log" : "");
+    if (files_.size() > 1)
+      fmt::print(stderr, "of one collective, these {} are fitted as if the numbers were the same\n", files_.size());
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
+
 struct Input {
   std::vector<CollectiveSample> samples;
   std::vector<std::string> provenance;
@@ -200,6 +222,7 @@ struct Input {
 Input read_input(const Arguments& arguments) {
   Input input;
   GivenRanks ranks{arguments};
+  UnknownRanks unknown;
   CollectiveReadOptions options{exchange_of(arguments), 0, arguments.has("out-of-place")};
   bool used_exchange = false;
   for (const auto& [option, format] : kFormats) {
@@ -207,6 +230,7 @@ Input read_input(const Arguments& arguments) {
       options.ranks = ranks.next();
       const CollectiveLog log = read_collective_log(path, format, options);
       if (log.used_ranks) ranks.use();
+      unknown.add(path, log);
       used_exchange = used_exchange || log.used_exchange;
       if (log.guessed_exchange)
         fmt::print(stderr, "{}: doesn't say which collective it is: taken for an all-reduce (--collective)\n", path);
@@ -217,9 +241,19 @@ Input read_input(const Arguments& arguments) {
     }
   }
   ranks.check();
+  unknown.print();
   if (options.exchange && !used_exchange) throw UsageError{"--collective: every log says which collective it is"};
   if (options.out_of_place && !arguments.has("nccl-log")) throw UsageError{"--out-of-place is about an --nccl-log"};
   return input;
+}
+
+/// One line for all series that allow as many.
+void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wanted) {
+  std::map<std::size_t, std::vector<const SeriesFit*>> allowed;
+  for (const SeriesFit& series : calibration.series)
+    if (series.regions.size() < wanted) allowed[series.regions.size()].push_back(&series);
+  for (const auto& [regions, series] : allowed)
+    fmt::print(stderr, "--regions {}: the sizes of {} allow {}\n", wanted, series_names(series), regions);
 }
 
 int run(const Arguments& arguments) {
@@ -232,10 +266,7 @@ int run(const Arguments& arguments) {
   const Input input = read_input(arguments);
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
-  for (const SeriesFit& series : calibration.series)
-    if (series.regions.size() < regions)
-      fmt::print(stderr, "--regions {}: the sizes of {} among {} allow {}\n", regions, to_string(series.exchange),
-                 series.ranks, series.regions.size());
+  note_fewer_regions(calibration, regions);
   if (calibration.series.empty() && calibration.contention.empty())
     throw InputError{"all samples are of the same number at the same time, and none of one alone: nothing can be told"};
   if (at_once > 0 && calibration.contention.empty())
@@ -251,6 +282,7 @@ int run(const Arguments& arguments) {
     const NetworkFragment fragment = network_fragment(calibration, choice, input.provenance);
     write_file(*path, fragment.yaml);
     fmt::print(stderr, "{}: {}\n", *path, fragment.says);
+    for (const std::string& note : fragment.notes) fmt::print(stderr, "{}: {}\n", *path, note);
   }
   if (const auto path = arguments.value("plot")) {
     const std::vector<FigurePanel> panels = fit_panels(calibration);

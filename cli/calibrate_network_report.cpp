@@ -4,6 +4,7 @@
 #include "scenarios/quantities.hpp"
 #include "traces/json_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -40,6 +41,17 @@ int beta_digits(double smallest) {
   return smallest > 0 ? std::max(3, static_cast<int>(std::ceil(2 - std::log10(smallest)))) : 3;
 }
 
+/// Of regions with one size, which leaves either start-up or time per byte untold.
+std::string one_size_text(const NetworkCalibration& calibration) {
+  std::vector<const SeriesFit*> found;
+  for (const SeriesFit& series : calibration.series)
+    if (std::ranges::any_of(series.regions,
+                            [](const LineRegion& each) { return each.one_size && each.last > Bytes{}; }))
+      found.push_back(&series);
+  if (found.empty()) return {};
+  return fmt::format("one size alone can't tell alpha from beta, so alpha is taken as 0: {}\n", series_names(found));
+}
+
 std::string series_text(const NetworkCalibration& calibration) {
   double smallest = std::numeric_limits<double>::infinity();
   for (const SeriesFit& series : calibration.series)
@@ -51,15 +63,16 @@ std::string series_text(const NetworkCalibration& calibration) {
   for (const SeriesFit& series : calibration.series) {
     for (const LineRegion& region : series.regions) {
       const FitQuality& quality = region.quality;
-      table.add({std::string{to_string(series.exchange)}, ranks_text(series.ranks),
-                 sizes_text(region.first, region.last), number_text(region.alpha.value, kMicroseconds, 1),
-                 interval_text(region.alpha, kMicroseconds, 1), number_text(region.beta.value, 1, digits),
-                 interval_text(region.beta, 1, digits), fmt::format("{}", quality.points),
-                 fmt::format("{}", quality.outliers), per_cent(quality.median_error),
-                 number_text(quality.r_squared, 1, 4)});
+      const bool no_alpha = region.one_size && region.last > Bytes{};
+      table.add(
+          {std::string{to_string(series.exchange)}, ranks_text(series.ranks), sizes_text(region.first, region.last),
+           no_alpha ? "-" : number_text(region.alpha.value, kMicroseconds, 1),
+           interval_text(region.alpha, kMicroseconds, 1), number_text(region.beta.value, 1, digits),
+           interval_text(region.beta, 1, digits), fmt::format("{}", quality.points),
+           fmt::format("{}", quality.outliers), per_cent(quality.median_error), number_text(quality.r_squared, 1, 4)});
     }
   }
-  return table.text();
+  return table.text() + one_size_text(calibration);
 }
 
 std::string link_text(const NetworkCalibration& calibration) {
@@ -189,6 +202,20 @@ void write_contention(JsonWriter& json, const NetworkCalibration& calibration) {
 }
 
 }  // namespace
+
+std::string series_names(const std::vector<const SeriesFit*>& series) {
+  std::string out;
+  const SeriesFit* before = nullptr;
+  for (const SeriesFit* each : series) {
+    const std::string ranks = each->ranks == 0 ? "an unknown number" : fmt::format("{}", each->ranks);
+    if (before != nullptr && before->exchange == each->exchange)
+      out += fmt::format(", {}", ranks);
+    else
+      out += fmt::format("{}{} among {}", before == nullptr ? "" : "; ", to_string(each->exchange), ranks);
+    before = each;
+  }
+  return out;
+}
 
 std::string calibration_text(const NetworkCalibration& calibration) {
   std::string out;

@@ -4,6 +4,7 @@
 #include "models/calibration/network_fit.hpp"
 
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -11,5 +12,8 @@ namespace contend {
 [[nodiscard]] std::string calibration_text(const NetworkCalibration& calibration);
 /// The same as JSON: times in ns, times per byte in ns/B; null where the samples don't tell.
 [[nodiscard]] std::string calibration_json(const NetworkCalibration& calibration);
+
+/// `all-reduce among 2, 4; all-gather among 2`, in the order of the series.
+[[nodiscard]] std::string series_names(const std::vector<const SeriesFit*>& series);
 
 }  // namespace contend

@@ -57,32 +57,6 @@ std::string uncertain_points(const CalibrationProfile& profile) {
   return out + '\n';
 }
 
-/// Reasons differ in their figures; what comes before the first colon tells what kind they are.
-std::string skipped_lines(const CalibrationProfile& profile) {
-  struct Kind {
-    std::size_t shapes = 0;
-    std::set<std::string> whole;
-    std::set<std::string> some;
-  };
-  std::map<std::string, Kind> kinds;
-  for (const SkippedOperation& each : profile.skipped) {
-    Kind& kind = kinds[each.reason.substr(0, each.reason.find(':'))];
-    (each.shape.empty() ? kind.whole : kind.some).insert(each.name);
-    if (!each.shape.empty()) ++kind.shapes;
-  }
-  std::string out;
-  std::size_t shown = 0;
-  for (const auto& [reason, kind] : kinds) {
-    if (++shown > kMostReasons) return out + fmt::format("skipped: {} more reasons\n", kinds.size() - kMostReasons);
-    std::string what;
-    if (!kind.whole.empty()) what = fmt::format("{}", fmt::join(kind.whole, ", "));
-    if (kind.shapes > 0)
-      what += fmt::format("{}{} shapes of {}", what.empty() ? "" : "; ", kind.shapes, fmt::join(kind.some, ", "));
-    out += fmt::format("skipped: {}: {}\n", reason, what);
-  }
-  return out;
-}
-
 }  // namespace
 
 CalibrationLine::CalibrationLine(ProgressMode mode)
@@ -108,7 +82,35 @@ std::string calibration_summary(const CalibrationProfile& profile) {
   for (const OperatorTable& each : profile.tables)
     table.add({each.name, std::string{to_string(each.type)}, fmt::format("{}", each.samples.size()), best_rate(each),
                interval(each), each.cross_validation < 0 ? "-" : fmt::format("{:.1f}", 100 * each.cross_validation)});
-  return table.text() + uncertain_points(profile) + skipped_lines(profile);
+  return table.text() + uncertain_points(profile) + skipped_summary(profile, {});
+}
+
+std::string skipped_summary(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups) {
+  struct Kind {
+    std::size_t shapes = 0;
+    std::set<std::string> whole;
+    std::set<std::string> some;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const SkippedOperation& each : profile.skipped) {
+    const OperatorGroup group = find_operator(each.name)->group;
+    if (!groups.empty() && std::find(groups.begin(), groups.end(), group) == groups.end()) continue;
+    // Reasons differ in their figures; what comes before the first colon tells what kind they are.
+    Kind& kind = kinds[each.reason.substr(0, each.reason.find(':'))];
+    (each.shape.empty() ? kind.whole : kind.some).insert(each.name);
+    if (!each.shape.empty()) ++kind.shapes;
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [reason, kind] : kinds) {
+    if (++shown > kMostReasons) return out + fmt::format("skipped: {} more reasons\n", kinds.size() - kMostReasons);
+    std::string what;
+    if (!kind.whole.empty()) what = fmt::format("{}", fmt::join(kind.whole, ", "));
+    if (kind.shapes > 0)
+      what += fmt::format("{}{} shapes of {}", what.empty() ? "" : "; ", kind.shapes, fmt::join(kind.some, ", "));
+    out += fmt::format("skipped: {}: {}\n", reason, what);
+  }
+  return out;
 }
 
 }  // namespace contend

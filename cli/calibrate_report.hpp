@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -31,5 +32,8 @@ class CalibrationLine {
 /// A row for each operator and number format: points, the best rate, how well times are known and predicted; then what
 /// was skipped, by reason.
 [[nodiscard]] std::string calibration_summary(const CalibrationProfile& profile);
+
+/// What was skipped of these groups (none given: of all), by reason.
+[[nodiscard]] std::string skipped_summary(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups);
 
 }  // namespace contend

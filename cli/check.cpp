@@ -5,6 +5,7 @@
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/network.hpp"
+#include "scenarios/overlap_run.hpp"
 #include "scenarios/run.hpp"
 #include "scenarios/scheduling_keys.hpp"
 #include "sim/cluster.hpp"
@@ -139,6 +140,9 @@ std::string check_file(const std::string& file, const Arguments& arguments, Comp
   const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
   collect(file, complaints, [&] { check_jobs(scenario, file, complaints); });
   collect(file, complaints, [&] { check_network(scenario, file, complaints); });
+  collect(file, complaints, [&] {
+    if (scenario.overlap.given()) static_cast<void>(overlap_model(scenario.overlap));
+  });
   return fmt::format("{}: ok\n", file);
 }
 

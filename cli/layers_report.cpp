@@ -2,6 +2,8 @@
 
 #include "cli/table.hpp"
 #include "models/calibration/calibrated_device.hpp"
+#include "models/calibration/missing_operators.hpp"
+#include "models/catalogue/catalogue.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -37,6 +39,19 @@ std::string named(std::vector<std::string> names) {
   const bool more = names.size() > kNamed;
   names.resize(std::min(names.size(), kNamed));
   return fmt::format("{}{}", fmt::join(names, ", "), more ? ", ..." : "");
+}
+
+/// Operators that the profile lacks for these layers, which it was to time.
+std::vector<MissingOperator> missing_of(const OverlapStudy& study, int batch, const std::vector<std::string>& layers) {
+  const CatalogueEntry* const entry = study.model ? find_model(*study.model) : nullptr;
+  if (entry == nullptr) return {};
+  const LayerTable table = build_model(*entry, study.sequence.value_or(0));
+  auto missing = missing_operators(study.device.calibrated->profile(), table, batch, study.type);
+  for (MissingOperator& each : missing)
+    std::erase_if(each.layers,
+                  [&](const std::string& layer) { return std::ranges::find(layers, layer) == layers.end(); });
+  std::erase_if(missing, [](const MissingOperator& each) { return each.layers.empty(); });
+  return missing;
 }
 
 }  // namespace
@@ -99,6 +114,13 @@ std::string calibration_warnings(const Scenario& scenario, const TimedModel& mod
       fmt::format("{} of {} layers, {:.1f}% of the time, need shapes beyond what was measured: {}; `contend show "
                   "--layers` has them all",
                   names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
+  const std::vector<MissingOperator> missing = missing_of(scenario.overlap, model.batch, names);
+  if (missing.empty()) return text;
+  const std::string command = measuring_command(profile, *device.profile, missing);
+  warn(
+      fmt::format("of these, it has no times at all of {}: the least work at the rates of products and copies stands "
+                  "for them{}",
+                  missing_text(missing), command.empty() ? "" : fmt::format("; `{}` measures them", command)));
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/load.hpp"
 #include "cli/overlap_explain.hpp"
 #include "cli/overlap_report.hpp"
+#include "scenarios/fitted_workers.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
@@ -45,6 +46,8 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     models.push_back(overlap_model(scenario.overlap));
     rows.push_back(run_overlap(scenario, models.back(), detail));
     fmt::print(stderr, "{}", calibration_warnings(scenario, models.back()));
+    const std::string note = unfitted_workers(scenario.overlap).note();
+    if (!note.empty()) fmt::print(stderr, "contend: warning: {}: {}\n", scenario.name, note);
   }
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -49,18 +50,31 @@ std::string quality_text(const FitQuality& quality) {
 struct Costs {
   std::string says;
   std::vector<std::string> comments;
+  std::vector<std::string> notes;  ///< those of the comments that only concern what is written
   double alpha = 0, beta = 0;
   std::vector<std::string> overlap;  ///< keys below `overlap`
 };
 
-Costs link_costs(const LinkFit& link) {
+/// Among how many ranks the samples of a link were taken; a message is one between two.
+std::string link_ranks(const NetworkCalibration& calibration) {
+  std::set<int> ranks;
+  const LinkFit& link = *calibration.link;
+  for (std::size_t i = 0; i < link.series.size(); ++i) {
+    const SeriesFit& series = calibration.series[link.series[i]];
+    if (!std::isnan(link.median_errors[i])) ranks.insert(series.exchange == TimedExchange::message ? 2 : series.ranks);
+  }
+  return fmt::format("fitted_workers: [{}]", fmt::join(ranks, ", "));
+}
+
+Costs link_costs(const NetworkCalibration& calibration) {
+  const LinkFit& link = *calibration.link;
   Costs costs;
   costs.says = fmt::format("the link behind rings, fitted to {}", sizes_text(link.first, link.last));
   costs.comments = {quality_text(link.quality), "95% intervals: " + interval_text("alpha", link.alpha, time_text) +
                                                     ", " + interval_text("beta", link.beta, per_byte_text)};
   costs.alpha = link.alpha.value;
   costs.beta = link.beta.value;
-  costs.overlap.emplace_back("formula: ring");
+  costs.overlap = {"formula: ring", link_ranks(calibration)};
   if (link.gamma_status == GammaStatus::fitted) {
     costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
     costs.overlap.push_back("gamma: " + per_byte_text(link.gamma.value));
@@ -104,12 +118,23 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
     costs.says += fmt::format(", the last of {} regions", series.regions.size());
   costs.comments = {quality_text(line->quality), "95% intervals: " + interval_text("alpha", line->alpha, time_text) +
                                                      ", " + interval_text("beta", line->beta, per_byte_text)};
-  if (line->one_size) costs.comments.emplace_back("one size alone can't tell alpha from beta: alpha is taken as 0");
+  if (line->one_size && line->last > Bytes{}) {
+    costs.comments.emplace_back("one size alone can't tell alpha from beta: alpha is taken as 0");
+    // Of a region the calibration says it.
+    if (choice.sizes) costs.notes.push_back(costs.comments.back());
+  }
   costs.alpha = line->alpha.value;
   costs.beta = line->beta.value;
   costs.overlap.emplace_back("formula: measured");
-  if (series.ranks >= 2) costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
+  if (series.ranks < 2) return costs;
+  costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
+  costs.overlap.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
   return costs;
+}
+
+void add_note(Costs& costs, std::string note) {
+  costs.notes.push_back(note);
+  costs.comments.push_back(std::move(note));
 }
 
 /// The keys about several at once; a comment where a scenario can't say what was measured.
@@ -121,14 +146,13 @@ void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty,
                               : fmt::format(", 95% interval {} to {}", plain(penalty.low), plain(penalty.high))));
   if (study == FragmentStudy::jobs) {
     network.push_back("eta: " + per_byte_text(std::max(0.0, penalty.value * costs.beta)));
-    if (penalty.value < 0)
-      costs.comments.emplace_back("several at once gain, which a study of jobs can't say: eta is 0");
+    if (penalty.value < 0) add_note(costs, "several at once gain, which a study of jobs can't say: eta is 0");
     return;
   }
   constexpr double kMost = 4;  // of the key
   const double two = 2 + penalty.value;
   costs.overlap.push_back("two_at_once: " + plain(std::min(two, kMost)));
-  if (two > kMost) costs.comments.emplace_back("two_at_once is 4, the most that a scenario takes");
+  if (two > kMost) add_note(costs, "two_at_once is 4, the most that a scenario takes");
 }
 
 }  // namespace
@@ -136,12 +160,14 @@ void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty,
 NetworkFragment network_fragment(const NetworkCalibration& calibration, const FragmentChoice& choice,
                                  std::span<const std::string> provenance) {
   const bool whole = choice.study == FragmentStudy::jobs || choice.ranks > 0 || !calibration.link;
-  Costs costs = whole ? whole_costs(calibration, choice) : link_costs(*calibration.link);
+  Costs costs = whole ? whole_costs(calibration, choice) : link_costs(calibration);
   // A scenario's transfers take time.
   if (!(rounded(costs.beta).ns_per_byte() > 0))
     refuse(calibration, costs.says + ": the time doesn't grow with the size");
   std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
                                    fmt::format("beta: {}", per_byte_text(costs.beta))};
+  if (choice.study == FragmentStudy::jobs)
+    add_note(costs, "every job is given these costs, whatever its number of workers");
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
   std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";
@@ -150,7 +176,7 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   for (const std::string& line : costs.comments) out += "# " + line + "\n";
   out += fmt::format("schema_version: 1\nnetwork:\n  {}\n", fmt::join(network, "\n  "));
   if (choice.study == FragmentStudy::overlap) out += fmt::format("overlap:\n  {}\n", fmt::join(costs.overlap, "\n  "));
-  return {std::move(out), std::move(costs.says)};
+  return {std::move(out), std::move(costs.says), std::move(costs.notes)};
 }
 
 }  // namespace contend

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -22,7 +23,8 @@ struct FragmentChoice {
 
 struct NetworkFragment {
   std::string yaml;
-  std::string says;  ///< in a line, which costs these are
+  std::string says;                ///< in a line, which costs these are
+  std::vector<std::string> notes;  ///< what they can't say, beyond what holds for the whole calibration; also in `yaml`
 };
 
 /// `provenance` are lines of comment about the samples. Throws InputError where the samples don't tell what was chosen.

@@ -1,10 +1,14 @@
 #include "scenarios/overlap_check.hpp"
 
 #include "models/calibration/calibrated_device.hpp"
+#include "models/calibration/missing_operators.hpp"
+#include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
 #include "scenarios/make_policy.hpp"
 #include "scenarios/overlap_run.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -61,11 +65,44 @@ class OverlapChecker {
     // Layers from a file need nothing of the profile but what kernels of compression do.
     const bool layers = study_.model && (!study_.layers || completes_table(study_));
     const DataType type = layers ? study_.type : DataType::fp32;
+    if (layers && !device.faults(type).empty()) return complain_of_missing(device);
     for (const CalibratedDevice::Fault& fault : device.faults(type)) {
-      const bool matters = layers || (fault.about == CalibratedDevice::Fault::memory && compresses());
-      if (matters)
-        complain(fault.about == CalibratedDevice::Fault::type ? "overlap.dtype" : "overlap.device", fault.text);
+      if (fault.about != CalibratedDevice::Fault::memory || !compresses()) continue;
+      complain("overlap.device", fault.text, measuring(device, std::vector{OperatorGroup::memory}));
     }
+  }
+
+  /// Of layers that a profile is to time: all that it lacks at once, for one command to measure.
+  void complain_of_missing(const CalibratedDevice& device) {
+    const CatalogueEntry* const entry = find_model(*study_.model);
+    CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
+    std::vector<MissingOperator> missing;
+    try {
+      const LayerTable table = build_model(*entry, study_.sequence.value_or(0));
+      missing = missing_operators(device.profile(), table, study_.batch.value_or(1), study_.type);
+    } catch (const InputError& error) {
+      complaints_.insert(complaints_.end(), error.diagnostics().begin(), error.diagnostics().end());
+      return;
+    }
+    // Another type would do only where the profile has products in one.
+    std::string reason;
+    bool other_types = false;
+    for (const CalibratedDevice::Fault& fault : device.faults(study_.type)) {
+      reason += fault.text + "; ";
+      if (fault.about != CalibratedDevice::Fault::type) continue;
+      const std::vector<OperatorTable>& tables = device.profile().tables;
+      other_types = std::any_of(tables.begin(), tables.end(),
+                                [](const OperatorTable& each) { return each.name == "gemm" && !each.samples.empty(); });
+    }
+    complain(other_types ? "overlap.dtype" : "overlap.device",
+             fmt::format("{}layers of {} lack {}", reason, *study_.model, missing_text(missing)),
+             measuring(device, missing));
+  }
+
+  template <class Wanted>
+  [[nodiscard]] std::string measuring(const CalibratedDevice& device, const Wanted& wanted) const {
+    const std::string command = measuring_command(device.profile(), *study_.device.profile, wanted);
+    return command.empty() ? "give their times by overlap.layers" : fmt::format("`{}` measures them", command);
   }
 
   void check_network() {

@@ -156,6 +156,11 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.gamma", [](auto& s) -> auto& { return s.overlap.gamma; },
           quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "time to add up a received byte; not with measured"),
       row(
+          "overlap.fitted_workers", [](auto& s) -> auto& { return s.overlap.fitted_workers; },
+          optional_codec(list_codec<int>(integer_codec<int>(2, kMaxWorkers), 2, "integers"), "unknown"),
+          "numbers of ranks whose timings the costs of the network were fitted to, as `contend calibrate network` "
+          "writes them: a study of other numbers of workers says so"),
+      row(
           "overlap.servers", [](auto& s) -> auto& { return s.overlap.servers; },
           optional_codec(integer_codec<int>(1, kMaxWorkers), "auto"), "parameter servers; auto: as many as workers"),
       row(
@@ -200,9 +205,10 @@ std::vector<ScenarioKey> exchange_rows() {
 }
 
 /// Sites have links of their own: collectives are rings and trees over them.
-constexpr std::string_view kNotOnLinks[] = {"overlap.exchange",         "overlap.formula",    "overlap.servers",
-                                            "overlap.colocated",        "overlap.per_server", "overlap.inside.alpha",
-                                            "overlap.inside.bandwidth", "overlap.inside.beta"};
+constexpr std::string_view kNotOnLinks[] = {
+    "overlap.exchange",       "overlap.formula",          "overlap.servers",
+    "overlap.fitted_workers", "overlap.colocated",        "overlap.per_server",
+    "overlap.inside.alpha",   "overlap.inside.bandwidth", "overlap.inside.beta"};
 
 }  // namespace
 

@@ -68,7 +68,9 @@ struct OverlapStudy {
   } inside;
   ExchangeKind exchange = ExchangeKind::all_reduce;
   ExchangeFormula formula = ExchangeFormula::ring;
-  TimePerByte gamma;                  ///< adding up a byte
+  TimePerByte gamma;  ///< adding up a byte
+  /// Among how many ranks the timings were taken that `network` was fitted to; not given: nobody says.
+  std::optional<std::vector<int>> fitted_workers;
   std::optional<int> servers;         ///< parameter servers; as many as workers if not given
   bool colocated = false;             ///< servers on the machines of the workers
   std::optional<std::string> links;   ///< path of links between sites, one worker each (LinkMatrix)

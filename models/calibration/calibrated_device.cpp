@@ -64,13 +64,12 @@ std::vector<CalibratedDevice::Fault> CalibratedDevice::faults(DataType type) con
       if (has_samples(profile_, "gemm", each)) types.push_back(to_string(each));
     }
     found.push_back(
-        {Fault::type, fmt::format("the profile `{}` has no products in {}; {}", profile_.name, to_string(type),
-                                  types.empty() ? "it has none at all: calibrate with gemm"
-                                                : fmt::format("it has {}", fmt::join(types, ", ")))});
+        {Fault::type,
+         fmt::format("the profile `{}` has no products in {}; {}", profile_.name, to_string(type),
+                     types.empty() ? "it has none at all" : fmt::format("it has {}", fmt::join(types, ", ")))});
   }
   if (!has_samples(profile_, "copy", DataType::fp32))
-    found.push_back(
-        {Fault::memory, fmt::format("the profile `{}` has no copies in memory: calibrate with memory", profile_.name)});
+    found.push_back({Fault::memory, fmt::format("the profile `{}` has no copies in memory", profile_.name)});
   return found;
 }
 

@@ -163,6 +163,16 @@ MeasuredOperation measure(const contend_backend& backend, const OperatorInfo& in
   }
 }
 
+std::string unsupported_reason(const contend_backend& backend, const OperatorInfo& info, DataType type,
+                               const OperatorShape& shape) {
+  try {
+    const Prepared prepared{backend, info, type, shape};
+    return {};
+  } catch (const Stop& stop) {
+    return stop.status == CONTEND_UNSUPPORTED ? stop.reason : std::string{};
+  }
+}
+
 std::string_view to_string(contend_status status) {
   switch (status) {
     case CONTEND_OK:

@@ -42,6 +42,11 @@ struct MeasuredOperation {
                                         const OperatorShape& shape, const RepetitionRules& rules,
                                         const WallClock& clock);
 
+/// Why the back end doesn't have the operation, by making it ready without running it; empty if it has, also where
+/// something else went wrong.
+[[nodiscard]] std::string unsupported_reason(const contend_backend& backend, const OperatorInfo& info, DataType type,
+                                             const OperatorShape& shape);
+
 /// `out of memory`, `not supported here`, ...
 [[nodiscard]] std::string_view to_string(contend_status status);
 

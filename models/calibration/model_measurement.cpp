@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -58,12 +59,46 @@ class ModelMeasurer {
       for (const PassOperators* pass : {&layer.forward, &layer.backward})
         for (const OperatorCall& call : calls_of(*pass)) samples_.emplace(key_of(call), std::nullopt);
     }
+    if (!request_.partial && lacks_operators()) return std::move(result_);
     measure_all();
     assemble();
     return std::move(result_);
   }
 
  private:
+  /// Tried with the least work of each operator and number format, which costs little. Of several shapes a device may
+  /// still refuse one, or have too little memory: that shows when it is measured.
+  bool lacks_operators() {
+    std::map<std::pair<const OperatorInfo*, DataType>, const OperatorShape*> smallest;
+    const auto work = [](const OperatorInfo* info, DataType type, const OperatorShape& shape) {
+      const OperatorWork least = info->work(shape, type);
+      return least.bytes + least.flops;
+    };
+    for (const auto& [key, sample] : samples_) {
+      const auto& [info, type, shape] = key;
+      const OperatorShape*& least = smallest.try_emplace({info, type}, &shape).first->second;
+      if (work(info, type, shape) < work(info, type, *least)) least = &shape;
+    }
+    std::set<std::pair<const OperatorInfo*, DataType>> lacking;
+    for (const auto& [op, shape] : smallest) {
+      const std::string reason = unsupported_reason(backend_, *op.first, op.second, *shape);
+      if (reason.empty()) continue;
+      lacking.insert(op);
+      result_.reasons.push_back(fmt::format("{} {}: {}", op.first->name, to_string(op.second), reason));
+    }
+    for (std::size_t i = 0; i < table_.layers.size(); ++i) {
+      const auto lacks = [&](const PassOperators& pass) {
+        return std::ranges::any_of(calls_of(pass), [&](const OperatorCall& call) {
+          return lacking.contains({find_operator(call.name), call.type});
+        });
+      };
+      if (lacks(operators_[i].forward) || lacks(operators_[i].backward))
+        result_.missing.push_back(table_.layers[i].name);
+    }
+    result_.refused = !lacking.empty();
+    return result_.refused;
+  }
+
   void measure_all() {
     watch_.look("the start");
     std::size_t done = 0;

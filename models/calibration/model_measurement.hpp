@@ -18,6 +18,7 @@ struct ModelMeasurementRequest {
   DataType type = DataType::fp32;
   int device = 0;
   double budget_seconds = 0;  ///< > 0; what isn't measured by then is missing
+  bool partial = false;       ///< measure the other layers where the back end lacks operators
   std::string note;           ///< ends the origin of each layer: program, date
 };
 
@@ -34,9 +35,11 @@ struct ModelMeasurement {
   std::vector<std::string> reasons;   ///< why, one line an operation
   std::vector<std::string> warnings;  ///< throttling, other users of the device, times that moved
   bool cancelled = false;
+  bool refused = false;  ///< nothing was measured: the back end lacks operators, and it wasn't to be `partial`
 };
 
-/// Throws DeviceError if the device can't be opened, InputError for an unsound table.
+/// Looks first whether the back end has all operators, and measures then. Throws DeviceError if the device can't be
+/// opened, InputError for an unsound table.
 [[nodiscard]] ModelMeasurement measure_model(const contend_backend& backend, const LayerTable& table,
                                              const ModelMeasurementRequest& request,
                                              const ModelMeasurementHooks& hooks);

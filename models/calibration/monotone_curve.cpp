@@ -7,20 +7,25 @@
 
 namespace contend {
 
-MonotoneCurve::MonotoneCurve(std::vector<double> x, std::span<const double> y) : x_{std::move(x)} {
+MonotoneCurve::MonotoneCurve(std::vector<double> x, std::span<const double> y, std::span<const double> weights)
+    : x_{std::move(x)} {
   CONTEND_CHECK(!x_.empty() && x_.size() == y.size(), "a value for each point");
+  CONTEND_CHECK(weights.empty() || weights.size() == y.size(), "a weight for each value");
   struct Pool {
-    double sum = 0;
+    double sum = 0, weight = 0;
     std::size_t count = 0;
-    [[nodiscard]] double mean() const { return sum / static_cast<double>(count); }
+    [[nodiscard]] double mean() const { return sum / weight; }
   };
   std::vector<Pool> pools;
-  for (const double value : y) {
-    pools.push_back({value, 1});
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double weight = weights.empty() ? 1 : weights[i];
+    CONTEND_CHECK(weight > 0, "a weight is positive");
+    pools.push_back({weight * y[i], weight, 1});
     while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
       const Pool last = pools.back();
       pools.pop_back();
       pools.back().sum += last.sum;
+      pools.back().weight += last.weight;
       pools.back().count += last.count;
     }
   }

@@ -11,6 +11,7 @@ struct TimedWork {
   double bytes = 0;
   double flops = 0;
   double seconds = 0;
+  double deviation = 0;  ///< standard deviation of `seconds` as a share of it, >= 0, finite
 };
 
 struct RooflineFit {
@@ -22,8 +23,10 @@ struct RooflineFit {
   [[nodiscard]] double seconds(double bytes, double flops) const;
 };
 
-/// The roofline with the least sum of squared relative errors, found by turns: which of the two terms is the larger one
-/// decides what a sample tells about. With fewer samples than 4, peak and bandwidth are the highest that were seen.
+/// The roofline with the least weighted sum of squared relative errors, found by turns: which of the two terms is the
+/// larger one decides what a sample tells about. Weights are noise_weights() with the floor at what the samples are off
+/// a roofline without weights, if that is more than their own noise: an interval far narrower than that says nothing
+/// more about a roofline. With fewer samples than 4, peak and bandwidth are the highest that were seen.
 [[nodiscard]] RooflineFit fit_roofline(std::span<const TimedWork> samples);
 
 }  // namespace contend

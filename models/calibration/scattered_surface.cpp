@@ -95,7 +95,8 @@ std::vector<Neighbour> ScatteredSurface::nearest(std::span<const double> where, 
 }
 
 double ScatteredSurface::at(std::span<const double> where, std::span<const double> values,
-                            const SurfaceSettings& settings, std::size_t skip) const {
+                            const SurfaceSettings& settings, std::size_t skip,
+                            std::span<const double> extra_noise) const {
   const std::vector<Neighbour> near = nearest(where, kNeighbours, skip);
   CONTEND_CHECK(!near.empty(), "a guess needs another point");
   const std::size_t n = near.size();
@@ -104,7 +105,7 @@ double ScatteredSurface::at(std::span<const double> where, std::span<const doubl
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j)
       system(i, j) = covariance(distance(point(near[i].index), point(near[j].index)), settings.length);
-    system(i, i) = 1 + settings.noise;
+    system(i, i) = 1 + settings.noise + (extra_noise.empty() ? 0 : extra_noise[near[i].index]);
     weighted[i] = values[near[i].index];
   }
   system.factorise();
@@ -122,7 +123,8 @@ double ScatteredSurface::at(std::span<const double> where, std::span<const doubl
   return guess;
 }
 
-SurfaceSettings ScatteredSurface::best_settings(std::span<const double> values) const {
+SurfaceSettings ScatteredSurface::best_settings(std::span<const double> values,
+                                                std::span<const double> extra_noise) const {
   if (size() < 2) return {};
   const std::size_t trials = std::min(size(), kMaxTrials);
   SurfaceSettings best;
@@ -133,7 +135,7 @@ SurfaceSettings ScatteredSurface::best_settings(std::span<const double> values) 
       for (std::size_t trial = 0; trial < trials; ++trial) {
         const std::size_t i = trial * size() / trials;
         // Not squared: one sample that was disturbed shouldn't decide.
-        sum += std::abs(at(point(i), values, {length, noise}, i) - values[i]);
+        sum += std::abs(at(point(i), values, {length, noise}, i, extra_noise) - values[i]);
       }
       if (sum < least) {
         least = sum;

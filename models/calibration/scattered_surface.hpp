@@ -33,11 +33,14 @@ class ScatteredSurface {
   /// The up to `count` nearest points, nearest first (of equally near ones, the one given first), without `skip`.
   [[nodiscard]] std::vector<Neighbour> nearest(std::span<const double> where, std::size_t count,
                                                std::size_t skip = kNone) const;
-  /// The best linear unbiased guess of the value at `where` from the `values` of all points but `skip`.
+  /// The best linear unbiased guess of the value at `where` from the `values` of all points but `skip`. `extra_noise`
+  /// is that of each value beyond settings.noise, a variance over that of the surface; as many as values, or none.
   [[nodiscard]] double at(std::span<const double> where, std::span<const double> values,
-                          const SurfaceSettings& settings, std::size_t skip = kNone) const;
+                          const SurfaceSettings& settings, std::size_t skip = kNone,
+                          std::span<const double> extra_noise = {}) const;
   /// Of a few settings the one that guesses each value best from the others (of many points, an even choice of them).
-  [[nodiscard]] SurfaceSettings best_settings(std::span<const double> values) const;
+  [[nodiscard]] SurfaceSettings best_settings(std::span<const double> values,
+                                              std::span<const double> extra_noise = {}) const;
 
  private:
   std::vector<double> coordinates_;

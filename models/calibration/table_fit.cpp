@@ -1,6 +1,7 @@
 #include "models/calibration/table_fit.hpp"
 
 #include "models/calibration/monotone_curve.hpp"
+#include "models/calibration/noise_weights.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -23,6 +24,8 @@ constexpr double kUnknownError = 1;
 constexpr double kReach = 2;
 constexpr double kMostSamples = 0.9;
 constexpr double kTolerance = 1e-9;
+/// An interval may be infinite where a time was measured a few times only.
+constexpr double kMostDeviation = 1e3;
 
 bool is_padding(std::string_view dimension) {
   return dimension.starts_with("pad_");
@@ -51,8 +54,11 @@ TableFit::TableFit(const OperatorTable& table)
   for (const OperatorSample& sample : samples_) {
     works_.push_back(work(sample.shape));
     works_.back().seconds = sample.seconds;
+    works_.back().deviation = std::min(sample.half_width / kNormalInterval, kMostDeviation);
+    deviations_.push_back(works_.back().deviation);
     features_.push_back(features(sample.shape));
   }
+  weights_ = noise_weights(deviations_, typical_noise(deviations_));
   find_ranges();
   model_ = fit(kNone);
   if (!varying_.empty()) {
@@ -62,7 +68,8 @@ TableFit::TableFit(const OperatorTable& table)
       coordinates.insert(coordinates.end(), point.begin(), point.end());
     }
     surface_.emplace(std::move(coordinates), varying_.size());
-    if (info_->dimensions.size() > 1) settings_ = surface_->best_settings(model_.corrections);
+    extra_noise_ = extra_noise();
+    if (info_->dimensions.size() > 1) settings_ = surface_->best_settings(model_.corrections, extra_noise_);
   }
   find_errors();
 }
@@ -70,8 +77,8 @@ TableFit::TableFit(const OperatorTable& table)
 TimedWork TableFit::work(std::span<const std::int64_t> shape) const {
   const OperatorWork least = info_->work(shape, type_);
   // Empty kernels move nothing: their number stands for it.
-  if (least.bytes <= 0 && least.flops <= 0) return {static_cast<double>(shape[0]), 0, 0};
-  return {least.bytes, least.flops, 0};
+  if (least.bytes <= 0 && least.flops <= 0) return {static_cast<double>(shape[0]), 0, 0, 0};
+  return {least.bytes, least.flops, 0, 0};
 }
 
 std::vector<double> TableFit::features(std::span<const std::int64_t> shape) const {
@@ -109,6 +116,27 @@ TableFit::Model TableFit::fit(std::size_t skip) const {
   return model;
 }
 
+/// The noise that settings_ has is that of most samples; here is what one has beyond, in units of the variance of what
+/// the surface goes through.
+std::vector<double> TableFit::extra_noise() const {
+  double sum = 0, all = 0, squares = 0;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    sum += weights_[i] * model_.corrections[i];
+    all += weights_[i];
+  }
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const double apart = model_.corrections[i] - sum / all;
+    squares += weights_[i] * apart * apart;
+  }
+  const double typical = typical_noise(deviations_);
+  std::vector<double> extra;
+  for (const double each : deviations_) {
+    const double excess = std::max(0.0, each * each - typical * typical);
+    extra.push_back(squares > 0 ? excess / (squares / all) : 0);
+  }
+  return extra;
+}
+
 double TableFit::seconds(const Model& model, const std::vector<double>& features, const TimedWork& work,
                          std::size_t skip) const {
   if (info_->dimensions.size() == 1) return on_curve(model, features.front(), work, skip);
@@ -116,22 +144,23 @@ double TableFit::seconds(const Model& model, const std::vector<double>& features
   std::vector<double> clamped = features;
   for (std::size_t i = 0; i < clamped.size(); ++i)
     clamped[i] = std::clamp(clamped[i], ranges_[i].least, ranges_[i].most);
-  const double correction =
-      surface_ ? surface_->at(varying(clamped), model.corrections, settings_, skip) : model.corrections.front();
+  const double correction = surface_ ? surface_->at(varying(clamped), model.corrections, settings_, skip, extra_noise_)
+                                     : model.corrections.front();
   return model.roofline.seconds(work.bytes, work.flops) * std::exp(correction);
 }
 
 double TableFit::on_curve(const Model& model, double x, const TimedWork& work, std::size_t skip) const {
-  std::vector<double> sizes, times, rooflines;
+  std::vector<double> sizes, times, weights, rooflines;
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     if (i == skip) continue;
     sizes.push_back(features_[i].front());
     times.push_back(std::log(samples_[i].seconds));
+    weights.push_back(weights_[i]);
     rooflines.push_back(std::log(model.roofline.seconds(works_[i].bytes, works_[i].flops)));
   }
   const double low = sizes.front(), high = sizes.back();
   const double at_end = x < low ? rooflines.front() : rooflines.back();
-  const double log_time = MonotoneCurve{std::move(sizes), times}.at(x);
+  const double log_time = MonotoneCurve{std::move(sizes), times, weights}.at(x);
   if (x >= low && x <= high) return std::exp(log_time);
   return model.roofline.seconds(work.bytes, work.flops) * std::exp(log_time - at_end);
 }

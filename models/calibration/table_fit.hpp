@@ -45,6 +45,7 @@ class TableFit {
   [[nodiscard]] double on_curve(const Model& model, double x, const TimedWork& work, std::size_t skip) const;
   [[nodiscard]] bool inside(const std::vector<double>& features) const;
   [[nodiscard]] double expected_error(const std::vector<double>& features, bool is_inside) const;
+  [[nodiscard]] std::vector<double> extra_noise() const;
   void find_ranges();
   void find_errors();
 
@@ -52,11 +53,14 @@ class TableFit {
   DataType type_;
   std::vector<OperatorSample> samples_;  ///< by shape
   std::vector<TimedWork> works_;
+  std::vector<double> deviations_;  ///< of each time, as a share of it
+  std::vector<double> weights_;     ///< by those, with the floor at what is typical
   std::vector<std::vector<double>> features_;
   std::vector<Range> ranges_;         ///< of each feature
   std::vector<std::size_t> varying_;  ///< the features that differ between samples
   Model model_;
   std::optional<ScatteredSurface> surface_;  ///< over those; none if the samples have no feature that differs
+  std::vector<double> extra_noise_;          ///< of each sample on it
   SurfaceSettings settings_;
   double reach_ = 0;   ///< so far from the nearest sample is still between samples
   double spread_ = 0;  ///< of the corrections around their mean

@@ -157,7 +157,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
           draft.is_overlap ? study.workers.size() * study.compression.size() * study.fusion.size() : 1;
       for (std::size_t i = 0; i < items; ++i) {
         const Source source{raw, i};
-        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}});
+        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}});
         Scenario one = scenario;
         if (draft.is_overlap) keep_one(one.overlap, source.item);
         for (const std::string& key : keys) variant.values.push_back(effective_value(one, key, raw_.keys));
@@ -170,6 +170,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         set_one(kCompression, study.compression.size());
         set_one(kFusion, study.fusion.size());
         set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
+        variant.unfitted = unfitted_workers(one.overlap);
         variant.hash = hasher(std::move(one));
       }
     } catch (const InputError& error) {
@@ -255,6 +256,7 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
     return excluded;
   };
   std::size_t kept = 0;
+  std::map<std::pair<bool, std::vector<int>>, UnfittedWorkers> unfitted;  // one note for all points of the same costs
   for (std::size_t i = 0; i < all.size(); ++i) {
     points_[i].hash = std::move(all[i].hash);
     points_[i].settings = std::move(all[i].settings);
@@ -262,8 +264,13 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
     if (kept != i) points_[kept] = std::move(points_[i]);
     points_[kept].point = static_cast<std::int64_t>(kept);
     sources_.push_back(all[i].source);
+    const UnfittedWorkers& one = all[i].unfitted;
+    UnfittedWorkers& same = unfitted.emplace(std::pair{one.whole, one.fitted}, one).first->second;
+    same.workers.insert(one.workers.begin(), one.workers.end());
     ++kept;
   }
+  for (const auto& [costs, each] : unfitted)
+    if (!each.workers.empty()) notes_.push_back(each.note());
   points_.resize(kept);
   if (points_.empty()) throw InputError{"sweep.exclude leaves no point"};
 }

@@ -2,6 +2,7 @@
 // A sweep that is ready to run: every point has been through the strict reader, has its place in the order, its hash
 // and the values of all parameters in effect.
 
+#include "scenarios/fitted_workers.hpp"
 #include "scenarios/reader.hpp"
 #include "scenarios/sweep/points.hpp"
 #include "scenarios/sweep/store.hpp"
@@ -45,6 +46,7 @@ class SweepPlan {
     std::string hash;
     std::vector<std::string> settings;               ///< for --set
     std::vector<std::optional<std::string>> values;  ///< of the keys of raw_, then of those that a study lists
+    UnfittedWorkers unfitted;
   };
   /// The points that come of one raw point, or what is wrong with it.
   struct Draft {

@@ -15,8 +15,9 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
   // No CPU kernel adds gradients into a table of embeddings.
   const Outcome whole = here.contend(command);
   CHECK(whole.code == 5);
-  CHECK(contains(whole.err, "could not be measured, such as encoder"));
-  CHECK(contains(whole.err, "nothing is written; --partial writes what there is"));
+  CHECK(
+      contains(whole.err, "1 layer can't be measured, such as encoder:\n  embedding_backward fp32: the CPU back end "));
+  CHECK(contains(whole.err, "nothing was measured; --partial measures and writes the other layers"));
   CHECK_FALSE(std::filesystem::exists(here.path("times.csv")));
   const Outcome part = here.contend(command + " --partial");
   INFO(part.err);
@@ -44,13 +45,59 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
 
 TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program())) {
   const Workplace here;
-  // A second is too little for the convolutions of 100 images on one thread.
+  // No pooling goes back on a CPU, and a second is too little for the convolutions of 100 images on one thread.
   const std::string command = "calibrate model vgg16 --batch 100 --backend cpu --budget 1 -o times.csv";
-  const Outcome outcome = here.contend(command);
-  CHECK(outcome.code == 5);
-  CHECK(contains(outcome.err, " layers could not be measured, such as "));
-  CHECK(contains(outcome.err, "nothing is written"));
+  const Outcome refused = here.contend(command);
+  CHECK(refused.code == 5);
+  CHECK(contains(refused.err, "5 layers can't be measured, such as "));
+  CHECK(contains(refused.err, "  pooling_backward fp32: the CPU back end doesn't have it\n"));
   CHECK_FALSE(std::filesystem::exists(here.path("times.csv")));
+  const Outcome part = here.contend(command + " --partial");
+  CHECK(contains(part.err, " layers could not be measured, such as "));
+  // What is cheap may be measured, or nothing.
+  CHECK((part.code == 0) == std::filesystem::exists(here.path("times.csv")));
+  CHECK((part.code == 0 || contains(part.err, "--partial writes what there is, which is nothing")));
+}
+
+TEST_CASE("a profile that lacks operators says for which layers, and how to measure them" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  std::string profile = read_file("tests/models/calibration/data/recorded_cpu.yaml");
+  // The table of products is the last one.
+  const std::size_t begin = profile.find("  - op: gemm\n"), end = profile.find("skipped:", begin);
+  REQUIRE(end != std::string::npos);
+  here.write("cpu.yaml", profile.erase(begin, end - begin));
+  here.write("study.yaml",
+             "schema_version: 1\noverlap:\n  model: alexnet\n  workers: [2]\n  fusion: [wfbp]\n  device: {profile: "
+             "cpu.yaml}\nnetwork: {nic: 10Gbps}\n");
+  for (const char* verb : {"check", "run"}) {
+    const Outcome outcome = here.contend(std::string{verb} + " study.yaml");
+    INFO(outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(
+        contains(outcome.err,
+                 "study.yaml:6:11: overlap.device: the profile `recorded-cpu` has no products in fp32; it has none "
+                 "at all; layers of alexnet lack gemm in fp32 (classifier.1, classifier.4, classifier.6); convolution "
+                 "in fp32 (features.0, features.3, features.6 and 2 more layers); "));
+    CHECK(contains(outcome.err,
+                   "`contend calibrate --backend cpu --quick --only gemm,conv,elementwise -o cpu.yaml "
+                   "--resume` measures them"));
+  }
+  // Times from a file need no products.
+  here.write("times.csv", "layer,parameters,forward_us,backward_us\nfc,1000,10,20\n");
+  here.write("timed.yaml",
+             "schema_version: 1\noverlap: {layers: times.csv, workers: [2], fusion: [wfbp], "
+             "compression: [none, top-k], device: {profile: cpu.yaml}}\nnetwork: {nic: 10Gbps}\n");
+  const Outcome timed = here.contend("run timed.yaml");
+  INFO(timed.err);
+  CHECK(timed.code == 0);
+  CHECK(here.contend("check timed.yaml").code == 0);
+  here.write("times.csv", "layer,parameters,forward_us,backward_us\n");
+  const Outcome empty = here.contend("check timed.yaml");
+  CHECK(empty.code == 3);
+  CHECK(contains(empty.err,
+                 "times.csv:2: expected a row for each layer below the header, got none; such as "
+                 "conv1,9408,240.5,240.5\n"));
 }
 
 TEST_CASE("a study on a profile says how far it can be relied on" * doctest::skip(!has_program())) {
@@ -66,6 +113,8 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   // There are no convolutions in the profile.
   CHECK(contains(run.err, "contend: warning: study: cpu.yaml: "));
   CHECK(contains(run.err, "need shapes beyond what was measured: conv1, bn1, "));
+  CHECK(contains(run.err, "of these, it has no times at all of convolution in fp32 (conv1, "));
+  CHECK(contains(run.err, "--only conv,elementwise -o cpu.yaml --resume` measures them"));
   const Outcome show = here.contend("show study.yaml --layers");
   CHECK(show.code == 0);
   CHECK(contains(show.out, "error to expect of the sum: "));
@@ -100,7 +149,7 @@ TEST_CASE("calibrate model refuses what means nothing" * doctest::skip(!has_prog
   };
   refused("resnet50", 2, "expected -o FILE");
   refused("-o a.csv", 2, "");
-  refused("resnet5 -o a.csv", 2, "`contend list models` has no \"resnet5\"; did you mean \"resnet50\"?");
+  refused("resnet5 -o a.csv", 2, "`contend list networks` has no \"resnet5\"; did you mean \"resnet50\"?");
   refused("resnet50 --type fp61 -o a.csv", 2, "--type: expected one of fp32, tf32");
   refused("resnet50 --batch 0 -o a.csv", 2, "--batch: expected a whole number from 1");
   refused("resnet50 --sequence 5 --backend cpu -o a.csv", 3, "");

@@ -33,15 +33,64 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(contains(fitted.out, "all-reduce"));
   CHECK(contains(fitted.out, "1KiB..1MiB"));
   CHECK(contains(fitted.err, "net.yaml: the whole all-reduce among 4 ranks, fitted to 1KiB to 1MiB"));
-  CHECK(contains(here.read("net.yaml"), "alpha: 50us\n  beta: 2ns/B\noverlap:\n  formula: measured\n  workers: [4]\n"));
+  CHECK(contains(here.read("net.yaml"),
+                 "alpha: 50us\n  beta: 2ns/B\noverlap:\n  formula: measured\n  workers: [4]\n  fitted_workers: [4]\n"));
   CHECK(contains(here.read("fit.svg"), "</svg>"));
   const Outcome run = here.contend("run study.yaml");
   CAPTURE(run.err);
   CHECK(run.code == 0);
   CHECK(contains(run.out, "4 workers"));
+  CHECK(run.err.empty());
+  const Outcome more = here.contend("run study.yaml --set 'overlap.workers=[4, 16]'");
+  CHECK(more.code == 0);
+  CHECK(contains(more.err, "contend: warning: study: the costs of the network were fitted to timings among 4 "));
+  CHECK(contains(more.err, "all-reduces among 16 are taken to last as long"));
   const Outcome json = here.contend("calibrate network --osu-log osu.log --json");
   CHECK(contains(json.out, "\"collective\": \"all-reduce\""));
   CHECK(contains(json.out, "\"ranks\": null"));
+  CHECK(contains(json.err,
+                 "osu.log: doesn't say among how many ranks: it tells nothing of the link behind (--ranks N)\n"));
+}
+
+TEST_CASE("calibrate network: logs that say too little are named" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("a.log", osu_log());
+  here.write("b.log", osu_log());
+  here.write("c.csv",
+             "collective,ranks,bytes,time_us\nall-gather,2,1024,9\nall-gather,2,4096,11\nall-gather,2,8192,14\n");
+  const Outcome without = here.contend("calibrate network --osu-log a.log --osu-log b.log --csv c.csv");
+  CHECK(without.code == 0);
+  for (const char* log : {"a.log", "b.log"})
+    CHECK(contains(without.err, std::string{log} + ": doesn't say among how many ranks: it tells nothing of the link "
+                                                   "behind (--ranks N, once for each such log)\n"));
+  CHECK_FALSE(contains(without.err, "c.csv"));
+  CHECK(contains(without.err, "of one collective, these 2 are fitted as if the numbers were the same\n"));
+  const Outcome with =
+      here.contend("calibrate network --osu-log a.log --osu-log b.log --csv c.csv --ranks 4 --ranks 8");
+  CHECK(with.code == 0);
+  CHECK(with.err.empty());
+  CHECK(contains(with.out, "all-reduce x4"));
+}
+
+TEST_CASE("calibrate network: what one size leaves untold, once for all" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("one.csv", "ranks,bytes,time_us\n2,4096,20\n4,4096,30\n8,4096,40\n");
+  const Outcome fitted = here.contend("calibrate network --csv one.csv --collective all-reduce --regions 2");
+  CAPTURE(fitted.err);
+  CHECK(fitted.code == 0);
+  CHECK(contains(fitted.out,
+                 "one size alone can't tell alpha from beta, so alpha is taken as 0: all-reduce among 2, 4, 8\n"));
+  CHECK(fitted.err == "--regions 2: the sizes of all-reduce among 2, 4, 8 allow 1\n");
+  // Chosen sizes may be one where the log has many.
+  here.write("osu.log", osu_log());
+  const Outcome chosen = here.contend("calibrate network --osu-log osu.log --ranks 4 --sizes 1KiB..1KiB -o net.yaml");
+  CHECK(chosen.code == 0);
+  CHECK(contains(chosen.err, "net.yaml: one size alone can't tell alpha from beta: alpha is taken as 0\n"));
+  here.write("empty.csv", "bytes,time_us\n");
+  const Outcome empty = here.contend("calibrate network --csv empty.csv");
+  CHECK(empty.code == 3);
+  CHECK(contains(empty.err, "empty.csv:2: expected a row for each measurement below the header, got none"));
+  CHECK(contains(empty.err, "1048576,240.5"));
 }
 
 TEST_CASE("calibrate network: several at once" * doctest::skip(!has_program())) {

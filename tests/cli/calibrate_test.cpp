@@ -119,6 +119,42 @@ TEST_CASE("calibrate refuses what means nothing" * doctest::skip(!has_program())
   refused(std::string{kCpu} + "-o b.yaml --resume", 3, "b.yaml:1:1");
 }
 
+TEST_CASE("there must be something to resume" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const auto says = [&](const std::string& file) {
+    const Outcome outcome = here.contend(std::string{kCpu} + "--only memory --budget 1 --resume -o " + file);
+    CHECK(outcome.code == 3);
+    CHECK_FALSE(std::filesystem::exists(here.path(file)));
+    return outcome.err;
+  };
+  CHECK(contains(says("gpu.yaml"),
+                 "gpu.yaml: there is no such file, so nothing to resume; without --resume a new one is begun"));
+  here.write("cpu.yaml", read_file("tests/models/calibration/data/recorded_cpu.yaml"));
+  here.write("cpus.yaml", "a: scenario\n");
+  CHECK(contains(says("cpuu.yaml"), "did you mean \"cpu.yaml\"? Without --resume"));
+  std::filesystem::create_directory(here.path("lab"));
+  here.write("lab/h100.yaml", here.read("cpu.yaml"));
+  CHECK(contains(says("lab/h10.yaml"), "did you mean \"lab/h100.yaml\"?"));
+  static_cast<void>(says("no/such/folder.yaml"));
+}
+
+TEST_CASE("a calibration without a point is no success" * doctest::skip(!has_program())) {
+  const Workplace here;
+  // A CPU has no host beside it, and nobody to talk to.
+  const Outcome none = here.contend(std::string{kCpu} + "--only transfer,collective -o cpu.yaml");
+  CHECK(none.code == 5);
+  CHECK(none.out.empty());
+  CHECK(contains(none.err, "contend: nothing of transfer, collective could be measured; no profile is written\n"));
+  CHECK(contains(none.err, "skipped: the CPU back end doesn't have it: both_ways_pinned, "));
+  CHECK(contains(none.err, "skipped: needs two devices: nccl_all_gather, "));
+  CHECK_FALSE(std::filesystem::exists(here.path("cpu.yaml")));
+  REQUIRE(here.contend(std::string{kCpu} + "--only memory --budget 2 -o cpu.yaml").code == 0);
+  const Outcome more = here.contend(std::string{kCpu} + "--only launch --resume -o cpu.yaml");
+  CHECK(more.code == 5);
+  CHECK(contains(more.err, "nothing of launch could be measured; cpu.yaml has what it had\n"));
+  CHECK(read_profile(here.path("cpu.yaml")).table("copy", DataType::fp32) != nullptr);
+}
+
 TEST_CASE("a profile of another device is not gone on with" * doctest::skip(!has_program())) {
   const Workplace here;
   REQUIRE(here.contend(std::string{kCpu} + "--only memory --budget 1 -o cpu.yaml").code == 0);

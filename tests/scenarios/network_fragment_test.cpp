@@ -1,5 +1,8 @@
 #include "scenarios/network_fragment.hpp"
 #include "scenario_text.hpp"
+#include "scenarios/fitted_workers.hpp"
+#include "scenarios/print.hpp"
+#include "scenarios/sweep/plan.hpp"
 
 #include <doctest/doctest.h>
 
@@ -112,4 +115,66 @@ TEST_CASE("network fragment: what can't be told isn't written") {
        "it needs an all-reduce; there is broadcast among 4");
   says(refusal({sample(TimedExchange::all_reduce, 0, 1, 8, 9), sample(TimedExchange::all_reduce, 0, 1, 80, 9)}, {}),
        "the time doesn't grow with the size; there is all-reduce among an unknown number of ranks");
+}
+
+TEST_CASE("network fragment: a study of other workers than those that were timed says so") {
+  const NetworkFragment eight = network_fragment(calibrate_network(two_regions(8)), {}, {});
+  const auto note = [](const NetworkFragment& fragment, const std::string& study) {
+    return unfitted_workers(used(fragment, study).overlap).note();
+  };
+  CHECK(note(eight, "overlap: {model: resnet50}\n").empty());
+  CHECK(note(eight, "overlap: {model: resnet50, workers: [16, 8, 1, 4]}\n") ==
+        "the costs of the network were fitted to timings among 8 (overlap.fitted_workers); all-reduces among 4, 16 are "
+        "taken to last as long: measure them too");
+  // The link of rings among 2 and 4 interpolates 3, and extrapolates 64.
+  const NetworkFragment link = network_fragment(calibrate_network(rings()), {}, {});
+  CHECK(note(link, "overlap: {model: resnet50, workers: [1, 2, 3, 4]}\n").empty());
+  CHECK(note(link, "overlap: {model: resnet50, workers: [3, 64]}\n") ==
+        "the costs of the network were fitted to timings among 2, 4 (overlap.fitted_workers); what exchanges among 64 "
+        "cost is extrapolated");
+  // Messages alone are between two.
+  std::vector<CollectiveSample> messages;
+  for (std::int64_t m = 1024; m <= 1 << 20; m *= 2)
+    messages.push_back(sample(TimedExchange::message, 0, 1, m, 20'000 + m / 2));
+  CHECK(used(network_fragment(calibrate_network(messages), {}, {}), "overlap: {model: resnet50}\n")
+            .overlap.fitted_workers == std::vector<int>{2});
+  // Nobody says how many ranks there were.
+  const NetworkFragment unknown = network_fragment(calibrate_network(two_regions(0)), {}, {});
+  CHECK(note(unknown, "overlap: {model: resnet50, workers: [16]}\n").empty());
+  // Other costs than those that were fitted.
+  CHECK(note(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50, workers: [16]}\n").empty());
+}
+
+TEST_CASE("network fragment: the workers that were timed are printed and read back, and a sweep notes others once") {
+  const NetworkFragment eight = network_fragment(calibrate_network(two_regions(8)), {}, {});
+  const Scenario s = used(eight, "overlap: {model: resnet50}\n");
+  CHECK(to_yaml(s).find("fitted_workers: [8]") != std::string::npos);
+  CHECK(parse_scenario(to_yaml(s), "again").overlap.fitted_workers == std::vector<int>{8});
+  const auto plan = [&](const std::string& sweep) {
+    const std::string study = "schema_version: 1\ninclude: net.yaml\noverlap: {model: resnet50, fusion: [wfbp]}\n";
+    return SweepPlan{ScenarioVariants{study + sweep,
+                                      "study.yaml",
+                                      {},
+                                      [&](const std::string&) {
+                                        return FileText{eight.yaml, {}};
+                                      }},
+                     1};
+  };
+  CHECK(plan("sweep: {grid: {overlap.workers: [8, 16, 32, 64]}, exclude: [{overlap.workers: 64}]}\n").notes() ==
+        std::vector<std::string>{"the costs of the network were fitted to timings among 8 (overlap.fitted_workers); "
+                                 "all-reduces among 16, 32 are taken to last as long: measure them too"});
+}
+
+TEST_CASE("network fragment: notes that only what is written gives rise to") {
+  const FragmentChoice one_size{.sizes = SizeRange{Bytes{1 << 20}, Bytes{1 << 20}}};
+  CHECK(network_fragment(calibrate_network(two_regions(8)), one_size, {}).notes ==
+        std::vector<std::string>{"one size alone can't tell alpha from beta: alpha is taken as 0"});
+  CHECK(network_fragment(calibrate_network(two_regions(8)), {}, {}).notes.empty());
+  CHECK(network_fragment(calibrate_network(two_regions(8)), {.study = FragmentStudy::jobs}, {}).notes ==
+        std::vector<std::string>{"every job is given these costs, whatever its number of workers"});
+  std::vector<CollectiveSample> slow = two_regions(8);
+  add_contention(slow, 8, 48'000'000);  // penalty 3, so that two at once take 5 times as long
+  const NetworkFragment capped = network_fragment(calibrate_network(slow), {}, {});
+  CHECK(capped.notes == std::vector<std::string>{"two_at_once is 4, the most that a scenario takes"});
+  CHECK(capped.yaml.find("two_at_once: 4.000") != std::string::npos);
 }

@@ -129,7 +129,9 @@ TEST_CASE("timed layers: headers and models that can't be meant") {
              "both backward_us and backward_ms are given");
   check_says(complaints("layer,parameters,forward_us\na,1,1\n"), "no column \"backward_us\" (or _ns, _ms, _s)");
   check_says(complaints("layer,backward_us\na,1\n"), "no column \"parameters\" (or \"tensors\")");
-  check_says(complaints("layer,parameters,backward_us\n"), "the table has no layers");
+  check_says(complaints("layer,parameters,backward_us\n"),
+             ":2: expected a row for each layer below the header, got none; such as conv1,9408,240.5");
+  check_says(complaints("layer,parameters,forward_s,backward_ms,origin"), "such as conv1,9408,0.0002405,0.2405,...");
   check_says(complaints("layer,parameters,backward_us\na,0,1\n"), "t.csv: model");
   check_says(complaints("layer,parameters,backward_us\na,1,0\n"), "t.csv: model");
   check_says(complaints("layer,parameters,backward_us,batch\na,1,1,8\nb,1,1,9\n"),

@@ -28,7 +28,7 @@ struct TableColumns {
 
 TableColumns dreamddp_columns(const CsvTable& table, FileComplaints& complaints) {
   const std::vector<std::string> names{"node_num", "job_num", "msg_size", "avg_latency"};
-  static_cast<void>(CsvColumns{table, names, names, complaints});
+  static_cast<void>(CsvColumns{table, names, names, complaints, "measurement"});
   complaints.throw_if_any();
   return {"", names[0], names[1], names[2], names[3]};
 }
@@ -36,7 +36,7 @@ TableColumns dreamddp_columns(const CsvTable& table, FileComplaints& complaints)
 TableColumns own_columns(const CsvTable& table, FileComplaints& complaints) {
   std::vector<std::string> known = time_columns("time");
   known.insert(known.end(), {"collective", "ranks", "jobs", "bytes"});
-  const CsvColumns columns{table, known, {"bytes"}, complaints};
+  const CsvColumns columns{table, known, {"bytes"}, complaints, "measurement"};
   const std::string time = columns.time_column("time");
   if (time.empty()) complaints.add({1, 0}, "", "no column \"time_us\" (or time_ns, time_ms, time_s)");
   complaints.throw_if_any();
@@ -54,7 +54,7 @@ CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& op
   const CsvTable table = parse_csv(text, complaints.file());
   const bool dreamddp = std::ranges::find(table.header, "msg_size") != table.header.end();
   const TableColumns names = dreamddp ? dreamddp_columns(table, complaints) : own_columns(table, complaints);
-  const CsvColumns columns{table, table.header, {}, complaints};
+  const CsvColumns columns{table, table.header, {}, complaints, "measurement"};
   CollectiveLog log;
   for (const CsvRow& row : table.rows) {
     const TextPlace place{row.line, 0};

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -44,10 +45,59 @@ std::optional<ParameterTensor> parse_size(std::string_view text) {
   return tensor;
 }
 
+/// What may stand in the columns of the tables that are read here, by how their names begin.
+constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
+    {"layer_idx", "0"},
+    {"layer", "conv1"},
+    {"kind", "convolution"},
+    {"model", "resnet50"},
+    {"device", "A100"},
+    {"batch", "32"},
+    {"element_bytes", "4"},
+    {"parameters", "9408"},
+    {"tensors", "weight=[64x3x7x7]"},
+    {"params_weight", "9408"},
+    {"params_bias", "64"},
+    {"bp_us", "240.5"},
+    {"comm_us", "310.2"},
+    {"forward_flops", "236027904"},
+    {"weight_gradient_flops", "236027904"},
+    {"input_gradient_flops", "0"},
+    {"input_elements", "150528"},
+    {"output_elements", "802816"},
+    {"kernels", "1"},
+    {"collective", "all-reduce"},
+    {"ranks", "8"},
+    {"jobs", "1"},
+    {"bytes", "1048576"},
+    {"node_num", "8"},
+    {"job_num", "1"},
+    {"msg_size", "1048576"},
+    {"shared_elements", "0"},
+};
+/// 240.5 us in the units of columns.
+constexpr std::pair<std::string_view, std::string_view> kExampleTimes[] = {
+    {"_ns", "240500"}, {"_us", "240.5"}, {"_ms", "0.2405"}, {"_s", "0.0002405"}, {"latency", "240.5"}};
+
+/// `conv1,9408,240.5` for such a header; `...` in columns that may hold anything.
+std::string example_row(const std::vector<std::string>& header) {
+  std::vector<std::string_view> fields;
+  for (const std::string& column : header) {
+    const auto* const example = std::find_if(std::begin(kExamples), std::end(kExamples),
+                                             [&](const auto& each) { return column.starts_with(each.first); });
+    const auto* const time = std::find_if(std::begin(kExampleTimes), std::end(kExampleTimes),
+                                          [&](const auto& each) { return column.ends_with(each.first); });
+    fields.push_back(example != std::end(kExamples)    ? example->second
+                     : time != std::end(kExampleTimes) ? time->second
+                                                       : "...");
+  }
+  return fmt::format("{}", fmt::join(fields, ","));
+}
+
 }  // namespace
 
 CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& known,
-                       const std::vector<std::string>& required, FileComplaints& complaints)
+                       const std::vector<std::string>& required, FileComplaints& complaints, std::string_view row)
     : table_{table}, complaints_{complaints} {
   const TextPlace header{1, 0};
   for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -59,7 +109,9 @@ CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& kn
   }
   for (const std::string& name : required)
     if (!has(name)) complaints.add(header, "", fmt::format("no column \"{}\"", name));
-  if (table.rows.empty()) complaints.add(header, "", "the table has no layers");
+  if (table.rows.empty())
+    complaints.add({2, 0}, "", fmt::format("expected a row for each {} below the header, got none", row),
+                   fmt::format("such as {}", example_row(table.header)));
   if (static_cast<std::int64_t>(table.rows.size()) > kMaxLayers)
     complaints.fail(header, "", fmt::format("more than {} layers", kMaxLayers));
 }

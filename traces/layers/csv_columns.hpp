@@ -16,9 +16,10 @@ namespace contend {
 
 class CsvColumns {
  public:
-  /// Complains about columns that are not `known` or appear twice, and about `required` ones that are missing.
+  /// Complains about columns that are not `known` or appear twice, about `required` ones that are missing, and about a
+  /// table without rows; `row` is what there is one of for each.
   CsvColumns(const CsvTable& table, const std::vector<std::string>& known, const std::vector<std::string>& required,
-             FileComplaints& complaints);
+             FileComplaints& complaints, std::string_view row = "layer");
 
   /// Complains if there is neither a column `parameters` nor `tensors`.
   void need_parameters() const;

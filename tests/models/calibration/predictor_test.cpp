@@ -1,6 +1,8 @@
 #include "models/calibration/predictor.hpp"
 
+#include "models/calibration/median.hpp"
 #include "models/calibration/monotone_curve.hpp"
+#include "models/calibration/noise_weights.hpp"
 #include "models/calibration/scattered_surface.hpp"
 #include "sim/random.hpp"
 
@@ -241,6 +243,130 @@ TEST_CASE("convolutions without padding and tables of one value of a dimension h
   CHECK(prediction.seconds == doctest::Approx(time(between)).epsilon(0.02));
 }
 
+namespace {
+
+/// A table whose samples are measured as `measure` does: the median of some repetitions, and its interval. One in three
+/// is disturbed; the noise of the others is `quiet`.
+OperatorTable measured_table(const std::string& op, const std::vector<OperatorShape>& shapes, const TimeOf& time,
+                             double quiet, double disturbed, std::uint64_t seed) {
+  RandomStream random{seed, "disturbed measurements"};
+  OperatorTable table;
+  table.name = op;
+  for (const OperatorShape& shape : shapes) {
+    const double noise = random.uniform() < 1.0 / 3 ? disturbed : quiet;
+    // What disturbs a measurement lasts: its repetitions are off together, and they scatter as much.
+    const double off = random.lognormal(0, noise);
+    std::vector<double> repetitions;
+    for (int i = 0; i < 10; ++i) repetitions.push_back(time(shape) * off * random.lognormal(0, noise));
+    const MedianInterval interval = median_interval(repetitions);
+    table.samples.push_back({shape, interval.median, interval.half_width(), 10});
+  }
+  return table;
+}
+
+/// The same with one interval for all, so that all samples count alike.
+OperatorTable unweighted(OperatorTable table) {
+  for (OperatorSample& each : table.samples) each.half_width = 0.01;
+  return table;
+}
+
+/// Peak, bandwidth, overhead and how slowly efficiency rises, all drawn.
+TimeOf drawn_product(std::uint64_t seed) {
+  RandomStream random{seed, "law"};
+  const double peak = std::exp2(random.uniform(40, 48)), bandwidth = std::exp2(random.uniform(37, 42));
+  const double half_k = random.uniform(0, 200), half_mn = random.uniform(0, 2e5), overhead = random.uniform(1e-6, 1e-5);
+  return [=](const OperatorShape& s) {
+    const OperatorWork work = find_operator("gemm")->work(s, DataType::fp32);
+    const double mn = number(s[0] * s[1] * s[2]), k = number(s[3]);
+    const double efficiency = k / (k + half_k) * mn / (mn + half_mn);
+    return overhead + std::max(work.flops / (peak * efficiency), work.bytes / bandwidth);
+  };
+}
+
+/// Mean relative error of products drawn from within the grid.
+double mean_error(const OperatorTable& table, const TimeOf& time) {
+  const OperatorPredictor predictor = predictor_of(table);
+  RandomStream random{11, "held out"};
+  double sum = 0;
+  for (int i = 0; i < 100; ++i) {
+    OperatorShape shape{1};
+    for (int d = 0; d < 3; ++d) shape.push_back(static_cast<std::int64_t>(std::exp2(random.uniform(6, 12))));
+    sum += std::abs(predictor.predict("gemm", DataType::fp32, shape)->seconds / time(shape) - 1);
+  }
+  return sum / 100;
+}
+
+}  // namespace
+
+TEST_CASE("samples count by how well they are known: held-out errors are smaller than if all counted alike") {
+  int better = 0;
+  double with = 0, without = 0;
+  constexpr int kLaws = 20;
+  for (std::uint64_t seed = 1; seed <= kLaws; ++seed) {
+    const TimeOf time = drawn_product(seed);
+    const OperatorTable table = measured_table("gemm", product_grid(), time, 0.01, 0.3, seed);
+    const double weighted = mean_error(table, time), plain = mean_error(unweighted(table), time);
+    better += weighted < plain ? 1 : 0;
+    with += weighted / kLaws;
+    without += plain / kLaws;
+  }
+  MESSAGE("one sample in three disturbed by 30%: mean error of " << kLaws << " laws " << with << ", all alike "
+                                                                 << without << "; better in " << better);
+  CHECK(better >= 17);
+  CHECK(with < 0.8 * without);
+}
+
+TEST_CASE("a roofline is found through noisy samples") {
+  // The same on the roofline itself: its three numbers, of 60 laws.
+  double with = 0, without = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomStream random{seed, "law"};
+    const RooflineFit law{1 / std::exp2(random.uniform(40, 48)), 1 / std::exp2(random.uniform(37, 42)), 5e-6};
+    const TimeOf time = [&](const OperatorShape& s) {
+      const OperatorWork work = find_operator("gemm")->work(s, DataType::fp32);
+      return law.seconds(work.bytes, work.flops);
+    };
+    const OperatorTable table = measured_table("gemm", product_grid(), time, 0.01, 0.3, seed);
+    const auto off = [&](const OperatorTable& samples) {
+      const RooflineFit fit = predictor_of(samples).roofline("gemm", DataType::fp32).value();
+      return std::abs(fit.seconds_per_flop / law.seconds_per_flop - 1);
+    };
+    with += off(table);
+    without += off(unweighted(table));
+  }
+  MESSAGE("mean error of the peak: " << with / 60 << ", all alike: " << without / 60);
+  CHECK(with < 0.7 * without);
+}
+
+TEST_CASE("one interval that came out narrow by luck decides nothing") {
+  OperatorTable table = table_of("gemm", product_grid(), smooth_product, 0.02);
+  const double before = mean_error(table, smooth_product);
+  const RooflineFit fit = predictor_of(table).roofline("gemm", DataType::fp32).value();
+  table.samples[42].half_width = 1e-9;
+  CHECK(mean_error(table, smooth_product) == before);
+  const RooflineFit lucky = predictor_of(table).roofline("gemm", DataType::fp32).value();
+  CHECK(lucky.seconds_per_flop == fit.seconds_per_flop);
+  // Nor does one that nobody knows anything of, were it ten times too long.
+  table.samples[42].seconds *= 10;
+  const double spoilt = mean_error(table, smooth_product);
+  table.samples[42].half_width = std::numeric_limits<double>::infinity();
+  CHECK(mean_error(table, smooth_product) < spoilt);
+  CHECK(mean_error(table, smooth_product) < 1.2 * before);
+}
+
+TEST_CASE("weights are inverse variances up to a floor") {
+  const std::vector<double> deviations{0, 0.01, 0.02, 0.04, 1e3};
+  CHECK(typical_noise(deviations) == 0.02);
+  const std::vector<double> weights = noise_weights(deviations, 0.02);
+  CHECK(weights[0] == 1);
+  CHECK(weights[1] == 1);
+  CHECK(weights[2] == 1);
+  CHECK(weights[3] == doctest::Approx(0.25));
+  CHECK(weights[4] == doctest::Approx(4e-10));
+  CHECK(noise_weights(deviations, 0) == std::vector<double>(5, 1.0));
+  CHECK(typical_noise({}) == 0);
+}
+
 TEST_CASE("a monotone curve is the least squares of all that never fall") {
   // 1, 3, 2, 2, 5: the falling middle becomes 7/3.
   const std::vector<double> y{1, 3, 2, 2, 5};
@@ -250,6 +376,10 @@ TEST_CASE("a monotone curve is the least squares of all that never fall") {
   for (const double x : {1.0, 1.5, 2.0, 3.0}) CHECK(curve.at(x) == doctest::Approx(7.0 / 3));
   CHECK(curve.at(3.5) == doctest::Approx((7.0 / 3 + 5) / 2));
   CHECK(curve.at(9) == 5);
+  // With weights 1 and 3, a fall from 5 to 1 becomes (5 + 3) / 4.
+  const std::vector<double> falling{5, 1};
+  const std::vector<double> weights{1, 3};
+  CHECK(MonotoneCurve{{0, 1}, falling, weights}.at(0.5) == doctest::Approx(2));
 }
 
 TEST_CASE("kriging meets its points where there is no noise, and its neighbours are the nearest") {
