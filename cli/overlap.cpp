@@ -5,6 +5,7 @@
 #include "cli/load.hpp"
 #include "cli/overlap_explain.hpp"
 #include "cli/overlap_report.hpp"
+#include "scenarios/overlap_places.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -62,12 +64,16 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
       if (explains) fmt::print("\n{}", messages_text(rows[i]));
     }
   }
-  const auto refused = [](const OverlapRow& row) { return !row.refused.empty(); };
+  std::vector<Diagnostic> impossible;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!std::all_of(rows[i].begin(), rows[i].end(), refused)) continue;
-    fmt::print(stderr, "contend: {}: nothing of this study can be done here\n", scenarios[i].name);
-    return kExitInput;
+    if (std::all_of(rows[i].begin(), rows[i].end(), [](const OverlapRow& row) { return !row.refused.empty(); }))
+      impossible.push_back(overlap_complaint(
+          scenarios[i].overlap, refusing_key(scenarios[i].overlap),
+          fmt::format("nothing of this study can be done here: {} {}",
+                      rows[i].front().compression == "none" ? rows[i].front().policy : rows[i].front().compression,
+                      rows[i].front().refused)));
   }
+  if (!impossible.empty()) throw InputError{std::move(impossible)};
   return kExitOk;
 }
 

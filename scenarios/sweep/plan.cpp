@@ -85,9 +85,8 @@ void keep_one(OverlapStudy& study, std::size_t number) {
   study.workers = {study.workers[rest / study.compression.size()]};
   study.compression = {PolicyChoice{study.compression[compression]}};
   study.fusion = {PolicyChoice{study.fusion[fusion]}};
-  std::erase_if(study.iterations_to_target, [&](const IterationsToTarget& target) {
-    return !same_choice(target.compression, study.compression.front());
-  });
+  std::erase_if(study.iterations_to_target,
+                [&](const IterationsToTarget& target) { return !target.is_for(study.compression.front()); });
 }
 
 /// As --set would have it.
