@@ -5,6 +5,8 @@
 #include "cli/load.hpp"
 #include "cli/overlap_explain.hpp"
 #include "cli/overlap_report.hpp"
+#include "cli/running.hpp"
+#include "cli/sweep_progress.hpp"
 #include "scenarios/overlap_places.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
@@ -13,9 +15,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 
@@ -27,10 +31,26 @@ bool is_overlap_study(std::span<const Scenario> scenarios) {
   return any;
 }
 
-int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
-  for (const std::string_view option : {"jobs", "progress"}) {
-    if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect on the study of an iteration", option)};
+namespace {
+
+/// Each warning once, with the names of all that it is about.
+void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> warnings;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    for (std::string& warning : calibration_warnings(scenarios[i], models[i])) {
+      auto there = std::ranges::find(warnings, warning, &decltype(warnings)::value_type::first);
+      if (there == warnings.end()) there = warnings.insert(there, {std::move(warning), {}});
+      there->second.push_back(scenarios[i].name);
+    }
   }
+  for (const auto& [warning, names] : warnings)
+    fmt::print(stderr, "contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
+}
+
+}  // namespace
+
+int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on the study of an iteration"};
   if (arguments.has("timeline")) {
     const OverlapStudy& study = scenarios.front().overlap;
     if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
@@ -43,10 +63,20 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
   const OverlapDetail detail = explains ? OverlapDetail::messages : OverlapDetail::figures;
   std::vector<TimedModel> models;
   std::vector<std::vector<OverlapRow>> rows;
+  std::size_t count = 0;
   for (const Scenario& scenario : scenarios) {
     models.push_back(overlap_model(scenario.overlap));
-    rows.push_back(run_overlap(scenario, models.back(), detail));
-    fmt::print(stderr, "{}", calibration_warnings(scenario, models.back()));
+    count += overlap_rows(scenario.overlap);
+  }
+  if (!arguments.has("quiet")) print_warnings(scenarios, models);
+  {
+    SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(count)};
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      rows.push_back(run_overlap(scenarios[i], models[i], detail, [&] {
+        line.recorded(false);
+        return true;
+      }));
+    }
   }
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};

@@ -187,13 +187,20 @@ std::vector<OverlapRow> run_overlap(const Scenario& scenario, OverlapDetail deta
   return run_overlap(scenario, overlap_model(scenario.overlap), detail);
 }
 
-std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model, OverlapDetail detail) {
+std::size_t overlap_rows(const OverlapStudy& study) {
+  return study.workers.size() * study.compression.size() * study.fusion.size();
+}
+
+std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model, OverlapDetail detail,
+                                    const std::function<bool()>& ended) {
   std::vector<OverlapRow> rows;
   for (const int workers : scenario.overlap.workers) {
     const OverlapProblem problem = overlap_problem(scenario, model, workers);
     for (const PolicyChoice& compression : scenario.overlap.compression) {
-      for (const PolicyChoice& fusion : scenario.overlap.fusion)
+      for (const PolicyChoice& fusion : scenario.overlap.fusion) {
         rows.push_back(measure(scenario, model, problem, compression, fusion, detail));
+        if (ended && !ended()) return rows;
+      }
     }
   }
   return rows;
