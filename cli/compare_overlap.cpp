@@ -68,6 +68,11 @@ std::string only_in(std::string_view name, const StudySide& side, const StudySid
   return out;
 }
 
+/// With the digits that overlap.csv keeps, so that a folder and a run of its scenario are equal.
+double as_stored(double value) {
+  return std::isnan(value) ? value : std::stod(fmt::format("{:.12g}", value));
+}
+
 RuleOutcome judge(const RegressionRule& rule, const std::vector<Pair>& pairs) {
   const std::size_t index = index_of(*rule.metric);
   const bool upwards = rule.relation == Relation::more || rule.relation == Relation::at_least;
@@ -125,7 +130,7 @@ StudySide run_study(const Scenario& scenario, const std::function<bool()>& ended
     if (!row.refused.empty()) continue;
     StudiedIteration& each =
         side.emplace_back(StudiedIteration{fmt::format("{}", row.workers), row.compression, row.policy, {}});
-    for (const OverlapColumn& column : overlap_columns()) each.figures.push_back(column.value(row));
+    for (const OverlapColumn& column : overlap_columns()) each.figures.push_back(as_stored(column.value(row)));
   }
   return side;
 }

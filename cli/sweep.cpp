@@ -17,7 +17,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -116,9 +116,8 @@ std::size_t metric_index(const StoreInfo& info, std::string_view name) {
 
 /// `point 3, network.nic=10Gbps`
 std::string point_text(const SweepPlan& plan, std::int64_t point) {
-  std::string text = fmt::format("point {},", point);
-  for (const std::string& each : plan.points()[static_cast<std::size_t>(point)].settings) text += " " + each;
-  return text;
+  const auto& settings = plan.points()[static_cast<std::size_t>(point)].settings;
+  return fmt::format("point {}{}{}", point, settings.empty() ? "" : ", ", fmt::join(settings, " "));
 }
 
 void report_failures(const SweepPlan& plan, const Tally& tally) {
@@ -128,7 +127,7 @@ void report_failures(const SweepPlan& plan, const Tally& tally) {
   fmt::print(stderr, "contend: {} runs failed:\n", tally.failed.size());
   for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {
     const StoreRun& run = tally.failed[i];
-    fmt::print(stderr, "  run {}, {} seed {}: {}\n", run.run, point_text(plan, run.point), run.seed, run.error);
+    fmt::print(stderr, "  run {}, {}, seed {}: {}\n", run.run, point_text(plan, run.point), run.seed, run.error);
   }
   if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
 }
