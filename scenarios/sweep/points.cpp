@@ -75,7 +75,7 @@ class PointMaker {
       complaints_.push_back(sweep_complaint(value.place, dimension.key,
                                             value.text == text
                                                 ? fmt::format("{} is there twice", text)
-                                                : fmt::format("{} is {}, which is there", value.text, text)));
+                                                : fmt::format("{} is there already, as {}", value.text, text)));
     }
   }
 
