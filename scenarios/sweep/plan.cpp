@@ -281,6 +281,7 @@ void SweepPlan::set_hash() {
 Scenario SweepPlan::scenario(std::int64_t point) const {
   const Source& source = sources_[static_cast<std::size_t>(point)];
   Scenario scenario = raw_scenario(source.raw);
+  for (Diagnostic& place : scenario.overlap.places) place = at_its_place(place, raw_, raw_.points[source.raw]);
   if (scenario.overlap.given()) keep_one(scenario.overlap, source.item);
   return scenario;
 }

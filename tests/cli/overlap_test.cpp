@@ -207,3 +207,20 @@ TEST_CASE("what can't be done at all names file, line and key; a reason that sev
   CHECK(some.code == 0);
   CHECK(contains(some.out, "top-k with dear, onebit-adam with dear: not here: "));
 }
+
+TEST_CASE("a batch that a file of layer times contradicts is told where it stands, by every verb") {
+  const Workplace here;
+  here.write("times.csv", "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
+  const std::string study = "schema_version: 1\nname: s\noverlap: {layers: times.csv, fusion: [bsp]";
+  here.write("s.yaml", study + ", batch: 3}\n");
+  const std::string place = "s.yaml:3:52: overlap.batch: times.csv: a file in format timed-layers says itself";
+  for (const char* verb : {"check s.yaml", "run s.yaml", "show s.yaml --layers", "compare s.yaml s.yaml"}) {
+    const Outcome outcome = here.contend(verb);
+    CHECK(outcome.code == 3);
+    CHECK_MESSAGE(contains(outcome.err, place), outcome.err);
+  }
+  here.write("sweep.yaml", study + "}\nsweep: {grid: {overlap.batch: [3]}}\n");
+  const Outcome swept = here.contend("sweep sweep.yaml");
+  CHECK(swept.code == 4);
+  CHECK_MESSAGE(contains(swept.err, "sweep.yaml:4:32: overlap.batch: times.csv: "), swept.err);
+}

@@ -202,7 +202,7 @@ TEST_CASE("a map of factors is for methods whatever their parameters, studied or
   CHECK(scenario.overlap.iterations_to_target[0].source == "our own run");
   CHECK(scenario.overlap.iterations_to_target[1].source == "a paper");
   const std::string text = to_yaml(scenario);
-  CHECK(text.find("{top-k: {factor: 1.5, source: our own run}, qsgd: {factor: 3, source: a paper}}") !=
+  CHECK(text.find(R"({top-k: {factor: 1.5, source: "our own run"}, qsgd: {factor: 3, source: "a paper"}})") !=
         std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
   // The only item of a list may stand alone, as a sweep sets it.
