@@ -5,13 +5,16 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/running.hpp"
+#include "cli/sweep_progress.hpp"
 #include "cli/version.hpp"
 #include "report/iteration_bars.hpp"
+#include "scenarios/overlap_columns.hpp"
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -56,6 +59,9 @@ struct ComparedSide {
   std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
+  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and expects something
+
+  [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
 
 ComparedSide load_side(const Arguments& arguments, std::size_t index) {
@@ -70,7 +76,6 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   }
   const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
   side.scenario = load_scenarios(arguments, {&side.path, 1}, more).scenarios.front();
-  if (side.scenario->overlap.given()) side.study = run_study(*side.scenario);
   return side;
 }
 
@@ -98,25 +103,67 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
 /// Whether both are studies of an iteration. Throws InputError if only one is.
 bool are_studies(const std::vector<ComparedSide>& sides) {
   for (std::size_t i = 0; i < 2; ++i) {
-    if (!sides[i].study || sides[1 - i].study) continue;
+    if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
     Diagnostic diagnostic;
     diagnostic.file = sides[i].path;
     diagnostic.reason = "the study of an iteration has no jobs to compare";
     throw InputError{{std::move(diagnostic)}};
   }
-  return sides[0].study.has_value();
+  return sides[0].is_study();
 }
 
-int compare_studies(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
-  for (const char* option : {"fail-if", "significant", "worst", "markdown", "junit", "progress", "jobs"})
+/// Runs the studies that are scenarios. False if the user interrupted.
+bool run_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+  std::size_t rows = 0;
+  for (const ComparedSide& side : sides)
+    if (side.scenario) rows += overlap_rows(side.scenario->overlap);
+  SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
+  catch_interrupts();
+  for (ComparedSide& side : sides) {
+    if (!side.scenario) continue;
+    side.study = run_study(*side.scenario, [&] {
+      line.recorded(false);
+      return !interrupted();
+    });
+    if (interrupted()) return false;
+  }
+  return true;
+}
+
+void write_reports(const Arguments& arguments, const JudgedSides& report,
+                   const std::function<std::string()>& markdown) {
+  if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
+  if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
+}
+
+void print_failures(const JudgedSides& report) {
+  for (const RuleOutcome& outcome : report.outcomes)
+    if (outcome.fails) fmt::print(stderr, "contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
+}
+
+int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+  for (const char* option : {"significant", "worst", "jobs"})
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on studies of an iteration", option)};
-  const StudySide &base = *sides[0].study, &other = *sides[1].study;
+  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
+  if (!run_studies(arguments, sides)) {
+    fmt::print(stderr, "contend: interrupted; nothing was compared\n");
+    return kExitInterrupted;
+  }
+  StudyComparison comparison;
+  comparison.base = sides[0].path;
+  comparison.other = sides[1].path;
+  comparison.base_rows = *std::move(sides[0].study);
+  comparison.other_rows = *std::move(sides[1].study);
+  comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
+  write_reports(arguments, comparison, [&] { return study_comparison_markdown(comparison); });
   if (arguments.has("json"))
-    fmt::print("{}", study_comparison_json(base, other));
+    fmt::print("{}", study_comparison_json(comparison));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", study_comparison_text(base, other));
-  return kExitOk;
+    fmt::print("{}", study_comparison_text(comparison));
+  else
+    print_failures(comparison);
+  return comparison.failures() > 0 ? kExitFailed : kExitOk;
 }
 
 /// A scenario beside a folder runs under the seeds of the folder; two scenarios run under the same number of seeds, and
@@ -161,33 +208,49 @@ bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads);
   if (interrupted()) return false;
   std::size_t next = 0;
-  for (ComparedSide& side : sides)
-    if (side.scenario) side.stored = results_of(*side.scenario, results[next++]);
+  for (ComparedSide& side : sides) {
+    if (!side.scenario) continue;
+    side.outcomes = judge_expectations(side.scenario->expect, results[next]);
+    side.stored = results_of(*side.scenario, results[next++]);
+  }
   return true;
 }
 
 void print_report(const Arguments& arguments, const ComparisonReport& report) {
-  if (const auto file = arguments.value("markdown")) write_file(*file, comparison_markdown(report));
-  if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
-  if (arguments.has("json")) {
+  write_reports(arguments, report, [&] { return comparison_markdown(report); });
+  if (arguments.has("json"))
     fmt::print("{}", comparison_json(report));
-  } else if (!arguments.has("quiet")) {
+  else if (!arguments.has("quiet"))
     fmt::print("{}", comparison_text(report));
-  } else {
-    for (const RuleOutcome& outcome : report.outcomes)
-      if (outcome.fails) fmt::print(stderr, "contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
+  else
+    print_failures(report);
+}
+
+/// Whether the sides that were run met what they expect of themselves. Folders were judged when they were written.
+bool report_expectations(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
+  bool met = true;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::vector<ExpectationOutcome>& outcomes = sides[i].outcomes;
+    const char* const side = i == 0 ? "BASE" : "NEW";
+    if (outcomes.empty()) continue;
+    if (!arguments.has("json") && !arguments.has("quiet"))
+      fmt::print("\n{}: expectations\n{}", side, expectations_text(outcomes));
+    else
+      print_unmet(side, outcomes);
+    met = met && all_met(outcomes);
   }
+  return met;
 }
 
 int run(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
-  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   for (const char* option : {"junit", "significant"})
-    if (arguments.has(option) && rules.empty())
+    if (arguments.has(option) && !arguments.has("fail-if"))
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
   const auto worst = static_cast<std::size_t>(arguments.whole_number("worst", 0, kMaxWorst).value_or(kUsualWorst));
   std::vector<ComparedSide> sides = load_sides(arguments);
   if (are_studies(sides)) return compare_studies(arguments, sides);
+  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   choose_seeds(arguments, sides);
   if (!run_sides(arguments, sides)) {
     fmt::print(stderr, "contend: interrupted; nothing was compared\n");
@@ -199,7 +262,8 @@ int run(const Arguments& arguments) {
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
   report.outcomes = judge(rules, report.regression, arguments.has("significant"));
   print_report(arguments, report);
-  return report.failures() > 0 ? kExitFailed : kExitOk;
+  const bool met = report_expectations(arguments, sides);
+  return report.failures() > 0 || !met ? kExitFailed : kExitOk;
 }
 
 }  // namespace

@@ -8,24 +8,6 @@
 namespace contend {
 namespace {
 
-/// Text within a table cell: no markup of its own, on one line.
-std::string escaped_markdown(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view{"\\`*_{}[]()#+!|~"}.find(c) != std::string_view::npos) out += '\\';
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c == '\n' || c == '\r' ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 /// For text and attributes. Characters that XML 1.0 can't hold become a question mark.
 std::string escaped_xml(std::string_view text) {
   std::string out;
@@ -50,11 +32,11 @@ std::string escaped_xml(std::string_view text) {
   return out;
 }
 
-std::string headline(const ComparisonReport& report) {
+std::string headline(const JudgedSides& report, std::string_view otherwise) {
   const std::size_t failures = report.failures(), rules = report.outcomes.size();
   if (failures > 0) return fmt::format("**{} of {} rules failed**", failures, rules);
   if (rules > 0) return fmt::format("all {} rules passed", rules);
-  return report.regression.identical ? "identical results" : "no rules given";
+  return std::string{otherwise};
 }
 
 std::string changes_table(const char* title, const std::vector<JobChange>& changes) {
@@ -79,17 +61,45 @@ std::string odd_line(const char* title, const std::vector<OddJob>& jobs) {
 
 }  // namespace
 
+std::string escaped_markdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view{"\\`*_{}[]()#+!|~"}.find(c) != std::string_view::npos) out += '\\';
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c == '\n' || c == '\r' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string markdown_head(const JudgedSides& report, std::string_view otherwise) {
+  return fmt::format("### contend compare: {}\n\nBASE {}, NEW {}.", headline(report, otherwise),
+                     escaped_markdown(report.base), escaped_markdown(report.other));
+}
+
+std::string rules_markdown(const JudgedSides& report) {
+  std::string out;
+  for (const RuleOutcome& outcome : report.outcomes)
+    out += fmt::format("- {} `{}`: {}\n", outcome.fails ? "**FAIL**" : "ok", outcome.rule.text, outcome.reason);
+  return out;
+}
+
 std::string comparison_markdown(const ComparisonReport& report) {
   const Regression& regression = report.regression;
   std::string out =
-      fmt::format("### contend compare: {}\n\nBASE {}, NEW {}. {}.\n\n", headline(report),
-                  escaped_markdown(report.base), escaped_markdown(report.other), pairing_text(regression));
+      fmt::format("{} {}.\n\n", markdown_head(report, regression.identical ? "identical results" : "no rules given"),
+                  pairing_text(regression));
   out += "| metric | BASE | NEW | change | 95% interval |\n|---|---:|---:|---:|---:|\n";
   for (const FigureRow& row : figure_rows(regression))
     out += fmt::format("| {} | {} | {} | {} | {} |\n", row.title, row.base, row.other, row.change, row.interval);
   out += '\n';
-  for (const RuleOutcome& outcome : report.outcomes)
-    out += fmt::format("- {} `{}`: {}\n", outcome.fails ? "**FAIL**" : "ok", outcome.rule.text, outcome.reason);
+  out += rules_markdown(report);
   for (const std::string& note : regression.notes) out += fmt::format("- note: {}\n", escaped_markdown(note));
   out += odd_line("finished in BASE only", regression.lost);
   out += odd_line("finished in NEW only", regression.gained);
@@ -101,7 +111,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   return out;
 }
 
-std::string comparison_junit(const ComparisonReport& report) {
+std::string comparison_junit(const JudgedSides& report) {
   const std::size_t tests = report.outcomes.size(), failures = report.failures();
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{0}\" failures=\"{1}\" errors=\"0\">\n"

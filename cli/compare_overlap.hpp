@@ -1,21 +1,20 @@
 #pragma once
 // `contend compare` on two studies of an iteration.
 
+#include "cli/compare_report.hpp"
+#include "scenarios/regression_rules.hpp"
 #include "scenarios/scenario.hpp"
 
-#include <array>
+#include <functional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace contend {
 
-/// An iteration and its parts, in seconds.
 struct StudiedIteration {
-  static constexpr std::array<std::string_view, 4> kFigures = {"iteration_s", "compute_s", "compression_s",
-                                                               "exposed_communication_s"};
   std::string workers, compression, policy;
-  std::array<double, kFigures.size()> seconds{};
+  std::vector<double> figures;  ///< of study_metrics(), in their order; NaN where there is none
 
   [[nodiscard]] bool is_same(const StudiedIteration& other) const {
     return workers == other.workers && compression == other.compression && policy == other.policy;
@@ -25,11 +24,21 @@ using StudySide = std::vector<StudiedIteration>;
 
 /// Of a folder that `contend run -o` wrote. Throws InputError.
 [[nodiscard]] StudySide read_study(const std::string& folder);
-/// Runs the study. Throws InputError.
-[[nodiscard]] StudySide run_study(const Scenario& scenario);
+/// Runs the study; `ended` is called after each row, false ends it there. Throws InputError.
+[[nodiscard]] StudySide run_study(const Scenario& scenario, const std::function<bool()>& ended);
 
-/// A line each iteration that both have, and what only one has. Throws InputError if they have none in common.
-[[nodiscard]] std::string study_comparison_text(const StudySide& base, const StudySide& other);
-[[nodiscard]] std::string study_comparison_json(const StudySide& base, const StudySide& other);
+struct StudyComparison : JudgedSides {
+  StudySide base_rows, other_rows;
+};
+
+/// A rule fails if its change holds for any iteration that both sides have; rules are about study_metrics(). Throws
+/// InputError if they have none in common.
+[[nodiscard]] std::vector<RuleOutcome> judge_studies(std::span<const RegressionRule> rules, const StudySide& base,
+                                                     const StudySide& other);
+
+/// A line each iteration that both have, what only one has, and the rules.
+[[nodiscard]] std::string study_comparison_text(const StudyComparison& comparison);
+[[nodiscard]] std::string study_comparison_json(const StudyComparison& comparison);
+[[nodiscard]] std::string study_comparison_markdown(const StudyComparison& comparison);
 
 }  // namespace contend

@@ -100,20 +100,27 @@ void write_metrics(JsonWriter& json, const Regression& regression) {
   json.end_object();
 }
 
-void write_rules(JsonWriter& json, const ComparisonReport& report) {
+}  // namespace
+
+std::size_t JudgedSides::failures() const {
+  return static_cast<std::size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(), [](const RuleOutcome& each) { return each.fails; }));
+}
+
+std::string rules_text(const JudgedSides& report) {
+  std::string out;
+  for (const RuleOutcome& outcome : report.outcomes)
+    out += fmt::format("{}  {}: {}\n", outcome.fails ? "FAIL" : "ok  ", outcome.rule.text, outcome.reason);
+  return out;
+}
+
+void write_rules(JsonWriter& json, const JudgedSides& report) {
   json.key("rules").begin_array();
   for (const RuleOutcome& outcome : report.outcomes) {
     json.begin_object().member("rule", outcome.rule.text).member("failed", outcome.fails);
     json.member("reason", outcome.reason).end_object();
   }
-  json.end_array();
-}
-
-}  // namespace
-
-std::size_t ComparisonReport::failures() const {
-  return static_cast<std::size_t>(
-      std::count_if(outcomes.begin(), outcomes.end(), [](const RuleOutcome& each) { return each.fails; }));
+  json.end_array().member("failed", report.failures() > 0);
 }
 
 std::vector<FigureRow> figure_rows(const Regression& regression) {
@@ -166,9 +173,7 @@ std::string comparison_text(const ComparisonReport& report) {
   if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
   if (!regression.notes.empty() || !report.outcomes.empty()) out += '\n';
   for (const std::string& note : regression.notes) out += fmt::format("note: {}\n", note);
-  for (const RuleOutcome& outcome : report.outcomes)
-    out += fmt::format("{}  {}: {}\n", outcome.fails ? "FAIL" : "ok  ", outcome.rule.text, outcome.reason);
-  return out;
+  return out + rules_text(report);
 }
 
 std::string comparison_json(const ComparisonReport& report) {
@@ -193,7 +198,6 @@ std::string comparison_json(const ComparisonReport& report) {
   write_odd(json, "only_in_new", regression.only_in_new);
   json.end_object();
   write_rules(json, report);
-  json.member("failed", report.failures() > 0);
   json.key("notes").begin_array();
   for (const std::string& note : regression.notes) json.value(note);
   json.end_array().end_object();

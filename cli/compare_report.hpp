@@ -4,25 +4,42 @@
 
 #include "scenarios/regression.hpp"
 #include "scenarios/regression_rules.hpp"
+#include "traces/json_writer.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
 
-struct ComparisonReport {
+/// Two sides, whatever they are, and the rules that one is held against.
+struct JudgedSides {
   std::string base, other;  ///< paths as the user gave them
-  Regression regression;
   std::vector<RuleOutcome> outcomes;
 
   [[nodiscard]] std::size_t failures() const;
+};
+
+struct ComparisonReport : JudgedSides {
+  Regression regression;
 };
 
 [[nodiscard]] std::string comparison_text(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_json(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_markdown(const ComparisonReport& report);
 /// A test case a rule.
-[[nodiscard]] std::string comparison_junit(const ComparisonReport& report);
+[[nodiscard]] std::string comparison_junit(const JudgedSides& report);
+
+// The parts that all comparisons have in common.
+/// A line a rule.
+[[nodiscard]] std::string rules_text(const JudgedSides& report);
+/// Appends the members `rules` and `failed` to an object that has begun.
+void write_rules(JsonWriter& json, const JudgedSides& report);
+/// Headline and sides; `otherwise` where no rule was given.
+[[nodiscard]] std::string markdown_head(const JudgedSides& report, std::string_view otherwise);
+[[nodiscard]] std::string rules_markdown(const JudgedSides& report);
+/// Text within a cell of a table: no markup of its own, on one line.
+[[nodiscard]] std::string escaped_markdown(std::string_view text);
 
 /// A row of the table of figures, as text and Markdown show it.
 struct FigureRow {

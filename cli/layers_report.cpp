@@ -91,19 +91,17 @@ std::string layers_text(const TimedModel& model) {
          table.text();
 }
 
-std::string calibration_warnings(const Scenario& scenario, const TimedModel& model) {
+std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model) {
   const DeviceChoice& device = scenario.overlap.device;
-  if (!device.calibrated) return {};
-  std::string text;
-  const auto warn = [&](const std::string& what) {
-    text += fmt::format("contend: warning: {}: {}: {}\n", scenario.name, *device.profile, what);
-  };
+  std::vector<std::string> warnings;
+  if (!device.calibrated) return warnings;
+  const auto warn = [&](const std::string& what) { warnings.push_back(fmt::format("{}: {}", *device.profile, what)); };
   const CalibrationProfile& profile = device.calibrated->profile();
   if (!profile.complete) warn("the calibration was not completed");
   for (const std::string& each : profile.warnings) warn("when it was measured: " + each);
   const BasisSummary summary = summarise_basis(model);
   const auto beyond = static_cast<std::size_t>(PredictionBasis::extrapolated);
-  if (summary.layers[beyond] == 0) return text;
+  if (summary.layers[beyond] == 0) return warnings;
   std::vector<std::string> names;
   for (const TimedLayer& layer : model.layers) {
     const bool has_time = layer.forward > Time{} || layer.backward > Time{};
@@ -111,17 +109,17 @@ std::string calibration_warnings(const Scenario& scenario, const TimedModel& mod
   }
   const double total = (model.forward() + model.backward()).to_seconds();
   warn(
-      fmt::format("{} of {} layers, {:.1f}% of the time, need shapes beyond what was measured: {}; `contend show "
+      fmt::format("{}: {} of {} layers, {:.1f}% of the time, need shapes beyond what was measured: {}; `contend show "
                   "--layers` has them all",
-                  names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
+                  model.name, names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
   const std::vector<MissingOperator> missing = missing_of(scenario.overlap, model.batch, names);
-  if (missing.empty()) return text;
+  if (missing.empty()) return warnings;
   const std::string command = measuring_command(profile, *device.profile, missing);
   warn(
       fmt::format("of these, it has no times at all of {}: the least work at the rates of products and copies stands "
                   "for them{}",
                   missing_text(missing), command.empty() ? "" : fmt::format("; `{}` measures them", command)));
-  return text;
+  return warnings;
 }
 
 }  // namespace contend

@@ -5,6 +5,7 @@
 #include "scenarios/scenario.hpp"
 
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -12,8 +13,8 @@ namespace contend {
 /// of the sum, with the error to expect.
 [[nodiscard]] std::string layers_text(const TimedModel& model);
 
-/// What somebody who relies on the times of the study must know, a line each: layers beyond what was measured, a
-/// calibration that was not completed or was disturbed. Empty if nothing.
-[[nodiscard]] std::string calibration_warnings(const Scenario& scenario, const TimedModel& model);
+/// What somebody who relies on the times of the study must know: layers beyond what was measured, a calibration that
+/// was not completed or was disturbed.
+[[nodiscard]] std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model);
 
 }  // namespace contend

@@ -5,7 +5,10 @@
 #include "cli/load.hpp"
 #include "cli/overlap_explain.hpp"
 #include "cli/overlap_report.hpp"
+#include "cli/running.hpp"
+#include "cli/sweep_progress.hpp"
 #include "scenarios/fitted_workers.hpp"
+#include "scenarios/overlap_places.hpp"
 #include "scenarios/print.hpp"
 #include "sim/error.hpp"
 #include "traces/atomic_file.hpp"
@@ -13,8 +16,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 
@@ -26,10 +32,29 @@ bool is_overlap_study(std::span<const Scenario> scenarios) {
   return any;
 }
 
-int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
-  for (const std::string_view option : {"jobs", "progress"}) {
-    if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect on the study of an iteration", option)};
+namespace {
+
+/// Each warning once, with the names of all that it is about.
+void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> warnings;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    std::vector<std::string> about = calibration_warnings(scenarios[i], models[i]);
+    std::string note = unfitted_workers(scenarios[i].overlap).note();
+    if (!note.empty()) about.push_back(std::move(note));
+    for (std::string& warning : about) {
+      auto there = std::ranges::find(warnings, warning, &decltype(warnings)::value_type::first);
+      if (there == warnings.end()) there = warnings.insert(there, {std::move(warning), {}});
+      there->second.push_back(scenarios[i].name);
+    }
   }
+  for (const auto& [warning, names] : warnings)
+    fmt::print(stderr, "contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
+}
+
+}  // namespace
+
+int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on the study of an iteration"};
   if (arguments.has("timeline")) {
     const OverlapStudy& study = scenarios.front().overlap;
     if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
@@ -42,12 +67,20 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
   const OverlapDetail detail = explains ? OverlapDetail::messages : OverlapDetail::figures;
   std::vector<TimedModel> models;
   std::vector<std::vector<OverlapRow>> rows;
+  std::size_t count = 0;
   for (const Scenario& scenario : scenarios) {
     models.push_back(overlap_model(scenario.overlap));
-    rows.push_back(run_overlap(scenario, models.back(), detail));
-    fmt::print(stderr, "{}", calibration_warnings(scenario, models.back()));
-    const std::string note = unfitted_workers(scenario.overlap).note();
-    if (!note.empty()) fmt::print(stderr, "contend: warning: {}: {}\n", scenario.name, note);
+    count += overlap_rows(scenario.overlap);
+  }
+  if (!arguments.has("quiet")) print_warnings(scenarios, models);
+  {
+    SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(count)};
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      rows.push_back(run_overlap(scenarios[i], models[i], detail, [&] {
+        line.recorded(false);
+        return true;
+      }));
+    }
   }
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};
@@ -65,12 +98,16 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
       if (explains) fmt::print("\n{}", messages_text(rows[i]));
     }
   }
-  const auto refused = [](const OverlapRow& row) { return !row.refused.empty(); };
+  std::vector<Diagnostic> impossible;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!std::all_of(rows[i].begin(), rows[i].end(), refused)) continue;
-    fmt::print(stderr, "contend: {}: nothing of this study can be done here\n", scenarios[i].name);
-    return kExitInput;
+    if (std::all_of(rows[i].begin(), rows[i].end(), [](const OverlapRow& row) { return !row.refused.empty(); }))
+      impossible.push_back(overlap_complaint(
+          scenarios[i].overlap, refusing_key(scenarios[i].overlap),
+          fmt::format("nothing of this study can be done here: {} {}",
+                      rows[i].front().compression == "none" ? rows[i].front().policy : rows[i].front().compression,
+                      rows[i].front().refused)));
   }
+  if (!impossible.empty()) throw InputError{std::move(impossible)};
   return kExitOk;
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,21 @@ std::string title(const OverlapRow& row) {
 /// A field of a CSV file, empty if there is no value.
 std::string number(double value) {
   return std::isnan(value) ? "," : fmt::format(",{:.12g}", value);
+}
+
+/// Each note once, with all that it is about.
+std::string notes_of(std::span<const OverlapRow> rows) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
+  for (const OverlapRow& row : rows) {
+    if (row.refused.empty() && row.settled) continue;
+    const std::string note = row.refused.empty() ? "never settled; a mean" : "not here: " + row.refused;
+    auto there = std::ranges::find(notes, note, &decltype(notes)::value_type::first);
+    if (there == notes.end()) there = notes.insert(there, {note, {}});
+    there->second.push_back(title(row));
+  }
+  std::string text;
+  for (const auto& [note, titles] : notes) text += fmt::format("{}: {}\n", fmt::join(titles, ", "), note);
+  return text;
 }
 
 std::string table_of(std::span<const OverlapRow> rows) {
@@ -62,12 +78,7 @@ std::string table_of(std::span<const OverlapRow> rows) {
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  std::string text = table.text();
-  for (const OverlapRow& row : rows) {
-    if (!row.refused.empty()) text += fmt::format("{}: not here: {}\n", title(row), row.refused);
-    if (row.refused.empty() && !row.settled) text += fmt::format("{}: never settled; a mean\n", title(row));
-  }
-  return text;
+  return table.text() + notes_of(rows);
 }
 
 void event(JsonWriter& json, std::string_view name, std::size_t lane, Time start, Time duration,

@@ -108,9 +108,7 @@ bool report_expectations(const Arguments& arguments, std::span<const Scenario> s
     if (scenarios[i].expect.empty()) continue;
     const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
     if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, expectations_text(outcomes));
-    for (const ExpectationOutcome& each : outcomes)
-      if (!each.met && !text)
-        fmt::print(stderr, "contend: {}: expected {}: {}\n", scenarios[i].name, each.expectation, each.reason);
+    if (!text) print_unmet(scenarios[i].name, outcomes);
     met = met && all_met(outcomes);
   }
   return met;

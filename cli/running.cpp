@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 namespace contend {
@@ -30,6 +31,11 @@ std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, 
                                .observer = observer,
                                .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
                                .interrupted = interrupted});
+}
+
+void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes) {
+  for (const ExpectationOutcome& each : outcomes)
+    if (!each.met) fmt::print(stderr, "contend: {}: expected {}: {}\n", name, each.expectation, each.reason);
 }
 
 }  // namespace contend

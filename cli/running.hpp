@@ -3,11 +3,13 @@
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "scenarios/expectations.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 #include "traces/replica.hpp"
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -27,5 +29,8 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 /// single run, or nullptr.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
                                                          unsigned threads, Observer* observer = nullptr);
+
+/// Says on stderr which bounds were not met.
+void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);
 
 }  // namespace contend

@@ -8,6 +8,7 @@
 #include "cli/sweep_store.hpp"
 #include "cli/table.hpp"
 #include "scenarios/sweep/baseline.hpp"
+#include "scenarios/sweep/expected.hpp"
 #include "scenarios/sweep/runner.hpp"
 #include "sim/error.hpp"
 
@@ -16,7 +17,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -72,8 +73,8 @@ int list_points(const SweepPlan& plan) {
   return kExitOk;
 }
 
-/// The runs of the shard that the store doesn't have; says what is skipped.
-std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& shard, bool resume) {
+/// The runs of the shard that the store doesn't have; if it `tells`, says what is skipped.
+std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& shard, bool tells) {
   std::vector<std::int64_t> runs;
   std::int64_t skipped = 0;
   for (std::int64_t run = 0; run < static_cast<std::int64_t>(resumed.done.size()); ++run) {
@@ -83,7 +84,7 @@ std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& s
     else
       runs.push_back(run);
   }
-  if (!resume) return runs;
+  if (!tells) return runs;
   fmt::print(stderr, "contend: {}: {} runs are there and skipped, {} to do", resumed.store.path(), skipped,
              runs.size());
   if (resumed.failed > 0) fmt::print(stderr, "; {} had failed and are tried again", resumed.failed);
@@ -113,6 +114,12 @@ std::size_t metric_index(const StoreInfo& info, std::string_view name) {
   return index;
 }
 
+/// `point 3, network.nic=10Gbps`
+std::string point_text(const SweepPlan& plan, std::int64_t point) {
+  const auto& settings = plan.points()[static_cast<std::size_t>(point)].settings;
+  return fmt::format("point {}{}{}", point, settings.empty() ? "" : ", ", fmt::join(settings, " "));
+}
+
 void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.unfinished > 0)
     fmt::print(stderr, "contend: in {} runs not all jobs finished (column `finished`)\n", tally.unfinished);
@@ -120,12 +127,24 @@ void report_failures(const SweepPlan& plan, const Tally& tally) {
   fmt::print(stderr, "contend: {} runs failed:\n", tally.failed.size());
   for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {
     const StoreRun& run = tally.failed[i];
-    const auto& settings = plan.points()[static_cast<std::size_t>(run.point)].settings;
-    std::string text;
-    for (const std::string& each : settings) text += " " + each;
-    fmt::print(stderr, "  run {}, point {},{} seed {}: {}\n", run.run, run.point, text, run.seed, run.error);
+    fmt::print(stderr, "  run {}, {}, seed {}: {}\n", run.run, point_text(plan, run.point), run.seed, run.error);
   }
   if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
+}
+
+/// The outcomes of which some bound isn't met.
+std::vector<PointOutcome> unmet_points(const SweepPlan& plan, SweepStore& store) {
+  if (!plan.expects()) return {};
+  std::vector<PointOutcome> judged = judge_points(plan, store.runs());
+  std::erase_if(judged, [](const PointOutcome& each) { return all_met(each.outcomes); });
+  return judged;
+}
+
+void report_unmet(const SweepPlan& plan, std::span<const PointOutcome> unmet) {
+  for (std::size_t i = 0; i < unmet.size() && i < kMaxShown; ++i)
+    print_unmet(point_text(plan, unmet[i].point), unmet[i].outcomes);
+  if (unmet.size() > kMaxShown)
+    fmt::print(stderr, "contend: ... and {} more points that are not as expected\n", unmet.size() - kMaxShown);
 }
 
 int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
@@ -138,7 +157,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   const bool resume = arguments.has("resume") && std::filesystem::exists(path);
   ResumedSweep opened = open_store(arguments, plan, path);
   SweepStore& store = opened.store;
-  const std::vector<std::int64_t> runs = runs_to_do(opened, shard, resume);
+  const std::vector<std::int64_t> runs = runs_to_do(opened, shard, resume && !arguments.has("quiet"));
   const std::int64_t manifest = store.add_manifest(manifest_of(arguments, sweep, threads));
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
@@ -155,6 +174,9 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
                    },
                .interrupted = interrupted});
   }
+  // One of several shards may have some seeds of a point only.
+  const bool judges = plan.expects() && shard.count == 1;
+  const std::vector<PointOutcome> unmet = judges ? unmet_points(plan, store) : std::vector<PointOutcome>{};
   store.finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
@@ -164,10 +186,14 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
     fmt::print("\n");
   }
   report_failures(plan, tally);
+  report_unmet(plan, unmet);
+  if (plan.expects() && !judges && !arguments.has("quiet"))
+    fmt::print(stderr, "contend: note: `expect` is judged over all shards: merge them and sweep with --resume\n");
   if (interrupted() && ended < static_cast<std::int64_t>(runs.size())) {
     fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
+  if (tally.failed.empty() && !unmet.empty()) return kExitFailed;
   return tally.failed.empty() && tally.unfinished == 0 ? kExitOk : kExitUnfinished;
 }
 
@@ -197,7 +223,8 @@ int run(const Arguments& arguments) {
   const unsigned threads = thread_count(arguments);
   static_cast<void>(shard_of(arguments));
   const LoadedSweep sweep = load_sweep(arguments, threads);
-  for (const std::string& note : sweep.plan.notes()) fmt::print(stderr, "contend: note: {}\n", note);
+  if (!arguments.has("quiet"))
+    for (const std::string& note : sweep.plan.notes()) fmt::print(stderr, "contend: note: {}\n", note);
   if (arguments.has("list")) return list_points(sweep.plan);
   if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
   return run_points(arguments, sweep, mode, threads);

@@ -16,14 +16,44 @@ namespace {
 constexpr double kWidth = 640;
 constexpr double kRight = 16, kBottom = 52, kTop = 34;
 constexpr double kLetter = 6.1;  ///< mean width of a letter at the size of the labels
+constexpr double kLegendRow = 16;
+constexpr std::size_t kLongestLabel = 26, kLongestName = 90;  ///< letters
 
 double text_width(std::string_view text) {
   return kLetter * static_cast<double>(text.size());
 }
 
+std::string shortened(const std::string& name, std::size_t most) {
+  return name.size() <= most ? name : name.substr(0, most - 2) + "..";
+}
+
+/// A name of a legend, as its series is drawn.
+struct LegendEntry {
+  std::string name;  ///< fits into a row
+  std::string_view colour, dash;
+  bool line = false;  ///< else an area
+
+  [[nodiscard]] double width() const { return text_width(name) + 34; }
+};
+
+/// Names in rows that are no wider than this.
+std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>& entries, double width) {
+  std::vector<std::vector<LegendEntry>> rows;
+  double at = 0;
+  for (const LegendEntry& each : entries) {
+    if (rows.empty() || at + each.width() > width) {
+      rows.emplace_back();
+      at = 0;
+    }
+    rows.back().push_back(each);
+    at += each.width();
+  }
+  return rows;
+}
+
 /// Of one picture: figures below each other are aligned by the same left end.
 struct Frame {
-  double height = 400;
+  double height = 400;  ///< with one row of names; each further one adds to it
   double least_left = 0;
   double y = 0;  ///< where it begins in a picture of several
 };
@@ -32,8 +62,11 @@ struct Frame {
 class Sheet {
  public:
   Sheet(const Figure& figure, const Frame& frame, PlotScale x, PlotScale y, const FigureAxis& x_axis,
-        const FigureAxis& y_axis)
+        const FigureAxis& y_axis, const std::vector<LegendEntry>& names = {})
       : x_{std::move(x)}, y_{std::move(y)}, height_{frame.height} {
+    const std::vector<std::vector<LegendEntry>> rows = legend_rows(names, right() - kLeast);
+    if (rows.size() > 1) lower_by_ = kLegendRow * static_cast<double>(rows.size() - 1);
+    height_ += lower_by_;
     out_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\"{3} "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
@@ -46,14 +79,16 @@ class Sheet {
     left_ = std::max(frame.least_left, std::min(200.0, widest + 40));
     draw_y_axis(y_axis, labels);
     draw_x_axis(x_axis);
+    draw_legend(rows);
   }
 
   [[nodiscard]] double x(double value) const { return left_ + x_.at(value) * (kWidth - kRight - left_); }
   [[nodiscard]] double y(double value) const { return bottom() - y_.at(value) * (bottom() - top()); }
   [[nodiscard]] double left() const { return left_; }
   [[nodiscard]] static double right() { return kWidth - kRight; }
-  [[nodiscard]] static double top() { return kTop + 14; }
+  [[nodiscard]] double top() const { return kTop + 14 + lower_by_; }
   [[nodiscard]] double bottom() const { return height_ - kBottom; }
+  [[nodiscard]] double height() const { return height_; }
 
   void raw(const std::string& shapes) { out_ += shapes; }
   void line(double x1, double y1, double x2, double y2, std::string_view style) {
@@ -67,20 +102,29 @@ class Sheet {
     out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, style,
                         xml_text(words));
   }
-  /// A row of names with their colours, at the right end of the line below the title.
-  void legend(const std::vector<std::string>& names) {
-    double width = 0;
-    for (const std::string& name : names) width += text_width(name) + 34;
-    double at = std::max(left_, right() - width);
-    for (std::size_t i = 0; i < names.size() && at < right(); ++i) {
-      box(at, top() - 18, at + 14, top() - 10, fmt::format("fill=\"{}\"", series_colour(i)));
-      text(at + 19, top() - 9, "start", names[i]);
-      at += text_width(names[i]) + 34;
-    }
-  }
   std::string finish() { return std::move(out_) + "</svg>\n"; }
 
  private:
+  static constexpr double kLeast = 12;  ///< where rows of names begin at the earliest, as the title does
+
+  /// Names as their series look, in rows below the title, at the right end.
+  void draw_legend(const std::vector<std::vector<LegendEntry>>& rows) {
+    double y = kTop - 4;
+    for (const std::vector<LegendEntry>& row : rows) {
+      double width = 0;
+      for (const LegendEntry& each : row) width += each.width();
+      double at = rows.size() > 1 ? kLeast : std::max(kLeast, right() - width);
+      for (const LegendEntry& each : row) {
+        if (each.line)
+          line(at, y + 4, at + 14, y + 4, fmt::format("stroke=\"{}\" stroke-width=\"2.4\"{}", each.colour, each.dash));
+        else
+          box(at, y, at + 14, y + 8, fmt::format("fill=\"{}\"", each.colour));
+        text(at + 19, y + 9, "start", each.name);
+        at += each.width();
+      }
+      y += kLegendRow;
+    }
+  }
   static double step_of(const PlotScale& scale, std::size_t i) {
     if (scale.logarithmic || scale.ticks.size() < 2) return scale.ticks[i] == 0 ? 1 : std::abs(scale.ticks[i]);
     return scale.ticks[1] - scale.ticks[0];
@@ -99,7 +143,7 @@ class Sheet {
     for (std::size_t i = 0; i < labels.size(); i += every) {
       const double at = y(named ? static_cast<double>(i) : y_.ticks[i]);
       if (!named) line(left_, at, right(), at, "stroke=\"#e3e6ea\"");
-      text(left_ - 6, at + 4, "end", shortened(labels[i]));
+      text(left_ - 6, at + 4, "end", shortened(labels[i], kLongestLabel));
     }
     out_ += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
                         (top() + bottom()) / 2, xml_text(axis_text(axis)));
@@ -111,7 +155,7 @@ class Sheet {
     double free_from = -INFINITY;
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const double at = x(named ? static_cast<double>(i) : x_.ticks[i]);
-      const std::string label = shortened(labels[i]);
+      const std::string label = shortened(labels[i], kLongestLabel);
       const double half = text_width(label) / 2;
       line(at, bottom(), at, bottom() + 4, "stroke=\"#57606a\"");
       if (at - half < free_from) continue;
@@ -120,13 +164,10 @@ class Sheet {
     }
     text((left_ + right()) / 2, height_ - 12, "middle", axis_text(axis));
   }
-  static std::string shortened(const std::string& name) {
-    constexpr std::size_t kMost = 26;
-    return name.size() <= kMost ? name : name.substr(0, kMost - 2) + "..";
-  }
 
   PlotScale x_, y_;
   double height_;
+  double lower_by_ = 0;  ///< for rows of names beyond the first
   double left_ = 60;
   std::string out_;
 };
@@ -140,29 +181,55 @@ PlotScale category_scale(std::size_t count) {
 class XySheet {
  public:
   XySheet(const Figure& figure, const Frame& frame, const XyPlot& plot)
-      : plot_{plot}, sheet_{figure, frame, scale_of(plot, plot.x, true), scale_of(plot, plot.y, false),
-                            plot.x, plot.y} {}
+      : plot_{plot},
+        styles_{styles_of(plot)},
+        sheet_{figure,
+               frame,
+               scale_of(plot, plot.x, true),
+               scale_of(plot, plot.y, false),
+               plot.x,
+               plot.y,
+               styles_.names.size() > 1 ? styles_.names : kNoNames} {}
 
   [[nodiscard]] double left() const { return sheet_.left(); }
+  [[nodiscard]] double height() const { return sheet_.height(); }
 
   std::string draw() {
     if (plot_.diagonal) draw_diagonal();
-    std::vector<std::string> names;
-    std::vector<SeriesMark> marks;  // of the names
-    for (const FigureSeries& series : plot_.series) {
-      std::size_t colour = 0;
-      while (colour < names.size() && (names[colour] != series.name || marks[colour] == series.mark)) ++colour;
-      draw_series(series, series_colour(colour), kDashes[colour / kSeriesColours.size() % std::size(kDashes)]);
-      if (colour < names.size()) continue;
-      names.push_back(series.name);
-      marks.push_back(series.mark);
+    for (std::size_t i = 0; i < plot_.series.size(); ++i) {
+      const LegendEntry& style = styles_.names[styles_.of_series[i]];
+      draw_series(plot_.series[i], style.colour, style.dash);
     }
-    if (names.size() > 1) sheet_.legend(names);
     return sheet_.finish();
   }
 
  private:
   static constexpr std::string_view kDashes[] = {"", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 2\""};
+  static inline const std::vector<LegendEntry> kNoNames;
+
+  struct Styles {
+    std::vector<LegendEntry> names;
+    std::vector<std::size_t> of_series;
+  };
+  /// Dots and a line of one name share a style.
+  static Styles styles_of(const XyPlot& plot) {
+    Styles styles;
+    std::vector<SeriesMark> marks;  // of the names
+    for (const FigureSeries& series : plot.series) {
+      std::size_t i = 0;
+      const std::string name = shortened(series.name, kLongestName);
+      while (i < marks.size() && (styles.names[i].name != name || marks[i] == series.mark)) ++i;
+      const bool line = series.mark == SeriesMark::line || series.mark == SeriesMark::step;
+      if (i == marks.size()) {
+        styles.names.push_back(
+            {name, series_colour(i), kDashes[i / kSeriesColours.size() % std::size(kDashes)], false});
+        marks.push_back(series.mark);
+      }
+      styles.names[i].line = styles.names[i].line || line;
+      styles.of_series.push_back(i);
+    }
+    return styles;
+  }
 
   static PlotScale scale_of(const XyPlot& plot, const FigureAxis& axis, bool horizontal) {
     if (!axis.categories.empty()) return category_scale(axis.categories.size());
@@ -242,6 +309,7 @@ class XySheet {
   }
 
   const XyPlot& plot_;
+  Styles styles_;
   Sheet sheet_;
 };
 
@@ -307,7 +375,7 @@ class HeatSheet {
     return sheet_.x(plot_.x.categories.empty() ? plot_.x_from + at * plot_.x_step : at - 0.5);
   }
   [[nodiscard]] double top(std::size_t row) const {
-    return Sheet::top() + static_cast<double>(row) * (sheet_.bottom() - Sheet::top()) / static_cast<double>(rows());
+    return sheet_.top() + static_cast<double>(row) * (sheet_.bottom() - sheet_.top()) / static_cast<double>(rows());
   }
 
   /// True if one of the cells is above the middle and the other isn't; empty cells are on no side.
@@ -335,7 +403,7 @@ class HeatSheet {
     for (int i = 0; i < kShades; ++i) {
       const double part = i / (kShades - 1.0);
       const double value = diverging ? low * std::pow(high / low, part) : low + part * (high - low);
-      sheet_.box(Sheet::right() - 160 + i * 3, Sheet::top() - 18, Sheet::right() - 157 + i * 3, Sheet::top() - 10,
+      sheet_.box(Sheet::right() - 160 + i * 3, sheet_.top() - 18, Sheet::right() - 157 + i * 3, sheet_.top() - 10,
                  fmt::format("fill=\"{}\"", cell_colour(plot_, value)));
     }
     const double step = (high - low) / 10;
@@ -349,9 +417,9 @@ class HeatSheet {
     }
     const char* const under = below ? "≤ " : "";
     const char* const over = above ? "≥ " : "";
-    sheet_.text(Sheet::right() - 166, Sheet::top() - 9, "end",
+    sheet_.text(Sheet::right() - 166, sheet_.top() - 9, "end",
                 fmt::format("{}  {}{}", plot_.value_title, under, label(low, diverging ? low / 100 : step)));
-    sheet_.text(Sheet::right() - 34, Sheet::top() - 9, "start",
+    sheet_.text(Sheet::right() - 34, sheet_.top() - 9, "start",
                 fmt::format("{}{}", over, label(high, diverging ? high : step)));
   }
 
@@ -375,8 +443,9 @@ std::string stacked_svg(std::span<const FigurePanel> panels) {
   std::string drawn;
   for (const FigurePanel& panel : panels) {
     frame.height = panel.height;
-    drawn += XySheet{panel.figure, frame, std::get<XyPlot>(panel.figure.plot)}.draw();
-    frame.y += panel.height;
+    XySheet sheet{panel.figure, frame, std::get<XyPlot>(panel.figure.plot)};
+    drawn += sheet.draw();
+    frame.y += sheet.height();
   }
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n",

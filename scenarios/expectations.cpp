@@ -26,10 +26,17 @@ std::string value_text(const Metric& metric, const Estimate& figure) {
   return metric.unit == "jobs" ? text : fmt::format("{} {}", text, metric.unit);
 }
 
-ExpectationOutcome judge(const Expectation& expectation, std::span<const Replica> replicas) {
+}  // namespace
+
+std::string to_string(const Expectation& expectation) {
+  const std::string_view name = short_name(metric(expectation.metric));
+  if (expectation.upper) return fmt::format("{} in [{}, {}]", name, expectation.level.text, expectation.upper->text);
+  const std::string_view relation = to_string(expectation.relation);
+  return fmt::format("{} {} {}", name, relation.empty() ? "=" : relation, expectation.level.text);
+}
+
+ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values) {
   const Metric& wanted = metric(expectation.metric);
-  std::vector<double> values;
-  for (const Replica& replica : replicas) values.push_back(wanted.value(replica.summary));
   const Estimate figure = estimate(values);
   ExpectationOutcome outcome;
   outcome.expectation = to_string(expectation);
@@ -49,19 +56,15 @@ ExpectationOutcome judge(const Expectation& expectation, std::span<const Replica
   return outcome;
 }
 
-}  // namespace
-
-std::string to_string(const Expectation& expectation) {
-  const std::string_view name = short_name(metric(expectation.metric));
-  if (expectation.upper) return fmt::format("{} in [{}, {}]", name, expectation.level.text, expectation.upper->text);
-  const std::string_view relation = to_string(expectation.relation);
-  return fmt::format("{} {} {}", name, relation.empty() ? "=" : relation, expectation.level.text);
-}
-
 std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> expectations,
                                                    std::span<const Replica> replicas) {
   std::vector<ExpectationOutcome> outcomes;
-  for (const Expectation& expectation : expectations) outcomes.push_back(judge(expectation, replicas));
+  for (const Expectation& expectation : expectations) {
+    const Metric& wanted = metric(expectation.metric);
+    std::vector<double> values;
+    for (const Replica& replica : replicas) values.push_back(wanted.value(replica.summary));
+    outcomes.push_back(judge_expectation(expectation, values));
+  }
   return outcomes;
 }
 

@@ -32,6 +32,8 @@ struct ExpectationOutcome {
   std::string reason;       ///< one line for people
 };
 
+/// Of one figure in several runs; NaN where a run has no value.
+[[nodiscard]] ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values);
 /// Of the replicas that ran.
 [[nodiscard]] std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> expectations,
                                                                  std::span<const Replica> replicas);

@@ -294,7 +294,9 @@ std::vector<ScenarioKey> engine_keys() {
 std::vector<ScenarioKey> expectation_keys() {
   return {row(
       "expect", [](auto& s) -> auto& { return s.expect; }, expectations_codec(),
-      "what figures of the run must be, over replicas their means; `run` exits with 1 if one is not")};
+      "what figures of the run must be, over replicas their means; `run`, `compare`, and `sweep` for each of its "
+      "points, "
+      "exit with 1 if one is not")};
 }
 
 }  // namespace

@@ -82,21 +82,23 @@ std::optional<std::pair<Relation, std::size_t>> leading_relation(std::string_vie
 
 std::string_view short_name(const Metric& metric) {
   std::string_view name = metric.name;
+  if (metric.unit == "per_s" && name.ends_with("_per_s")) name.remove_suffix(6);
   if (metric.unit == "s" && name.ends_with("_s")) name.remove_suffix(2);
   return name;
 }
 
-const Metric* find_metric(std::string_view name) {
-  for (const Metric& metric : metrics())
+const Metric* find_metric(std::string_view name, std::span<const Metric> known) {
+  for (const Metric& metric : known)
     if (name == metric.name || name == short_name(metric)) return &metric;
   return nullptr;
 }
 
-std::string metric_hint(const std::string& word) {
+std::string metric_hint(const std::string& word, std::span<const Metric> known) {
   std::vector<std::string> names;
-  for (const Metric& metric : metrics()) names.emplace_back(short_name(metric));
+  for (const Metric& metric : known) names.emplace_back(short_name(metric));
   const std::string nearest = did_you_mean(word, names);
-  return nearest.empty() ? "`contend list metrics` shows all" : nearest;
+  if (!nearest.empty()) return nearest;
+  return known.data() == metrics().data() ? "`contend list metrics` shows all" : "one of " + join(names);
 }
 
 Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,10 +27,10 @@ enum class Relation : std::uint8_t { less, at_most, equal, at_least, more };
 
 /// The name without the suffix of its unit, which a level brings along: `avg_jct`.
 [[nodiscard]] std::string_view short_name(const Metric& metric);
-/// By its short or its full name; nullptr if there is none.
-[[nodiscard]] const Metric* find_metric(std::string_view name);
+/// By its short or its full name; nullptr if there is none. `known`: those of jobs, or study_metrics().
+[[nodiscard]] const Metric* find_metric(std::string_view name, std::span<const Metric> known = metrics());
 /// `did you mean ...?`, or how to see all names.
-[[nodiscard]] std::string metric_hint(const std::string& word);
+[[nodiscard]] std::string metric_hint(const std::string& word, std::span<const Metric> known = metrics());
 
 /// A level in the unit of its metric, and as it is printed: the same text for the same level.
 struct MetricLevel {

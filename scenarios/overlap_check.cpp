@@ -38,6 +38,7 @@ class OverlapChecker {
  private:
   void check_model() {
     const OverlapStudy usual;
+    check_sequence();
     if (study_.device.calibrated) check_calibration();
     if (study_.layers && !completes_table(study_)) {
       if (study_.device != usual.device && !compresses())
@@ -49,6 +50,13 @@ class OverlapChecker {
       complain("overlap.select", "has no effect without a file", "give overlap.layers");
     }
     if (!study_.layers && !study_.device.calibrated) check_type();
+  }
+
+  void check_sequence() {
+    const CatalogueEntry* model = study_.model ? find_model(*study_.model) : nullptr;
+    if (!study_.sequence || model == nullptr) return;
+    std::string refusal = sequence_refusal(*model, *study_.sequence);
+    if (!refusal.empty()) complain("overlap.sequence", std::move(refusal));
   }
 
   void check_type() {
@@ -207,9 +215,11 @@ class OverlapChecker {
     const auto& targets = study_.iterations_to_target;
     for (auto target = targets.begin(); target != targets.end(); ++target) {
       const std::string& name = target->compression.name;
-      const auto is_same = [&](const PolicyChoice& other) { return same_choice(target->compression, other); };
-      if (std::none_of(study_.compression.begin(), study_.compression.end(), is_same))
-        complain(key, fmt::format("{} with these parameters is not studied", name), "add it to overlap.compression");
+      const auto is_same = [&](const PolicyChoice& other) { return target->is_for(other); };
+      // A map may serve many studies that have some of its methods each.
+      if (!target->by_name && std::none_of(study_.compression.begin(), study_.compression.end(), is_same))
+        complain(key, fmt::format("{} with these parameters is not studied", name),
+                 "add it to overlap.compression, or give a map of methods to factors");
       if (std::any_of(targets.begin(), target, [&](const auto& before) { return is_same(before.compression); }))
         complain(key, fmt::format("{} is there twice", name));
       if (name == "none") complain(key, "none is what the factors are relative to");

@@ -1,5 +1,7 @@
 #include "scenarios/overlap_columns.hpp"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 namespace contend {
@@ -36,6 +38,16 @@ std::span<const OverlapColumn> overlap_columns() {
        [](const OverlapRow& row) { return row.above_bound(); }},
   };
   return kColumns;
+}
+
+std::span<const Metric> study_metrics() {
+  static const std::vector<Metric> metrics = [] {
+    std::vector<Metric> all;
+    for (const OverlapColumn& each : overlap_columns())
+      all.push_back({each.name, each.title, each.unit, each.text, nullptr});
+    return all;
+  }();
+  return metrics;
 }
 
 std::span<const MessageColumn> message_columns() {

@@ -2,6 +2,7 @@
 // The one table of the figures of a study of one iteration: for tables, files and stores of sweeps.
 
 #include "scenarios/overlap_run.hpp"
+#include "traces/result_columns.hpp"
 
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ struct OverlapColumn {
   bool optional = false;        ///< may be NaN; shown to people only where some row has it
 };
 [[nodiscard]] std::span<const OverlapColumn> overlap_columns();
+/// The same, in the same order, for rules about changes; without Metric::value, which is about jobs.
+[[nodiscard]] std::span<const Metric> study_metrics();
 
 /// The same of a message.
 struct MessageColumn {

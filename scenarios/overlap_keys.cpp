@@ -3,11 +3,12 @@
 #include "models/catalogue/catalogue.hpp"
 #include "scenarios/device_codec.hpp"
 #include "scenarios/key_rows.hpp"
-#include "scenarios/map_codec.hpp"
 #include "scenarios/policy_codec.hpp"
+#include "scenarios/target_codec.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +24,7 @@ using key_rows::row;
 constexpr std::size_t kMaxItems = 1000;
 constexpr int kMaxWorkers = 1 << 20;
 
-/// A list of values; `fresh` is what an item starts from.
+/// A list of values, each there once; `fresh` is what an item starts from.
 template <class T>
 Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const std::string& what) {
   Codec<std::vector<T>> codec;
@@ -41,9 +42,14 @@ Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const st
     if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} items", kMaxItems), node);
     const std::size_t complaints = reading.complaints.size();
     std::vector<T> items;
+    std::set<std::string> seen;
     for (const YamlNode& item : node.items) {
       items.push_back(fresh);
+      const std::size_t before = reading.complaints.size();
       inner.read(item, reading, items.back());
+      if (reading.complaints.size() != before) continue;
+      const std::string text = inner.print(items.back());
+      if (!seen.insert(text).second) reading.complain(item.place, fmt::format("{} is there twice", text));
     }
     if (reading.complaints.size() == complaints) value = std::move(items);
   };
@@ -61,21 +67,6 @@ Codec<DataType> type_codec() {
     choices.emplace_back(std::string{to_string(type)}, type);
   }
   return choice_codec<DataType>(std::move(choices));
-}
-
-Codec<IterationsToTarget> target_codec() {
-  using Target = IterationsToTarget;
-  const PolicyKind& kind = policy_kind("compression");
-  const Codec<PolicyChoice> policy = policy_codec(kind);
-  const Field<Target> compression{"compression", true, policy.schema,
-                                  [policy, &kind](const YamlNode& node, const Reading& reading, Target& target) {
-                                    target.compression = default_policy(kind, "none");
-                                    policy.read(node, reading, target.compression);
-                                  },
-                                  [policy](const Target& target) { return policy.print(target.compression); }};
-  return map_codec<Target>({compression, field("factor", &Target::factor, number_codec(0.01, 1000), true),
-                            field("source", &Target::source, text_codec(), true)},
-                           "{compression: top-k, factor: 1.05, source: \"paper, table\"}");
 }
 
 std::vector<ScenarioKey> model_rows() {
@@ -191,9 +182,10 @@ std::vector<ScenarioKey> exchange_rows() {
           "of chunks and an all-gather of their sums; what isn't compressed is all-reduced"),
       row(
           "overlap.iterations_to_target", [](auto& s) -> auto& { return s.overlap.iterations_to_target; },
-          numbered_list(target_codec(), "factors", kMaxItems),
+          targets_codec(),
           "iterations that a method needs to reach a target over those without compression, and where that is "
-          "published: convergence is not simulated; empty: not given"),
+          "published: convergence is not simulated; a map is for methods whatever their parameters, and may name some "
+          "that are not studied; a list is for exactly these policies; empty: not given"),
       row(
           "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
           "time of the kernels of compression over what overlap.device says, by roofline or profile"),

@@ -3,6 +3,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
 #include "scenarios/codecs.hpp"
+#include "scenarios/overlap_places.hpp"
 #include "scenarios/overlap_run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -108,10 +109,15 @@ bool completes_table(const OverlapStudy& study) {
 
 TimedModel overlap_model(const OverlapStudy& study) {
   if (!study.given()) throw InputError{"there is no iteration to study: give overlap.model or overlap.layers"};
-  TimedModel model = unscaled(study);
-  if (study.single_worker) scale(model, *study.single_worker);
-  validate(model);
-  return model;
+  try {
+    TimedModel model = unscaled(study);
+    if (study.single_worker) scale(model, *study.single_worker);
+    validate(model);
+    return model;
+  } catch (const InputError& error) {
+    // What a network of the catalogue is refused for is a batch that no device could compute.
+    throw InputError{placed(study, study.layers ? "overlap.layers" : "overlap.batch", error.diagnostics())};
+  }
 }
 
 }  // namespace contend

@@ -6,6 +6,7 @@
 #include "models/overlap/volume.hpp"
 #include "scenarios/make_policy.hpp"
 #include "scenarios/overlap_check.hpp"
+#include "scenarios/overlap_places.hpp"
 #include "scenarios/policy_codec.hpp"
 #include "scenarios/run.hpp"
 #include "sim/check.hpp"
@@ -102,7 +103,7 @@ void add_phase(const Scenario& scenario, const OverlapProblem& problem, const Fu
 double iterations_to_target(const OverlapStudy& study, const PolicyChoice& compression) {
   if (compression.name == "none") return 1;
   const auto& all = study.iterations_to_target;
-  const auto is_this = [&](const IterationsToTarget& each) { return same_choice(each.compression, compression); };
+  const auto is_this = [&](const IterationsToTarget& each) { return each.is_for(compression); };
   const auto given = std::find_if(all.begin(), all.end(), is_this);
   return given == all.end() ? std::numeric_limits<double>::quiet_NaN() : given->factor;
 }
@@ -186,19 +187,28 @@ std::vector<OverlapRow> run_overlap(const Scenario& scenario, OverlapDetail deta
   return run_overlap(scenario, overlap_model(scenario.overlap), detail);
 }
 
-std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model, OverlapDetail detail) {
+std::size_t overlap_rows(const OverlapStudy& study) {
+  return study.workers.size() * study.compression.size() * study.fusion.size();
+}
+
+std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model, OverlapDetail detail,
+                                    const std::function<bool()>& ended) {
   std::vector<OverlapRow> rows;
   for (const int workers : scenario.overlap.workers) {
     const OverlapProblem problem = overlap_problem(scenario, model, workers);
     for (const PolicyChoice& compression : scenario.overlap.compression) {
-      for (const PolicyChoice& fusion : scenario.overlap.fusion)
+      for (const PolicyChoice& fusion : scenario.overlap.fusion) {
         rows.push_back(measure(scenario, model, problem, compression, fusion, detail));
+        if (ended && !ended()) return rows;
+      }
     }
   }
   return rows;
 }
 
-OverlapTimeline overlap_timeline(const Scenario& scenario) {
+namespace {
+
+OverlapTimeline timeline_of(const Scenario& scenario) {
   const TimedModel model = overlap_model(scenario.overlap);
   OverlapProblem problem = overlap_problem(scenario, model, scenario.overlap.workers.front());
   const auto codec = make(compression_policies(), scenario, scenario.overlap.compression.front());
@@ -223,6 +233,16 @@ OverlapTimeline overlap_timeline(const Scenario& scenario) {
     timeline.spans.push_back(span);
   }
   return timeline;
+}
+
+}  // namespace
+
+OverlapTimeline overlap_timeline(const Scenario& scenario) {
+  try {
+    return timeline_of(scenario);
+  } catch (const InputError& error) {
+    throw InputError{placed(scenario.overlap, refusing_key(scenario.overlap), error.diagnostics())};
+  }
 }
 
 }  // namespace contend

@@ -8,7 +8,9 @@
 #include "scenarios/scenario.hpp"
 #include "sim/graph.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -53,12 +55,16 @@ struct OverlapRow {
 
 enum class OverlapDetail : std::uint8_t { figures, messages };
 
+/// How many rows a study has.
+[[nodiscard]] std::size_t overlap_rows(const OverlapStudy& study);
 /// By workers, then compression, then fusion policies, in the order of the study.
 [[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario,
                                                   OverlapDetail detail = OverlapDetail::figures);
-/// The same with the overlap_model() of the study, for those who have it already.
+/// The same with the overlap_model() of the study, for those who have it already. `ended` is called after each row;
+/// false ends the study there.
 [[nodiscard]] std::vector<OverlapRow> run_overlap(const Scenario& scenario, const TimedModel& model,
-                                                  OverlapDetail detail = OverlapDetail::figures);
+                                                  OverlapDetail detail = OverlapDetail::figures,
+                                                  const std::function<bool()>& ended = {});
 
 /// One settled iteration of one policy for a timeline: what begins between the ends of two backward passes.
 struct OverlapTimeline {

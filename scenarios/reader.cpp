@@ -4,6 +4,7 @@
 #include "scenarios/like_keys.hpp"
 #include "scenarios/network.hpp"
 #include "scenarios/overlap_check.hpp"
+#include "scenarios/overlap_places.hpp"
 #include "scenarios/scheduling_keys.hpp"
 #include "traces/link_matrix_csv.hpp"
 
@@ -93,6 +94,7 @@ class LayerReader {
     if (vcs_are_read) place(vcs_complaints(scenario_));
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     if (!readable || !complaints_.empty()) return;
+    if (scenario_.overlap.given()) keep_places();
     take_sites();
     place(overlap_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
@@ -116,7 +118,19 @@ class LayerReader {
                 .reason = fmt::format("{} workers, but {} links {} sites", workers, *study.links, sites.size())}});
       }
     } catch (const InputError& error) {
-      complaints_.insert(complaints_.end(), error.diagnostics().begin(), error.diagnostics().end());
+      const std::vector<Diagnostic> found = placed(study, "overlap.links", error.diagnostics());
+      complaints_.insert(complaints_.end(), found.begin(), found.end());
+    }
+  }
+
+  /// Where the keys of a study were given last, for what shows only when it runs.
+  void keep_places() {
+    std::vector<Diagnostic>& places = scenario_.overlap.places;
+    places.clear();
+    for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
+      const std::string_view path = given->key->path;
+      if (path.starts_with("overlap.") && std::ranges::find(places, path, &Diagnostic::key) == places.end())
+        places.push_back(given->source->complaint(given->value->place, path, {}));
     }
   }
 

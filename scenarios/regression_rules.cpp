@@ -15,7 +15,8 @@ constexpr double kPercent = 100;
 
 class RuleParser {
  public:
-  RuleParser(const std::string& text, std::vector<Diagnostic>& complaints) : text_{text}, complaints_{complaints} {}
+  RuleParser(const std::string& text, std::span<const Metric> known, std::vector<Diagnostic>& complaints)
+      : text_{text}, known_{known}, complaints_{complaints} {}
 
   /// Nothing, and a complaint, if the text is no rule.
   std::optional<RegressionRule> parse() {
@@ -25,9 +26,14 @@ class RuleParser {
     const std::size_t name_at = at_;
     const std::size_t name_end = std::min(text_.find_first_of("<>=! \t", at_), text_.size());
     const std::string name = text_.substr(at_, name_end - at_);
-    if (name.empty()) return complain(at_, "expected a metric such as avg_jct", "write a rule such as `avg_jct > 1%`");
-    rule.metric = find_metric(name);
-    if (rule.metric == nullptr) return complain(name_at, fmt::format("unknown metric \"{}\"", name), metric_hint(name));
+    const std::string_view usual =
+        find_metric("avg_jct", known_) != nullptr ? std::string_view{"avg_jct"} : short_name(known_.front());
+    if (name.empty())
+      return complain(at_, fmt::format("expected a metric such as {}", usual),
+                      fmt::format("write a rule such as `{} > 1%`", usual));
+    rule.metric = find_metric(name, known_);
+    if (rule.metric == nullptr)
+      return complain(name_at, fmt::format("unknown metric \"{}\"", name), metric_hint(name, known_));
     at_ = name_end;
     skip_blanks();
     const auto relation = leading_relation(rest());
@@ -93,6 +99,7 @@ class RuleParser {
   }
 
   const std::string& text_;
+  std::span<const Metric> known_;
   std::vector<Diagnostic>& complaints_;
   std::size_t at_ = 0;
 };
@@ -154,11 +161,11 @@ RuleOutcome judge(const RegressionRule& rule, const Regression& regression, bool
 
 }  // namespace
 
-std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts) {
+std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts, std::span<const Metric> known) {
   std::vector<RegressionRule> rules;
   std::vector<Diagnostic> complaints;
   for (const std::string& text : texts)
-    if (auto rule = RuleParser{text, complaints}.parse()) rules.push_back(*std::move(rule));
+    if (auto rule = RuleParser{text, known, complaints}.parse()) rules.push_back(*std::move(rule));
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   return rules;
 }

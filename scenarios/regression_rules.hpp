@@ -30,8 +30,10 @@ struct RegressionRule {
   double amount = 0;  ///< a fraction if relative, else in the unit of the metric
 };
 
-/// Throws one InputError with the complaints about all rules, each with a caret under what is wrong.
-[[nodiscard]] std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts);
+/// About the metrics of jobs, or those that are `known`. Throws one InputError with the complaints about all rules,
+/// each with a caret under what is wrong.
+[[nodiscard]] std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts,
+                                                      std::span<const Metric> known = metrics());
 
 struct RuleOutcome {
   RegressionRule rule;

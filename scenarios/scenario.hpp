@@ -10,6 +10,7 @@
 #include "scenarios/device_choice.hpp"
 #include "scenarios/expectations.hpp"
 #include "scenarios/sweep/spec.hpp"
+#include "sim/error.hpp"
 #include "sim/rules.hpp"
 #include "sim/units.hpp"
 
@@ -40,15 +41,22 @@ enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
 /// How the cost of a collective follows from that of a link (ExchangeCost).
 enum class ExchangeFormula : std::uint8_t { ring, halving_doubling, measured };
 
-/// A study of one iteration of one job (`overlap.*`): the same model under several fusion policies and numbers of
-/// workers. It is one if it has a model or a file of layer times.
 /// Iterations that a compression method needs to reach a target, over those without compression: an input, because
 /// convergence is not simulated.
 struct IterationsToTarget {
   PolicyChoice compression;
+  bool by_name =
+      false;  ///< an entry of a map: for the method whatever its parameters, and whether it is studied or not
   double factor = 1;
   std::string source;  ///< where the factor comes from, such as a paper and its table
+
+  [[nodiscard]] bool is_for(const PolicyChoice& choice) const {
+    return by_name ? compression.name == choice.name : same_choice(compression, choice);
+  }
 };
+
+/// A study of one iteration of one job (`overlap.*`): the same model under several fusion policies and numbers of
+/// workers. It is one if it has a model or a file of layer times.
 
 struct OverlapStudy {
   std::optional<std::string> model;   ///< a name of the catalogue
@@ -81,6 +89,8 @@ struct OverlapStudy {
   MessageRoute collective = MessageRoute::usual;  ///< forced on all of them
   std::vector<IterationsToTarget> iterations_to_target;
   double kernel_factor = 1;  ///< time of the kernels of compression over that of a roofline
+  /// Where each key that is given was given last, for what shows only when the study runs; without reasons.
+  std::vector<Diagnostic> places;
 
   [[nodiscard]] bool given() const { return model || layers; }
 };

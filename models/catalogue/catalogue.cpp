@@ -116,16 +116,18 @@ std::vector<std::string> model_names() {
   return names;
 }
 
+std::string sequence_refusal(const CatalogueEntry& entry, std::int64_t sequence_length) {
+  if (entry.sequence_length == 0) return fmt::format("model `{}` takes images: it has no sequence length", entry.name);
+  const std::int64_t limit = entry.max_sequence_length > 0 ? entry.max_sequence_length : kLongestSequence;
+  if (sequence_length >= 1 && sequence_length <= limit) return {};
+  return fmt::format("model `{}`: expected a sequence length between 1 and {}, got {}", entry.name, limit,
+                     sequence_length);
+}
+
 LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length) {
   if (sequence_length == 0) return entry.table(entry.sequence_length);
-  if (entry.sequence_length == 0) {
-    throw InputError{fmt::format("model `{}` takes images: it has no sequence length", entry.name)};
-  }
-  const std::int64_t limit = entry.max_sequence_length > 0 ? entry.max_sequence_length : kLongestSequence;
-  if (sequence_length < 1 || sequence_length > limit) {
-    throw InputError{fmt::format("model `{}`: expected a sequence length between 1 and {}, got {}", entry.name, limit,
-                                 sequence_length)};
-  }
+  std::string refusal = sequence_refusal(entry, sequence_length);
+  if (!refusal.empty()) throw InputError{std::move(refusal)};
   return entry.table(sequence_length);
 }
 

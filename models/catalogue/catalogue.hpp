@@ -28,6 +28,9 @@ struct CatalogueEntry {
 /// Where the architecture sets no limit: keeps the flops of the largest model within 64 bits.
 inline constexpr std::int64_t kLongestSequence = 524'288;
 
+/// Why samples can't be that long; empty if they can.
+[[nodiscard]] std::string sequence_refusal(const CatalogueEntry& entry, std::int64_t sequence_length);
+
 /// The layers of a model. `sequence_length` 0 takes the entry's default; throws InputError if the model has no
 /// sequence, or only shorter ones.
 [[nodiscard]] LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length = 0);

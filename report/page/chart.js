@@ -64,12 +64,17 @@ function makeFrame({width, height, x, y, xAxis, yAxis, theme, top = 10}) {
   return {root, px, py, left, right, top, bottom, x, y};
 }
 
-/** Names with their colours above a plot; a click hides a series. Returns the element and its height. */
-function makeLegend(names, colours, width, theme, hidden, toggle) {
+/** The dash of series i: each colour comes back with another. */
+function dashOf(theme, i) {
+  return DASHES[Math.floor(i / theme.series.length) % DASHES.length];
+}
+
+/** Names above a plot, as their series look; a click hides one. Returns the element and its height. */
+function makeLegend(series, colours, width, theme, hidden, toggle) {
   const group = shape('g', {});
   let x = 4, y = 14;
-  names.forEach((full, i) => {
-    const name = shortened(full, 40);
+  series.forEach((one, i) => {
+    const name = shortened(one.name, 40);
     const length = name.length * LETTER + 34;
     if (x + length > width && x > 4) {
       x = 4;
@@ -81,7 +86,12 @@ function makeLegend(names, colours, width, theme, hidden, toggle) {
       onclick: toggle && (() => toggle(i)),
       onkeydown: toggle && ((event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); toggle(i); } }),
     });
-    item.append(shape('rect', {x, y: y - 9, width: 14, height: 9, rx: 2, fill: colours[i]}));
+    if (one.mark === 'line' || one.mark === 'step')
+      item.append(shape('line', {
+        x1: x, y1: y - 4, x2: x + 14, y2: y - 4, stroke: colours[i], 'stroke-width': 2.4, 'stroke-dasharray': dashOf(theme, i),
+      }));
+    else
+      item.append(shape('rect', {x, y: y - 9, width: 14, height: 9, rx: 2, fill: colours[i]}));
     item.append(shape('text', {x: x + 19, y, text: name, fill: theme.text}));
     group.append(item);
     x += length;
@@ -177,7 +187,7 @@ function drawXy(figure, {width, height, theme, state, redraw}) {
   const {hidden} = state;
   const colours = figure.series.map((_, i) => seriesColour(theme, i));
   const legend = figure.series.length > 1
-    ? makeLegend(figure.series.map((s) => s.name), colours, width, theme, hidden, redraw && ((i) => {
+    ? makeLegend(figure.series, colours, width, theme, hidden, redraw && ((i) => {
       if (!hidden.delete(i)) hidden.add(i);
       redraw();
     }))
@@ -196,7 +206,7 @@ function drawXy(figure, {width, height, theme, state, redraw}) {
     }));
   figure.series.forEach((series, i) => {
     if (!hidden.has(i))
-      drawSeries(layer, series, frame, figure, colours[i], DASHES[Math.floor(i / theme.series.length) % 3], theme);
+      drawSeries(layer, series, frame, figure, colours[i], dashOf(theme, i), theme);
   });
   if (figure.series.some((s) => s.mark === 'bars'))
     layer.append(shape('line', {

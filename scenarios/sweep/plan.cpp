@@ -1,6 +1,7 @@
 #include "scenarios/sweep/plan.hpp"
 
 #include "scenarios/keys.hpp"
+#include "scenarios/overlap_run.hpp"
 #include "scenarios/print.hpp"
 #include "scenarios/sweep/baseline.hpp"
 #include "scenarios/sweep/columns.hpp"
@@ -85,9 +86,8 @@ void keep_one(OverlapStudy& study, std::size_t number) {
   study.workers = {study.workers[rest / study.compression.size()]};
   study.compression = {PolicyChoice{study.compression[compression]}};
   study.fusion = {PolicyChoice{study.fusion[fusion]}};
-  std::erase_if(study.iterations_to_target, [&](const IterationsToTarget& target) {
-    return !same_choice(target.compression, study.compression.front());
-  });
+  std::erase_if(study.iterations_to_target,
+                [&](const IterationsToTarget& target) { return !target.is_for(study.compression.front()); });
 }
 
 /// As --set would have it.
@@ -102,6 +102,8 @@ std::string printed_setting(std::string_view path, const Scenario& scenario) {
 SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{std::move(variants)} {
   const SweepSpec spec = std::exchange(variants_.base().sweep, SweepSpec{});
   raw_ = sweep_points(spec);
+  varies_expectations_ = std::ranges::any_of(
+      raw_.keys, [](const std::string& key) { return key == "expect" || key.starts_with("expect."); });
   make_layers();
   std::vector<Draft> drafts = read_points(threads);
   PointComplaints complaints;
@@ -153,8 +155,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
       const Scenario scenario = raw_scenario(raw);
       const OverlapStudy& study = scenario.overlap;
       draft.is_overlap = study.given();
-      const std::size_t items =
-          draft.is_overlap ? study.workers.size() * study.compression.size() * study.fusion.size() : 1;
+      const std::size_t items = draft.is_overlap ? overlap_rows(study) : 1;
       for (std::size_t i = 0; i < items; ++i) {
         const Source source{raw, i};
         Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}});
@@ -287,6 +288,7 @@ void SweepPlan::set_hash() {
 Scenario SweepPlan::scenario(std::int64_t point) const {
   const Source& source = sources_[static_cast<std::size_t>(point)];
   Scenario scenario = raw_scenario(source.raw);
+  for (Diagnostic& place : scenario.overlap.places) place = at_its_place(place, raw_, raw_.points[source.raw]);
   if (scenario.overlap.given()) keep_one(scenario.overlap, source.item);
   return scenario;
 }

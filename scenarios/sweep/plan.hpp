@@ -34,6 +34,11 @@ class SweepPlan {
   }
   /// The scenario of a point; may be called by several threads.
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
+  /// Whether any point may expect something of its figures, and what a point expects.
+  [[nodiscard]] bool expects() const { return varies_expectations_ || !variants_.base().expect.empty(); }
+  [[nodiscard]] std::vector<Expectation> expectations(std::int64_t point) const {
+    return varies_expectations_ ? scenario(point).expect : variants_.base().expect;
+  }
 
  private:
   /// Which of the raw points a point is, and which of its combinations of workers and policies if it studies an
@@ -68,6 +73,7 @@ class SweepPlan {
   SweepPoints raw_;
   std::vector<ScenarioLayer> layers_;  ///< of each setting of raw_
   std::vector<Source> sources_;        ///< of each point
+  bool varies_expectations_ = false;
   std::uint64_t first_seed_ = 1;
   StoreInfo info_;
   std::vector<StorePoint> points_;

@@ -28,6 +28,7 @@ class PointMaker {
     if (spec_.random) parts.push_back(drawn(*spec_.random));
     if (spec_.latin_hypercube) parts.push_back(stratified(*spec_.latin_hypercube));
     for (const SweepDimension& each : spec_.grid) {
+      refuse_twice(each);
       std::vector<Point>& part = parts.emplace_back();
       for (const std::uint32_t setting : settings_of(each)) part.push_back({setting});
     }
@@ -59,6 +60,23 @@ class PointMaker {
     if (spec_.random) note_all(spec_.random->keys, "random");
     if (spec_.latin_hypercube) note_all(spec_.latin_hypercube->keys, "latin_hypercube");
     note_all(spec_.grid, "grid");
+  }
+
+  /// A grid with a value twice would run its points twice and count them twice in every mean.
+  void refuse_twice(const SweepDimension& dimension) {
+    std::map<std::string, const SweepValue*> seen;
+    for (const SweepValue& value : dimension.values) {
+      const std::optional<Magnitude> magnitude = magnitude_of(value.text);
+      const std::string meaning =
+          magnitude ? fmt::format("{}{}", magnitude->value, column_unit(magnitude->kind)) : value.text;
+      const auto [first, is_new] = seen.emplace(meaning, &value);
+      if (is_new) continue;
+      const std::string& text = first->second->text;
+      complaints_.push_back(sweep_complaint(value.place, dimension.key,
+                                            value.text == text
+                                                ? fmt::format("{} is there twice", text)
+                                                : fmt::format("{} is there already, as {}", value.text, text)));
+    }
   }
 
   void throw_complaints() {

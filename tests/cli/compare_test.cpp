@@ -120,6 +120,19 @@ TEST_CASE("another version of the program is said") {
   CHECK(contains(outcome.out, "note: BASE was run by contend 9."));
 }
 
+TEST_CASE("a side that is run must be what it expects") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  here.write("met.yaml", "schema_version: 1\ninclude: base.yaml\nexpect: {finished: 10}\n");
+  const Outcome met = here.contend("compare met.yaml met.yaml --repeat 2");
+  CHECK(met.code == 0);
+  CHECK(contains(met.out, "BASE: expectations\nok    finished = 10: 10"));
+  const Outcome unmet = here.contend("compare met.yaml met.yaml --repeat 2 --set-new expect.finished=11 -q");
+  CHECK(unmet.code == 1);
+  CHECK(unmet.out.empty());
+  CHECK(contains(unmet.err, "contend: NEW: expected finished = 11: 10"));
+}
+
 TEST_CASE("run enforces what a scenario expects") {
   Workplace place;
   const Workplace& here = with_scenarios(place);

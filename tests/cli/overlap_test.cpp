@@ -146,6 +146,81 @@ TEST_CASE("two studies are compared iteration by iteration") {
   CHECK(here.contend("compare slow study.yaml --repeat 3").code == 3);
   CHECK(here.contend("compare slow slow --repeat 3").code == 2);
   CHECK(here.contend("compare slow study.yaml --worst 3").code == 2);
-  CHECK(here.contend("compare slow study.yaml --fail-if 'avg_jct > 1%'").code == 2);
+  CHECK(here.contend("compare slow study.yaml --significant --fail-if 'iteration > 1%'").code == 2);
   CHECK(here.contend("compare slow study.yaml --set-new overlap.workers=[8]").code == 3);  // nothing in common
+}
+
+TEST_CASE("rules about two studies hold if they do for any iteration") {
+  const Workplace here;
+  here.write("study.yaml", kStudy);
+  CHECK(here.contend("run study.yaml -q -o fast").code == 0);
+  CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
+  const Outcome worse = here.contend(
+      "compare fast slow --fail-if 'iteration > 1%' --fail-if 'throughput_per_s < -99%' --junit j.xml --markdown m.md");
+  CHECK(worse.code == 1);
+  CHECK(contains(worse.out, "FAIL  iteration > 1%: iteration changed by +"));
+  CHECK(contains(worse.out, " (at worst: 4 workers, "));
+  CHECK(contains(worse.out, "ok    throughput_per_s < -99%: throughput changed by -"));
+  CHECK(contains(here.read("j.xml"), "tests=\"2\" failures=\"1\""));
+  CHECK(contains(here.read("m.md"), "### contend compare: **1 of 2 rules failed**"));
+  CHECK(contains(here.read("m.md"), "| 4 | none | bsp | "));
+  // The other way round everything is faster; nothing changed is no regression either.
+  CHECK(here.contend("compare slow fast --fail-if 'iteration_s > 0%' --fail-if 'exposed_communication > 0s'").code ==
+        0);
+  CHECK(here.contend("compare fast study.yaml --fail-if 'iteration > 0%' --fail-if 'messages > 0'").code == 0);
+  const Outcome quiet = here.contend("compare fast slow -q --fail-if 'exposed_communication > 1ms'");
+  CHECK(quiet.code == 1);
+  CHECK(quiet.out.empty());
+  CHECK(contains(quiet.err, "contend: failed: exposed_communication > 1ms: exposed_communication changed by +"));
+  CHECK(contains(here.contend("compare fast slow --json --fail-if 'iteration > 1%'").out, "\"failed\": true"));
+  // onebit-adam has no factor, so no progress.
+  const Outcome none = here.contend("compare fast slow --fail-if 'progress > 1%'");
+  CHECK(none.code == 1);
+  CHECK(contains(none.out, "FAIL  progress > 1%: progress has no value in BASE (4 workers, "));
+  const Outcome jobs = here.contend("compare fast slow --fail-if 'avg_jct > 1%'");
+  CHECK(jobs.code == 3);
+  CHECK(contains(jobs.err, "unknown metric \"avg_jct\"; one of iteration, compute, "));
+  CHECK(contains(here.contend("compare fast slow --fail-if 'iteratoin > 1%'").err, "did you mean `iteration`?"));
+}
+
+TEST_CASE("one map of factors serves a grid over methods") {
+  const Workplace here;
+  here.write("sweep.yaml", std::string{kStudy} +
+                               "  iterations_to_target: {top-k: 2, onebit-adam: 1.5, source: our own run}\n"
+                               "sweep: {grid: {overlap.compression: [none, top-k, fp16]}}\n");
+  const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
+  REQUIRE_MESSAGE(swept.code == 0, swept.err);
+  CHECK(swept.err.empty());
+  const Outcome rows = here.contend("results store.sqlite --metric progress_s --group-by overlap.compression");
+  CHECK(contains(rows.out, "fp16"));
+  CHECK(here.contend("results store.sqlite --rows --csv rows.csv").code == 0);
+  CHECK(lines(here.read("rows.csv")) == 1 + 3);
+}
+
+TEST_CASE("what can't be done at all names file, line and key; a reason that several share is said once") {
+  const Workplace here;
+  here.write("study.yaml", kStudy);
+  const Outcome outcome = here.contend("run study.yaml --set overlap.fusion=[dear] --set overlap.compression=[top-k]");
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.err, "--set: overlap.compression: nothing of this study can be done here: top-k "));
+  const Outcome some = here.contend("run study.yaml");
+  CHECK(some.code == 0);
+  CHECK(contains(some.out, "top-k with dear, onebit-adam with dear: not here: "));
+}
+
+TEST_CASE("a batch that a file of layer times contradicts is told where it stands, by every verb") {
+  const Workplace here;
+  here.write("times.csv", "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
+  const std::string study = "schema_version: 1\nname: s\noverlap: {layers: times.csv, fusion: [bsp]";
+  here.write("s.yaml", study + ", batch: 3}\n");
+  const std::string place = "s.yaml:3:52: overlap.batch: times.csv: a file in format timed-layers says itself";
+  for (const char* verb : {"check s.yaml", "run s.yaml", "show s.yaml --layers", "compare s.yaml s.yaml"}) {
+    const Outcome outcome = here.contend(verb);
+    CHECK(outcome.code == 3);
+    CHECK_MESSAGE(contains(outcome.err, place), outcome.err);
+  }
+  here.write("sweep.yaml", study + "}\nsweep: {grid: {overlap.batch: [3]}}\n");
+  const Outcome swept = here.contend("sweep sweep.yaml");
+  CHECK(swept.code == 4);
+  CHECK_MESSAGE(contains(swept.err, "sweep.yaml:4:32: overlap.batch: times.csv: "), swept.err);
 }

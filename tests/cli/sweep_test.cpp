@@ -172,6 +172,36 @@ TEST_CASE("a failing run ends nothing and shows in the exit code" * doctest::ski
   CHECK(contains(results.err, "1 runs failed and are left out"));
 }
 
+TEST_CASE("a sweep judges what its points expect" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", std::string{kScenario} + "expect: {finished: \">= 1\"}\n");
+  CHECK(here.contend("sweep small.yaml -o met.sqlite -q").code == 0);
+  const Outcome unmet = here.contend("sweep small.yaml -o unmet.sqlite -q --set 'expect.makespan=\"< 1ms\"'");
+  CHECK(unmet.code == 1);
+  CHECK(unmet.out.empty());
+  CHECK(contains(unmet.err, "contend: point 0, "));
+  CHECK(contains(unmet.err, ": expected makespan < 1ms: "));
+  CHECK(contains(unmet.err, "over 3 replicas"));
+  // What the store has already counts, too; a shard alone can't tell.
+  CHECK(here.contend("sweep small.yaml -o unmet.sqlite --resume -q --set 'expect.makespan=\"< 1ms\"'").code == 1);
+  const Outcome shard = here.contend("sweep small.yaml --shard 0/2 --set 'expect.makespan=\"< 1ms\"'");
+  CHECK(shard.code == 0);
+  CHECK(contains(shard.err, "note: `expect` is judged over all shards"));
+}
+
+TEST_CASE("quiet means no notes" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", std::string{kScenario} + "  exclude: [{network.nic: 3Gbps}]\n");
+  CHECK(contains(here.contend("sweep small.yaml --list").err, "note: sweep.exclude[0] leaves out no point"));
+  const Outcome first = here.contend("sweep small.yaml -o a.sqlite -q");
+  CHECK(first.code == 0);
+  CHECK(first.err.empty());
+  const Outcome again = here.contend("sweep small.yaml -o a.sqlite -q --resume");
+  CHECK(again.code == 0);
+  CHECK(again.err.empty());
+  CHECK(again.out.empty());
+}
+
 TEST_CASE("Ctrl-C keeps what has ended and says how to go on" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("small.yaml", kScenario);

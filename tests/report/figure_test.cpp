@@ -5,9 +5,12 @@
 #include "report/plot_scale.hpp"
 #include "tests/report/text.hpp"
 
+#include <array>
 #include <cmath>
+#include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 
@@ -128,6 +131,44 @@ TEST_CASE("every kind of figure is drawn, also without values") {
   BoxPlot boxes{.group_title = "g", .y = {}, .groups = {box_of("one", {1, 2, 3})}};
   CHECK(occurrences(figure_svg({.id = "f", .title = "f", .caption = "", .plot = boxes}), "<rect") ==
         2);  // ground and box
+}
+
+TEST_CASE("a legend of many names stays within the picture and shows dashes") {
+  XyPlot plot;
+  constexpr std::size_t kLines = 17;
+  for (std::size_t i = 0; i < kLines; ++i)
+    plot.series.push_back({.name = fmt::format("a method of some length {}", i),
+                           .mark = SeriesMark::line,
+                           .x = {1, 2},
+                           .y = {1, 2},
+                           .low = {},
+                           .high = {},
+                           .labels = {}});
+  const auto drawing = [&] { return figure_svg({.id = "f", .title = "f", .caption = "", .plot = plot}); };
+  const std::string svg = drawing();
+  for (const FigureSeries& each : plot.series) {
+    const std::string end = ">" + each.name + "</text>";
+    const std::size_t at = svg.find(end);
+    REQUIRE(at != std::string::npos);
+    const std::size_t begin = svg.rfind("<text x=\"", at) + 9;
+    CHECK(std::stod(svg.substr(begin)) + 6.1 * static_cast<double>(each.name.size()) < 640);
+  }
+  // Seven colours without dashes, seven and three with; each once as a line and once in the legend.
+  CHECK(count(svg, "stroke-dasharray=\"6 3\"") == 2 * 7);
+  CHECK(count(svg, "stroke-dasharray=\"2 2\"") == 2 * 3);
+  // The plot is as high as ever, so the picture grows with the rows.
+  CHECK(svg.find("height=\"400\"") == std::string::npos);
+  plot.series.resize(2);
+  CHECK(drawing().find("height=\"400\"") != std::string::npos);
+  const std::string stack = [&] {
+    plot.series.resize(kLines, plot.series.front());
+    for (std::size_t i = 0; i < kLines; ++i) plot.series[i].name = fmt::format("a method of some length {}", i);
+    const FigurePanel panel{.figure = {.id = "f", .title = "f", .caption = "", .plot = plot}, .height = 200};
+    return stacked_svg(std::array{panel, panel});
+  }();
+  // Two panels of 200 and of as many further rows as the figure alone has.
+  const auto height_in = [](const std::string& text) { return std::stod(text.substr(text.find(" height=\"") + 9)); };
+  CHECK(height_in(stack) == 2 * (200 + height_in(svg) - 400));
 }
 
 TEST_CASE("colours of values go from dark to light and stay in range") {

@@ -180,7 +180,9 @@ TEST_CASE("iterations to a target are an input with a source") {
   };
   const std::string key = "overlap.iterations_to_target";
   CHECK(targets("[{compression: qsgd, factor: 2, source: x}]") ==
-        std::vector<std::string>{key + ": qsgd with these parameters is not studied (add it to overlap.compression)"});
+        std::vector<std::string>{
+            key + ": qsgd with these parameters is not studied (add it to overlap.compression, or give a map of "
+                  "methods to factors)"});
   CHECK(targets("[{compression: fp16, factor: 2, source: \"\"}]")
             .front()
             .starts_with(key + ": the factor of fp16 is an input that needs a source"));
@@ -190,6 +192,37 @@ TEST_CASE("iterations to a target are an input with a source") {
   CHECK(targets("[{compression: fp61, factor: 2, source: x}]").front().find("expected one of") != std::string::npos);
   CHECK(targets("[{compression: fp16, factor: 0, source: x}]").size() == 1);
   CHECK(targets("[fp16]").size() == 1);
+}
+
+TEST_CASE("a map of factors is for methods whatever their parameters, studied or not") {
+  const std::string methods = "compression: [none, top-k, {policy: top-k, density: 0.01}, fp16], fusion: [bsp], ";
+  const std::string map = "iterations_to_target: {top-k: 1.5, qsgd: {factor: 3, source: a paper}, source: our own run}";
+  const Scenario scenario = study(methods + map);
+  const auto rows = run_overlap(scenario);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].progress_s == rows[0].iteration_s);
+  CHECK(rows[1].progress_s == 1.5 * rows[1].iteration_s);
+  CHECK(rows[2].progress_s == 1.5 * rows[2].iteration_s);
+  CHECK(std::isnan(rows[3].progress_s));
+  CHECK(scenario.overlap.iterations_to_target[0].source == "our own run");
+  CHECK(scenario.overlap.iterations_to_target[1].source == "a paper");
+  const std::string text = to_yaml(scenario);
+  CHECK(text.find(R"({top-k: {factor: 1.5, source: "our own run"}, qsgd: {factor: 3, source: "a paper"}})") !=
+        std::string::npos);
+  CHECK(to_yaml(parse_scenario(text, "again")) == text);
+  // The only item of a list may stand alone, as a sweep sets it.
+  CHECK(complaints(methods + "iterations_to_target: {compression: top-k, factor: 2, source: x}").empty());
+
+  const auto maps = [&](const std::string& one) { return complaints(methods + "iterations_to_target: " + one); };
+  const std::string key = "overlap.iterations_to_target";
+  CHECK(maps("{top-k: 1.5}").front().starts_with(key + ": the factor of top-k is an input that needs a source"));
+  CHECK(maps("{topk: 1.5, source: x}") ==
+        std::vector<std::string>{key + ".topk: unknown compression method (did you mean `top-k`?)"});
+  CHECK(maps("{none: 1.5, source: x}").size() == 1);
+  CHECK(maps("{top-k: 0, source: x}").size() == 1);
+  CHECK(maps("{top-k: {source: x}}").front().starts_with(key + ".top-k: factor is missing"));
+  CHECK(maps("{top-k: {factor: 2, origin: x}, source: y}").size() == 1);
+  CHECK(maps("1.5").size() == 1);
 }
 
 TEST_CASE("the reference names every column of the files of a study") {

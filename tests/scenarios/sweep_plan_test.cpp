@@ -65,7 +65,7 @@ TEST_CASE("a policy is its name, with parameters that have no column of their ow
 }
 
 TEST_CASE("values of one meaning are one value, as it was written first") {
-  const SweepPlan plan = plan_of("sweep: {grid: {network.nic: [2500Mbps, 2.5Gbps]}}");
+  const SweepPlan plan = plan_of("sweep: {list: [{network.nic: 2500Mbps}, {network.nic: 2.5Gbps}]}");
   CHECK(column(plan, "network.nic") == Texts{"2500Mbps", "2500Mbps"});
   CHECK(plan.points()[0].hash == plan.points()[1].hash);
 }

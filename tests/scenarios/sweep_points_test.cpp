@@ -49,6 +49,14 @@ TEST_CASE("a grid combines all values, the last key fastest") {
         Texts{"1Gbps 4", "1Gbps 8", "2Gbps 4", "2Gbps 8"});
 }
 
+TEST_CASE("a grid has each value once, however it is written") {
+  CHECK(complaint_of("{grid: {network.nic: [1Gbps, 2Gbps, 1Gbps]}}") == "1Gbps is there twice");
+  CHECK(complaint_of("{grid: {network.nic: [1Gbps, 1000Mbps]}}") == "1000Mbps is there already, as 1Gbps");
+  CHECK(complaint_of("{grid: {policies.placement: [lwf, first-fit, lwf]}}") == "lwf is there twice");
+  // Where values are drawn, one that is there twice is drawn twice as often.
+  CHECK(points_of("{random: {points: 2, keys: {network.nic: [1Gbps, 1Gbps]}}}").size() == 2);
+}
+
 TEST_CASE("the parts of a sweep are combined: list, zip, draws, grid") {
   CHECK(points_of("{grid: {cluster.servers: [4, 8]}, zip: {network.nic: [1Gbps, 2Gbps], network.alpha: [1us, 2us]}, "
                   "list: [{policies.placement: lwf, policies.placement.kappa: 2}, {policies.placement: random}]}") ==

@@ -1,0 +1,29 @@
+#include "scenarios/sweep/expected.hpp"
+
+#include "traces/result_columns.hpp"
+
+#include <map>
+
+namespace contend {
+
+std::vector<PointOutcome> judge_points(const SweepPlan& plan, std::span<const StoreRun> runs) {
+  std::vector<PointOutcome> judged;
+  if (!plan.expects()) return judged;
+  std::map<std::int64_t, std::vector<const StoreRun*>> of_point;
+  for (const StoreRun& run : runs) {
+    if (run.status == RunStatus::done) of_point[run.point].push_back(&run);
+  }
+  for (const auto& [point, done] : of_point) {
+    PointOutcome outcome{point, {}};
+    for (const Expectation& each : plan.expectations(point)) {
+      const auto index = static_cast<std::size_t>(&metric(each.metric) - metrics().data());
+      std::vector<double> values;
+      for (const StoreRun* run : done) values.push_back(run->metrics[index]);
+      outcome.outcomes.push_back(judge_expectation(each, values));
+    }
+    if (!outcome.outcomes.empty()) judged.push_back(std::move(outcome));
+  }
+  return judged;
+}
+
+}  // namespace contend
