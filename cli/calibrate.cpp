@@ -25,11 +25,11 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kCalibrateExamples[] = {
     "contend calibrate -o gpu.yaml",
     "contend calibrate --backend cpu --quick --only memory,compression -o cpu.yaml",
 };
-constexpr Option kOptions[] = {
+constexpr Option kCalibrateOptions[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .text = "write the profile here; also while it is measured"},
     {.name = "backend", .letter = '\0', .value = "NAME", .text = "cuda (default), or cpu: this machine's, one thread"},
     {.name = "device", .letter = '\0', .value = "N", .text = "which GPU, from 0 (0)"},
@@ -42,8 +42,6 @@ constexpr Option kOptions[] = {
     kQuietOption,
     kProgressOption,
 };
-
-constexpr std::uint64_t kMostDevices = 1023, kMostSeconds = 86'400;
 
 std::vector<OperatorGroup> groups_of(const Arguments& arguments) {
   std::vector<OperatorGroup> out;
@@ -180,7 +178,7 @@ int report_nothing(const CalibrationRequest& request, const CalibrationProfile& 
   return kExitCapability;
 }
 
-int run(const Arguments& arguments) {
+int run_calibrate(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const CalibrationRequest request = request_of(arguments);
   const std::string path = *arguments.value("output");
@@ -214,11 +212,11 @@ const Command& calibrate_command() {
   static constexpr Command kCommand = {.name = "calibrate",
                                        .arguments = "",
                                        .summary = "Measure what operators cost on this machine's GPU, or CPU.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kCalibrateExamples,
+                                       .options = kCalibrateOptions,
                                        .min_arguments = 0,
                                        .max_arguments = 0,
-                                       .run = run};
+                                       .run = run_calibrate};
   return kCommand;
 }
 

@@ -21,11 +21,11 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kCalibrateModelExamples[] = {
     "contend calibrate model resnet50 --batch 64 --type bf16 -o resnet50-gpu.csv",
     "contend run study.yaml --set overlap.layers=resnet50-gpu.csv",
 };
-constexpr Option kOptions[] = {
+constexpr Option kCalibrateModelOptions[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .text = "write the table of layer times here"},
     {.name = "batch", .letter = '\0', .value = "N", .text = "samples (32)"},
     {.name = "type", .letter = '\0', .value = "NAME", .text = "number format of products: fp32 (default), tf32, ..."},
@@ -38,7 +38,7 @@ constexpr Option kOptions[] = {
     kProgressOption,
 };
 
-constexpr std::uint64_t kMostDevices = 1023, kMostSeconds = 86'400, kMostBatch = 1'000'000, kLongest = 10'000'000;
+constexpr std::uint64_t kMostBatch = 1'000'000, kLongest = 10'000'000;
 constexpr int kUsualBatch = 32;
 constexpr double kUsualBudget = 120;
 constexpr std::size_t kShownReasons = 10;
@@ -63,7 +63,7 @@ LayerTable table_of(const Arguments& arguments) {
   return build_model(*entry, static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kLongest).value_or(0)));
 }
 
-ModelMeasurementRequest request_of(const Arguments& arguments) {
+ModelMeasurementRequest model_request_of(const Arguments& arguments) {
   if (!arguments.has("output")) throw UsageError{"contend calibrate model: expected -o FILE, where the table goes"};
   ModelMeasurementRequest request;
   request.batch = static_cast<int>(arguments.whole_number("batch", 1, kMostBatch).value_or(kUsualBatch));
@@ -124,9 +124,9 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
   return kExitOk;
 }
 
-int run(const Arguments& arguments) {
+int run_calibrate_model(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
-  const ModelMeasurementRequest request = request_of(arguments);
+  const ModelMeasurementRequest request = model_request_of(arguments);
   const LayerTable table = table_of(arguments);
   const contend_backend* const backend = calibration_backend(arguments);
   if (backend == nullptr) return kExitCapability;
@@ -153,11 +153,11 @@ const Command& calibrate_model_command() {
       .name = "calibrate model",
       .arguments = "NETWORK",
       .summary = "Measure the layers of a network one by one, as a table of layer times.",
-      .examples = kExamples,
-      .options = kOptions,
+      .examples = kCalibrateModelExamples,
+      .options = kCalibrateModelOptions,
       .min_arguments = 1,
       .max_arguments = 1,
-      .run = run};
+      .run = run_calibrate_model};
   return kCommand;
 }
 

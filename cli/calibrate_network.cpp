@@ -21,11 +21,11 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kCalibrateNetworkExamples[] = {
     "contend calibrate network --nccl-log all_reduce_2n.log --nccl-log all_reduce_4n.log -o net.yaml",
     "contend calibrate network --osu-log allreduce.log --ranks 8 --sizes 64KiB..4MiB --plot fit.svg -o net.yaml",
 };
-constexpr Option kOptions[] = {
+constexpr Option kCalibrateNetworkOptions[] = {
     {.name = "nccl-log",
      .letter = '\0',
      .value = "FILE",
@@ -256,7 +256,7 @@ void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wante
     fmt::print(stderr, "--regions {}: the sizes of {} allow {}\n", wanted, series_names(series), regions);
 }
 
-int run(const Arguments& arguments) {
+int run_calibrate_network(const Arguments& arguments) {
   const FragmentChoice choice = fragment_choice(arguments);
   const std::size_t regions = regions_of(arguments);
   const int at_once = static_cast<int>(arguments.whole_number("at-once", 2, INT_MAX).value_or(0));
@@ -299,11 +299,11 @@ const Command& calibrate_network_command() {
       .name = "calibrate network",
       .arguments = "",
       .summary = "Fit start-up, time per byte and contention to benchmarks of a network.",
-      .examples = kExamples,
-      .options = kOptions,
+      .examples = kCalibrateNetworkExamples,
+      .options = kCalibrateNetworkOptions,
       .min_arguments = 0,
       .max_arguments = 0,
-      .run = run};
+      .run = run_calibrate_network};
   return kCommand;
 }
 

@@ -26,11 +26,11 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kCheckExamples[] = {
     "contend check scenario.yaml",
     "contend check scenarios/*/*.yaml --set cluster.servers=64",
 };
-constexpr Option kOptions[] = {kSetOption};
+constexpr Option kCheckOptions[] = {kSetOption};
 
 using Complaints = std::vector<Diagnostic>;
 
@@ -150,7 +150,7 @@ std::string check_file(const std::string& file, const Arguments& arguments, Comp
   return fmt::format("{}: ok\n", file);
 }
 
-int run(const Arguments& arguments) {
+int run_check(const Arguments& arguments) {
   Complaints complaints;
   std::string verdicts;
   for (const std::string& file : arguments.positionals())
@@ -166,11 +166,11 @@ const Command& check_command() {
   static constexpr Command kCommand = {.name = "check",
                                        .arguments = "SCENARIO...",
                                        .summary = "Read scenarios and the files that they name, without running them.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kCheckExamples,
+                                       .options = kCheckOptions,
                                        .min_arguments = 1,
                                        .max_arguments = SIZE_MAX,
-                                       .run = run};
+                                       .run = run_check};
   return kCommand;
 }
 

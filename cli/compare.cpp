@@ -24,12 +24,12 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kCompareExamples[] = {
     "contend compare baseline/ out/ --fail-if 'avg_jct > 1%' --fail-if 'finished < 0'",
     "contend compare scenario.yaml scenario.yaml --set-new network.nic=25Gbps --repeat 20",
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kCompareOptions[] = {
     {.name = "fail-if",
      .letter = '\0',
      .value = "RULE",
@@ -242,7 +242,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
   return met;
 }
 
-int run(const Arguments& arguments) {
+int run_compare(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
   for (const char* option : {"junit", "significant"})
     if (arguments.has(option) && !arguments.has("fail-if"))
@@ -272,11 +272,11 @@ const Command& compare_command() {
   static constexpr Command kCommand = {.name = "compare",
                                        .arguments = "BASE NEW",
                                        .summary = "Compare two output folders or scenarios, and fail on a regression.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kCompareExamples,
+                                       .options = kCompareOptions,
                                        .min_arguments = 2,
                                        .max_arguments = 2,
-                                       .run = run};
+                                       .run = run_compare};
   return kCommand;
 }
 

@@ -17,12 +17,12 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kExplainExamples[] = {
     "contend explain out/ job-17",
     "contend explain scenario.yaml job-17 --set policies.scheduling=fifo",
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kExplainOptions[] = {
     kSetOption,
     {.name = "seed", .letter = '\0', .value = "N", .text = "of the replica to explain; the first one if not given"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
@@ -66,7 +66,7 @@ ExplainedRun load_run(const Arguments& arguments) {
   throw InputError{{std::move(diagnostic)}};
 }
 
-int run(const Arguments& arguments) {
+int run_explain(const Arguments& arguments) {
   ExplainedRun run = load_run(arguments);
   catch_interrupts();
   RunHooks hooks;
@@ -96,11 +96,11 @@ const Command& explain_command() {
   static constexpr Command kCommand = {.name = "explain",
                                        .arguments = "RUN JOB",
                                        .summary = "Tell why a job of an output folder or scenario waited.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kExplainExamples,
+                                       .options = kExplainOptions,
                                        .min_arguments = 2,
                                        .max_arguments = 2,
-                                       .run = run};
+                                       .run = run_explain};
   return kCommand;
 }
 

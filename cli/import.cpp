@@ -17,11 +17,11 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kImportExamples[] = {
     "contend import philly cluster_job_log -o jobs.csv",
     "contend import cluster_log.csv.gz --vc vcvGl --from '2020-09-01 00:00' --until '2020-09-27 00:00' -o jobs.csv",
 };
-constexpr Option kOptions[] = {
+constexpr Option kImportOptions[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
@@ -96,7 +96,7 @@ ImportOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-int run(const Arguments& arguments) {
+int run_import(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string format = words.size() == 2 ? words.front() : "auto";
   if (arguments.has("json") && arguments.has("quiet")) throw UsageError{"contend import: --json and --quiet together"};
@@ -119,11 +119,11 @@ const Command& import_command() {
   static constexpr Command kCommand = {.name = "import",
                                        .arguments = "[FORMAT] FILE",
                                        .summary = "Turn a job trace into a job list, and say what is in it.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kImportExamples,
+                                       .options = kImportOptions,
                                        .min_arguments = 1,
                                        .max_arguments = 2,
-                                       .run = run};
+                                       .run = run_import};
   return kCommand;
 }
 

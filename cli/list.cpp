@@ -19,11 +19,11 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kListExamples[] = {
     "contend list policies",
     "contend list metrics --json",
 };
-constexpr Option kOptions[] = {
+constexpr Option kListOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
 };
 
@@ -183,7 +183,7 @@ std::string to_json(const Catalogue& list) {
   return json.take();
 }
 
-int run(const Arguments& arguments) {
+int run_list(const Arguments& arguments) {
   const Catalogue list = catalogue(arguments.positionals().front());
   if (arguments.has("json")) {
     fmt::print("{}", to_json(list));
@@ -205,11 +205,11 @@ const Command& list_command() {
           "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites|"
           "operators",
       .summary = "Print what there is to choose from.",
-      .examples = kExamples,
-      .options = kOptions,
+      .examples = kListExamples,
+      .options = kListOptions,
       .min_arguments = 1,
       .max_arguments = 1,
-      .run = run};
+      .run = run_list};
   return kCommand;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/table.hpp"
 #include "scenarios/sweep/store.hpp"
 
 #include <algorithm>
@@ -9,15 +10,13 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kMergeExamples[] = {
     "contend merge need-?-of-4.sqlite -o need.sqlite",
 };
-constexpr Option kOptions[] = {
+constexpr Option kMergeOptions[] = {
     {.name = "output", .letter = 'o', .value = "STORE", .text = "the new store (required)"},
 };
-constexpr std::size_t kMaxShown = 20;
-
-int run(const Arguments& arguments) {
+int run_merge(const Arguments& arguments) {
   if (!arguments.has("output")) throw UsageError{"contend merge: expected -o STORE"};
   const std::string out = *arguments.value("output");
   const MergeReport report = merge_stores(arguments.positionals(), out);
@@ -39,11 +38,11 @@ const Command& merge_command() {
   static constexpr Command kCommand = {.name = "merge",
                                        .arguments = "STORE...",
                                        .summary = "Put the stores of the shards of a sweep into one.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kMergeExamples,
+                                       .options = kMergeOptions,
                                        .min_arguments = 1,
                                        .max_arguments = SIZE_MAX,
-                                       .run = run};
+                                       .run = run_merge};
   return kCommand;
 }
 

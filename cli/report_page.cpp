@@ -24,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kReportPageExamples[] = {
     "contend run scenarios/ada-srsf/base.yaml --repeat 1 -o out && contend report out",
     "contend report out/srsf-1 out/ada-srsf -o comparison.html",
     "contend report sweep.sqlite --x network.nic --by policies.placement --svg figures",
     "contend report map.sqlite --metric throughput_per_s --relative-to overlap.compression=none --svg figures",
 };
-constexpr Option kOptions[] = {
+constexpr Option kReportPageOptions[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .text = "the page (report.html in the folder of a single run)"},
     {.name = "svg",
      .letter = '\0',
@@ -223,7 +223,7 @@ int report_iteration(const Arguments& arguments) {
   return kExitOk;
 }
 
-int run(const Arguments& arguments) {
+int run_report_page(const Arguments& arguments) {
   const Kind kind = kind_of(arguments.positionals());
   check_options(arguments, kind);
   if (kind == Kind::run) return report_run(arguments);
@@ -238,11 +238,11 @@ const Command& report_command() {
       .name = "report",
       .arguments = "DIR...|STORE",
       .summary = "Write a page about a run, several runs or a sweep, or its figures as files.",
-      .examples = kExamples,
-      .options = kOptions,
+      .examples = kReportPageExamples,
+      .options = kReportPageOptions,
       .min_arguments = 1,
       .max_arguments = SIZE_MAX,
-      .run = run};
+      .run = run_report_page};
   return kCommand;
 }
 

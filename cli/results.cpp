@@ -15,12 +15,12 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kResultsExamples[] = {
     "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
     "contend results need.sqlite --rows --csv need.csv   # every run",
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kResultsOptions[] = {
     {.name = "group-by",
      .letter = '\0',
      .value = "KEY,...",
@@ -124,7 +124,7 @@ void write_csv(const Arguments& arguments, const std::string& csv) {
     write_file(path, csv);
 }
 
-int run(const Arguments& arguments) {
+int run_results(const Arguments& arguments) {
   SweepStore store = SweepStore::open(arguments.positionals().front());
   std::vector<SweepDimension> where;
   for (const std::string& each : arguments.values("where"))
@@ -160,11 +160,11 @@ const Command& results_command() {
   static constexpr Command kCommand = {.name = "results",
                                        .arguments = "STORE",
                                        .summary = "Print figures of a sweep by groups, with confidence intervals.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kResultsExamples,
+                                       .options = kResultsOptions,
                                        .min_arguments = 1,
                                        .max_arguments = 1,
-                                       .run = run};
+                                       .run = run_results};
   return kCommand;
 }
 

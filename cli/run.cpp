@@ -24,12 +24,12 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kRunExamples[] = {
     "contend run scenarios/ada-srsf/base.yaml --repeat 1",
     "contend run scenarios/ada-srsf/placement-*.yaml -o out   # one table, a folder each",
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kRunOptions[] = {
     {.name = "output", .letter = 'o', .value = "DIR", .text = "write result files; several scenarios: a folder each"},
     kSetOption,
     {.name = "seed", .letter = '\0', .value = "N", .text = "seed of the first replica"},
@@ -138,7 +138,7 @@ void print_results(const Arguments& arguments, std::span<const Scenario> scenari
     fmt::print("{}", summary_text(scenarios[0], results[0][0]));
 }
 
-int run(const Arguments& arguments) {
+int run_run(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   auto [scenarios, inputs] = load_scenarios(arguments);
@@ -174,11 +174,11 @@ const Command& run_command() {
   static constexpr Command kCommand = {.name = "run",
                                        .arguments = "SCENARIO...",
                                        .summary = "Simulate scenarios and print what happened.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kRunExamples,
+                                       .options = kRunOptions,
                                        .min_arguments = 1,
                                        .max_arguments = SIZE_MAX,
-                                       .run = run};
+                                       .run = run_run};
   return kCommand;
 }
 

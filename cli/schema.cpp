@@ -9,16 +9,16 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kSchemaExamples[] = {
     "contend schema > scenario.schema.json",
     "contend schema --markdown > scenario-keys.md",
 };
-constexpr Option kOptions[] = {
+constexpr Option kSchemaOptions[] = {
     {.name = "markdown", .letter = '\0', .value = "", .text = "the reference page of the scenario keys instead"},
     {.name = "columns", .letter = '\0', .value = "", .text = "the reference page of the result files instead"},
 };
 
-int run(const Arguments& arguments) {
+int run_schema(const Arguments& arguments) {
   if (arguments.has("markdown") && arguments.has("columns"))
     throw UsageError{"contend schema: expected one of --markdown and --columns, got both"};
   if (arguments.has("markdown"))
@@ -36,11 +36,11 @@ const Command& schema_command() {
   static constexpr Command kCommand = {.name = "schema",
                                        .arguments = "",
                                        .summary = "Print the JSON Schema of scenarios, for editors.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kSchemaExamples,
+                                       .options = kSchemaOptions,
                                        .min_arguments = 0,
                                        .max_arguments = 0,
-                                       .run = run};
+                                       .run = run_schema};
   return kCommand;
 }
 

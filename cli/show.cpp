@@ -14,13 +14,13 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kShowExamples[] = {
     "contend show scenario.yaml",
     "contend show scenarios/overlap/resnet50-10gbe.yaml --layers",
     "contend show scenario.yaml --set network.nic=25Gbps > changed.yaml",
     "contend show scenario.yaml --topology --svg topology.svg",
 };
-constexpr Option kOptions[] = {
+constexpr Option kShowOptions[] = {
     kSetOption,
     {.name = "topology", .letter = '\0', .value = "", .text = "its topology instead: sizes and what it can carry"},
     {.name = "json", .letter = '\0', .value = "", .text = "with --topology: JSON instead of tables"},
@@ -48,7 +48,7 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
   fmt::print("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
 }
 
-int run(const Arguments& arguments) {
+int run_show(const Arguments& arguments) {
   for (const char* option : {"json", "dot", "svg"}) {
     if (arguments.has(option) && !arguments.has("topology"))
       throw UsageError{fmt::format("contend show: --{} needs --topology", option)};
@@ -70,11 +70,11 @@ const Command& show_command() {
       .name = "show",
       .arguments = "SCENARIO",
       .summary = "Print a scenario with its includes, overrides and every default, or its topology.",
-      .examples = kExamples,
-      .options = kOptions,
+      .examples = kShowExamples,
+      .options = kShowOptions,
       .min_arguments = 1,
       .max_arguments = 1,
-      .run = run};
+      .run = run_show};
   return kCommand;
 }
 

@@ -22,13 +22,13 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kSweepExamples[] = {
     "contend sweep scenarios/sweeps/network-need.yaml -o need.sqlite",
     "contend sweep scenario.yaml --set policies.placement.kappa=1,2,4 --repeat 5 --list",
     "contend sweep scenario.yaml --slurm work --chunk 50 --partition short --time 30:00",
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kSweepOptions[] = {
     kSweepStoreOption,
     kSweepSetOption,
     kSweepRepeatOption,
@@ -51,8 +51,6 @@ constexpr Option kOptions[] = {
     kSlurmOptions[6],
     kSlurmOptions[7],
 };
-
-constexpr std::size_t kMaxShown = 20;
 
 int list_points(const SweepPlan& plan) {
   const StoreInfo& info = plan.info();
@@ -208,7 +206,7 @@ void refuse_pointless(const Arguments& arguments) {
   if (arguments.has("slurm")) refuse({"resume", "shard", "progress", "quiet", "status", "resubmit"}, "slurm");
   for (const char* look : {"status", "resubmit"}) {
     if (!arguments.has(look)) continue;
-    for (const Option& option : kOptions)
+    for (const Option& option : kSweepOptions)
       if (option.name != look && arguments.has(option.name))
         throw UsageError{fmt::format("--{} has no meaning with --{}", option.name, look)};
   }
@@ -216,7 +214,7 @@ void refuse_pointless(const Arguments& arguments) {
     if (arguments.has(option) && !arguments.has("slurm")) throw UsageError{fmt::format("--{} needs --slurm", option)};
 }
 
-int run(const Arguments& arguments) {
+int run_sweep(const Arguments& arguments) {
   refuse_pointless(arguments);
   if (arguments.has("status") || arguments.has("resubmit")) return look_at_sweep(arguments);
   const ProgressMode mode = progress_mode(arguments);
@@ -236,11 +234,11 @@ const Command& sweep_command() {
   static constexpr Command kCommand = {.name = "sweep",
                                        .arguments = "SCENARIO|FOLDER",
                                        .summary = "Simulate a scenario at many points and store every run.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kSweepExamples,
+                                       .options = kSweepOptions,
                                        .min_arguments = 1,
                                        .max_arguments = 1,
-                                       .run = run};
+                                       .run = run_sweep};
   return kCommand;
 }
 

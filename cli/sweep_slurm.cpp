@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::int64_t kMostTasks = 1000;  // MaxArraySize of Slurm is 1001 where nobody has changed it
 constexpr std::int64_t kUsualTasks = 100;
-constexpr std::size_t kMaxShown = 20;
 
 /// Runs a command of Slurm and returns what it prints.
 std::string slurm(const std::vector<std::string>& words) {

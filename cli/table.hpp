@@ -9,6 +9,8 @@
 namespace contend {
 
 inline constexpr double kPercent = 100;
+/// Rows of a list that people are shown; how many more there are is said.
+inline constexpr std::size_t kMaxShown = 20;
 
 class Table {
  public:

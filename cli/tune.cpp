@@ -22,12 +22,12 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kTuneExamples[] = {
     "contend tune scenario.yaml --minimise avg_jct_s --set 'policies.placement.kappa={from: 1, to: 32, step: 1}'",
     "contend tune scenario.yaml --minimise makespan_s --method halving --repeat 9",
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kTuneOptions[] = {
     {.name = "minimise", .letter = '\0', .value = "METRIC", .text = "look for the point where it is smallest"},
     {.name = "maximise", .letter = '\0', .value = "METRIC", .text = "look for the point where it is largest"},
     {.name = "method", .letter = '\0', .value = "NAME", .text = "bayes (default) or halving"},
@@ -45,7 +45,7 @@ constexpr Option kOptions[] = {
     kThreadsOption,
 };
 
-constexpr std::size_t kMaxShown = 10;
+constexpr std::size_t kBestShown = 10;
 constexpr std::uint64_t kMost = 1'000'000;
 
 double eta_of(const Arguments& arguments) {
@@ -128,7 +128,7 @@ void print_table(const SweepPlan& plan, const TuneOptions& options, const TuneRe
   titles.push_back(metric_title(info.metrics[options.metric]));
   titles.emplace_back("95 %");
   titles.emplace_back("seeds");
-  const std::size_t shown = std::min(kMaxShown, result.points.size());
+  const std::size_t shown = std::min(kBestShown, result.points.size());
   std::vector<double> means, widths;
   for (std::size_t i = 0; i < shown; ++i) means.push_back(result.points[i].figure.mean);
   for (std::size_t i = 0; i < shown; ++i) widths.push_back(result.points[i].figure.half_width);
@@ -155,7 +155,7 @@ void print_json(const SweepPlan& plan, const TuneOptions& options, const TuneRes
   json.begin_object().member("metric", plan.info().metrics[options.metric].name);
   json.member("points", static_cast<std::int64_t>(plan.points().size()));
   json.member("tried", result.tried).member("runs", result.runs).key("best").begin_array();
-  for (std::size_t i = 0; i < std::min(kMaxShown, result.points.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kBestShown, result.points.size()); ++i) {
     const TunedPoint& each = result.points[i];
     const StorePoint& point = plan.points()[static_cast<std::size_t>(each.point)];
     json.begin_object().member("point", each.point).member("mean", each.figure.mean);
@@ -168,7 +168,7 @@ void print_json(const SweepPlan& plan, const TuneOptions& options, const TuneRes
   fmt::print("{}", json.take());
 }
 
-int run(const Arguments& arguments) {
+int run_tune(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   const LoadedSweep sweep = load_sweep(arguments, threads);
@@ -202,11 +202,11 @@ const Command& tune_command() {
   static constexpr Command kCommand = {.name = "tune",
                                        .arguments = "SCENARIO",
                                        .summary = "Find the best point of a sweep without running all of them.",
-                                       .examples = kExamples,
-                                       .options = kOptions,
+                                       .examples = kTuneExamples,
+                                       .options = kTuneOptions,
                                        .min_arguments = 1,
                                        .max_arguments = 1,
-                                       .run = run};
+                                       .run = run_tune};
   return kCommand;
 }
 

@@ -11,7 +11,7 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExamples[] = {
+constexpr std::string_view kValidateExamples[] = {
     "contend validate",
     "contend list suites",
 };
@@ -26,7 +26,7 @@ void check_name(const std::string& wanted) {
                                fmt::join(names, ", "))};
 }
 
-int run(const Arguments& arguments) {
+int run_validate(const Arguments& arguments) {
   const std::vector<std::string>& wanted = arguments.positionals();
   if (!wanted.empty()) check_name(wanted.front());
   bool failed = false;
@@ -47,11 +47,11 @@ const Command& validate_command() {
   static constexpr Command kCommand = {.name = "validate",
                                        .arguments = "[SUITE]",
                                        .summary = "Hold simulations against reference figures, each with its source.",
-                                       .examples = kExamples,
+                                       .examples = kValidateExamples,
                                        .options = {},
                                        .min_arguments = 0,
                                        .max_arguments = 1,
-                                       .run = run};
+                                       .run = run_validate};
   return kCommand;
 }
 
