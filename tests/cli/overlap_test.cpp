@@ -142,6 +142,12 @@ TEST_CASE("two studies are compared iteration by iteration") {
   CHECK(contains(same.out, "only in BASE: 4 workers, top-k, bsp"));
   CHECK(contains(same.out, "only in NEW: 4 workers, fp16, bsp"));
   CHECK(contains(here.contend("compare slow study.yaml --json").out, "\"exposed_communication_s\""));
+  // A progress line says nothing before a second has passed, and never changes what is printed.
+  const Outcome shown = here.contend("compare slow study.yaml --progress always");
+  CHECK(shown.code == 0);
+  CHECK(shown.out == text.out);
+  CHECK(here.contend("run study.yaml --progress always").code == 0);
+  CHECK(here.contend("compare slow study.yaml --progress sometimes").code == 2);
   CHECK(here.contend("compare slow study.yaml -q").out.empty());
   CHECK(here.contend("compare slow study.yaml --repeat 3").code == 3);
   CHECK(here.contend("compare slow slow --repeat 3").code == 2);
