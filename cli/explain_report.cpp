@@ -80,13 +80,13 @@ class Story {
   void line(Time at, const std::string& what) { out_ += fmt::format("{:>14}  {}\n", seconds(at), what); }
 
   static std::string servers_text(const JobAttempt& attempt) {
-    constexpr std::size_t kShown = 8;
+    constexpr std::size_t kServersShown = 8;
     if (attempt.servers.empty()) return "no server: it had nothing to do";
     std::string out = attempt.servers.size() == 1 ? "server " : "servers ";
-    for (std::size_t i = 0; i < std::min(attempt.servers.size(), kShown); ++i)
+    for (std::size_t i = 0; i < std::min(attempt.servers.size(), kServersShown); ++i)
       out += fmt::format("{}{} ({})", i > 0 ? ", " : "", attempt.servers[i].first.value(),
                          gpus_text(attempt.servers[i].second));
-    if (attempt.servers.size() > kShown) out += fmt::format(" and {} more", attempt.servers.size() - kShown);
+    if (attempt.servers.size() > kServersShown) out += fmt::format(" and {} more", attempt.servers.size() - kShown);
     return out;
   }
 

@@ -154,8 +154,8 @@ TEST_CASE("a legend of many names stays within the picture and shows dashes") {
     CHECK(std::stod(svg.substr(begin)) + 6.1 * static_cast<double>(each.name.size()) < 640);
   }
   // Seven colours without dashes, seven and three with; each once as a line and once in the legend.
-  CHECK(count(svg, "stroke-dasharray=\"6 3\"") == 2 * 7);
-  CHECK(count(svg, "stroke-dasharray=\"2 2\"") == 2 * 3);
+  CHECK(occurrences(svg, "stroke-dasharray=\"6 3\"") == 2 * 7);
+  CHECK(occurrences(svg, "stroke-dasharray=\"2 2\"") == 2 * 3);
   // The plot is as high as ever, so the picture grows with the rows.
   CHECK(svg.find("height=\"400\"") == std::string::npos);
   plot.series.resize(2);

@@ -197,7 +197,7 @@ TEST_CASE("iterations to a target are an input with a source") {
 TEST_CASE("a map of factors is for methods whatever their parameters, studied or not") {
   const std::string methods = "compression: [none, top-k, {policy: top-k, density: 0.01}, fp16], fusion: [bsp], ";
   const std::string map = "iterations_to_target: {top-k: 1.5, qsgd: {factor: 3, source: a paper}, source: our own run}";
-  const Scenario scenario = study(methods + map);
+  const Scenario scenario = compressed_study(methods + map);
   const auto rows = run_overlap(scenario);
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].progress_s == rows[0].iteration_s);
@@ -211,9 +211,11 @@ TEST_CASE("a map of factors is for methods whatever their parameters, studied or
         std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
   // The only item of a list may stand alone, as a sweep sets it.
-  CHECK(complaints(methods + "iterations_to_target: {compression: top-k, factor: 2, source: x}").empty());
+  CHECK(compression_complaints(methods + "iterations_to_target: {compression: top-k, factor: 2, source: x}").empty());
 
-  const auto maps = [&](const std::string& one) { return complaints(methods + "iterations_to_target: " + one); };
+  const auto maps = [&](const std::string& one) {
+    return compression_complaints(methods + "iterations_to_target: " + one);
+  };
   const std::string key = "overlap.iterations_to_target";
   CHECK(maps("{top-k: 1.5}").front().starts_with(key + ": the factor of top-k is an input that needs a source"));
   CHECK(maps("{topk: 1.5, source: x}") ==

@@ -64,7 +64,7 @@ TEST_CASE("no two single bits of neighbouring words cancel each other") {
 TEST_CASE("small words do not collide") {
   // 2^18 pairs of event-like words: two colliding by chance has a probability near 2^-29.
   std::set<std::uint64_t> seen;
-  for (std::uint64_t a = 0; a < effort(std::uint64_t{512}); ++a) {
+  for (std::uint64_t a = 0; a < contend::effort(std::uint64_t{512}); ++a) {
     for (std::uint64_t b = 0; b < 512; ++b) seen.insert(fingerprint({a, b}));
   }
   CHECK(seen.size() == 512 * 512);

@@ -49,7 +49,7 @@ std::string compressed(const std::string& path, const std::string& text) {
   return path;
 }
 
-std::string temporary(const std::string& name) {
+std::string temporary_file(const std::string& name) {
   return (std::filesystem::temp_directory_path() / name).string();
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("json: a stream of elements is not gathered") {
 
 TEST_CASE("files: plain, compressed, cut off, damaged, missing") {
   const std::string text = "layer,parameters,backward_us\na,1,1\nb,2,2.5\n";
-  const std::string path = compressed(temporary("contend_layers.csv.gz"), text);
+  const std::string path = compressed(temporary_file("contend_layers.csv.gz"), text);
   CHECK(read_timed_model(path).gradient_elements() == 3);
 
   const auto size = std::filesystem::file_size(path);

@@ -12,7 +12,7 @@ using namespace contend;
 namespace {
 
 /// 96 -> 200 with bias, ReLU, 200 -> 50 without.
-LayerTable perceptron() {
+LayerTable measured_perceptron() {
   NetworkBuilder net{"mlp", "", "vector"};
   Feature x = net.linear("fc1", {96, 1, 1, false}, 200, Bias::yes);
   x = net.activation("relu", x);
@@ -27,7 +27,7 @@ ModelMeasurement measured(FakeDevice& device, bool partial) {
   request.partial = partial;
   ModelMeasurementHooks hooks;
   hooks.clock = [&] { return device.now; };
-  return measure_model(device.backend(), perceptron(), request, hooks);
+  return measure_model(device.backend(), measured_perceptron(), request, hooks);
 }
 
 contend_status no_sums(const contend_operation& operation) {
