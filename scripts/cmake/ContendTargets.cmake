@@ -12,6 +12,10 @@ target_compile_options(contend_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(contend_options INTERFACE -Wno-restrict)  # false alarms on std::string (GCC bug 105651)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
+  # It warns of classes with members of unnamed namespaces outside the main file; here no file is the main one.
+  target_compile_options(contend_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(CONTEND_WERROR)
   target_compile_options(contend_options INTERFACE -Werror)
 endif()
