@@ -86,7 +86,8 @@ class Story {
     for (std::size_t i = 0; i < std::min(attempt.servers.size(), kServersShown); ++i)
       out += fmt::format("{}{} ({})", i > 0 ? ", " : "", attempt.servers[i].first.value(),
                          gpus_text(attempt.servers[i].second));
-    if (attempt.servers.size() > kServersShown) out += fmt::format(" and {} more", attempt.servers.size() - kShown);
+    if (attempt.servers.size() > kServersShown)
+      out += fmt::format(" and {} more", attempt.servers.size() - kServersShown);
     return out;
   }
 

@@ -60,16 +60,16 @@ constexpr ChannelCost kLink{Time::microseconds(436), TimePerByte{9.0}, {}};
 /// All-gathers on 1 GbE by what everybody has in the end (HKBU-HPML/OMGS-SGD, utils.py). 32 workers were not measured:
 /// the steps of 16, more of them.
 ExchangeCost all_gathers(int workers) {
-  struct Row {
+  struct Step {
     int workers;
     Time alpha;
     double ns_per_byte;
   };
-  constexpr Row kSteps[] = {{4, Time::microseconds(2700), 13},
-                            {8, Time::microseconds(4000), 15},
-                            {16, Time::microseconds(11000), 17},
-                            {32, Time::microseconds(11000 * 31 / 15), 17}};
-  for (const Row& row : kSteps) {
+  constexpr Step kSteps[] = {{4, Time::microseconds(2700), 13},
+                             {8, Time::microseconds(4000), 15},
+                             {16, Time::microseconds(11000), 17},
+                             {32, Time::microseconds(11000 * 31 / 15), 17}};
+  for (const Step& row : kSteps) {
     if (row.workers != workers) continue;
     // One for values and one for indices; ExchangeCost::measured() makes an all-gather half of an all-reduce.
     return ExchangeCost::measured({row.alpha * 2 * 2, TimePerByte{row.ns_per_byte * 2}});

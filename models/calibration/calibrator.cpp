@@ -134,7 +134,7 @@ class Calibration {
   struct Item {
     const DesignedTable* table;
     const OperatorShape* shape;
-    int round;
+    std::pair<bool, int> turn;  ///< whether it was missed before, its round
   };
 
   static Key key_of(std::string_view name, DataType type) {
@@ -156,19 +156,28 @@ class Calibration {
       const bool again = std::any_of(plan_.begin(), plan_.end(), [&](const DesignedTable& table) {
         return table.info->name == each.name && table.type == each.type;
       });
-      if (!again) entries_[key_of(each.name, each.type)].skipped[each.shape] = each.reason;
+      const Key key = key_of(each.name, each.type);
+      if (again)
+        missed_.insert({key, each.shape});
+      else
+        entries_[key].skipped[each.shape] = each.reason;
     }
   }
 
-  /// What is to be measured, in order.
+  /// What is to be measured, in order. Of one that was begun last what could not be measured then: if it was that which
+  /// took the device away, the others come first.
   void list_items() {
     for (const DesignedTable& table : plan_) {
-      Entry& entry = entries_[key_of(table.info->name, table.type)];
+      const Key key = key_of(table.info->name, table.type);
+      Entry& entry = entries_[key];
       if (!table.skipped.empty()) entry.skipped[{}] = table.skipped;
-      for (std::size_t i = 0; i < table.shapes.size(); ++i)
-        if (!entry.samples.contains(table.shapes[i])) items_.push_back({&table, &table.shapes[i], round_of(i)});
+      for (std::size_t i = 0; i < table.shapes.size(); ++i) {
+        const bool missed = missed_.contains({key, table.shapes[i]}) || missed_.contains({key, {}});
+        if (!entry.samples.contains(table.shapes[i]))
+          items_.push_back({&table, &table.shapes[i], {missed, round_of(i)}});
+      }
     }
-    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.round < b.round; });
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
   }
 
   /// False: no more of them.
@@ -273,8 +282,8 @@ class Calibration {
 
   [[nodiscard]] std::string no_time() const { return fmt::format("no time left of {:g} s", request_.budget_seconds); }
 
-  /// One line for all shapes of an operator where none could be measured and the reason is the same; for those that
-  /// there was no time to try it is, too.
+  /// One line for all shapes of an operator where none of several could be measured and the reason is the same; for
+  /// those that there was no time to try it is, too.
   void add_skipped(const Key& key, const Entry& entry, std::vector<SkippedOperation>& out) const {
     const auto add = [&](const OperatorShape& shape, const std::string& reason) {
       out.push_back({std::string{operators()[key.first].name}, key.second, shape, reason});
@@ -282,7 +291,7 @@ class Calibration {
     std::set<std::string> reasons;
     for (const auto& [shape, reason] : entry.skipped) reasons.insert(reason);
     if (reasons.size() > 1) reasons.erase(no_time());
-    if (entry.samples.empty() && reasons.size() == 1) return add({}, *reasons.begin());
+    if (entry.samples.empty() && entry.skipped.size() > 1 && reasons.size() == 1) return add({}, *reasons.begin());
     for (const auto& [shape, reason] : entry.skipped) add(shape, reason);
   }
 
@@ -304,6 +313,7 @@ class Calibration {
   std::vector<DesignedTable> plan_;
   std::vector<Item> items_;  ///< of the plan
   std::map<Key, Entry> entries_;
+  std::set<std::pair<Key, OperatorShape>> missed_;  ///< in the one that was begun, of the plan; an empty shape: all
   std::vector<std::string> earlier_warnings_;
   std::size_t left_ = 0, total_ = 0;  ///< operations
   double looked_ = 0, saved_ = 0;     ///< elapsed seconds then

@@ -214,6 +214,28 @@ TEST_CASE("cancelled and resumed: the same as in one go, and nothing twice") {
   CHECK(std::adjacent_find(log.begin(), log.end()) == log.end());
 }
 
+TEST_CASE("a shape that always takes the device away keeps no other from being measured, if that is resumed") {
+  Bench whole;
+  whole.request.groups = {OperatorGroup::memory, OperatorGroup::optimizer};
+  const std::size_t all = points(whole.run().profile);
+  const std::string bad = whole.device.log[3];
+
+  std::optional<CalibrationProfile> begun;
+  for (int session = 0; session < 2; ++session) {
+    Bench part;
+    part.request.groups = whole.request.groups;
+    part.device.run = [&](const contend_operation&, int) {
+      if (part.device.log.back() != bad) return CONTEND_OK;
+      part.device.open = CONTEND_NO_DEVICE;
+      return CONTEND_FAILED;
+    };
+    const CalibrationResult result = part.run(begun);
+    CHECK(result.end == CalibrationEnd::device_lost);
+    begun = result.profile;
+    CHECK(points(*begun) == (session == 0 ? 3 : all - 1));
+  }
+}
+
 TEST_CASE("another group is added to a profile, what it skipped there is tried again") {
   Bench first;
   first.device.prepare = [](const contend_operation& operation) {

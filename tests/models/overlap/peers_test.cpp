@@ -177,16 +177,16 @@ TEST_CASE("what no pairing can be made of is refused, with what would do") {
   }
   CHECK(complaint(links, matched(10, 101)) ==
         "no link reaches the threshold of 101 Mbit/s in both directions; the fastest has 100");
-  CHECK(complaint(links, matched(4)) == "4 rounds are too few to connect 5 named_sites: expected at least 5");
-  CHECK(complaint(links.first(1), {}) == "there is nobody to exchange with: expected at least 2 named_sites");
+  CHECK(complaint(links, matched(4)) == "4 rounds are too few to connect 5 sites: expected at least 5");
+  CHECK(complaint(links.first(1), {}) == "there is nobody to exchange with: expected at least 2 sites");
   LinkMatrix apart = named_sites(4);
   join(apart, 0, 1, 10);
   join(apart, 2, 3, 10);
   CHECK(complaint(apart, matched(99)) ==
-        "the links in both directions don't connect the 4 named_sites: they are in 2 parts");
+        "the links in both directions don't connect the 4 sites: they are in 2 parts");
   CHECK(complaint(apart, {}) ==
         "no link from s0 to s2, s0 to s3, s1 to s2, s1 to s3, s2 to s0 and 3 more: a random pairing needs it");
   PeerRule ring;
   ring.kind = PeerRule::Kind::ring;
-  CHECK(complaint(apart, ring) == "no link from s1 to s2, s3 to s0: a ring in the order of the named_sites needs it");
+  CHECK(complaint(apart, ring) == "no link from s1 to s2, s3 to s0: a ring in the order of the sites needs it");
 }
