@@ -1,4 +1,4 @@
-// Servers of several workers in a study_of_servers of an iteration.
+// Servers of several workers in a study of an iteration.
 
 #include "scenarios/overlap_run.hpp"
 #include "scenarios/print.hpp"
