@@ -158,7 +158,7 @@ TEST_CASE("two studies are compared iteration by iteration") {
 
 TEST_CASE("rules about two studies hold if they do for any iteration") {
   const Workplace here;
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kOverlapStudy);
   CHECK(here.contend("run study.yaml -q -o fast").code == 0);
   CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
   const Outcome worse = here.contend(
@@ -191,7 +191,7 @@ TEST_CASE("rules about two studies hold if they do for any iteration") {
 
 TEST_CASE("one map of factors serves a grid over methods") {
   const Workplace here;
-  here.write("sweep.yaml", std::string{kStudy} +
+  here.write("sweep.yaml", std::string{kOverlapStudy} +
                                "  iterations_to_target: {top-k: 2, onebit-adam: 1.5, source: our own run}\n"
                                "sweep: {grid: {overlap.compression: [none, top-k, fp16]}}\n");
   const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
@@ -205,7 +205,7 @@ TEST_CASE("one map of factors serves a grid over methods") {
 
 TEST_CASE("what can't be done at all names file, line and key; a reason that several share is said once") {
   const Workplace here;
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kOverlapStudy);
   const Outcome outcome = here.contend("run study.yaml --set overlap.fusion=[dear] --set overlap.compression=[top-k]");
   CHECK(outcome.code == 3);
   CHECK(contains(outcome.err, "--set: overlap.compression: nothing of this study can be done here: top-k "));
