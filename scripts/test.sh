@@ -48,7 +48,7 @@ tidy() {
     return
   fi
   # What the checked build compiles, without the tests.
-  sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/checked/compile_commands.json | grep -v '/tests/' |
+  sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/checked/compile_commands.json | grep -vE "^$PWD/(build/checked/)?tests/" |
     xargs -r -P "$jobs" -n 1 clang-tidy-14 -p build/checked --quiet
 }
 
