@@ -257,7 +257,7 @@ TEST_CASE("logarithm and exponential agree with those of the C library") {
   }
 }
 
-TEST_CASE("zipf has the exact probabilities, through s = 1" * doctest::skip(kSanitized)) {
+TEST_CASE("zipf has the exact probabilities, through s = 1" * doctest::skip(contend::kSanitized)) {
   // Limits of chi-square at 0.1 % for n - 1 degrees of freedom.
   CHECK(zipf_chi_square(10, 0.0) < 27.9);
   CHECK(zipf_chi_square(10, 0.5) < 27.9);

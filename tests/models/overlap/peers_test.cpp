@@ -182,8 +182,7 @@ TEST_CASE("what no pairing can be made of is refused, with what would do") {
   LinkMatrix apart = named_sites(4);
   join(apart, 0, 1, 10);
   join(apart, 2, 3, 10);
-  CHECK(complaint(apart, matched(99)) ==
-        "the links in both directions don't connect the 4 sites: they are in 2 parts");
+  CHECK(complaint(apart, matched(99)) == "the links in both directions don't connect the 4 sites: they are in 2 parts");
   CHECK(complaint(apart, {}) ==
         "no link from s0 to s2, s0 to s3, s1 to s2, s1 to s3, s2 to s0 and 3 more: a random pairing needs it");
   PeerRule ring;
