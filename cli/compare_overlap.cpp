@@ -97,8 +97,8 @@ RuleOutcome judge(const RegressionRule& rule, const std::vector<Pair>& pairs) {
     outcome.change = amount;
   }
   outcome.fails = failed > 0;
-  outcome.reason = fmt::format("{} changed by {} ({}{})", short_name(*rule.metric),
-                               change_text(*rule.metric, rule.relative, outcome.change),
+  outcome.reason = fmt::format("{} changed {} ({}{})", short_name(*rule.metric),
+                               changed_text(*rule.metric, rule.relative, outcome.change),
                                pairs.size() > 1 ? "at worst: " : "", title(*worst->first));
   if (failed > 1) outcome.reason += fmt::format(" and fails for {} of {} iterations", failed, pairs.size());
   return outcome;

@@ -103,9 +103,9 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     if (std::all_of(rows[i].begin(), rows[i].end(), [](const OverlapRow& row) { return !row.refused.empty(); }))
       impossible.push_back(overlap_complaint(
           scenarios[i].overlap, refusing_key(scenarios[i].overlap),
-          fmt::format("nothing of this study can be done here: {} {}",
-                      rows[i].front().compression == "none" ? rows[i].front().policy : rows[i].front().compression,
-                      rows[i].front().refused)));
+          fmt::format("nothing of this study can be done here: {}{}: {}",
+                      rows[i].front().compression == "none" ? "" : rows[i].front().compression + " with ",
+                      rows[i].front().policy, rows[i].front().refused)));
   }
   if (!impossible.empty()) throw InputError{std::move(impossible)};
   return kExitOk;

@@ -124,6 +124,10 @@ class OverlapChecker {
     const bool measured = study_.formula == ExchangeFormula::measured;
     if (measured && study_.gamma > TimePerByte{}) complain("overlap.gamma", "is part of a measured all-reduce already");
     if (study_.exchange == ExchangeKind::parameter_server) return check_servers();
+    if (measured && study_.per_server == 1 && !study_.links && !scenario_.network.beta)
+      complain("overlap.formula",
+               "measured costs are those of a whole all-reduce, and network.nic is the rate of a link",
+               "give network.beta, or overlap.formula: ring");
     const std::string needed = "overlap.exchange: parameter-server";
     if (study_.servers) complain("overlap.servers", "there are none", needed);
     if (study_.colocated) complain("overlap.colocated", "there are none", needed);

@@ -24,7 +24,7 @@ std::span<const OverlapColumn> overlap_columns() {
        [](const OverlapRow& row) { return row.throughput; }},
       {"scaling_efficiency", "efficiency [%]", 100, "share", "throughput over workers x that of one worker alone",
        [](const OverlapRow& row) { return row.efficiency; }},
-      {"messages", "messages", 1, "messages", "collectives an iteration",
+      {"messages", "messages", 1, "messages", "collectives an iteration, of the phase that has most",
        [](const OverlapRow& row) { return static_cast<double>(row.messages); }},
       {"sent_bytes", "sent [MiB]", 1.0 / 1048576, "B",
        "bytes that a worker sends in an iteration, inside its server and out of it",

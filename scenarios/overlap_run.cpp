@@ -131,7 +131,9 @@ OverlapRow measure(const Scenario& scenario, const TimedModel& model, OverlapPro
     return row;
   }
   row.compute_s = problem.compute().to_seconds();
-  row.exposed_s = std::max(0.0, row.iteration_s - row.compute_s - row.compression_s);
+  // Times are whole nanoseconds: less than half of one is rounding.
+  const double exposed = row.iteration_s - row.compute_s - row.compression_s;
+  row.exposed_s = exposed < 0.5e-9 ? 0 : exposed;
   row.progress_s = row.iteration_s * iterations_to_target(scenario.overlap, compression);
   row.throughput = static_cast<double>(model.batch) * problem.workers / row.iteration_s;
   row.efficiency = row.compute_s / row.iteration_s;

@@ -37,7 +37,7 @@ struct OverlapRow {
   double exposed_s = 0;        ///< iteration without computing and those kernels: communication that nothing hides
   double throughput = 0;       ///< samples per second of all workers
   double efficiency = 0;       ///< throughput over workers x that of one worker alone, 0..1
-  std::size_t messages = 0;    ///< collectives an iteration
+  std::size_t messages = 0;    ///< collectives an iteration, of the phase that has most
   double sent_bytes = 0;       ///< by a worker over its links: SentVolume::by_worker
   double interface_bytes = 0;  ///< by a server through its interface: SentVolume::by_interface
   /// Iteration x iterations_to_target of the method: time for the progress of one iteration without compression. NaN if

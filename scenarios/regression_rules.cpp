@@ -149,7 +149,7 @@ RuleOutcome judge(const RegressionRule& rule, const Regression& regression, bool
     return outcome;
   }
   outcome.fails = holds(outcome.change, rule.relation, rule.amount);
-  outcome.reason = fmt::format("{} changed by {}", name, change_text(*rule.metric, rule.relative, outcome.change));
+  outcome.reason = fmt::format("{} changed {}", name, changed_text(*rule.metric, rule.relative, outcome.change));
   if (!outcome.interval.exists()) return outcome;
   outcome.reason += ", 95% interval " + interval_text(*rule.metric, rule.relative, outcome.interval);
   if (outcome.fails && !whole_interval(outcome.interval, rule)) {
@@ -181,6 +181,10 @@ std::string change_text(const Metric& metric, bool relative, double change) {
   const ShownUnit unit = shown_unit(metric, relative);
   if (std::isinf(change)) return change > 0 ? "from 0" : "-";
   return signed_number(unit.factor * change) + std::string{unit.suffix};
+}
+
+std::string changed_text(const Metric& metric, bool relative, double change) {
+  return (std::isinf(change) ? "" : "by ") + change_text(metric, relative, change);
 }
 
 std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval) {

@@ -49,6 +49,8 @@ struct RuleOutcome {
 
 /// `+1.25%`, `-30 s`, `+2 pp`, `+3 jobs`: a change as the rule measures it.
 [[nodiscard]] std::string change_text(const Metric& metric, bool relative, double change);
+/// The same behind "changed": `by +5%`, `from 0`.
+[[nodiscard]] std::string changed_text(const Metric& metric, bool relative, double change);
 /// `[+0.5, +2]%`, or empty if there is none.
 [[nodiscard]] std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval);
 

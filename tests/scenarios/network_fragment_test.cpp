@@ -141,8 +141,9 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   // Nobody says how many ranks there were.
   const NetworkFragment unknown = network_fragment(calibrate_network(two_regions(0)), {}, {});
   CHECK(note(unknown, "overlap: {model: resnet50, workers: [16]}\n").empty());
-  // Other costs than those that were fitted.
-  CHECK(note(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50, workers: [16]}\n").empty());
+  // Other costs than those that were fitted: of a link, and not of a whole all-reduce.
+  CHECK(note(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50, workers: [16], formula: ring}\n").empty());
+  CHECK_THROWS_AS(static_cast<void>(used(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50}\n")), InputError);
 }
 
 TEST_CASE("network fragment: the workers that were timed are printed and read back, and a sweep notes others once") {
