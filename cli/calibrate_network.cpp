@@ -16,7 +16,7 @@
 
 #include <sys/stat.h>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -48,7 +48,7 @@ constexpr Option kCalibrateNetworkOptions[] = {
     {.name = "ranks",
      .letter = '\0',
      .value = "N",
-     .text = "of logs that don't say; once, or once for each of them in order",
+     .text = "of logs that don't say; once, or once for each of them (or of all logs) in order",
      .repeatable = true},
     {.name = "out-of-place", .letter = '\0', .value = "", .text = "of nccl-tests: not the in-place columns"},
     {.name = "regions", .letter = '\0', .value = "N", .text = "lines through the sizes: 1 to 4, or auto (default)"},
@@ -125,28 +125,56 @@ FragmentChoice fragment_choice(const Arguments& arguments) {
   return choice;
 }
 
-/// The numbers of --ranks, handed out to the logs that need one.
+/// The numbers of --ranks: one for all logs that don't say theirs, one for each such log in order, or one for each log.
+/// Where every log that a number is given for says its own, the two must agree.
 class GivenRanks {
  public:
-  explicit GivenRanks(const Arguments& arguments) {
+  GivenRanks(const Arguments& arguments, std::size_t logs) : logs_{logs} {
     for (const std::string& text : arguments.values("ranks")) {
       const Arguments one{{}, {{"ranks", text}}, {}};
       numbers_.push_back(static_cast<int>(*one.whole_number("ranks", 1, kMostRanks)));
     }
   }
+  /// For the log that is read next.
   [[nodiscard]] int next() const {
-    return numbers_.size() == 1 ? numbers_.front() : used_ < numbers_.size() ? numbers_[used_] : 0;
+    if (numbers_.size() == 1) return numbers_.front();
+    const std::size_t at = for_each_log() ? seen_.size() : needing_.size();
+    return at < numbers_.size() ? numbers_[at] : 0;
   }
-  void use() { ++used_; }
+  void read(const std::string& path, const CollectiveLog& log) {
+    const auto [least, most] = std::ranges::minmax(log.samples, {}, &CollectiveSample::ranks);
+    seen_.push_back({path, next(), least.ranks, most.ranks});
+    if (log.used_ranks) needing_.push_back(path);
+  }
   void check() const {
-    if (used_ == 0 && !numbers_.empty()) throw UsageError{"--ranks: every log says how many ranks it has"};
-    if (numbers_.size() > 1 && used_ != numbers_.size())
-      throw UsageError{fmt::format("--ranks: given {} times, and {} logs need it", numbers_.size(), used_)};
+    if (numbers_.empty()) return;
+    if (numbers_.size() > 1 && !for_each_log() && needing_.size() != numbers_.size())
+      throw UsageError{fmt::format("--ranks: given {} times; {}", numbers_.size(), need_text())};
+    if (!for_each_log() && !needing_.empty()) return;
+    for (const Seen& log : seen_)
+      if (log.fewest != log.given || log.most != log.given)
+        throw UsageError{fmt::format("--ranks {}: {} says {}", log.given, log.path, said_text(log))};
   }
 
  private:
+  struct Seen {
+    std::string path;
+    int given = 0, fewest = 0, most = 0;
+  };
+  [[nodiscard]] bool for_each_log() const { return numbers_.size() == logs_; }
+  [[nodiscard]] std::string need_text() const {
+    if (needing_.empty()) return "no log needs it";
+    return fmt::format("{} {} it: {}", needing_.size(), needing_.size() == 1 ? "log needs" : "logs need",
+                       fmt::join(needing_, ", "));
+  }
+  static std::string said_text(const Seen& log) {
+    return log.fewest == log.most ? fmt::format("{}", log.most) : fmt::format("{} to {}", log.fewest, log.most);
+  }
+
+  std::size_t logs_;
   std::vector<int> numbers_;
-  std::size_t used_ = 0;
+  std::vector<Seen> seen_;            // all logs so far
+  std::vector<std::string> needing_;  // of them, those that don't say
 };
 
 /// Day of the last change, UTC; empty if it can't be had.
@@ -219,9 +247,9 @@ struct Input {
   std::vector<std::string> provenance;
 };
 
-Input read_input(const Arguments& arguments) {
+Input read_input(const Arguments& arguments, std::size_t logs) {
   Input input;
-  GivenRanks ranks{arguments};
+  GivenRanks ranks{arguments, logs};
   UnknownRanks unknown;
   CollectiveReadOptions options{exchange_of(arguments), 0, arguments.has("out-of-place")};
   bool used_exchange = false;
@@ -229,7 +257,7 @@ Input read_input(const Arguments& arguments) {
     for (const std::string& path : arguments.values(option)) {
       options.ranks = ranks.next();
       const CollectiveLog log = read_collective_log(path, format, options);
-      if (log.used_ranks) ranks.use();
+      ranks.read(path, log);
       unknown.add(path, log);
       used_exchange = used_exchange || log.used_exchange;
       if (log.guessed_exchange)
@@ -263,7 +291,7 @@ int run_calibrate_network(const Arguments& arguments) {
   const std::vector<std::string> files = files_of(arguments);
   for (const char* option : {"output", "plot"})
     if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), files);
-  const Input input = read_input(arguments);
+  const Input input = read_input(arguments, files.size());
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
   note_fewer_regions(calibration, regions);

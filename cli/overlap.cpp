@@ -7,6 +7,7 @@
 #include "cli/overlap_report.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_progress.hpp"
+#include "scenarios/fitted_bytes.hpp"
 #include "scenarios/fitted_workers.hpp"
 #include "scenarios/overlap_places.hpp"
 #include "scenarios/print.hpp"
@@ -35,20 +36,42 @@ bool is_overlap_study(std::span<const Scenario> scenarios) {
 namespace {
 
 /// Each warning once, with the names of all that it is about.
-void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> warnings;
-  for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    std::vector<std::string> about = calibration_warnings(scenarios[i], models[i]);
-    std::string note = unfitted_workers(scenarios[i].overlap).note();
-    if (!note.empty()) about.push_back(std::move(note));
-    for (std::string& warning : about) {
-      auto there = std::ranges::find(warnings, warning, &decltype(warnings)::value_type::first);
-      if (there == warnings.end()) there = warnings.insert(there, {std::move(warning), {}});
-      there->second.push_back(scenarios[i].name);
-    }
+class OverlapWarnings {
+ public:
+  /// An empty warning is none.
+  void add(const Scenario& about, std::string warning) {
+    if (warning.empty()) return;
+    auto there = std::ranges::find(warnings_, warning, &Warning::first);
+    if (there == warnings_.end()) there = warnings_.insert(there, {std::move(warning), {}});
+    there->second.push_back(about.name);
   }
-  for (const auto& [warning, names] : warnings)
-    fmt::print(stderr, "contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
+  void print() const {
+    for (const auto& [warning, names] : warnings_)
+      fmt::print(stderr, "contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
+  }
+
+ private:
+  using Warning = std::pair<std::string, std::vector<std::string>>;
+  std::vector<Warning> warnings_;
+};
+
+/// What is known before anything runs.
+void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
+  OverlapWarnings warnings;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    for (std::string& warning : calibration_warnings(scenarios[i], models[i]))
+      warnings.add(scenarios[i], std::move(warning));
+    warnings.add(scenarios[i], unfitted_workers(scenarios[i].overlap).note());
+  }
+  warnings.print();
+}
+
+/// What the sizes of messages tell, which policies have planned.
+void print_size_warnings(std::span<const Scenario> scenarios, std::span<const std::vector<OverlapRow>> rows) {
+  OverlapWarnings warnings;
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    warnings.add(scenarios[i], unfitted_bytes(scenarios[i].overlap, rows[i]).note());
+  warnings.print();
 }
 
 }  // namespace
@@ -64,7 +87,7 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
   }
   const bool explains = arguments.has("explain");
-  const OverlapDetail detail = explains ? OverlapDetail::messages : OverlapDetail::figures;
+  const bool warns = !arguments.has("quiet");
   std::vector<TimedModel> models;
   std::vector<std::vector<OverlapRow>> rows;
   std::size_t count = 0;
@@ -72,16 +95,22 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     models.push_back(overlap_model(scenario.overlap));
     count += overlap_rows(scenario.overlap);
   }
-  if (!arguments.has("quiet")) print_warnings(scenarios, models);
+  if (warns) print_warnings(scenarios, models);
   {
     SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(count)};
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      const bool detailed = explains || (warns && scenarios[i].overlap.fitted_bytes);
+      const OverlapDetail detail = detailed ? OverlapDetail::messages : OverlapDetail::figures;
       rows.push_back(run_overlap(scenarios[i], models[i], detail, [&] {
         line.recorded(false);
         return true;
       }));
     }
   }
+  if (warns) print_size_warnings(scenarios, rows);
+  for (std::vector<OverlapRow>& study : rows)
+    for (OverlapRow& row : study)
+      if (!explains) row.phases.clear();
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};
     const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();

@@ -165,7 +165,7 @@ std::vector<ScenarioKey> network_keys() {
               {{"analytic", Fidelity::analytic}, {"contention", Fidelity::contention}, {"flow", Fidelity::flow}}),
           "analytic: transfers don't meet; contention: they slow each other down at interfaces; flow: they share every "
           "link of a topology"),
-      displacing({"network.beta", "network.eta", "overlap.fitted_workers"},
+      displacing({"network.beta", "network.eta", "overlap.fitted_workers", "overlap.fitted_bytes"},
                  row(
                      "network.nic", [](auto& s) -> auto& { return s.network.nic; },
                      optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
@@ -173,7 +173,7 @@ std::vector<ScenarioKey> network_keys() {
       row(
           "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
           "start-up time of a transfer"),
-      no_flow(displacing({"network.nic", "overlap.fitted_workers"},
+      no_flow(displacing({"network.nic", "overlap.fitted_workers", "overlap.fitted_bytes"},
                          row(
                              "network.beta", [](auto& s) -> auto& { return s.network.beta; },
                              optional_codec(slope, "auto"), "time per byte of a transfer alone; auto: 1/nic"))),

@@ -55,6 +55,10 @@ struct Costs {
   std::vector<std::string> overlap;  ///< keys below `overlap`
 };
 
+std::string fitted_bytes_key(Bytes first, Bytes last) {
+  return fmt::format("fitted_bytes: [{}, {}]", print_quantity(first), print_quantity(last));
+}
+
 /// Among how many ranks the samples of a link were taken; a message is one between two.
 std::string link_ranks(const NetworkCalibration& calibration) {
   std::set<int> ranks;
@@ -74,7 +78,7 @@ Costs link_costs(const NetworkCalibration& calibration) {
                                                     ", " + interval_text("beta", link.beta, per_byte_text)};
   costs.alpha = link.alpha.value;
   costs.beta = link.beta.value;
-  costs.overlap = {"formula: ring", link_ranks(calibration)};
+  costs.overlap = {"formula: ring", link_ranks(calibration), fitted_bytes_key(link.first, link.last)};
   if (link.gamma_status == GammaStatus::fitted) {
     costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
     costs.overlap.push_back("gamma: " + per_byte_text(link.gamma.value));
@@ -106,6 +110,11 @@ const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ra
   refuse(calibration, "several all-reduces, one of which has to be chosen (--workers N)");
 }
 
+void add_note(Costs& costs, std::string note) {
+  costs.notes.push_back(note);
+  costs.comments.push_back(std::move(note));
+}
+
 Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& choice) {
   const SeriesFit& series = chosen_all_reduce(calibration, choice.ranks);
   const std::optional<LineRegion> line =
@@ -126,15 +135,15 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   costs.alpha = line->alpha.value;
   costs.beta = line->beta.value;
   costs.overlap.emplace_back("formula: measured");
+  costs.overlap.push_back(fitted_bytes_key(line->first, line->last));
+  if (series.ranks == 0 && choice.study == FragmentStudy::overlap)
+    add_note(costs,
+             "nobody says among how many ranks was timed (--ranks N): a study of any number of workers is given these "
+             "costs, without a warning");
   if (series.ranks < 2) return costs;
   costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
   costs.overlap.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
   return costs;
-}
-
-void add_note(Costs& costs, std::string note) {
-  costs.notes.push_back(note);
-  costs.comments.push_back(std::move(note));
 }
 
 /// The keys about several at once; a comment where a scenario can't say what was measured.

@@ -69,6 +69,36 @@ Codec<DataType> type_codec() {
   return choice_codec<DataType>(std::move(choices));
 }
 
+/// `[least, most]`
+Codec<OverlapStudy::FittedBytes> fitted_bytes_codec() {
+  const Codec<Bytes> size = quantity_codec(Bytes{0}, Bytes{std::int64_t{1} << 50});
+  Codec<OverlapStudy::FittedBytes> codec;
+  codec.type = "[least, most] size";
+  codec.range = size.range;
+  codec.schema = [size](JsonWriter& json) {
+    json.member("type", "array").member("minItems", 2).member("maxItems", 2).key("items").begin_object();
+    size.schema(json);
+    json.end_object();
+  };
+  codec.read = [size](const YamlNode& node, const Reading& reading, OverlapStudy::FittedBytes& value) {
+    if (node.kind != Kind::sequence || node.items.size() != 2)
+      return reading.expected("a list [least, most] of sizes", node);
+    OverlapStudy::FittedBytes both;
+    const std::size_t complaints = reading.complaints.size();
+    size.read(node.items[0], reading, both.least);
+    size.read(node.items[1], reading, both.most);
+    if (reading.complaints.size() != complaints) return;
+    if (both.most < both.least)
+      return reading.complain(node.place, fmt::format("expected least <= most, got [{}, {}]",
+                                                      print_quantity(both.least), print_quantity(both.most)));
+    value = both;
+  };
+  codec.print = [size](const OverlapStudy::FittedBytes& value) {
+    return fmt::format("[{}, {}]", size.print(value.least), size.print(value.most));
+  };
+  return codec;
+}
+
 std::vector<ScenarioKey> model_rows() {
   return {
       row(
@@ -152,6 +182,11 @@ std::vector<ScenarioKey> exchange_rows() {
           "numbers of ranks whose timings the costs of the network were fitted to, as `contend calibrate network` "
           "writes them: a study of other numbers of workers says so"),
       row(
+          "overlap.fitted_bytes", [](auto& s) -> auto& { return s.overlap.fitted_bytes; },
+          optional_codec(fitted_bytes_codec(), "unknown"),
+          "least and most size of those timings: `contend run` says so if it sends sizes outside by more than a factor "
+          "of 2; a sweep doesn't"),
+      row(
           "overlap.servers", [](auto& s) -> auto& { return s.overlap.servers; },
           optional_codec(integer_codec<int>(1, kMaxWorkers), "auto"), "parameter servers; auto: as many as workers"),
       row(
@@ -198,9 +233,9 @@ std::vector<ScenarioKey> exchange_rows() {
 
 /// Sites have links of their own: collectives are rings and trees over them.
 constexpr std::string_view kNotOnLinks[] = {
-    "overlap.exchange",       "overlap.formula",          "overlap.servers",
-    "overlap.fitted_workers", "overlap.colocated",        "overlap.per_server",
-    "overlap.inside.alpha",   "overlap.inside.bandwidth", "overlap.inside.beta"};
+    "overlap.exchange",         "overlap.formula",    "overlap.servers",    "overlap.fitted_workers",
+    "overlap.fitted_bytes",     "overlap.colocated",  "overlap.per_server", "overlap.inside.alpha",
+    "overlap.inside.bandwidth", "overlap.inside.beta"};
 
 }  // namespace
 

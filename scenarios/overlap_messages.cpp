@@ -31,8 +31,10 @@ std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration, co
       if (op.kind == OpKind::collective) {
         begun = true;
         message.transfer += problem.cost.sized(op.bytes, op.collective, op.scope).of(op.bytes);
-        message.sent_bytes +=
-            sent_volume(op.collective, op.scope, op.bytes, problem.workers, problem.cost.per_server()).by_worker;
+        const SentVolume sent =
+            sent_volume(op.collective, op.scope, op.bytes, problem.workers, problem.cost.per_server());
+        message.sent_bytes += sent.by_worker;
+        if (sent.by_interface > 0) message.between_servers.push_back(op.bytes);
       } else {
         (begun ? message.decompress : message.compress) += op.duration;
       }

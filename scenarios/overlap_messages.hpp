@@ -13,12 +13,13 @@ namespace contend {
 
 struct OverlapMessage {
   std::string name;
-  std::size_t gradients = 0;  ///< that it stands for; 1 of a piece of one
-  Bytes dense;                ///< of those gradients
-  double sent_bytes = 0;      ///< by each worker, as OverlapRow::sent_bytes
-  Time compress;              ///< kernels before the first collective
-  Time transfer;              ///< collectives, each alone in the network
-  Time decompress;            ///< kernels between collectives and after the last
+  std::size_t gradients = 0;           ///< that it stands for; 1 of a piece of one
+  Bytes dense;                         ///< of those gradients
+  double sent_bytes = 0;               ///< by each worker, as OverlapRow::sent_bytes
+  Time compress;                       ///< kernels before the first collective
+  Time transfer;                       ///< collectives, each alone in the network
+  Time decompress;                     ///< kernels between collectives and after the last
+  std::vector<Bytes> between_servers;  ///< size of each collective that leaves a server, in their order; not of a total
 };
 
 /// The messages of one phase of a compression method.

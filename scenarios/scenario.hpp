@@ -79,11 +79,15 @@ struct OverlapStudy {
   TimePerByte gamma;  ///< adding up a byte
   /// Among how many ranks the timings were taken that `network` was fitted to; not given: nobody says.
   std::optional<std::vector<int>> fitted_workers;
-  std::optional<int> servers;         ///< parameter servers; as many as workers if not given
-  bool colocated = false;             ///< servers on the machines of the workers
-  std::optional<std::string> links;   ///< path of links between sites, one worker each (LinkMatrix)
-  std::optional<double> two_at_once;  ///< time per byte of each of two transfers, in units of that of one alone
-  bool fast = false;                  ///< the fast executor instead of the engine
+  struct FittedBytes {
+    Bytes least, most;
+  };
+  std::optional<FittedBytes> fitted_bytes;  ///< sizes of the exchanges that were timed, likewise
+  std::optional<int> servers;               ///< parameter servers; as many as workers if not given
+  bool colocated = false;                   ///< servers on the machines of the workers
+  std::optional<std::string> links;         ///< path of links between sites, one worker each (LinkMatrix)
+  std::optional<double> two_at_once;        ///< time per byte of each of two transfers, in units of that of one alone
+  bool fast = false;                        ///< the fast executor instead of the engine
   std::vector<PolicyChoice> fusion;
   std::vector<PolicyChoice> compression;          ///< each is studied under each fusion policy
   MessageRoute collective = MessageRoute::usual;  ///< forced on all of them

@@ -33,14 +33,24 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(contains(fitted.out, "all-reduce"));
   CHECK(contains(fitted.out, "1KiB..1MiB"));
   CHECK(contains(fitted.err, "net.yaml: the whole all-reduce among 4 ranks, fitted to 1KiB to 1MiB"));
-  CHECK(contains(here.read("net.yaml"),
-                 "alpha: 50us\n  beta: 2ns/B\noverlap:\n  formula: measured\n  workers: [4]\n  fitted_workers: [4]\n"));
+  CHECK(contains(
+      here.read("net.yaml"),
+      "alpha: 50us\n  beta: 2ns/B\noverlap:\n  formula: measured\n  fitted_bytes: [1KiB, 1MiB]\n  workers: [4]\n  "
+      "fitted_workers: [4]\n"));
   CHECK(contains(here.read("fit.svg"), "</svg>"));
   const Outcome run = here.contend("run study.yaml");
   CAPTURE(run.err);
   CHECK(run.code == 0);
   CHECK(contains(run.out, "4 workers"));
-  CHECK(run.err.empty());
+  // Layers of AlexNet have more than 2 MiB, and biases of 256 B: 16 gradients in all.
+  const std::string sizes =
+      "contend: warning: study: the costs of the network were fitted to 1KiB to 1MiB (overlap.fitted_bytes); outside "
+      "by more than a factor of 2: ";
+  CHECK(run.err.starts_with(sizes));
+  CHECK(contains(run.err, " of 16 collectives, of 256B to 144MiB, whose costs are extrapolated\n"));
+  CHECK(here.contend("run study.yaml -q").err.empty());
+  CHECK_FALSE(contains(here.contend("run study.yaml --json").out, "\"phases\""));
+  CHECK(here.contend("run study.yaml --set network.beta=2ns/B").err.empty());
   const Outcome more = here.contend("run study.yaml --set 'overlap.workers=[4, 16]'");
   CHECK(more.code == 0);
   CHECK(contains(more.err, "contend: warning: study: the costs of the network were fitted to timings among 4 "));
@@ -50,6 +60,46 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(contains(json.out, "\"ranks\": null"));
   CHECK(contains(json.err,
                  "osu.log: doesn't say among how many ranks: it tells nothing of the link behind (--ranks N)\n"));
+  const Outcome any = here.contend("calibrate network --osu-log osu.log -o any.yaml");
+  CHECK(contains(any.err, "any.yaml: nobody says among how many ranks was timed (--ranks N): "));
+  CHECK(contains(here.read("any.yaml"), "# nobody says among how many ranks was timed"));
+}
+
+TEST_CASE("calibrate network: ranks that a log says, given again" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const auto log_among = [](int ranks) {
+    std::string log = "# OSU MPI Allreduce Latency Test v5.4.0\n# Size       Avg Latency(us)\n";
+    for (int m = 1024; m <= 1 << 20; m *= 2) log += fmt::format("{},{}  {:.3f}\n", ranks, m, 10 * ranks + m * 0.002);
+    return log;
+  };
+  here.write("four.log", log_among(4));
+  here.write("eight.log", log_among(8));
+  here.write("osu.log", osu_log());
+  const auto says = [&](const std::string& options, int code, const std::string& err) {
+    const Outcome outcome = here.contend("calibrate network " + options);
+    CAPTURE(options);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == code);
+    if (err.empty())
+      CHECK(outcome.err.empty());
+    else
+      CHECK(contains(outcome.err, err));
+  };
+  says("--osu-log eight.log --ranks 8", 0, "");
+  says("--osu-log eight.log --ranks 4", 2, "--ranks 4: eight.log says 8");
+  // One for each log, or for each that needs it.
+  says("--osu-log four.log --osu-log eight.log --ranks 4 --ranks 8", 0, "");
+  says("--osu-log four.log --osu-log eight.log --ranks 8 --ranks 4", 2, "--ranks 8: four.log says 4");
+  says("--osu-log four.log --osu-log eight.log --ranks 8", 2, "--ranks 8: four.log says 4");
+  says("--osu-log four.log --osu-log osu.log --ranks 2", 0, "");
+  says("--osu-log four.log --osu-log osu.log --ranks 4 --ranks 2", 0, "");
+  says("--osu-log four.log --osu-log osu.log --ranks 2 --ranks 4", 2, "--ranks 2: four.log says 4");
+  says("--osu-log four.log --osu-log osu.log --ranks 2 --ranks 4 --ranks 8", 2,
+       "--ranks: given 3 times; 1 log needs it: osu.log");
+  says("--osu-log four.log --osu-log eight.log --ranks 2 --ranks 4 --ranks 8", 2,
+       "--ranks: given 3 times; no log needs it");
+  says("--osu-log osu.log --osu-log osu.log --osu-log four.log --ranks 2 --ranks 4 --ranks 8 --ranks 4", 2,
+       "--ranks: given 4 times; 2 logs need it: osu.log, osu.log");
 }
 
 TEST_CASE("calibrate network: logs that say too little are named" * doctest::skip(!has_program())) {
@@ -116,8 +166,8 @@ TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_pr
   refused("", 2, "expected --nccl-log, --osu-log or --csv FILE");
   refused("--osu-log osu.log --collective all-reduse", 2, "did you mean \"all-reduce\"?");
   refused("--osu-log osu.log --collective all-gather", 2, "--collective: every log says which collective it is");
-  refused("--csv jobs.csv --collective all-reduce --ranks 4", 2, "--ranks: every log says how many ranks it has");
-  refused("--osu-log osu.log --ranks 4 --ranks 8", 2, "--ranks: given 2 times, and 1 logs need it");
+  refused("--csv jobs.csv --collective all-reduce --ranks 8", 2, "--ranks 8: jobs.csv says 4");
+  refused("--osu-log osu.log --ranks 4 --ranks 8", 2, "--ranks: given 2 times; 1 log needs it: osu.log");
   refused("--osu-log osu.log --out-of-place", 2, "--out-of-place is about an --nccl-log");
   refused("--osu-log osu.log --study jobs", 2, "--study is about the scenario that -o FILE writes");
   refused("--osu-log osu.log --sizes 1KiB", 2, "--sizes: expected FROM..TO");

@@ -64,6 +64,8 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
   CHECK(s.network.alpha == Time::microseconds(300));
   CHECK(s.network.beta->ns_per_byte() == doctest::Approx(1.5));
   CHECK(s.overlap.workers == std::vector<int>{8});
+  CHECK(s.overlap.fitted_bytes->least == Bytes{64 * 1024});
+  CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(4));
   CHECK(parsed("include: net.yaml\noverlap: {model: resnet50, workers: [16]}\n", {}, {{"net.yaml", fragment.yaml}})
             .overlap.workers == std::vector<int>{16});
   // Other sizes, other costs.
@@ -72,6 +74,7 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
       used(network_fragment(calibrate_network(two_regions(8)), small, {}), "overlap: {model: resnet50}\n");
   CHECK(t.network.alpha == Time::microseconds(100));
   CHECK(t.network.beta->ns_per_byte() == doctest::Approx(2));
+  CHECK(t.overlap.fitted_bytes->most == Bytes{32 * 1024});
 }
 
 TEST_CASE("network fragment: the link of several logs, or one of them") {
@@ -82,6 +85,8 @@ TEST_CASE("network fragment: the link of several logs, or one of them") {
   CHECK(s.network.alpha == Time::microseconds(20));
   CHECK(s.network.beta->ns_per_byte() == doctest::Approx(0.5));
   CHECK(s.overlap.gamma.ns_per_byte() == doctest::Approx(0.25));
+  CHECK(s.overlap.fitted_bytes->least == Bytes{4 * 1024});
+  CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(16));
   const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}), "overlap: {model: resnet50}\n");
   CHECK(four.network.alpha == Time::microseconds(120));
   CHECK(four.network.beta->ns_per_byte() == doctest::Approx(0.9375));
@@ -141,6 +146,12 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   // Nobody says how many ranks there were.
   const NetworkFragment unknown = network_fragment(calibrate_network(two_regions(0)), {}, {});
   CHECK(note(unknown, "overlap: {model: resnet50, workers: [16]}\n").empty());
+  const std::string said =
+      "nobody says among how many ranks was timed (--ranks N): a study of any number of workers is given these costs, "
+      "without a warning";
+  CHECK(unknown.notes == std::vector<std::string>{said});
+  CHECK(unknown.yaml.find("# " + said + "\n") != std::string::npos);
+  CHECK(used(unknown, "overlap: {model: resnet50}\n").overlap.fitted_bytes->most == Bytes::mebibytes(4));
   // Other costs than those that were fitted: of a link, and not of a whole all-reduce.
   CHECK(note(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50, workers: [16], formula: ring}\n").empty());
   CHECK_THROWS_AS(static_cast<void>(used(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50}\n")), InputError);

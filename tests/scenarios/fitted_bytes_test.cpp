@@ -1,0 +1,87 @@
+#include "scenarios/fitted_bytes.hpp"
+#include "scenario_text.hpp"
+#include "scenarios/print.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+OverlapStudy study_fitted_to(std::int64_t least, std::int64_t most) {
+  OverlapStudy study;
+  study.model = "resnet50";
+  study.fitted_bytes = OverlapStudy::FittedBytes{Bytes{least}, Bytes{most}};
+  return study;
+}
+
+/// A row of one phase with a message of these collectives.
+OverlapRow row_sending(const std::vector<std::int64_t>& sizes) {
+  OverlapRow row;
+  OverlapMessage& message = row.phases.emplace_back().messages.emplace_back();
+  for (const std::int64_t size : sizes) message.between_servers.push_back(Bytes{size});
+  return row;
+}
+
+UnfittedBytes of_run(const std::string& study) {
+  const Scenario scenario = parsed("overlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
+  return unfitted_bytes(scenario.overlap, run_overlap(scenario, OverlapDetail::messages));
+}
+
+}  // namespace
+
+TEST_CASE("fitted bytes: up to half the least and twice the most, nobody is told") {
+  const OverlapStudy study = study_fitted_to(1000, 4000);
+  const auto note = [&](const std::vector<std::int64_t>& sizes) {
+    return unfitted_bytes(study, std::vector{row_sending(sizes)}).note();
+  };
+  CHECK(note({500, 1000, 3000, 8000}).empty());
+  CHECK(note({}).empty());
+  CHECK(note({499, 8000}) ==
+        "the costs of the network were fitted to 1000B to 3.906KiB (overlap.fitted_bytes); outside by more than a "
+        "factor of 2: 1 of 2 collectives, of 499B, whose costs are extrapolated");
+  CHECK(note({8001, 2000, 3 << 20, 1}).find("3 of 4 collectives, of 1B to 3MiB, whose") != std::string::npos);
+  // All rows count, each of them.
+  const UnfittedBytes both = unfitted_bytes(study, std::vector{row_sending({1, 1000}), row_sending({1, 9000})});
+  CHECK(both.collectives == 4);
+  CHECK(both.outside == 3);
+}
+
+TEST_CASE("fitted bytes: where nobody says what was fitted, nothing is outside") {
+  OverlapStudy study = study_fitted_to(1000, 4000);
+  study.fitted_bytes.reset();
+  CHECK(unfitted_bytes(study, std::vector{row_sending({1})}).note().empty());
+}
+
+TEST_CASE("fitted bytes: what a study sends, dense and compressed") {
+  // 25557032 parameters in one all-reduce: 102228128 B, in half precision 51114064 B, which twice is below 120 MB. A
+  // worker alone sends nothing.
+  const UnfittedBytes found = of_run("workers: [1, 4], compression: [none, fp16], fitted_bytes: [120MB, 200MB]");
+  CHECK(found.collectives == 2);
+  CHECK(found.outside == 1);
+  CHECK(found.least == Bytes{51114064});
+  CHECK(found.most == Bytes{51114064});
+  // On one server nothing goes over the network that was measured; of two, the exchange between them does.
+  const std::string inside = "per_server: 4, inside: {bandwidth: 100Gbps}, fitted_bytes: [1KiB, 2KiB], workers: ";
+  CHECK(of_run(inside + "[4]").collectives == 0);
+  CHECK(of_run(inside + "[8]").outside == 1);
+}
+
+TEST_CASE("fitted bytes: read, printed, refused and displaced") {
+  const std::string study = "overlap: {model: resnet50, fitted_bytes: [0B, 1MiB]}\n";
+  const Scenario s = parsed(study);
+  CHECK(to_yaml(s).find("fitted_bytes: [0B, 1MiB]") != std::string::npos);
+  CHECK(parse_scenario(to_yaml(s), "again").overlap.fitted_bytes->most == Bytes::mebibytes(1));
+  CHECK(parsed("include: net.yaml\nnetwork: {nic: 25Gbps}\n", {}, {{"net.yaml", "schema_version: 1\n" + study}})
+            .overlap.fitted_bytes == std::nullopt);
+  const auto refusal_of = [](const std::string& value) {
+    return errors_of("overlap: {model: resnet50, fitted_bytes: " + value + "}\n");
+  };
+  CHECK(refusal_of("[2MiB, 1MiB]").find("expected least <= most, got [2MiB, 1MiB]") != std::string::npos);
+  CHECK(refusal_of("[2MiB]").find("expected a list [least, most] of sizes") != std::string::npos);
+  CHECK(refusal_of("1MiB").find("expected a list [least, most] of sizes") != std::string::npos);
+  CHECK(refusal_of("[1, 2]").find("overlap.fitted_bytes") != std::string::npos);
+}
