@@ -48,8 +48,7 @@ std::string UnfittedBytes::note() const {
   if (outside == 0) return {};
   return fmt::format(
       "the costs of the network were fitted to {} (overlap.fitted_bytes); outside by more than a factor of {}: {} of "
-      "{} "
-      "collectives, of {}, whose costs are extrapolated",
+      "{} collectives, of {}, whose costs are extrapolated",
       rough_span(fitted.least, fitted.most), kFittedBytesAllowance, outside, collectives, rough_span(least, most));
 }
 

@@ -240,7 +240,10 @@ void SweepStore::add_points(std::span<const StorePoint> points) {
     CONTEND_CHECK(point.values.size() == info_.parameters.size() && point.numbers.size() == point.values.size(),
                   "a point has a value for each parameter");
     row.bind(1, point.point).bind(2, point.hash).bind(3, lines(point.settings));
-    row.bind(4, point.baseline ? SqlValue{*point.baseline} : SqlValue{});
+    if (point.baseline)
+      row.bind(4, *point.baseline);
+    else
+      row.bind(4, std::monostate{});
     int column = 5;
     for (std::size_t i = 0; i < point.values.size(); ++i) {
       row.bind(column++, point.values[i]);
