@@ -31,10 +31,10 @@ std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration, co
       if (op.kind == OpKind::collective) {
         begun = true;
         message.transfer += problem.cost.sized(op.bytes, op.collective, op.scope).of(op.bytes);
-        const SentVolume sent =
+        const SentVolume volume =
             sent_volume(op.collective, op.scope, op.bytes, problem.workers, problem.cost.per_server());
-        message.sent_bytes += sent.by_worker;
-        if (sent.by_interface > 0) message.between_servers.push_back(op.bytes);
+        message.sent_bytes += volume.by_worker;
+        if (volume.by_interface > 0) message.between_servers.push_back(op.bytes);
       } else {
         (begun ? message.decompress : message.compress) += op.duration;
       }

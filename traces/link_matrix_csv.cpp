@@ -19,17 +19,17 @@ namespace contend {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kLinkColumns = {"from", "to", "latency_ms", "mbps"};
+constexpr std::array<std::string_view, 4> kMatrixColumns = {"from", "to", "latency_ms", "mbps"};
 constexpr int kMillionths = 6;  // ms to ns, Mbit/s to bit/s
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kLongestLatency = 3'600'000 * kMillion;  // an hour in ns
 constexpr std::int64_t kFastest = 1'000'000'000 * kMillion;     // 1000 Tbit/s
 constexpr std::size_t kMaxSites = 1000;
 
-using LinkColumns = std::array<std::size_t, kLinkColumns.size()>;
+using LinkColumns = std::array<std::size_t, kMatrixColumns.size()>;
 
 LinkColumns find_columns(const CsvTable& table, FileComplaints& complaints) {
-  const std::vector<std::string> known{kLinkColumns.begin(), kLinkColumns.end()};
+  const std::vector<std::string> known{kMatrixColumns.begin(), kMatrixColumns.end()};
   const auto& header = table.header;
   for (auto each = header.begin(); each != header.end(); ++each) {
     if (std::find(known.begin(), known.end(), *each) == known.end())
@@ -52,7 +52,7 @@ LinkColumns find_columns(const CsvTable& table, FileComplaints& complaints) {
 std::optional<std::int64_t> read_number(const CsvRow& row, std::size_t column, std::size_t name, std::int64_t minimum,
                                         std::int64_t maximum, FileComplaints& complaints) {
   const std::string& text = row.fields[column];
-  const std::string key{kLinkColumns[name]};
+  const std::string key{kMatrixColumns[name]};
   const std::string wanted =
       fmt::format("expected a number {} 0 and at most {}", minimum == 0 ? "from" : "above", maximum / kMillion);
   const ScaledDecimal number = parse_scaled(text, kMillionths);
