@@ -44,7 +44,7 @@ std::optional<Number> number_of(const YamlNode& node) {
   return value;
 }
 
-Codec<DataType> type_codec() {
+Codec<DataType> measured_type_codec() {
   std::vector<std::pair<std::string, DataType>> choices;
   for (const DataType type : kDataTypes) choices.emplace_back(std::string{to_string(type)}, type);
   return choice_codec<DataType>(std::move(choices));
@@ -99,10 +99,11 @@ const std::vector<Field<RawTable>>& table_fields() {
                             [](const YamlNode& node, const Reading& reading, RawTable& raw) {
                               read_operator(node, reading, raw.table.name);
                             }),
-      plain_field<RawTable>("type", true,
-                            [codec = type_codec()](const YamlNode& node, const Reading& reading, RawTable& raw) {
-                              codec.read(node, reading, raw.table.type);
-                            }),
+      plain_field<RawTable>(
+          "type", true,
+          [codec = measured_type_codec()](const YamlNode& node, const Reading& reading, RawTable& raw) {
+            codec.read(node, reading, raw.table.type);
+          }),
       plain_field<RawTable>(
           "cross_validation", false,
           [codec = number_codec(-1, kLargestNumber)](const YamlNode& node, const Reading& reading, RawTable& raw) {
@@ -232,7 +233,7 @@ void read_skipped(const YamlNode& list, const Reading& reading, CalibrationProfi
   static const std::vector<Field<S>> kFields{
       plain_field<S>("op", true,
                      [](const YamlNode& node, const Reading& r, S& value) { read_operator(node, r, value.name); }),
-      needed("type", &S::type, type_codec()),
+      needed("type", &S::type, measured_type_codec()),
       plain_field<S>("shape", true,
                      [](const YamlNode& node, const Reading& r, S& value) { read_shape(node, r, value.shape); }),
       needed("reason", &S::reason, text_codec()),

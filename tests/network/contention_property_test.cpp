@@ -146,7 +146,7 @@ TEST_CASE("contention equals the obvious computation on random traffic") {
     }
     CHECK(driver.network->next_end() == Time::never());
   }
-  CHECK(ended_in_all > 200 * 40);  // the rest is cancelled
+  CHECK(ended_in_all > effort(200) * 40);  // the rest is cancelled
   CHECK(contended_in_all * 3 > ended_in_all);
 }
 
