@@ -39,10 +39,10 @@ namespace {
 class OverlapWarnings {
  public:
   /// An empty warning is none.
-  void add(const Scenario& about, std::string warning) {
+  void add(const Scenario& about, const std::string& warning) {
     if (warning.empty()) return;
     auto there = std::ranges::find(warnings_, warning, &Warning::first);
-    if (there == warnings_.end()) there = warnings_.insert(there, {std::move(warning), {}});
+    if (there == warnings_.end()) there = warnings_.insert(there, {warning, {}});
     there->second.push_back(about.name);
   }
   void print() const {
@@ -59,8 +59,8 @@ class OverlapWarnings {
 void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
   OverlapWarnings warnings;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    for (std::string& warning : calibration_warnings(scenarios[i], models[i]))
-      warnings.add(scenarios[i], std::move(warning));
+    for (const std::string& warning : calibration_warnings(scenarios[i], models[i]))
+      warnings.add(scenarios[i], warning);
     warnings.add(scenarios[i], unfitted_workers(scenarios[i].overlap).note());
   }
   warnings.print();
