@@ -4,6 +4,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/overlap/kernel_costs.hpp"
 #include "sim/error.hpp"
+#include "tests/models/calibration/perceptron.hpp"
 #include "tests/models/calibration/synthetic_profile.hpp"
 
 #include <doctest/doctest.h>
@@ -15,15 +16,6 @@ using namespace contend;
 
 namespace {
 
-/// 200 -> 500 with bias, ReLU, 500 -> 128 without.
-LayerTable perceptron() {
-  NetworkBuilder net{"mlp", "", "vector"};
-  Feature x = net.linear("fc1", {200, 1, 1, false}, 500, Bias::yes);
-  x = net.activation("relu", x);
-  net.linear("fc2", x, 128, Bias::no);
-  return net.take();
-}
-
 double us(Time time) {
   return time.to_seconds() * 1e6;
 }
@@ -32,7 +24,7 @@ double us(Time time) {
 
 TEST_CASE("layers take what their operators are predicted to take") {
   const CalibratedDevice device{synthetic_profile()};
-  const TimedModel model = calibrated_times(perceptron(), device, 128, DataType::fp32);
+  const TimedModel model = calibrated_times(perceptron(200, 500, 128), device, 128, DataType::fp32);
   CHECK(model.device == "synthetic");
   CHECK(model.batch == 128);
   CHECK(model.gradient_element_bytes == 4);
@@ -107,8 +99,10 @@ TEST_CASE("a number format that wasn't measured is an error that names those tha
   CHECK(device.faults(DataType::fp32).empty());
   REQUIRE(device.faults(DataType::bf16).size() == 1);
   CHECK(device.faults(DataType::bf16)[0].text == "the profile `synthetic` has no products in bf16; it has fp32, fp16");
-  CHECK_THROWS_AS(static_cast<void>(calibrated_times(perceptron(), device, 1, DataType::bf16)), InputError);
-  CHECK_THROWS_AS(static_cast<void>(calibrated_times(perceptron(), device, 0, DataType::fp32)), InputError);
+  CHECK_THROWS_AS(static_cast<void>(calibrated_times(perceptron(200, 500, 128), device, 1, DataType::bf16)),
+                  InputError);
+  CHECK_THROWS_AS(static_cast<void>(calibrated_times(perceptron(200, 500, 128), device, 0, DataType::fp32)),
+                  InputError);
   const CalibratedDevice empty{CalibrationProfile{}};
   CHECK(empty.faults(DataType::fp32).size() == 2);
 }

@@ -4,7 +4,7 @@
 #include "models/calibration/calibrated_device.hpp"
 #include "models/calibration/calibrator.hpp"
 #include "models/calibration/model_measurement.hpp"
-#include "models/catalogue/builder.hpp"
+#include "tests/models/calibration/perceptron.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -17,14 +17,6 @@ namespace {
 
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-LayerTable small_perceptron() {
-  NetworkBuilder net{"mlp", "", "vector"};
-  Feature x = net.linear("fc1", {96, 1, 1, false}, 200, Bias::yes);
-  x = net.activation("relu", x);
-  net.linear("fc2", x, 50, Bias::no);
-  return net.take();
 }
 
 }  // namespace
@@ -43,7 +35,7 @@ TEST_CASE("calibrate, predict the layers of a network, measure the same layers")
     MESSAGE("skipped: this machine is too busy to measure anything");
     return;
   }
-  const TimedModel predicted = calibrated_times(small_perceptron(), device, 32, DataType::fp32);
+  const TimedModel predicted = calibrated_times(perceptron(96, 200, 50), device, 32, DataType::fp32);
 
   ModelMeasurementRequest again;
   again.batch = 32;
@@ -53,7 +45,7 @@ TEST_CASE("calibrate, predict the layers of a network, measure the same layers")
   more.clock = seconds;
   std::size_t operations = 0;
   more.progress = [&](const CalibrationProgress& progress) { operations = progress.total; };
-  const ModelMeasurement measured = measure_model(*contend_cpu_backend(), small_perceptron(), again, more);
+  const ModelMeasurement measured = measure_model(*contend_cpu_backend(), perceptron(96, 200, 50), again, more);
   // Forward 2 products and a ReLU; backward 1 + 2 products, a sum and the gradients of a bias. None is another's twin.
   CHECK(operations == 8);
 

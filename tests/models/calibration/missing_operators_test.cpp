@@ -1,8 +1,8 @@
 #include "models/calibration/missing_operators.hpp"
 
 #include "models/calibration/calibrated_device.hpp"
-#include "models/catalogue/builder.hpp"
 #include "models/catalogue/catalogue.hpp"
+#include "tests/models/calibration/perceptron.hpp"
 #include "tests/models/calibration/synthetic_profile.hpp"
 
 #include <doctest/doctest.h>
@@ -13,15 +13,6 @@ using namespace contend;
 
 namespace {
 
-/// 200 -> 500 with bias, ReLU, 500 -> 128 without.
-LayerTable perceptron() {
-  NetworkBuilder net{"mlp", "", "vector"};
-  Feature x = net.linear("fc1", {200, 1, 1, false}, 500, Bias::yes);
-  x = net.activation("relu", x);
-  net.linear("fc2", x, 128, Bias::no);
-  return net.take();
-}
-
 CalibrationProfile without(CalibrationProfile profile, std::string_view op) {
   std::erase_if(profile.tables, [&](const OperatorTable& table) { return table.name == op; });
   return profile;
@@ -30,13 +21,13 @@ CalibrationProfile without(CalibrationProfile profile, std::string_view op) {
 }  // namespace
 
 TEST_CASE("a profile that has all lacks nothing") {
-  CHECK(missing_operators(synthetic_profile(), perceptron(), 32, DataType::fp32).empty());
+  CHECK(missing_operators(synthetic_profile(), perceptron(200, 500, 128), 32, DataType::fp32).empty());
   CHECK(missing_text({}).empty());
 }
 
 TEST_CASE("what a profile lacks is said by operator and layer") {
   const auto lacks = [](const CalibrationProfile& profile, DataType type) {
-    return missing_text(missing_operators(profile, perceptron(), 32, type));
+    return missing_text(missing_operators(profile, perceptron(200, 500, 128), 32, type));
   };
   CHECK(lacks(without(synthetic_profile(), "gemm"), DataType::fp32) == "gemm in fp32 (fc1, fc2)");
   // A ReLU goes back as a sum, the gradient of a bias is a copy, and copies are of bytes.
@@ -60,7 +51,7 @@ TEST_CASE("what a profile lacks is said by operator and layer") {
 TEST_CASE("the command measures what can be had, into the same file, in the same way") {
   CalibrationProfile profile = without(synthetic_profile(), "gemm");
   const auto command = [&](const std::string& path) {
-    return measuring_command(profile, path, missing_operators(profile, perceptron(), 1, DataType::fp32));
+    return measuring_command(profile, path, missing_operators(profile, perceptron(200, 500, 128), 1, DataType::fp32));
   };
   CHECK(command("lab/cpu.yaml") == "contend calibrate --backend cpu --quick --only gemm -o lab/cpu.yaml --resume");
   profile.backend = "cuda";

@@ -1,7 +1,7 @@
 #include "models/calibration/model_measurement.hpp"
 
-#include "models/catalogue/builder.hpp"
 #include "tests/models/calibration/fake_backend.hpp"
+#include "tests/models/calibration/perceptron.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,15 +11,6 @@ using namespace contend;
 
 namespace {
 
-/// 96 -> 200 with bias, ReLU, 200 -> 50 without.
-LayerTable measured_perceptron() {
-  NetworkBuilder net{"mlp", "", "vector"};
-  Feature x = net.linear("fc1", {96, 1, 1, false}, 200, Bias::yes);
-  x = net.activation("relu", x);
-  net.linear("fc2", x, 50, Bias::no);
-  return net.take();
-}
-
 ModelMeasurement measured(FakeDevice& device, bool partial) {
   ModelMeasurementRequest request;
   request.batch = 4;
@@ -27,7 +18,7 @@ ModelMeasurement measured(FakeDevice& device, bool partial) {
   request.partial = partial;
   ModelMeasurementHooks hooks;
   hooks.clock = [&] { return device.now; };
-  return measure_model(device.backend(), measured_perceptron(), request, hooks);
+  return measure_model(device.backend(), perceptron(96, 200, 50), request, hooks);
 }
 
 contend_status no_sums(const contend_operation& operation) {
