@@ -1,8 +1,8 @@
 #pragma once
 // Which kind of device the verbs `calibrate` measure.
 
+#include "calibration/backend.h"
 #include "cli/command.hpp"
-#include "models/calibration/backend.h"
 
 #include <cstdint>
 

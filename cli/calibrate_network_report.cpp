@@ -1,8 +1,8 @@
 #include "cli/calibrate_network_report.hpp"
 
-#include "cli/table.hpp"
-#include "scenarios/quantities.hpp"
-#include "traces/json_writer.hpp"
+#include "cli/text_table.hpp"
+#include "text/json_writer.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cmath>

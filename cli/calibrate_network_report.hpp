@@ -1,7 +1,7 @@
 #pragma once
 // What `contend calibrate network` found, for people and for programs.
 
-#include "models/calibration/network_fit.hpp"
+#include "calibration/network_fit.hpp"
 
 #include <string>
 #include <vector>

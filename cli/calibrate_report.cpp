@@ -1,8 +1,8 @@
 #include "cli/calibrate_report.hpp"
 
+#include "calibration/median.hpp"
 #include "cli/sweep_progress.hpp"
-#include "cli/table.hpp"
-#include "models/calibration/median.hpp"
+#include "cli/text_table.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,9 +1,9 @@
 #pragma once
 // What `contend calibrate` shows: a line while it measures, and a summary of what it found.
 
+#include "calibration/calibrator.hpp"
+#include "calibration/profile.hpp"
 #include "cli/progress.hpp"
-#include "models/calibration/calibrator.hpp"
-#include "models/calibration/profile.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,6 @@
 // The forms of a comparison that other programs show: Markdown and JUnit XML.
 #include "cli/compare_report.hpp"
+#include "text/xml.hpp"
 
 #include <algorithm>
 
@@ -7,30 +8,6 @@
 
 namespace contend {
 namespace {
-
-/// For text and attributes. Characters that XML 1.0 can't hold become a question mark.
-std::string escaped_xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' ? '?' : c;
-    }
-  }
-  return out;
-}
 
 std::string headline(const JudgedSides& report, std::string_view otherwise) {
   const std::size_t failures = report.failures(), rules = report.outcomes.size();
@@ -117,10 +94,10 @@ std::string comparison_junit(const JudgedSides& report) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{0}\" failures=\"{1}\" errors=\"0\">\n"
       "  <testsuite name=\"contend compare\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" skipped=\"0\">\n",
       tests, failures);
-  const std::string sides = escaped_xml(fmt::format("{} -> {}", report.base, report.other));
+  const std::string sides = xml_text(fmt::format("{} -> {}", report.base, report.other));
   for (const RuleOutcome& outcome : report.outcomes) {
-    out += fmt::format("    <testcase classname=\"{}\" name=\"not {}\"", sides, escaped_xml(outcome.rule.text));
-    const std::string reason = escaped_xml(outcome.reason);
+    out += fmt::format("    <testcase classname=\"{}\" name=\"not {}\"", sides, xml_text(outcome.rule.text));
+    const std::string reason = xml_text(outcome.reason);
     if (outcome.fails)
       out +=
           fmt::format(">\n      <failure type=\"regression\" message=\"{0}\">{0}</failure>\n    </testcase>\n", reason);

@@ -1,8 +1,8 @@
 #include "cli/compare_report.hpp"
 
-#include "cli/table.hpp"
-#include "traces/decimal.hpp"
-#include "traces/json_writer.hpp"
+#include "cli/text_table.hpp"
+#include "text/decimal.hpp"
+#include "text/json_writer.hpp"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 // What `contend compare` says, in four forms: text, JSON, a Markdown comment for a pull request, and JUnit XML, which
 // build servers show as test results.
 
-#include "scenarios/regression.hpp"
-#include "scenarios/regression_rules.hpp"
-#include "traces/json_writer.hpp"
+#include "results/regression.hpp"
+#include "results/regression_rules.hpp"
+#include "text/json_writer.hpp"
 
 #include <string>
 #include <string_view>

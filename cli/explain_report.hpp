@@ -1,7 +1,7 @@
 #pragma once
 // What `contend explain` says: the story of a job, or its parts as JSON.
 
-#include "scenarios/explanation.hpp"
+#include "scenarios/run/explain_job.hpp"
 
 #include <string>
 

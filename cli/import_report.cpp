@@ -1,10 +1,10 @@
 #include "cli/import_report.hpp"
 
-#include "cli/table.hpp"
-#include "traces/decimal.hpp"
+#include "cli/text_table.hpp"
+#include "text/decimal.hpp"
+#include "text/json_writer.hpp"
 #include "traces/jobs/job_summary.hpp"
 #include "traces/jobs/timestamp.hpp"
-#include "traces/json_writer.hpp"
 
 #include <algorithm>
 

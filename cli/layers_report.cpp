@@ -1,8 +1,8 @@
 #include "cli/layers_report.hpp"
 
-#include "cli/table.hpp"
-#include "models/calibration/calibrated_device.hpp"
-#include "models/calibration/missing_operators.hpp"
+#include "calibration/calibrated_device.hpp"
+#include "calibration/missing_operators.hpp"
+#include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ std::string named(std::vector<std::string> names) {
 }
 
 /// Operators that the profile lacks for these layers, which it was to time.
-std::vector<MissingOperator> missing_of(const OverlapStudy& study, int batch, const std::vector<std::string>& layers) {
+std::vector<MissingOperator> missing_of(const IterationStudy& study, int batch,
+                                        const std::vector<std::string>& layers) {
   const CatalogueEntry* const entry = study.model ? find_model(*study.model) : nullptr;
   if (entry == nullptr) return {};
   const LayerTable table = build_model(*entry, study.sequence.value_or(0));

@@ -1,8 +1,8 @@
 #include "cli/load.hpp"
 
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "sim/error.hpp"
-#include "traces/sha256.hpp"
+#include "text/sha256.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -50,12 +50,12 @@ LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::
   LoadOptions options{.overrides = overrides(arguments)};
   options.overrides.insert(options.overrides.end(), more.begin(), more.end());
   LoadedScenarios loaded;
-  std::vector<Diagnostic> complaints;
+  std::vector<Complaint> complaints;
   for (const std::string& path : paths) {
     try {
       loaded.scenarios.push_back(load_one(path, options, loaded.inputs.emplace_back()));
     } catch (const InputError& error) {
-      complaints.insert(complaints.end(), error.diagnostics().begin(), error.diagnostics().end());
+      complaints.insert(complaints.end(), error.complaints().begin(), error.complaints().end());
     }
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};

@@ -2,8 +2,8 @@
 // From the words of a command line to scenarios: the same options mean the same in run, check and show.
 
 #include "cli/command.hpp"
+#include "results/manifest.hpp"
 #include "scenarios/scenario.hpp"
-#include "traces/manifest.hpp"
 
 #include <span>
 #include <string>

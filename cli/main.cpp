@@ -128,10 +128,10 @@ int dispatch(const std::vector<std::string>& words) {
 }
 
 void print_diagnostics(const InputError& error) {
-  const std::vector<Diagnostic>& all = error.diagnostics();
+  const std::vector<Complaint>& all = error.complaints();
   for (std::size_t i = 0; i < std::min(all.size(), kMaxDiagnostics); ++i) {
-    const Diagnostic& diagnostic = all[i];
-    fmt::print(stderr, "{}{}\n", diagnostic.file.empty() ? "contend: " : "", diagnostic.format());
+    const Complaint& complaint = all[i];
+    fmt::print(stderr, "{}{}\n", complaint.file.empty() ? "contend: " : "", complaint.format());
   }
   if (all.size() > kMaxDiagnostics) fmt::print(stderr, "... and {} more errors\n", all.size() - kMaxDiagnostics);
 }

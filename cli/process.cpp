@@ -1,6 +1,6 @@
 #include "cli/process.hpp"
 
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <array>
 #include <cerrno>

@@ -7,10 +7,10 @@
 #include "report/page.hpp"
 #include "report/run_figures.hpp"
 #include "report/sweep_data.hpp"
-#include "scenarios/quantities.hpp"
+#include "results/result_writer.hpp"
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/result_writer.hpp"
+#include "text/atomic_file.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cstdio>

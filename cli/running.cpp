@@ -1,7 +1,7 @@
 #include "cli/running.hpp"
 
 #include "cli/interrupt.hpp"
-#include "scenarios/batch.hpp"
+#include "scenarios/run/batch.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -3,10 +3,10 @@
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
-#include "scenarios/expectations.hpp"
+#include "results/expectations.hpp"
+#include "results/replica.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
-#include "traces/replica.hpp"
 
 #include <span>
 #include <string_view>

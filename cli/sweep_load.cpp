@@ -1,8 +1,8 @@
 #include "cli/sweep_load.hpp"
 
-#include "scenarios/sweep/spec_keys.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
-#include "traces/sha256.hpp"
+#include "text/sha256.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,8 +2,8 @@
 // From the words of `contend sweep` to a plan.
 
 #include "cli/command.hpp"
-#include "scenarios/sweep/plan.hpp"
-#include "traces/manifest.hpp"
+#include "results/manifest.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
 
 #include <cstdint>
 #include <optional>

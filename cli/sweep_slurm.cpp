@@ -3,11 +3,11 @@
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "cli/running.hpp"
-#include "cli/table.hpp"
-#include "scenarios/sweep/slurm.hpp"
-#include "scenarios/sweep/store.hpp"
+#include "cli/text_table.hpp"
+#include "scenarios/sweep/slurm_array.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
 #include <filesystem>

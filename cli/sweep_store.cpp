@@ -3,7 +3,7 @@
 #include "cli/clock.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
-#include "traces/json_writer.hpp"
+#include "text/json_writer.hpp"
 
 #include <array>
 #include <filesystem>

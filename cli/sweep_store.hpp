@@ -3,8 +3,8 @@
 
 #include "cli/command.hpp"
 #include "cli/sweep_load.hpp"
-#include "scenarios/sweep/resume.hpp"
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_resume.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include <string>
 

@@ -31,7 +31,7 @@ void check_time(Complaints& complaints, const MeasuredLayer& row, const char* wh
 
 std::string unknown_layer_hint(const std::string& name, const std::vector<std::string>& layers) {
   const std::string nearest = nearest_name(name, layers);
-  return nearest.empty() ? std::string{} : fmt::format("did you mean `{}`?", nearest);
+  return nearest.empty() ? std::string{} : fmt::format("did you mean \"{}\"?", nearest);
 }
 
 // Joins rows and layers by name; complains about rows that are unsound by themselves or have no layer.

@@ -1,7 +1,7 @@
 #include "models/workload.hpp"
 
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "network/flow_network.hpp"
 
-#include "network/collectives/run.hpp"
+#include "network/collectives/collective_run.hpp"
 #include "network/fluid.hpp"
 #include "network/link_ledger.hpp"
 #include "network/usage_meter.hpp"

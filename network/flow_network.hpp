@@ -15,7 +15,7 @@
 // incast. Wrong for short messages in deep queues, and for the first round trips of a congestion control.
 
 #include "network/collectives/algorithm.hpp"
-#include "network/fair_share.hpp"
+#include "network/max_min_rates.hpp"
 #include "network/topology.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"

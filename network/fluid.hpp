@@ -2,7 +2,7 @@
 // Flows as fluids: each moves its bytes at its weighted max-min fair rate over the links it crosses, re-solved whenever
 // a flow starts, ends, or a link changes. The clock is in whole nanoseconds; a completion is rounded up.
 
-#include "network/fair_share.hpp"
+#include "network/max_min_rates.hpp"
 #include "sim/calendar.hpp"
 #include "sim/units.hpp"
 
@@ -53,7 +53,7 @@ class FluidNetwork {
   /// Bytes that have crossed the link until `now`.
   [[nodiscard]] double carried(LinkId link, Time now);
   /// The rates of the flows after all changes made so far; for what limits a flow, and for loads.
-  [[nodiscard]] const FairShare& shares() {
+  [[nodiscard]] const MaxMinRates& shares() {
     solve();
     return shares_;
   }
@@ -80,7 +80,7 @@ class FluidNetwork {
   void progress(FlowId flow, Time now);
   void leave(FlowId flow, double sent);
 
-  FairShare shares_;  // in bytes a nanosecond
+  MaxMinRates shares_;  // in bytes a nanosecond
   std::vector<Progress> flows_;
   std::vector<double> carried_;  // by flows that have left
   Calendar<FlowId> calendar_;

@@ -2,7 +2,7 @@
 // The explicit tables of policies: name, summary, parameters, paper and factory. The scenario reader, the JSON Schema,
 // `contend list` and the reference docs are generated from them. A new policy is one .cpp and one line here.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "policies/fusion/fusion_policy.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
@@ -71,6 +71,6 @@ struct PolicyRow {
 [[nodiscard]] std::span<const PolicyRow<CommunicationPolicy>> communication_policies();
 [[nodiscard]] std::span<const PolicyRow<FusionPolicy>> fusion_policies();
 /// The first, `none`, makes a nullptr.
-[[nodiscard]] std::span<const PolicyRow<GradientCodec>> compression_policies();
+[[nodiscard]] std::span<const PolicyRow<CompressionMethod>> compression_policies();
 
 }  // namespace contend

@@ -1,7 +1,5 @@
 #include "report/colours.hpp"
 
-#include "report/svg_text.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -55,29 +53,6 @@ std::pair<double, double> heat_range(const HeatMap& map) {
     high = std::max(high, value);
   }
   return low <= high ? std::pair{low, high} : std::pair{0.0, 1.0};
-}
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
 }
 
 }  // namespace contend

@@ -1,8 +1,8 @@
 #include "report/column_table.hpp"
 
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/csv.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
 
 #include <algorithm>
 #include <charconv>

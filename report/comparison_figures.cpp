@@ -1,7 +1,7 @@
 #include "report/distributions.hpp"
 #include "report/run_figures.hpp"
+#include "results/result_columns.hpp"
 #include "sim/statistics.hpp"
-#include "traces/result_columns.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,12 @@
 
 #include "models/workloads/fitted.hpp"
 #include "network/topology_report.hpp"
-#include "scenarios/network.hpp"
-#include "scenarios/quantities.hpp"
-#include "scenarios/run.hpp"
+#include "report/topology_drawing.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "text/quantities.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // A figure as data: what it shows, apart from how it is drawn. The page draws it to be pointed at and zoomed
 // (page/chart.js, page/heat.js), figure_svg() as a file for a paper, and both give the numbers as CSV.
 
-#include "traces/json_writer.hpp"
+#include "text/json_writer.hpp"
 
 #include <cstdint>
 #include <limits>

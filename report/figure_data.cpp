@@ -2,7 +2,7 @@
 
 #include "report/figure.hpp"
 #include "sim/check.hpp"
-#include "traces/csv.hpp"
+#include "text/csv.hpp"
 
 #include <cmath>
 

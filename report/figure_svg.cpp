@@ -3,7 +3,7 @@
 #include "report/colours.hpp"
 #include "report/figure.hpp"
 #include "report/plot_scale.hpp"
-#include "report/svg_text.hpp"
+#include "text/xml.hpp"
 
 #include <algorithm>
 #include <cmath>

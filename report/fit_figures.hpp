@@ -1,7 +1,7 @@
 #pragma once
 // How well fitted costs of a network meet what was measured.
 
-#include "models/calibration/network_fit.hpp"
+#include "calibration/network_fit.hpp"
 #include "report/figure.hpp"
 
 #include <vector>

@@ -3,8 +3,8 @@
 #include "report/colours.hpp"
 #include "report/column_table.hpp"
 #include "report/plot_scale.hpp"
-#include "report/svg_text.hpp"
 #include "sim/error.hpp"
+#include "text/xml.hpp"
 
 #include <algorithm>
 #include <array>

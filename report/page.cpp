@@ -2,8 +2,8 @@
 
 #include "report/assets.hpp"
 #include "report/packing.hpp"
-#include "report/svg_text.hpp"
-#include "traces/sha256.hpp"
+#include "text/sha256.hpp"
+#include "text/xml.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include "report/facts.hpp"
 #include "report/page.hpp"
 #include "report/timeline_codec.hpp"
+#include "results/result_columns.hpp"
 #include "sim/statistics.hpp"
-#include "traces/result_columns.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "report/sweep_data.hpp"
 #include "report/sweep_groups.hpp"
-#include "scenarios/quantities.hpp"
 #include "sim/error.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cmath>

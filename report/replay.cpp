@@ -1,6 +1,6 @@
 #include "report/replay.hpp"
 
-#include "scenarios/run.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>

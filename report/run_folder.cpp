@@ -1,9 +1,9 @@
 #include "report/run_folder.hpp"
 
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/layers/json.hpp"
+#include "text/atomic_file.hpp"
+#include "text/json_reader.hpp"
 
 #include <filesystem>
 #include <limits>

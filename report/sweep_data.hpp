@@ -2,7 +2,7 @@
 // The runs of a sweep as columns, and the figures that follow from them: any metric over any two parameters.
 
 #include "report/figure.hpp"
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -5,13 +5,13 @@
 #include "models/overlap/problem.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "policies/registry.hpp"
-#include "scenarios/device_choice.hpp"
-#include "scenarios/expectations.hpp"
-#include "scenarios/sweep/spec.hpp"
+#include "results/expectations.hpp"
+#include "scenarios/keys/device_choice.hpp"
+#include "scenarios/sweep/sweep_spec.hpp"
 #include "sim/error.hpp"
-#include "sim/rules.hpp"
+#include "sim/scheduling_rules.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -58,7 +58,7 @@ struct IterationsToTarget {
 /// A study of one iteration of one job (`overlap.*`): the same model under several fusion policies and numbers of
 /// workers. It is one if it has a model or a file of layer times.
 
-struct OverlapStudy {
+struct IterationStudy {
   std::optional<std::string> model;   ///< a name of the catalogue
   std::optional<std::string> layers;  ///< path of a file of layer times
   std::string select;                 ///< which of several models in that file
@@ -94,7 +94,7 @@ struct OverlapStudy {
   std::vector<IterationsToTarget> iterations_to_target;
   double kernel_factor = 1;  ///< time of the kernels of compression over that of a roofline
   /// Where each key that is given was given last, for what shows only when the study runs; without reasons.
-  std::vector<Diagnostic> places;
+  std::vector<Complaint> places;
 
   [[nodiscard]] bool given() const { return model || layers; }
 };
@@ -153,7 +153,7 @@ struct Scenario {
     std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
   } workload;
 
-  OverlapStudy overlap;
+  IterationStudy overlap;
   SweepSpec sweep;  ///< for `contend sweep`; a single run has none
 
   struct Engine {

@@ -4,9 +4,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-rooms=(sim network models policies traces scenarios report validate cli)
-below_cli=(sim network models policies traces scenarios report validate)
-deterministic=(sim network models policies)
+rooms=(sim text network models calibration policies traces results scenarios report validate cli)
+below_cli=(sim text network models calibration policies traces results scenarios report validate)
+deterministic=(sim network models calibration policies)
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
   mapfile -t all < <(git ls-files --cached --others --exclude-standard | sort -u)
@@ -45,7 +45,7 @@ code() { echo "^([^/]|/[^/])*$1"; }
 forbid "'using namespace' in a header" "$(code '\busing[[:space:]]+namespace\b')" "${headers[@]}"
 
 # The CPU back end of a calibration times kernels; no simulation does.
-mapfile -t files < <(pick "$(under "${deterministic[@]}").*\.(cpp|hpp)$" | grep -vx 'models/calibration/cpu_backend\.cpp')
+mapfile -t files < <(pick "$(under "${deterministic[@]}").*\.(cpp|hpp)$" | grep -vx 'calibration/cpu_backend\.cpp')
 clocks='(\bs?rand\(|random_device|std::mt19937|std::[a-z_]+_distribution\b|\btime\((NULL|nullptr|0|&)'
 clocks+='|(system|steady|high_resolution)_clock|gettimeofday|clock_gettime)'
 forbid "chance and clocks come from the run's own streams and calendar" "$(code "$clocks")" "${files[@]}"

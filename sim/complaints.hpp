@@ -11,8 +11,8 @@ namespace contend {
 
 class Complaints {
  public:
-  void add(Diagnostic complaint) { found_.push_back(std::move(complaint)); }
-  /// About a key, or a part of an input, that has no place in a file; all three as in Diagnostic.
+  void add(Complaint complaint) { found_.push_back(std::move(complaint)); }
+  /// About a key, or a part of an input, that has no place in a file; all three as in Complaint.
   void add(std::string key, std::string reason, std::string hint = {}) {
     add({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   }
@@ -23,15 +23,15 @@ class Complaints {
   }
 
  private:
-  std::vector<Diagnostic> found_;
+  std::vector<Complaint> found_;
 };
 
-/// The same complaints after `change(Diagnostic&)` of each: what a part found, told with the names and places that the
+/// The same complaints after `change(Complaint&)` of each: what a part found, told with the names and places that the
 /// user knows.
 template <class Change>
 [[nodiscard]] InputError amended(const InputError& error, const Change& change) {
-  std::vector<Diagnostic> complaints = error.diagnostics();
-  for (Diagnostic& each : complaints) change(each);
+  std::vector<Complaint> complaints = error.complaints();
+  for (Complaint& each : complaints) change(each);
   return InputError{std::move(complaints)};
 }
 

@@ -10,7 +10,7 @@
 #include "sim/calendar.hpp"
 #include "sim/cluster.hpp"
 #include "sim/fingerprint.hpp"
-#include "sim/plan.hpp"
+#include "sim/graph_plan.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"

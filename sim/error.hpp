@@ -9,7 +9,7 @@
 namespace contend {
 
 /// One complaint about an input, printed as `file:line:column: key: reason` with the source line and a caret below.
-struct Diagnostic {
+struct Complaint {
   std::string file{};         ///< path as the user gave it, `--set` for an override, empty if there is none
   int line = 0;               ///< 1-based; 0 if unknown
   int column = 0;             ///< 1-based; 0 if unknown
@@ -23,14 +23,14 @@ struct Diagnostic {
 
 class InputError : public std::runtime_error {
  public:
-  explicit InputError(std::vector<Diagnostic> diagnostics);
-  explicit InputError(Diagnostic complaint);
+  explicit InputError(std::vector<Complaint> complaints);
+  explicit InputError(Complaint complaint);
   /// A single complaint without a place in a file.
   explicit InputError(std::string reason);
-  [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  [[nodiscard]] const std::vector<Complaint>& complaints() const { return complaints_; }
 
  private:
-  std::vector<Diagnostic> diagnostics_;
+  std::vector<Complaint> complaints_;
 };
 
 /// The candidate nearest to `word` by edit distance, or an empty string if none is near enough to be meant.

@@ -16,7 +16,7 @@ void check_failed(const char* file, int line, const char* expression, std::strin
   std::abort();
 }
 
-std::string Diagnostic::format() const {
+std::string Complaint::format() const {
   std::string text;
   if (!file.empty()) {
     text += file;
@@ -35,9 +35,9 @@ std::string Diagnostic::format() const {
 }
 
 namespace {
-std::string join(const std::vector<Diagnostic>& diagnostics) {
+std::string join(const std::vector<Complaint>& complaints) {
   std::string text;
-  for (const Diagnostic& d : diagnostics) {
+  for (const Complaint& d : complaints) {
     if (!text.empty()) text += '\n';
     text += d.format();
   }
@@ -60,12 +60,12 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 }  // namespace
 
-InputError::InputError(std::vector<Diagnostic> diagnostics)
-    : std::runtime_error{join(diagnostics)}, diagnostics_{std::move(diagnostics)} {}
+InputError::InputError(std::vector<Complaint> complaints)
+    : std::runtime_error{join(complaints)}, complaints_{std::move(complaints)} {}
 
-InputError::InputError(Diagnostic complaint) : InputError{std::vector{std::move(complaint)}} {}
+InputError::InputError(Complaint complaint) : InputError{std::vector{std::move(complaint)}} {}
 
-InputError::InputError(std::string reason) : InputError{Diagnostic{.reason = std::move(reason)}} {}
+InputError::InputError(std::string reason) : InputError{Complaint{.reason = std::move(reason)}} {}
 
 std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates) {
   std::string best;

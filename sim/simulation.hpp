@@ -9,7 +9,7 @@
 #include "sim/job.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
-#include "sim/rules.hpp"
+#include "sim/scheduling_rules.hpp"
 
 #include <functional>
 #include <memory>

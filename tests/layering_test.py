@@ -12,14 +12,18 @@ import tempfile
 
 MAY_USE = {
     "sim": set(),
+    "text": {"sim"},
     "network": {"sim"},
     "models": {"sim", "network"},
+    "calibration": {"sim", "models"},
     "policies": {"sim", "network", "models"},
-    "traces": {"sim", "network", "models"},
-    "scenarios": {"sim", "network", "models", "policies", "traces"},
-    "report": {"sim", "network", "models", "traces", "scenarios"},
-    "validate": {"sim", "network", "models", "policies", "traces", "scenarios"},
-    "cli": {"sim", "network", "models", "policies", "traces", "scenarios", "report", "validate"},
+    "traces": {"sim", "text", "network", "models", "calibration"},
+    "results": {"sim", "text"},
+    "scenarios": {"sim", "text", "network", "models", "calibration", "policies", "traces", "results"},
+    "report": {"sim", "text", "network", "models", "calibration", "traces", "results", "scenarios"},
+    "validate": {"sim", "text", "network", "models", "policies", "traces", "results", "scenarios"},
+    "cli": {"sim", "text", "network", "models", "calibration", "policies", "traces", "results", "scenarios", "report",
+            "validate"},
 }
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

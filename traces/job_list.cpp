@@ -2,12 +2,13 @@
 
 #include "models/training_profile.hpp"
 #include "sim/complaints.hpp"
-#include "traces/csv.hpp"
-#include "traces/decimal.hpp"
+#include "text/byte_source.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
+#include "text/words.hpp"
 #include "traces/jobs/name_index.hpp"
 #include "traces/jobs/trace_table.hpp"
-#include "traces/layers/byte_source.hpp"
-#include "traces/layers/complaints.hpp"
 
 #include <algorithm>
 #include <array>
@@ -81,7 +82,7 @@ class JobListReader {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
       if (column == kColumns)
-        complain(fmt::format("unknown column {}", quote_for_message(name)), suggest(std::string{name}, known));
+        complain(fmt::format("unknown column {}", quote_for_message(name)), did_you_mean(std::string{name}, known));
       else if (index_[column] != kNone)
         complain(fmt::format("column \"{}\" appears twice", name));
       else
@@ -136,7 +137,8 @@ class JobListReader {
     }
     std::vector<std::string> models;
     for (const TrainingProfile& profile : training_profiles()) models.emplace_back(profile.name);
-    bad(kModel, "unknown model", fmt::format("unknown model {}", quote_for_message(model)), suggest(model, models));
+    bad(kModel, "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
+        did_you_mean(model, models));
   }
 
   void read_times(JobRequest& job) {

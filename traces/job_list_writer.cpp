@@ -1,5 +1,5 @@
-#include "traces/csv.hpp"
-#include "traces/decimal.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
 #include "traces/job_list.hpp"
 
 #include <algorithm>

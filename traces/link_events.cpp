@@ -1,10 +1,11 @@
 #include "traces/link_events.hpp"
 
 #include "sim/complaints.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/csv.hpp"
-#include "traces/decimal.hpp"
-#include "traces/layers/complaints.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,7 @@ constexpr std::int64_t kLargestFactor = 1'000;
 // As for job lists: leaves room above the last event.
 constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
 
-Diagnostic complaint(const std::string& file, int line, std::string column, std::string reason, std::string hint = {}) {
+Complaint complaint(const std::string& file, int line, std::string column, std::string reason, std::string hint = {}) {
   return {.file = file, .line = line, .key = std::move(column), .reason = std::move(reason), .hint = std::move(hint)};
 }
 
@@ -34,7 +35,7 @@ std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string
   for (std::size_t i = 0; i < header.size(); ++i) {
     if (std::find(known.begin(), known.end(), header[i]) == known.end())
       complaints.add(
-          complaint(file, 1, "", fmt::format("unknown column \"{}\"", header[i]), suggest(header[i], known)));
+          complaint(file, 1, "", fmt::format("unknown column \"{}\"", header[i]), did_you_mean(header[i], known)));
     else if (std::find(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(i), header[i]) !=
              header.begin() + static_cast<std::ptrdiff_t>(i))
       complaints.add(complaint(file, 1, "", fmt::format("column \"{}\" appears twice", header[i])));
@@ -134,7 +135,7 @@ std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& even
         if ((name.find("->") != std::string::npos) == is_link) candidates.push_back(name);
       complaints.add(complaint(file, event.line, "link",
                                fmt::format("the topology has no {} \"{}\"", is_link ? "link" : "node", event.name),
-                               suggest(event.name, candidates)));
+                               did_you_mean(event.name, candidates)));
       continue;
     }
     for (const LinkId link : named->second) changes.push_back({event.time, link, event.factor});

@@ -1,9 +1,10 @@
 #include "traces/link_matrix_csv.hpp"
 
-#include "traces/atomic_file.hpp"
-#include "traces/csv.hpp"
-#include "traces/decimal.hpp"
-#include "traces/layers/complaints.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +34,7 @@ LinkColumns find_columns(const CsvTable& table, FileComplaints& complaints) {
   const auto& header = table.header;
   for (auto each = header.begin(); each != header.end(); ++each) {
     if (std::find(known.begin(), known.end(), *each) == known.end())
-      complaints.add({1, 0}, "", fmt::format("unknown column \"{}\"", *each), suggest(*each, known));
+      complaints.add({1, 0}, "", fmt::format("unknown column \"{}\"", *each), did_you_mean(*each, known));
     else if (std::find(header.begin(), each, *each) != each)
       complaints.add({1, 0}, "", fmt::format("column \"{}\" appears twice", *each));
   }

@@ -1,6 +1,6 @@
 #include "validate/ada_srsf.hpp"
 
-#include "scenarios/run.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 #include "validate/hand_worked.hpp"
 #include "validate/time_stepped.hpp"

@@ -1,7 +1,7 @@
 // The published gains at full scale, over 30 job mixes.
 
-#include "scenarios/batch.hpp"
-#include "scenarios/comparison.hpp"
+#include "results/comparison.hpp"
+#include "scenarios/run/batch.hpp"
 #include "sim/statistics.hpp"
 #include "validate/ada_srsf.hpp"
 #include "validate/published.hpp"

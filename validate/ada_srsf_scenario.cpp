@@ -1,4 +1,4 @@
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "validate/ada_srsf.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
 // The set-up of ACP-SGD (Zhang et al., ICDCS 2023): 32 RTX 2080 Ti, four to a node, 10 GbE.
 
-#include "validate/compression.hpp"
+#include "validate/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
 #include <algorithm>

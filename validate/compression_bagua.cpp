@@ -1,7 +1,7 @@
 // VGG-16 with BAGUA and others (Gan et al., VLDB 2022): 16 servers of 8 V100, 100 Gbit/s TCP, 32 images a GPU;
 // digitised from the figures of BaguaSys/tutorials.
 
-#include "validate/compression.hpp"
+#include "validate/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
 #include <cstddef>

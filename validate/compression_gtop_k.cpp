@@ -2,7 +2,7 @@
 // scripts/icdcs2019/communication.py. One message with the whole model after the backward pass.
 
 #include "sim/check.hpp"
-#include "validate/compression.hpp"
+#include "validate/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "policies/compression/kernels.hpp"
 #include "policies/registry.hpp"
-#include "validate/compression.hpp"
+#include "validate/compression_suite.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // BERT-Large pre-training with 1-bit Adam (Tang et al., ICML 2021) over TCP, samples/s digitised from the plots that
 // microsoft/DeepSpeed published with it.
 
-#include "validate/compression.hpp"
+#include "validate/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
 #include <array>

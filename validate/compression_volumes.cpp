@@ -1,8 +1,8 @@
-// What methods send, counted from the stages of their codecs.
+// What methods send, counted from the stages of their exchanges.
 
 #include "policies/factories.hpp"
-#include "scenarios/policy_codec.hpp"
-#include "validate/compression.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+#include "validate/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 #include "validate/saps_volumes.hpp"
 
@@ -50,9 +50,9 @@ Parameters parameters(const char* method, const char* name, ParameterValue value
 }
 
 /// Sum over the collectives of the stages for the whole gradient as one message.
-std::int64_t elements_sent(const GradientCodec& codec, const OverlapProblem& problem) {
+std::int64_t elements_sent(const CompressionMethod& compressor, const OverlapProblem& problem) {
   std::int64_t bytes = 0;
-  for (const ExchangeStage& stage : codec.stages(problem, {0, problem.gradients.size() - 1}))
+  for (const ExchangeStage& stage : compressor.stages(problem, {0, problem.gradients.size() - 1}))
     bytes += stage.collective ? stage.bytes.count() : 0;
   return bytes / problem.gradient_element_bytes;
 }
@@ -97,9 +97,9 @@ CheckedTable low_rank_table() {
 }
 
 /// Bytes that a worker sends in all: an all-reduce 2(n-1)/n, all-to-all and all-gather (n-1)/n of the tensor each.
-double bytes_sent(const GradientCodec& codec, const OverlapProblem& problem) {
+double bytes_sent(const CompressionMethod& compressor, const OverlapProblem& problem) {
   double bytes = 0;
-  for (const ExchangeStage& stage : codec.stages(problem, {0, problem.gradients.size() - 1})) {
+  for (const ExchangeStage& stage : compressor.stages(problem, {0, problem.gradients.size() - 1})) {
     if (!stage.collective) continue;
     bytes += (stage.collective == CollectiveKind::all_reduce ? 2 : 1) * stage.bytes.to_double();
   }
@@ -115,12 +115,12 @@ CheckedTable one_bit_adam_table() {
     OverlapProblem problem = problem_of("bert-large", workers);
     for (OverlapProblem::Gradient& each : problem.gradients) each.size = Bytes{each.size.count() / 2};
     problem.gradient_element_bytes = 2;
-    const auto codec = make_one_bit_adam(parameters("onebit-adam", "warm_up", kWarmUp), {});
-    const std::vector<double> shares = codec->phases();
+    const auto compressor = make_one_bit_adam(parameters("onebit-adam", "warm_up", kWarmUp), {});
+    const std::vector<double> shares = compressor->phases();
     double run = 0, dense = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {
       problem.phase = static_cast<int>(i);
-      const double bytes = bytes_sent(*codec, problem);
+      const double bytes = bytes_sent(*compressor, problem);
       if (i == 0) dense = bytes;
       run += shares[i] * bytes;
     }

@@ -1,7 +1,7 @@
 #include "validate/hand_worked.hpp"
 
-#include "scenarios/reader.hpp"
-#include "scenarios/run.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/graph.hpp"
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 #include "validate/iteration_time.hpp"
 
-#include "models/overlap/measure.hpp"
+#include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "policies/registry.hpp"
-#include "scenarios/overlap_run.hpp"
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "sim/check.hpp"
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace contend {
 namespace {
 
 /// What the scenario reader makes of a policy.
-OverlapStudy study_of(const std::string& fusion, const std::string& compression) {
+IterationStudy study_of(const std::string& fusion, const std::string& compression) {
   return parse_scenario(
              fmt::format("schema_version: 1\noverlap: {{model: resnet50, fusion: [{}], compression: [{}]}}\n", fusion,
                          compression),
@@ -52,14 +52,14 @@ double iteration_s(const OverlapProblem& problem, const std::string& fusion) {
 
 CompressedIteration compressed_iteration(OverlapProblem problem, const std::string& fusion,
                                          const std::string& compression, const std::string& device) {
-  const OverlapStudy study = study_of(fusion, compression);
+  const IterationStudy study = study_of(fusion, compression);
   const auto policy = make(fusion_policies(), study.fusion.front());
-  const auto codec = make(compression_policies(), study.compression.front());
+  const auto method = make(compression_policies(), study.compression.front());
   const Device* const found = find_device(device);
   CONTEND_CHECK(found != nullptr, "a device of the table");
-  problem.codec = codec.get();
+  problem.method = method.get();
   problem.kernels.emplace(*found, RooflineOptions{});
-  const std::vector<double> phases = codec ? codec->phases() : std::vector<double>{1.0};
+  const std::vector<double> phases = method ? method->phases() : std::vector<double>{1.0};
   CompressedIteration mean;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     if (phases[i] <= 0) continue;
@@ -73,7 +73,7 @@ CompressedIteration compressed_iteration(OverlapProblem problem, const std::stri
 
 TimedModel scaled_model(const std::string& model, const std::string& device, int batch, int sequence,
                         double iteration_s) {
-  OverlapStudy study;
+  IterationStudy study;
   study.model = model;
   study.device.name = device;
   study.batch = batch;

@@ -2,7 +2,7 @@
 
 #include "network/fluid.hpp"
 #include "network/routing.hpp"
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "validate/network_collectives.hpp"
 
-#include "network/collectives/run.hpp"
-#include "network/topologies/spec.hpp"
+#include "network/collectives/collective_run.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "validate/verdict.hpp"
 
 #include <algorithm>

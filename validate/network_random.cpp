@@ -1,5 +1,5 @@
 #include "network/routing.hpp"
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "validate/network_simgrid.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // cross traffic, window bound or bandwidth factor) is max-min fair sharing. It runs in a Python process of its own
 // (Debian: python3-simgrid); nothing of it is part of this program.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>

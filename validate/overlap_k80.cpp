@@ -2,7 +2,7 @@
 
 #include "traces/layers/layer_reader.hpp"
 #include "validate/iteration_time.hpp"
-#include "validate/overlap.hpp"
+#include "validate/overlap_suite.hpp"
 
 #include <cstdlib>
 #include <filesystem>

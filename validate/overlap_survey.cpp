@@ -2,7 +2,7 @@
 // Ti, 10 GbE and 100 Gb/s InfiniBand.
 
 #include "validate/iteration_time.hpp"
-#include "validate/overlap.hpp"
+#include "validate/overlap_suite.hpp"
 
 #include <algorithm>
 #include <array>

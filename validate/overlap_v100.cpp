@@ -2,7 +2,7 @@
 // trl730109/DreamDDP, scripts/tpds/communication.py.
 
 #include "validate/iteration_time.hpp"
-#include "validate/overlap.hpp"
+#include "validate/overlap_suite.hpp"
 
 #include <fmt/format.h>
 

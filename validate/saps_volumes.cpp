@@ -27,8 +27,8 @@ OverlapProblem problem_of(int workers) {
   return problem;
 }
 
-std::unique_ptr<GradientCodec> usual_codec(std::string_view name) {
-  for (const PolicyRow<GradientCodec>& row : compression_policies()) {
+std::unique_ptr<CompressionMethod> usual_codec(std::string_view name) {
+  for (const PolicyRow<CompressionMethod>& row : compression_policies()) {
     if (row.name != name) continue;
     std::vector<std::pair<std::string, ParameterValue>> values;
     for (const ParameterInfo& each : row.parameters) values.emplace_back(each.name, each.default_value);
@@ -61,8 +61,8 @@ double volume(const OverlapProblem& problem) {
 
 double volume(std::string_view method, int workers) {
   OverlapProblem problem = problem_of(workers);
-  const std::unique_ptr<GradientCodec> codec = usual_codec(method);
-  problem.codec = codec.get();
+  const std::unique_ptr<CompressionMethod> compressor = usual_codec(method);
+  problem.method = compressor.get();
   return volume(problem);
 }
 

@@ -1,11 +1,11 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf.hpp"
-#include "validate/compression.hpp"
-#include "validate/network.hpp"
-#include "validate/overlap.hpp"
+#include "validate/compression_suite.hpp"
+#include "validate/network_suite.hpp"
+#include "validate/overlap_suite.hpp"
+#include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
-#include "validate/schedulers/table.hpp"
 
 namespace contend {
 

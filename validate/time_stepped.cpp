@@ -1,10 +1,10 @@
 #include "validate/time_stepped.hpp"
 
-#include "scenarios/run.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/csv.hpp"
+#include "sim/random_stream.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
 #include "traces/job_list.hpp"
 #include "validate/ada_srsf.hpp"
 

@@ -16,7 +16,7 @@ IterationBuilder::IterationBuilder(const OverlapProblem& problem) : problem_{pro
   CONTEND_CHECK(layers_ > 0 && !problem.gradients.empty(), "a model has layers and gradients");
   sum_.emplace_back();
   for (const OverlapProblem::Gradient& each : problem.gradients) sum_.push_back(sum_.back() + each.size);
-  if (problem.codec != nullptr) moment_ = problem.codec->moment();
+  if (problem.method != nullptr) moment_ = problem.method->moment();
   worker_ = graph.add_role("worker", problem.workers);
   for (std::size_t i = 0; i < layers_; ++i) {
     graph.add_compute(problem.layers[i].name + " forward", worker_, problem.layers[i].forward);
@@ -70,7 +70,7 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
                                                                        std::int32_t priority) {
   std::vector<OpId> ops;
   OpId send = OpId::none();
-  const std::vector<ExchangeStage> stages = problem_.codec->stages(problem_, group);
+  const std::vector<ExchangeStage> stages = problem_.method->stages(problem_, group);
   const auto last = std::find_if(stages.rbegin(), stages.rend(), [](const auto& each) { return each.collective; });
   const auto collectives_end = static_cast<std::size_t>(stages.rend() - last);
   for (const ExchangeStage& stage : stages) {
@@ -105,7 +105,7 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
     case ExchangeMoment::weights:
       graph.add_dependency(backward(0), sent.begin, 1);
       // Weights are those that the exchange before has left; gradients of the last batch have nothing to do with it.
-      if (problem_.codec != nullptr && problem_.codec->moment() == ExchangeMoment::weights)
+      if (problem_.method != nullptr && problem_.method->moment() == ExchangeMoment::weights)
         graph.add_dependency(sent.end, sent.begin, 1);
       break;
     case ExchangeMoment::updated:
@@ -118,14 +118,14 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
 std::optional<IterationBuilder::Exchange> IterationBuilder::exchange(const std::string& name,
                                                                      const GradientGroup& group, OpId next,
                                                                      std::int32_t priority) {
-  const auto sent = problem_.codec != nullptr ? compressed(name, group, priority)
-                                              : dense(name, group.last - group.first + 1, size(group), priority);
+  const auto sent = problem_.method != nullptr ? compressed(name, group, priority)
+                                               : dense(name, group.last - group.first + 1, size(group), priority);
   if (sent) attach(*sent, group, next);
   return sent;
 }
 
 IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Bytes bytes, std::int32_t priority) {
-  if (problem_.codec != nullptr) throw InputError{"cuts gradients into pieces, which can't be compressed one by one"};
+  if (problem_.method != nullptr) throw InputError{"cuts gradients into pieces, which can't be compressed one by one"};
   return dense(name, 1, bytes, priority);
 }
 

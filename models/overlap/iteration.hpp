@@ -41,7 +41,7 @@ class IterationBuilder {
 
   /// How messages queue up in front of the network.
   void use_channel(int messages, Bytes window);
-  /// Exchanges carry the gradients of the iteration before, beside this one. Throws InputError for a codec that
+  /// Exchanges carry the gradients of the iteration before, beside this one. Throws InputError for a method that
   /// exchanges weights.
   void use_last_gradients();
   struct Exchange {
@@ -49,8 +49,8 @@ class IterationBuilder {
     OpId send;   ///< first collective
     OpId end;    ///< last operation
   };
-  /// Sends a group: an all-reduce, a push and a pull, or the stages of the codec; nothing where those are none. The
-  /// next iteration's operation `next` waits for it, in so far as the moment of the codec says so; the caller may make
+  /// Sends a group: an all-reduce, a push and a pull, or the stages of the method; nothing where those are none. The
+  /// next iteration's operation `next` waits for it, in so far as the moment of the method says so; the caller may make
   /// `send` wait for more.
   std::optional<Exchange> exchange(const std::string& name, const GradientGroup& group, OpId next,
                                    std::int32_t priority = 0);

@@ -131,7 +131,7 @@ ExchangeCost link_cost(const LinkMatrix& links, TimePerByte gamma, const PeerRul
       require_links(links, needed, name);
       curve = CostCurve{[&](double bytes) { return cost(Messages{links, gamma, bytes}); }};
     } catch (const InputError& error) {
-      curve = CostCurve::impossible(error.diagnostics().front().reason);
+      curve = CostCurve::impossible(error.complaints().front().reason);
     }
   };
   const auto ring = ring_links(n);

@@ -3,7 +3,7 @@
 #include "network/link_matrix.hpp"
 #include "network/matching.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 // are ready, and what it costs to exchange them. Data-parallel workers that all do the same.
 
 #include "models/layers.hpp"
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/exchange_cost.hpp"
 #include "models/overlap/kernel_costs.hpp"
 #include "sim/units.hpp"
@@ -34,10 +34,10 @@ struct OverlapProblem {
   int workers = 1;                  ///< >= 1
   int gradient_element_bytes = 4;
   ExchangeCost cost;
-  const GradientCodec* codec = nullptr;           ///< how gradients are compressed; nullptr: not at all
-  MessageRoute collective = MessageRoute::usual;  ///< by which the codec sends; parameter servers know only one way
-  int phase = 0;                                  ///< index into GradientCodec::phases()
-  std::optional<KernelCosts> kernels;             ///< has a value where there is a codec
+  const CompressionMethod* method = nullptr;      ///< how gradients are compressed; nullptr: not at all
+  MessageRoute collective = MessageRoute::usual;  ///< by which the method sends; parameter servers know only one way
+  int phase = 0;                                  ///< index into CompressionMethod::phases()
+  std::optional<KernelCosts> kernels;             ///< has a value where there is a method
 
   /// The way of messages: `collective`, or `usual` if that is to be as the method does, or by the servers.
   [[nodiscard]] MessageRoute route(MessageRoute usual) const {

@@ -2,7 +2,7 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-// The planner of network/routing/plan.hpp: few splits, the loads of ideal packet spraying.
+// The planner of network/routing/planned_routes.hpp: few splits, the loads of ideal packet spraying.
 
-#include "network/routing/plan.hpp"
+#include "network/routing/planned_routes.hpp"
 #include "network/routing/shortest_paths.hpp"
 #include "sim/complaints.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // What builders of fabrics and servers share: the topology under construction, and the rows of the table of kinds.
 
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "sim/complaints.hpp"
 
 #include <string>

@@ -51,7 +51,7 @@ void complain_unknown(const std::string& key, const std::string& name, const Nam
   for (const auto& [known, ids] : nodes) names.push_back(known);
   const std::string near = nearest_name(name, names);
   complaints.add(key, fmt::format("there is no node `{}`", name),
-                 near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+                 near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 
 void check_ends(const GraphSpec& graph, const std::string& prefix, const NamedNodes& nodes, Complaints& complaints) {

@@ -44,7 +44,7 @@ const Builder* find_kind(const std::vector<Builder>& builders, const std::string
   }
   const std::string near = nearest_name(name, names);
   complaints.add(key, fmt::format("there is no kind `{}`", name),
-                 near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+                 near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   return nullptr;
 }
 

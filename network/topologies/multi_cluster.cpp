@@ -56,7 +56,7 @@ void check_multi_cluster(const TopologySpec& spec, const Size& size, Complaints&
     if (std::find(wan.sites.begin(), wan.sites.end(), name) != wan.sites.end()) continue;
     const std::string near = nearest_name(name, wan.sites);
     complaints.add("fabric.sites", fmt::format("the matrix has no site `{}`", name),
-                   near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+                   near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
   const std::vector<std::size_t> sites = chosen_sites(spec.fabric, wan);
   if (size.servers < sites.size()) {

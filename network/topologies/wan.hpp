@@ -1,7 +1,7 @@
 #pragma once
 // Measured wide-area networks that ship as data.
 
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 
 namespace contend {
 

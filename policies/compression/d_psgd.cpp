@@ -2,7 +2,7 @@
 // full, while it computes the gradient at its own; both together are the next weights. Two messages of the whole model
 // leave it, one after the other, and two arrive.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/factories.hpp"
@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-class DecentralizedRing final : public GradientCodec {
+class DecentralizedRing final : public CompressionMethod {
  public:
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::weights; }
   [[nodiscard]] PeerRule peers() const override { return ring_of_workers(); }
@@ -30,7 +30,7 @@ class DecentralizedRing final : public GradientCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_d_psgd(const Parameters&, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_d_psgd(const Parameters&, const PolicyContext&) {
   return std::make_unique<DecentralizedRing>();
 }
 

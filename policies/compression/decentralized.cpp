@@ -18,7 +18,7 @@ namespace contend {
 
 namespace {
 
-class Decentralized final : public GradientCodec {
+class Decentralized final : public CompressionMethod {
  public:
   explicit Decentralized(const Parameters& parameters)
       : all_{parameters.get<bool>("all")}, hierarchical_{parameters.get<bool>("hierarchical")} {}
@@ -48,7 +48,7 @@ enum class Replicas : std::uint8_t {
   estimated,  ///< ECD-PSGD: extrapolations correct the estimates of neighbours
 };
 
-class LowPrecisionRing final : public GradientCodec {
+class LowPrecisionRing final : public CompressionMethod {
  public:
   LowPrecisionRing(Replicas replicas, const Parameters& parameters)
       : replicas_{replicas},
@@ -104,15 +104,15 @@ class LowPrecisionRing final : public GradientCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_decentralized(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_decentralized(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Decentralized>(parameters);
 }
 
-std::unique_ptr<GradientCodec> make_dcd_psgd(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_dcd_psgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LowPrecisionRing>(Replicas::exact, parameters);
 }
 
-std::unique_ptr<GradientCodec> make_ecd_psgd(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_ecd_psgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LowPrecisionRing>(Replicas::estimated, parameters);
 }
 

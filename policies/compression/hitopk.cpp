@@ -13,13 +13,13 @@ namespace contend {
 
 namespace {
 
-class HiTopK final : public SparseCodec {
+class HiTopK final : public SparseMethod {
  public:
   explicit HiTopK(const Parameters& parameters)
-      : SparseCodec{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
+      : SparseMethod{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
 
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
-    return GradientCodec::refusal(route);  // it has a collective for each level
+    return CompressionMethod::refusal(route);  // it has a collective for each level
   }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
@@ -51,7 +51,7 @@ class HiTopK final : public SparseCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_hitopk(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_hitopk(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<HiTopK>(parameters);
 }
 

@@ -58,7 +58,7 @@ class LayerwiseTopK final : public TopK {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_lags(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_lags(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LayerwiseTopK>(parameters);
 }
 

@@ -2,7 +2,7 @@
 // Who takes part in a method's own exchange where servers have several workers: everybody, or one of each server for
 // the others.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 
 #include <vector>

@@ -2,7 +2,7 @@
 // al., ICLR 2020): all-reduce of the weights after every `period`-th update. Asynchronous model averaging (Gan et al.,
 // BAGUA, VLDB 2022): a thread averages the whole model again and again beside training, which never waits for it.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/factories.hpp"
@@ -16,7 +16,7 @@ namespace contend {
 
 namespace {
 
-class LocalSgd final : public GradientCodec {
+class LocalSgd final : public CompressionMethod {
  public:
   explicit LocalSgd(std::int64_t period) : period_{period} {}
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::updated; }
@@ -37,7 +37,7 @@ class LocalSgd final : public GradientCodec {
 /// An averaging of the model takes as many iterations as the network needs for it: in each of them an equal piece goes,
 /// and the network is never asked for more than an iteration's computing leaves time for. It is one message whatever
 /// the fusion policy does with gradients, and goes with the last of them.
-class AsyncAverage final : public GradientCodec {
+class AsyncAverage final : public CompressionMethod {
  public:
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::background; }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
@@ -70,11 +70,11 @@ class AsyncAverage final : public GradientCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_local_sgd(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_local_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LocalSgd>(parameters.get<std::int64_t>("period"));
 }
 
-std::unique_ptr<GradientCodec> make_async_average(const Parameters&, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_async_average(const Parameters&, const PolicyContext&) {
   return std::make_unique<AsyncAverage>();
 }
 

@@ -5,7 +5,7 @@
 //   reduce-scatter m                          or  compress m, all-to-all m / ratio, decompress and add up n chunks
 //   all-gather m                              or  compress m / n, all-gather m / ratio, decompress m
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/factories.hpp"
@@ -18,7 +18,7 @@ namespace contend {
 
 namespace {
 
-class Lossless final : public GradientCodec {
+class Lossless final : public CompressionMethod {
  public:
   explicit Lossless(const Parameters& parameters)
       : ratio_{parameters.get<double>("ratio")},
@@ -75,7 +75,7 @@ class Lossless final : public GradientCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_lossless(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_lossless(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Lossless>(parameters);
 }
 

@@ -2,7 +2,7 @@
 // sent as they are. Power-SGD (Vogels et al., NeurIPS 2019) all-reduces P, orthogonalises it and then all-reduces Q;
 // ACP-SGD (Zhang et al., ICDCS 2023) one of the two in turn, on every other iteration.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/routes.hpp"
@@ -16,7 +16,7 @@ namespace contend {
 
 namespace {
 
-class LowRank : public GradientCodec {
+class LowRank : public CompressionMethod {
  public:
   explicit LowRank(const Parameters& parameters) : rank_{parameters.get<std::int64_t>("rank")} {}
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute) const override { return std::nullopt; }
@@ -104,11 +104,11 @@ class AcpSgd final : public LowRank {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_power_sgd(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_power_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<PowerSgd>(parameters);
 }
 
-std::unique_ptr<GradientCodec> make_acp_sgd(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_acp_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<AcpSgd>(parameters);
 }
 

@@ -32,9 +32,9 @@ struct CodeFormat {
   bool hierarchical = false;  ///< among one worker of each server
 };
 
-class FixedWidthCodec : public GradientCodec {
+class FixedWidthMethod : public CompressionMethod {
  public:
-  explicit FixedWidthCodec(const CodeFormat& format) : format_{format} {}
+  explicit FixedWidthMethod(const CodeFormat& format) : format_{format} {}
 
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
     if (format_.hierarchical && route != MessageRoute::usual)
@@ -98,24 +98,24 @@ class FixedWidthCodec : public GradientCodec {
   CodeFormat format_;
 };
 
-class Fp16 final : public FixedWidthCodec {
+class Fp16 final : public FixedWidthMethod {
  public:
-  Fp16() : FixedWidthCodec{{.bits = 16, .usual = MessageRoute::all_reduce}} {}
+  Fp16() : FixedWidthMethod{{.bits = 16, .usual = MessageRoute::all_reduce}} {}
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     if (problem.gradient_element_bytes <= 2) throw InputError{"the gradients are two bytes wide already"};
-    return FixedWidthCodec::stages(problem, group);
+    return FixedWidthMethod::stages(problem, group);
   }
 };
 
 /// Phase 0 in full precision, flat (BAGUA too: bagua/torch_api/algorithms/q_adam.py).
-class WarmedUp : public FixedWidthCodec {
+class WarmedUp : public FixedWidthMethod {
  public:
-  WarmedUp(double warm_up, const CodeFormat& after) : FixedWidthCodec{after}, warm_up_{warm_up} {}
+  WarmedUp(double warm_up, const CodeFormat& after) : FixedWidthMethod{after}, warm_up_{warm_up} {}
   [[nodiscard]] std::vector<double> phases() const override { return {warm_up_, 1 - warm_up_}; }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
-    if (problem.phase > 0) return FixedWidthCodec::stages(problem, group);
+    if (problem.phase > 0) return FixedWidthMethod::stages(problem, group);
     std::vector<ExchangeStage> warm_up;
     if (problem.route(MessageRoute::all_reduce) == MessageRoute::server) {
       add_up_values(problem, problem.elements(group), "", warm_up);
@@ -158,43 +158,43 @@ CodeFormat in_signs(const Parameters& parameters) {
           .hierarchical = parameters.get<bool>("hierarchical")};
 }
 
-std::unique_ptr<GradientCodec> coded(const CodeFormat& format) {
-  return std::make_unique<FixedWidthCodec>(format);
+std::unique_ptr<CompressionMethod> coded(const CodeFormat& format) {
+  return std::make_unique<FixedWidthMethod>(format);
 }
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_fp16(const Parameters&, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_fp16(const Parameters&, const PolicyContext&) {
   return std::make_unique<Fp16>();
 }
 
-std::unique_ptr<GradientCodec> make_qsgd(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_qsgd(const Parameters& parameters, const PolicyContext&) {
   return coded({.bits = parameters.get<std::int64_t>("bits"),
                 .header_bytes = 4,
                 .bucket = parameters.get<std::int64_t>("bucket")});
 }
 
-std::unique_ptr<GradientCodec> make_terngrad(const Parameters&, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_terngrad(const Parameters&, const PolicyContext&) {
   return coded({.bits = 2, .header_bytes = 4});
 }
 
-std::unique_ptr<GradientCodec> make_sign_sgd(const Parameters&, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_sign_sgd(const Parameters&, const PolicyContext&) {
   return coded({.bits = 1});
 }
 
-std::unique_ptr<GradientCodec> make_ef_sign_sgd(const Parameters&, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_ef_sign_sgd(const Parameters&, const PolicyContext&) {
   return coded({.bits = 1, .header_bytes = 4, .residual = true});
 }
 
-std::unique_ptr<GradientCodec> make_byte_grad(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_byte_grad(const Parameters& parameters, const PolicyContext&) {
   return coded(in_bytes(parameters));
 }
 
-std::unique_ptr<GradientCodec> make_one_bit_adam(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_one_bit_adam(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<WarmedUp>(parameters.get<double>("warm_up"), in_signs(parameters));
 }
 
-std::unique_ptr<GradientCodec> make_q_adam(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_q_adam(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<QAdam>(parameters.get<double>("warm_up"), in_bytes(parameters));
 }
 

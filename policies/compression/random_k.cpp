@@ -10,9 +10,9 @@ namespace contend {
 
 namespace {
 
-class RandomK final : public SparseCodec {
+class RandomK final : public SparseMethod {
  public:
-  using SparseCodec::SparseCodec;
+  using SparseMethod::SparseMethod;
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const std::int64_t d = problem.elements(group);
@@ -32,7 +32,7 @@ class RandomK final : public SparseCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_random_k(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_random_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<RandomK>(parameters.get<double>("density"));
 }
 

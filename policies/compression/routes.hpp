@@ -1,7 +1,7 @@
 #pragma once
 // The ways in which messages of compression methods are added up, for those that have a choice.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 
 #include <cstdint>

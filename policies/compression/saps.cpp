@@ -13,7 +13,7 @@ namespace contend {
 
 namespace {
 
-class Saps final : public GradientCodec {
+class Saps final : public CompressionMethod {
  public:
   explicit Saps(const Parameters& parameters) : density_{parameters.get<double>("density")} {
     constexpr double kBytesPerMegabit = 125'000;
@@ -41,7 +41,7 @@ class Saps final : public GradientCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_saps(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_saps(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Saps>(parameters);
 }
 

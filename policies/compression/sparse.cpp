@@ -21,21 +21,21 @@ Time sampled_select(const KernelCosts& costs, std::int64_t d, std::int64_t k, st
   return costs.of(kernels::reduction(d, 2 + static_cast<int>(samples))) + costs.of(kernels::compact(d, k));
 }
 
-Bytes SparseCodec::pairs(const OverlapProblem& problem, std::int64_t k) {
+Bytes SparseMethod::pairs(const OverlapProblem& problem, std::int64_t k) {
   return Bytes{k * (kIndexBytes + problem.gradient_element_bytes)};
 }
 
-ExchangeStage SparseCodec::compress(const OverlapProblem& problem, std::int64_t d, std::int64_t k) const {
+ExchangeStage SparseMethod::compress(const OverlapProblem& problem, std::int64_t d, std::int64_t k) const {
   return ExchangeStage::kernel("select",
                                problem.kernels->of(kernels::add_residual(d)) + select(*problem.kernels, d, k));
 }
 
-std::optional<RouteRefusal> SparseCodec::refusal(MessageRoute route) const {
+std::optional<RouteRefusal> SparseMethod::refusal(MessageRoute route) const {
   if (route == MessageRoute::all_reduce || route == MessageRoute::scatter_gather) return refuse_indices();
   return std::nullopt;
 }
 
-std::vector<ExchangeStage> SparseCodec::stages(const OverlapProblem& problem, const GradientGroup& group) const {
+std::vector<ExchangeStage> SparseMethod::stages(const OverlapProblem& problem, const GradientGroup& group) const {
   const std::int64_t d = problem.elements(group), k = count(problem, group), all = k * problem.workers;
   std::vector<ExchangeStage> made{compress(problem, d, k)};
   const auto unpack = [&](std::int64_t values) {

@@ -2,7 +2,7 @@
 // Methods that send only some values of a gradient, with their indices, and keep the rest for the next step (error
 // feedback, Stich et al., NeurIPS 2018). What differs is how values are selected.
 
-#include "models/overlap/codec.hpp"
+#include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace contend {
 /// above the best.
 [[nodiscard]] Time sampled_select(const KernelCosts& costs, std::int64_t d, std::int64_t k, std::int64_t samples);
 
-class SparseCodec : public GradientCodec {
+class SparseMethod : public CompressionMethod {
  public:
-  explicit SparseCodec(double density) : density_{density} {}
+  explicit SparseMethod(double density) : density_{density} {}
   /// Select; all-gather of (value, index) pairs; add up those of all workers. By parameter servers: push the pairs,
   /// pull those of the sum, of which there are up to as many as all workers have, or the whole sum where that is
   /// smaller.

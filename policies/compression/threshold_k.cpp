@@ -10,10 +10,10 @@ namespace contend {
 
 namespace {
 
-class GaussianK final : public SparseCodec {
+class GaussianK final : public SparseMethod {
  public:
   explicit GaussianK(const Parameters& parameters)
-      : SparseCodec{parameters.get<double>("density")}, refinements_{parameters.get<std::int64_t>("refinements")} {}
+      : SparseMethod{parameters.get<double>("density")}, refinements_{parameters.get<std::int64_t>("refinements")} {}
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
@@ -24,10 +24,10 @@ class GaussianK final : public SparseCodec {
   std::int64_t refinements_;
 };
 
-class MultiSampledTopK final : public SparseCodec {
+class MultiSampledTopK final : public SparseMethod {
  public:
   explicit MultiSampledTopK(const Parameters& parameters)
-      : SparseCodec{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
+      : SparseMethod{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
@@ -38,10 +38,10 @@ class MultiSampledTopK final : public SparseCodec {
   std::int64_t samples_;
 };
 
-class DeepGradientCompression final : public SparseCodec {
+class DeepGradientCompression final : public SparseMethod {
  public:
   explicit DeepGradientCompression(const Parameters& parameters)
-      : SparseCodec{parameters.get<double>("density")}, sample_{parameters.get<double>("sample")} {}
+      : SparseMethod{parameters.get<double>("density")}, sample_{parameters.get<double>("sample")} {}
 
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
@@ -57,15 +57,15 @@ class DeepGradientCompression final : public SparseCodec {
 
 }  // namespace
 
-std::unique_ptr<GradientCodec> make_gaussian_k(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_gaussian_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<GaussianK>(parameters);
 }
 
-std::unique_ptr<GradientCodec> make_ms_top_k(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_ms_top_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<MultiSampledTopK>(parameters);
 }
 
-std::unique_ptr<GradientCodec> make_dgc(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_dgc(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<DeepGradientCompression>(parameters);
 }
 

@@ -42,7 +42,7 @@ class GlobalTopK final : public TopK {
 }  // namespace
 
 TopK::TopK(const Parameters& parameters, double density)
-    : SparseCodec{density}, gamma_ps_{parameters.get<double>("gamma_ps")} {}
+    : SparseMethod{density}, gamma_ps_{parameters.get<double>("gamma_ps")} {}
 
 Time TopK::select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const {
   if (gamma_ps_ <= 0) return costs.of(kernels::radix_select(d, k));
@@ -50,11 +50,11 @@ Time TopK::select(const KernelCosts& costs, std::int64_t d, std::int64_t k) cons
   return Time::ceil_nanoseconds(std::max(1.0, gamma_ps_ * 1e-3 * n * std::log2(n)));
 }
 
-std::unique_ptr<GradientCodec> make_top_k(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_top_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<TopK>(parameters, parameters.get<double>("density"));
 }
 
-std::unique_ptr<GradientCodec> make_gtop_k(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<CompressionMethod> make_gtop_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<GlobalTopK>(parameters);
 }
 

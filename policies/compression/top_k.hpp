@@ -8,7 +8,7 @@
 
 namespace contend {
 
-class TopK : public SparseCodec {
+class TopK : public SparseMethod {
  public:
   /// Of the parameters, `gamma_ps`: selection takes gamma d log2(d) (published measurements,
   /// docs/models/compression.md) instead of a radix select by the roofline.

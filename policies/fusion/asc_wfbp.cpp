@@ -2,7 +2,7 @@
 // gradients are merged only while the message before them would have to wait anyway.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // Shi et al., INFOCOM 2019).
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 namespace contend {
 

@@ -2,7 +2,7 @@
 // has one size for all; `ddp` is PyTorch's DistributedDataParallel (Li et al., VLDB 2020): 25 MiB, the first 1 MiB.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -5,7 +5,7 @@
 // thread is in its cycle then is chance. A gradient larger than the buffer is sent alone.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 #include "sim/error.hpp"
 
 #include <cmath>
@@ -25,7 +25,7 @@ class Horovod final : public FusionPolicy {
   Horovod(Bytes buffer, Time cycle) : buffer_{buffer}, cycle_{cycle} {}
 
   [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
-    if (problem.codec != nullptr && problem.codec->moment() != ExchangeMoment::gradients)
+    if (problem.method != nullptr && problem.method->moment() != ExchangeMoment::gradients)
       throw InputError{"negotiates gradients during the backward pass, and this method exchanges weights"};
     const std::int64_t cycles = (problem.backward().ns() + cycle_.ns() - 1) / cycle_.ns();
     if (cycles > kMaxCycles)

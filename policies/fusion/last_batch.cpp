@@ -2,7 +2,7 @@
 // does not wait for them. Updates are one step stale: a different algorithm, not a faster schedule of the same.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 namespace contend {
 

@@ -2,7 +2,7 @@
 // alpha and beta. `optimal` takes the exact optimum under the assumptions of the paper, else its published walk.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 namespace contend {
 

@@ -1,7 +1,7 @@
 // OMGS-SGD (Shi et al., INFOCOM 2020): merging where compression runs on the stream of the backward pass.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ class OptimalMergedGradient final : public FusionPolicy {
 }  // namespace
 
 MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& group) {
-  if (problem.codec == nullptr) return dense_cost(problem, group);
+  if (problem.method == nullptr) return dense_cost(problem, group);
   MessageCost sum;
   struct Way {
     double alpha_ns = 0, bytes_ns = 0;
@@ -38,7 +38,7 @@ MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& gro
   };
   std::array<Way, 2> ways;  // all but pulls, and pulls
   bool sent = false;
-  for (const ExchangeStage& stage : problem.codec->stages(problem, group)) {
+  for (const ExchangeStage& stage : problem.method->stages(problem, group)) {
     if (!stage.collective) {
       (sent ? sum.after_ns : sum.before_ns) += ns(stage.duration);
       continue;

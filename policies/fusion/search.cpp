@@ -19,7 +19,7 @@ class SearchedPlan final : public FusionPolicy {
   SearchedPlan(std::int64_t evaluations, const PolicyContext& context) : evaluations_{evaluations}, context_{context} {}
 
   [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
-    if (problem.codec != nullptr) throw InputError{"searches among plans of dense gradients only"};
+    if (problem.method != nullptr) throw InputError{"searches among plans of dense gradients only"};
     std::vector<FusedIteration> candidates;
     for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
       if (row.make == make_search) continue;

@@ -1,7 +1,7 @@
 #include "models/overlap/bound.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "policies/fusion/dear.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 #include "policies/fusion/search.hpp"
 
 #include <algorithm>

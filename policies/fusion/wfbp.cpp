@@ -1,7 +1,7 @@
 // Wait-free backpropagation (Poseidon, Zhang et al., USENIX ATC 2017): every gradient is sent as soon as it is ready.
 
 #include "policies/factories.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 
 namespace contend {
 

@@ -1,8 +1,8 @@
 // Random placement: GPUs drawn without replacement from those with enough free memory.
 
-#include "sim/random.hpp"
 #include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
+#include "sim/random_stream.hpp"
 
 namespace contend {
 

@@ -1,9 +1,10 @@
 #include "scenarios/sweep/baseline.hpp"
 
-#include "scenarios/codecs.hpp"
 #include "scenarios/sweep/magnitude.hpp"
-#include "scenarios/sweep/points.hpp"
+#include "scenarios/sweep/sweep_points.hpp"
+#include "scenarios/yaml/codecs.hpp"
 #include "sim/error.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 #pragma once
 // Which point each point is compared with.
 
-#include "scenarios/sweep/spec.hpp"
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_spec.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include <cstdint>
 #include <optional>

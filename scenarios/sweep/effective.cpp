@@ -1,13 +1,13 @@
 #include "scenarios/sweep/effective.hpp"
 
-#include "scenarios/keys.hpp"
-#include "scenarios/layers.hpp"
-#include "scenarios/policy_codec.hpp"
-#include "scenarios/print.hpp"
-#include "scenarios/sweep/spec_keys.hpp"
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
+#include "scenarios/yaml/source_layers.hpp"
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/sha256.hpp"
+#include "text/atomic_file.hpp"
+#include "text/sha256.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -50,7 +50,7 @@ std::optional<std::string> parameter_text(const PolicyChoice& choice, std::strin
 std::optional<std::string> part_of(const std::string& printed, std::string_view rest) {
   if (rest.empty() && printed.front() != '"' && printed.front() != '[') return printed;
   const SourceText source{{}, printed};
-  std::vector<Diagnostic> complaints;
+  std::vector<Complaint> complaints;
   const std::optional<YamlNode> root = parse_yaml(printed, source, 1, complaints);
   if (!root) return printed;
   const YamlNode* node = &*root;

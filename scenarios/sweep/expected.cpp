@@ -1,6 +1,6 @@
 #include "scenarios/sweep/expected.hpp"
 
-#include "traces/result_columns.hpp"
+#include "results/result_columns.hpp"
 
 #include <map>
 

@@ -1,9 +1,9 @@
 #pragma once
 // What the points of a sweep were expected to be (`expect` of their scenarios), and whether they are.
 
-#include "scenarios/expectations.hpp"
-#include "scenarios/sweep/plan.hpp"
-#include "scenarios/sweep/store.hpp"
+#include "results/expectations.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include <cstdint>
 #include <span>

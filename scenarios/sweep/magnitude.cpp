@@ -1,9 +1,9 @@
 #include "scenarios/sweep/magnitude.hpp"
 
-#include "scenarios/quantities.hpp"
-#include "scenarios/sweep/points.hpp"
+#include "scenarios/sweep/sweep_points.hpp"
 #include "sim/error.hpp"
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <charconv>

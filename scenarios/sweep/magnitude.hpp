@@ -1,7 +1,7 @@
 #pragma once
 // Texts of settings as numbers: which are equal, what lies between two of them, what a plot may use as an axis.
 
-#include "scenarios/sweep/spec.hpp"
+#include "scenarios/sweep/sweep_spec.hpp"
 
 #include <cstdint>
 #include <optional>

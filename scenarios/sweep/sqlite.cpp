@@ -1,6 +1,6 @@
 #include "scenarios/sweep/sqlite.hpp"
 
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cmath>
 #include <filesystem>

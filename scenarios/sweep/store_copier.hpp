@@ -1,7 +1,7 @@
 #pragma once
 // Copies runs from one store into another.
 
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include <cstdint>
 #include <map>

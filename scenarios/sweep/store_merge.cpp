@@ -1,7 +1,7 @@
-#include "scenarios/sweep/store.hpp"
 #include "scenarios/sweep/store_copier.hpp"
 #include "scenarios/sweep/store_schema.hpp"
-#include "traces/atomic_file.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
 #include <filesystem>

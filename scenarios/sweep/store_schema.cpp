@@ -1,6 +1,6 @@
 #include "scenarios/sweep/store_schema.hpp"
 
-#include "traces/result_columns.hpp"
+#include "results/result_columns.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // The tables of a store as SQL. What each column means: docs/reference/sweep-store.md.
 
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include <string>
 #include <vector>

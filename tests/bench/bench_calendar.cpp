@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 
 #include "sim/calendar.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 namespace {
 

@@ -3,12 +3,12 @@
 //
 //   bench_calibration [SECONDS]      for the calibration; 60
 
-#include "models/calibration/calibrated_device.hpp"
-#include "models/calibration/calibrator.hpp"
-#include "models/calibration/median.hpp"
-#include "models/calibration/model_measurement.hpp"
+#include "calibration/calibrated_device.hpp"
+#include "calibration/calibrator.hpp"
+#include "calibration/median.hpp"
+#include "calibration/model_measurement.hpp"
 #include "models/catalogue/builder.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -6,10 +6,10 @@
 // collective. Then the time of a ring all-reduce in topological, alternating and random orders.
 
 #include "network/collectives/algorithm.hpp"
+#include "network/collectives/collective_run.hpp"
 #include "network/collectives/rank_order.hpp"
-#include "network/collectives/run.hpp"
-#include "network/topologies/spec.hpp"
-#include "sim/random.hpp"
+#include "network/topologies/topology_spec.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <cstdint>

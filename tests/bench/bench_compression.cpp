@@ -2,10 +2,10 @@
 // points by the fast executor and on the engine.
 //   bench_compression [folder]          default scenarios/sweeps
 
-#include "scenarios/reader.hpp"
-#include "scenarios/sweep/plan.hpp"
-#include "scenarios/sweep/runner.hpp"
-#include "traces/atomic_file.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
+#include "scenarios/sweep/sweep_runner.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cstddef>
 #include <cstdint>

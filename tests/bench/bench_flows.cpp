@@ -7,7 +7,7 @@
 
 #include "network/fluid.hpp"
 #include "network/routing.hpp"
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "validate/network_simgrid.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ struct Outcome {
   double alive = 0;          ///< on average over the instants at which something happens
   std::vector<double> ends;  ///< s, by flow; -1 if it has not ended
   Time last;
-  FairShare::Work work;
+  MaxMinRates::Work work;
   [[nodiscard]] double us_per_event() const { return cpu_s / static_cast<double>(events) * 1e6; }
 };
 

@@ -3,9 +3,9 @@
 // time are printed.
 //   bench_import [ROWS]
 
-#include "sim/random.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/decimal.hpp"
+#include "sim/random_stream.hpp"
+#include "text/atomic_file.hpp"
+#include "text/decimal.hpp"
 #include "traces/job_list.hpp"
 
 #include <algorithm>

@@ -2,12 +2,12 @@
 // fast executor and, for comparison in the same run, event by event on the engine.
 //   bench_overlap [what-ifs]          default 10000
 
-#include "models/overlap/measure.hpp"
+#include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
-#include "scenarios/overlap_run.hpp"
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_run.hpp"
 
 #include <chrono>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 
 #include "models/workload.hpp"
 #include "policies/registry.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "sim/simulation.hpp"
 #include "traces/jobs/import_jobs.hpp"
 

@@ -3,9 +3,9 @@
 // The same points are run bare (read from layers, simulated, summarised; nothing else), as a sweep with its plan and
 // its store on one thread, and on all. CPU time tells the overhead even on a busy machine, wall time the speed-up.
 
-#include "scenarios/run.hpp"
-#include "scenarios/sweep/plan.hpp"
-#include "scenarios/sweep/runner.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
+#include "scenarios/sweep/sweep_runner.hpp"
 
 #include <chrono>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #pragma once
 // What the benchmarks of whole runs share: the shipped study as a scenario, timed runs, medians.
 
-#include "scenarios/reader.hpp"
-#include "scenarios/run.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/result.hpp"
 

@@ -31,7 +31,7 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
   CHECK(contains(part.out, "batch 1: 6 layers measured"));
   CHECK(contains(here.read("times.csv"), "measured in fp32 within "));
   // The layer that the table lacks is predicted.
-  here.write("cpu.yaml", read_file("tests/models/calibration/data/recorded_cpu.yaml"));
+  here.write("cpu.yaml", read_file("tests/calibration/data/recorded_cpu.yaml"));
   here.write(
       "study.yaml",
       "schema_version: 1\noverlap: {layers: times.csv, model: lstm-ptb, sequence: 2, workers: [2], fusion: [wfbp], "
@@ -62,7 +62,7 @@ TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program
 TEST_CASE("a profile that lacks operators says for which layers, and how to measure them" *
           doctest::skip(!has_program())) {
   const Workplace here;
-  std::string profile = read_file("tests/models/calibration/data/recorded_cpu.yaml");
+  std::string profile = read_file("tests/calibration/data/recorded_cpu.yaml");
   // The table of products is the last one.
   const std::size_t begin = profile.find("  - op: gemm\n"), end = profile.find("skipped:", begin);
   REQUIRE(end != std::string::npos);
@@ -102,7 +102,7 @@ TEST_CASE("a profile that lacks operators says for which layers, and how to meas
 
 TEST_CASE("a study on a profile says how far it can be relied on" * doctest::skip(!has_program())) {
   const Workplace here;
-  here.write("cpu.yaml", read_file("tests/models/calibration/data/recorded_cpu.yaml"));
+  here.write("cpu.yaml", read_file("tests/calibration/data/recorded_cpu.yaml"));
   here.write("study.yaml",
              "schema_version: 1\noverlap: {model: resnet18, batch: 2, workers: [2], fusion: [wfbp], device: {profile: "
              "cpu.yaml}}\nnetwork: {nic: 10Gbps}\n");

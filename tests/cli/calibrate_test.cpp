@@ -1,6 +1,6 @@
 // `contend calibrate` as a user meets it, on the CPU.
 
-#include "scenarios/profile_reader.hpp"
+#include "scenarios/study/profile_reader.hpp"
 #include "tests/cli/program.hpp"
 
 #include <algorithm>
@@ -129,7 +129,7 @@ TEST_CASE("there must be something to resume" * doctest::skip(!has_program())) {
   };
   CHECK(contains(says("gpu.yaml"),
                  "gpu.yaml: there is no such file, so nothing to resume; without --resume a new one is begun"));
-  here.write("cpu.yaml", read_file("tests/models/calibration/data/recorded_cpu.yaml"));
+  here.write("cpu.yaml", read_file("tests/calibration/data/recorded_cpu.yaml"));
   here.write("cpus.yaml", "a: scenario\n");
   CHECK(contains(says("cpuu.yaml"), "did you mean \"cpu.yaml\"? Without --resume"));
   std::filesystem::create_directory(here.path("lab"));

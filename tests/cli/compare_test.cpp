@@ -96,7 +96,7 @@ TEST_CASE("sides that can't be compared") {
   CHECK(contains(both, "nothing.yaml: "));
   std::filesystem::create_directory(here.path("empty"));
   CHECK(contains(complaint("a empty", 3), "empty: no manifest.json"));
-  CHECK(contains(complaint("a a --fail-if 'avg_jtc > 1%'", 3), "did you mean `avg_jct`?\n  avg_jtc > 1%\n  ^"));
+  CHECK(contains(complaint("a a --fail-if 'avg_jtc > 1%'", 3), "did you mean \"avg_jct\"?\n  avg_jtc > 1%\n  ^"));
   CHECK(contains(complaint("a a --junit j.xml", 2), "--junit needs a --fail-if"));
   CHECK(contains(complaint("a a --repeat 3", 2), "both sides are folders"));
   CHECK(contains(complaint("base.yaml a --set-new seed=3", 2), "NEW is a folder"));

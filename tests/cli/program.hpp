@@ -1,7 +1,7 @@
 #pragma once
 // Runs the built program, whose path CTest gives in CONTEND_PROGRAM, in a folder of its own.
 
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // `contend sweep`, `merge` and `results` as a user meets them; killed, resumed, split and merged.
 
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 #include "tests/cli/program.hpp"
 
 #include <algorithm>
@@ -229,8 +229,8 @@ TEST_CASE("results: names that are not there are told with the nearest" * doctes
   const Workplace here;
   here.write("small.yaml", kScenario);
   REQUIRE(here.contend("sweep small.yaml -q").code == 0);
-  CHECK(contains(here.contend("results small.sqlite --metric avg_jct").err, "did you mean `avg_jct_s`?"));
-  CHECK(contains(here.contend("results small.sqlite --group-by network.nik").err, "did you mean `network.nic`?"));
+  CHECK(contains(here.contend("results small.sqlite --metric avg_jct").err, "did you mean \"avg_jct_s\"?"));
+  CHECK(contains(here.contend("results small.sqlite --group-by network.nik").err, "did you mean \"network.nic\"?"));
   CHECK(here.contend("results small.sqlite --where network.nic=7Gbps").code == 3);
   CHECK(here.contend("results small.sqlite --rows --metric avg_jct_s").code == 2);
   CHECK(here.contend("results small.yaml").code == 3);

@@ -4,10 +4,10 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "text/byte_source.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/import_jobs.hpp"
 #include "traces/jobs/job_summary.hpp"
-#include "traces/layers/byte_source.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_rows(imported);
     check_jobs(imported);
   } catch (const contend::InputError& error) {
-    CONTEND_CHECK(!error.diagnostics().empty(), "an input error says what is wrong");
+    CONTEND_CHECK(!error.complaints().empty(), "an input error says what is wrong");
   }
   return 0;
 }

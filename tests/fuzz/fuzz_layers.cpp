@@ -37,7 +37,7 @@ std::string option(std::string_view& text, std::string_view name) {
 }
 
 void check_error(const contend::InputError& error) {
-  CONTEND_CHECK(!error.diagnostics().empty(), "an input error says what is wrong");
+  CONTEND_CHECK(!error.complaints().empty(), "an input error says what is wrong");
 }
 
 void check_timed(std::string_view text, const LayerReadOptions& options) {

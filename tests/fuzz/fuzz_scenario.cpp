@@ -1,8 +1,8 @@
 // Arbitrary bytes as a scenario: either an InputError, or a scenario whose text reads back as the same text. The first
 // line may hold an override: `#set network.nic=25Gbps`. The disk is never touched.
 
-#include "scenarios/print.hpp"
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     printed = contend::to_yaml(contend::parse_scenario(text, "fuzz.yaml", options, read_included));
   } catch (const contend::InputError& error) {
-    CONTEND_CHECK(!error.diagnostics().empty(), "an input error says what is wrong");
+    CONTEND_CHECK(!error.complaints().empty(), "an input error says what is wrong");
     return 0;
   }
   // Outside the try: what was printed must not be refused.

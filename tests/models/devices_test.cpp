@@ -82,7 +82,7 @@ TEST_CASE("a user's device: every fault at once") {
     FAIL("accepted");
   } catch (const InputError& error) {
     const std::string text = error.what();
-    CHECK(error.diagnostics().size() == 5);
+    CHECK(error.complaints().size() == 5);
     for (const char* part : {"a name is missing", "the fp32 peak must be at least 0 and finite", "at least one peak",
                              "the memory bandwidth must be above 0 and finite, got nan", "expected memory"}) {
       INFO(std::string{part});

@@ -43,7 +43,7 @@ std::string faults(const Model& model) {
     validate(model);
   } catch (const InputError& error) {
     std::string all;
-    for (const Diagnostic& diagnostic : error.diagnostics()) all += diagnostic.key + ": " + diagnostic.reason + "\n";
+    for (const Complaint& complaint : error.complaints()) all += complaint.key + ": " + complaint.reason + "\n";
     return all;
   }
   return {};

@@ -33,8 +33,8 @@ std::string failure(const Call& call) {
     (void)call();
   } catch (const InputError& error) {
     std::string all;
-    for (const Diagnostic& diagnostic : error.diagnostics()) {
-      all += diagnostic.key + ": " + diagnostic.reason + (diagnostic.hint.empty() ? "" : " " + diagnostic.hint) + "\n";
+    for (const Complaint& complaint : error.complaints()) {
+      all += complaint.key + ": " + complaint.reason + (complaint.hint.empty() ? "" : " " + complaint.hint) + "\n";
     }
     return all;
   }
@@ -88,7 +88,7 @@ TEST_CASE("a table of other layers than the model: every fault, with the nearest
                                         {"fc2", 1e-6, -2e-6, "row 3"}, {"relu", {}, {}, "row 4"},
                                         {"fc1", 0.0, inf, "row 5"},    {"transformer.h.0", 1e-6, 1e6, "row 6"}};
   CHECK(failure([&] { return replace_times(roofline_model(), rows); }) ==
-        "row 1: layer `fc_1`: model `net` has no such layer did you mean `fc1`?\n"
+        "row 1: layer `fc_1`: model `net` has no such layer did you mean \"fc1\"?\n"
         "row 2: layer `fc2`: expected a forward time above 0 and at most a day, got nan s\n"
         "row 3: layer `fc2`: expected a backward time above 0 and at most a day, got -2e-06 s\n"
         "row 3: layer `fc2`: the layer has a row already\n"

@@ -1,11 +1,11 @@
 // Rank orders that respect the fabric and what others cost, and the automatic choice.
 
 #include "network/collectives/choice.hpp"
+#include "network/collectives/collective_run.hpp"
 #include "network/collectives/rank_order.hpp"
-#include "network/collectives/run.hpp"
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // Collectives executed as flows: against their closed forms, by conservation of bytes, and the steady form against the
 // execution step by step.
 
-#include "network/collectives/run.hpp"
+#include "network/collectives/collective_run.hpp"
 
-#include "network/topologies/spec.hpp"
-#include "sim/random.hpp"
+#include "network/topologies/topology_spec.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/network/collectives_kit.hpp"
 

@@ -293,7 +293,7 @@ TEST_CASE("requests that make no sense are refused with every reason") {
     try {
       static_cast<void>(expand_collective(*found, kind, shape, Bytes{bytes}));
     } catch (const InputError& error) {
-      for (const Diagnostic& diagnostic : error.diagnostics()) list.push_back(diagnostic.reason);
+      for (const Complaint& complaint : error.complaints()) list.push_back(complaint.reason);
     }
     return list;
   };

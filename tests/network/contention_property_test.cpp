@@ -1,7 +1,7 @@
 // The contention model against the obvious way to compute it: plain doubles, every k, rate and remaining amount
 // computed anew at every change. Random transfers, joins, leaves and cancellations.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/network/network_kit.hpp"
 

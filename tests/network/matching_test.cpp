@@ -1,6 +1,6 @@
 #include "network/matching.hpp"
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 
 #include <algorithm>

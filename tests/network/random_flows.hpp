@@ -1,8 +1,8 @@
 #pragma once
 // Random systems of links and flows for property tests, many with ties: small integers as capacities.
 
-#include "network/fair_share.hpp"
-#include "sim/random.hpp"
+#include "network/max_min_rates.hpp"
+#include "sim/random_stream.hpp"
 
 #include <string>
 #include <vector>

@@ -78,7 +78,7 @@ TEST_CASE("the sums of links do not drift: 60,000 changes, some solved from scra
   shape.ties = false;
   FlowSystem system{random_capacities(shape, random), {}};
   for (double& capacity : system.capacities) capacity += 0.1;
-  FairShare shares{system.capacities};
+  MaxMinRates shares{system.capacities};
   std::vector<FlowId> ids;
   for (int change = 0; change < effort(60'000); ++change) {
     if (ids.size() < 5 || (ids.size() < 40 && random.uniform() < 0.5)) {

@@ -1,7 +1,7 @@
 // Plans that are followed, plans that are wrong, and the planner that splits few flows.
 
-#include "network/routing/plan.hpp"
-#include "sim/random.hpp"
+#include "network/routing/planned_routes.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/network/topology_kit.hpp"
 
 #include <cmath>
@@ -42,7 +42,7 @@ std::vector<std::string> reasons(const Topology& topology, std::vector<PlannedRo
   try {
     const auto router = make_plan_router(topology, std::move(plan), make_shortest_path_router(topology));
   } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) all.push_back(diagnostic.format());
+    for (const Complaint& complaint : error.complaints()) all.push_back(complaint.format());
   }
   return all;
 }

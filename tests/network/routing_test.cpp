@@ -1,7 +1,7 @@
 // Routers against the slow obvious search, on every kind of fabric and server.
 
 #include "network/routing.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/network/topology_kit.hpp"
 
 #include <cmath>

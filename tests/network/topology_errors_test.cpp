@@ -19,7 +19,7 @@ std::vector<std::string> texts(auto&& build) {
   try {
     build();
   } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) all.push_back(diagnostic.format());
+    for (const Complaint& complaint : error.complaints()) all.push_back(complaint.format());
   }
   return all;
 }
@@ -43,8 +43,8 @@ TEST_CASE("unknown kinds get the nearest name, and parameters of other kinds are
   TopologySpec made = spec("leaf-spin");
   made.server.kind = "nvswich";
   CHECK(texts([&] { return build_topology(made, 2, 1); }) ==
-        Keys{"fabric.kind: there is no kind `leaf-spin`; did you mean `leaf-spine`?",
-             "server.kind: there is no kind `nvswich`; did you mean `nvswitch`?"});
+        Keys{"fabric.kind: there is no kind `leaf-spin`; did you mean \"leaf-spine\"?",
+             "server.kind: there is no kind `nvswich`; did you mean \"nvswitch\"?"});
   made = spec("ring");
   made.fabric.ports = 4;
   made.server.nics = 2;
@@ -85,7 +85,7 @@ TEST_CASE("a matrix between sites must be whole, positive and named") {
   made.fabric.sites = {"tokyo", "tokio", "tokyo"};
   CHECK(texts([&] { return build_topology(made, 4, 1); }) ==
         Keys{"fabric.sites: `tokyo` is named twice",
-             "fabric.sites: the matrix has no site `tokio`; did you mean `tokyo`?"});
+             "fabric.sites: the matrix has no site `tokio`; did you mean \"tokyo\"?"});
   made.fabric.sites.clear();
   made.fabric.wan = {{"a", "b"},
                      {ByteRate{0}, ByteRate{0}, ByteRate{5}, ByteRate{0}},
@@ -114,8 +114,8 @@ TEST_CASE("a custom fabric names the rows that are wrong") {
              "fabric.graph.links[3].count: server1 -> torr: 0 parallel links; from 1 to 4096",
              "fabric.graph.links[4].latency: tor -> tor: -1 ns; it must be >= 0",
              "fabric.graph.links[4]: tor -> tor: joins a node to itself",
-             "fabric.graph.links[2].from: there is no node `server1/nic1`; did you mean `server1/nic0`?",
-             "fabric.graph.links[3].to: there is no node `torr`; did you mean `tor`?"});
+             "fabric.graph.links[2].from: there is no node `server1/nic1`; did you mean \"server1/nic0\"?",
+             "fabric.graph.links[3].to: there is no node `torr`; did you mean \"tor\"?"});
 }
 
 TEST_CASE("a graph may be all there is, and its faults are named") {

@@ -1,7 +1,7 @@
 #pragma once
 // Shorthand for specs, and the slow obvious facts about a topology that tests compare with.
 
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ inline std::vector<std::string> complaints(const TopologySpec& made, std::size_t
   try {
     static_cast<void>(build_topology(made, servers, gpus));
   } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) keys.push_back(diagnostic.key);
+    for (const Complaint& complaint : error.complaints()) keys.push_back(complaint.key);
   }
   std::sort(keys.begin(), keys.end());
   return keys;

@@ -3,7 +3,7 @@
 
 #include "policies/scheduling/in_order.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/sim/fixed_network.hpp"

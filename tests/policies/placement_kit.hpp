@@ -3,7 +3,7 @@
 
 #include "sim/cluster.hpp"
 #include "sim/job.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/policies/policy_kit.hpp"
 
 #include <map>

@@ -1,6 +1,6 @@
 // Placement policies in the engine: the patience of consolidated-or-wait, and random workloads under all of them.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/placement_kit.hpp"
 

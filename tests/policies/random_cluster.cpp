@@ -1,6 +1,6 @@
 #include "tests/policies/random_cluster.hpp"
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Backfilling against references that look at everything at every event, and its promises.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 

@@ -1,7 +1,7 @@
 // The preemptive policies with `list_order` against a slow reading of the rules of Tiresias' released simulator: lists
 // that are walked and sorted anew at every event.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What every scheduling policy must hold to, on random workloads; and what single ones promise.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 

@@ -3,7 +3,7 @@
 #include "policies/scheduling/availability.hpp"
 #include "policies/scheduling/greedy_walk.hpp"
 #include "policies/scheduling/rank_tree.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 #include "report/assets.hpp"
 #include "report/facts.hpp"
 #include "report/run_figures.hpp"
-#include "scenarios/sweep/query.hpp"
+#include "scenarios/sweep/store_query.hpp"
 #include "sim/error.hpp"
 #include "tests/report/report_kit.hpp"
 

@@ -1,13 +1,13 @@
 #pragma once
 // Folders of results and stores of sweeps for tests, made by the rooms below, not by hand.
 
-#include "scenarios/batch.hpp"
-#include "scenarios/print.hpp"
-#include "scenarios/reader.hpp"
-#include "scenarios/sweep/store.hpp"
+#include "results/result_writer.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/batch.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 #include "tests/temporary_folder.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/result_writer.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -1,11 +1,11 @@
-#include "models/calibration/calibrated_device.hpp"
-#include "scenarios/overlap_run.hpp"
-#include "scenarios/print.hpp"
+#include "calibration/calibrated_device.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/effective.hpp"
-#include "tests/models/calibration/synthetic_profile.hpp"
+#include "tests/calibration/synthetic_profile.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ TEST_CASE("what is wrong with a device or its profile is said with its place") {
   CHECK(has(errors("{profil: gpu.yaml}"), "overlap.device.profil: unknown key"));
   CHECK(has(errors("{}"), "profile is missing"));
   CHECK(has(errors("{profile: nowhere.yaml}"), "a.yaml:2:46: overlap.device: can't read nowhere.yaml: no such file"));
-  CHECK(has(errors("V100-SXM"), "did you mean `V100-SXM2`"));
+  CHECK(has(errors("V100-SXM"), "did you mean \"V100-SXM2\""));
   std::string text = to_yaml(synthetic_profile());
   text.replace(text.find("mode: quick"), 11, "mode: quack");
   CHECK(has(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}), "gpu.yaml:10:7: mode: expected one of quick, full"));
@@ -73,7 +73,7 @@ TEST_CASE("a study on a calibrated device: layers, kernels of compression, and t
   for (const TimedLayer& layer : model.layers) CHECK(layer.basis.has_value());
   // No convolution was measured.
   CHECK(summarise_basis(model).layers[2] >= 20);
-  const std::vector<OverlapRow> rows = run_overlap(scenario);
+  const std::vector<StudyRow> rows = run_overlap(scenario);
   REQUIRE(rows.size() == 2);
   CHECK(rows[1].compression_s > 0);
   CHECK(run_overlap(calibrated("workers: [4], fusion: [wfbp], compression: [top-k], kernel_factor: 2"))[0]
@@ -118,8 +118,8 @@ TEST_CASE("layers that a file lacks are predicted") {
     static_cast<void>(overlap_model(study("convv1,9408,1,1,8\n")));
     FAIL("a layer that the model doesn't have");
   } catch (const InputError& error) {
-    CHECK(has(error.diagnostics()[0].reason, "model `resnet18` has no such layer"));
-    CHECK(has(error.diagnostics()[0].hint, "conv1"));
+    CHECK(has(error.complaints()[0].reason, "model `resnet18` has no such layer"));
+    CHECK(has(error.complaints()[0].hint, "conv1"));
   }
   // Without a model nothing says which layers there should be: then the file has all the times.
   CHECK(has(errors_of("overlap: {layers: times.csv, device: {profile: gpu.yaml}}", {}, kFiles),

@@ -1,8 +1,8 @@
 // `expect`: its forms, what is wrong with others, and how runs are held against them.
-#include "scenarios/expectations.hpp"
+#include "results/expectations.hpp"
 
-#include "scenarios/print.hpp"
-#include "sim/random.hpp"
+#include "scenarios/keys/print.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <doctest/doctest.h>
@@ -94,7 +94,7 @@ TEST_CASE("a later layer replaces all bounds") {
 
 TEST_CASE("what is no bound") {
   const auto complaint = [](const std::string& bounds) { return errors_of("expect: " + bounds + "\n"); };
-  CHECK(complaint("{avg_jtc: 1h}").find("expect.avg_jtc: unknown metric; did you mean `avg_jct`?") !=
+  CHECK(complaint("{avg_jtc: 1h}").find("expect.avg_jtc: unknown metric; did you mean \"avg_jct\"?") !=
         std::string::npos);
   CHECK(complaint("{avg_jct: 5}").find("expected a time") != std::string::npos);
   CHECK(complaint("{avg_jct: < }").find("expected a time") != std::string::npos);

@@ -1,14 +1,14 @@
 // Why jobs waited: by hand, and for every job of random runs under every policy the intervals of its waits are its
 // waiting time.
-#include "scenarios/explanation.hpp"
+#include "scenarios/run/explain_job.hpp"
 
 #include "policies/registry.hpp"
-#include "scenarios/policy_codec.hpp"
+#include "scenarios/keys/policy_codec.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/scenarios/scenario_text.hpp"
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
 
 #include <doctest/doctest.h>
 
@@ -42,7 +42,7 @@ Workload timed_workload(const std::vector<Timed>& jobs) {
 class Recorders final : public DecisionObserver {
  public:
   Recorders(const Workload& workload, int gpus_per_server) {
-    for (std::size_t i = 0; i < workload.jobs.size(); ++i) all_.emplace_back(JobId{i}, workload, gpus_per_server);
+    for (std::size_t i = 0; i < workload.jobs.size(); ++i) all_.emplace_back(JobId{i}, workload.jobs, gpus_per_server);
   }
   void queued(Time now, JobId job) override {
     for (WaitRecorder& each : all_) each.queued(now, job);

@@ -1,6 +1,6 @@
-#include "scenarios/fitted_bytes.hpp"
+#include "scenarios/study/fitted_bytes.hpp"
 #include "scenario_text.hpp"
-#include "scenarios/print.hpp"
+#include "scenarios/keys/print.hpp"
 
 #include <string>
 #include <vector>
@@ -11,16 +11,16 @@ using namespace contend;
 
 namespace {
 
-OverlapStudy study_fitted_to(std::int64_t least, std::int64_t most) {
-  OverlapStudy study;
+IterationStudy study_fitted_to(std::int64_t least, std::int64_t most) {
+  IterationStudy study;
   study.model = "resnet50";
-  study.fitted_bytes = OverlapStudy::FittedBytes{Bytes{least}, Bytes{most}};
+  study.fitted_bytes = IterationStudy::FittedBytes{Bytes{least}, Bytes{most}};
   return study;
 }
 
 /// A row of one phase with a message of these collectives.
-OverlapRow row_sending(const std::vector<std::int64_t>& sizes) {
-  OverlapRow row;
+StudyRow row_sending(const std::vector<std::int64_t>& sizes) {
+  StudyRow row;
   OverlapMessage& message = row.phases.emplace_back().messages.emplace_back();
   for (const std::int64_t size : sizes) message.between_servers.push_back(Bytes{size});
   return row;
@@ -28,13 +28,13 @@ OverlapRow row_sending(const std::vector<std::int64_t>& sizes) {
 
 UnfittedBytes of_run(const std::string& study) {
   const Scenario scenario = parsed("overlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
-  return unfitted_bytes(scenario.overlap, run_overlap(scenario, OverlapDetail::messages));
+  return unfitted_bytes(scenario.overlap, run_overlap(scenario, StudyDetail::messages));
 }
 
 }  // namespace
 
 TEST_CASE("fitted bytes: up to half the least and twice the most, nobody is told") {
-  const OverlapStudy study = study_fitted_to(1000, 4000);
+  const IterationStudy study = study_fitted_to(1000, 4000);
   const auto note = [&](const std::vector<std::int64_t>& sizes) {
     return unfitted_bytes(study, std::vector{row_sending(sizes)}).note();
   };
@@ -51,7 +51,7 @@ TEST_CASE("fitted bytes: up to half the least and twice the most, nobody is told
 }
 
 TEST_CASE("fitted bytes: where nobody says what was fitted, nothing is outside") {
-  OverlapStudy study = study_fitted_to(1000, 4000);
+  IterationStudy study = study_fitted_to(1000, 4000);
   study.fitted_bytes.reset();
   CHECK(unfitted_bytes(study, std::vector{row_sending({1})}).note().empty());
 }

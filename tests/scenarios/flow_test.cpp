@@ -1,6 +1,6 @@
 // The contention study on a topology: what a scenario says reaches the network, and the results do not depend on how
 // they are computed.
-#include "scenarios/run.hpp"
+#include "scenarios/run/run_scenario.hpp"
 
 #include "sim/error.hpp"
 #include "tests/scenarios/scenario_text.hpp"

@@ -1,4 +1,4 @@
-#include "scenarios/print.hpp"
+#include "scenarios/keys/print.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <string>
@@ -66,5 +66,5 @@ TEST_CASE("scaling needs a trace; rate and load displace each other") {
         std::string::npos);
   CHECK_FALSE(parsed("workload: {like: itp, scaling: {load: 0.5}}\n", {"workload.scaling.rate=2"})
                   .workload.synthetic.load.has_value());
-  CHECK(errors("workload: {like: philyl}\n").find("did you mean `philly`?") != std::string::npos);
+  CHECK(errors("workload: {like: philyl}\n").find("did you mean \"philly\"?") != std::string::npos);
 }

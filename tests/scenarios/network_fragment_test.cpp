@@ -1,8 +1,8 @@
-#include "scenarios/network_fragment.hpp"
+#include "scenarios/study/network_fragment.hpp"
 #include "scenario_text.hpp"
-#include "scenarios/fitted_workers.hpp"
-#include "scenarios/print.hpp"
-#include "scenarios/sweep/plan.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/study/fitted_workers.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
 
 #include <doctest/doctest.h>
 

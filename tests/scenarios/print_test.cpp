@@ -1,8 +1,8 @@
 // Printing: scenarios read back as themselves; schema and reference page name every key.
-#include "scenarios/print.hpp"
+#include "scenarios/keys/print.hpp"
 
-#include "scenarios/keys.hpp"
-#include "scenarios/policy_codec.hpp"
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/policy_codec.hpp"
 #include "tests/effort.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "scenarios/profile_reader.hpp"
+#include "scenarios/study/profile_reader.hpp"
 
 #include "sim/error.hpp"
 
@@ -54,7 +54,7 @@ std::string profile_complaints(const std::string& text) {
     static_cast<void>(parse_profile(text, "gpu.yaml"));
   } catch (const InputError& error) {
     std::string all;
-    for (const Diagnostic& each : error.diagnostics())
+    for (const Complaint& each : error.complaints())
       all += fmt::format("{}:{}:{}: {}: {} {}\n", each.file, each.line, each.column, each.key, each.reason, each.hint);
     return all;
   }

@@ -1,8 +1,8 @@
 // Values: types, units, ranges, names; and the defaults.
-#include "scenarios/keys.hpp"
+#include "scenarios/keys/keys.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
-#include "scenarios/print.hpp"
+#include "scenarios/keys/print.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,10 +63,10 @@ TEST_CASE("the version is required, and 1") {
 }
 
 TEST_CASE("unknown keys and the nearest name") {
-  CHECK(errors_of("cluster: {serverz: 3}\n") == "a.yaml:2:11: cluster.serverz: unknown key; did you mean `servers`?");
-  CHECK(errors_of("clutser: {}\n") == "a.yaml:2:1: clutser: unknown key; did you mean `cluster`?");
+  CHECK(errors_of("cluster: {serverz: 3}\n") == "a.yaml:2:11: cluster.serverz: unknown key; did you mean \"servers\"?");
+  CHECK(errors_of("clutser: {}\n") == "a.yaml:2:1: clutser: unknown key; did you mean \"cluster\"?");
   CHECK(errors_of("kappa: 1\n") == "a.yaml:2:1: kappa: unknown key");
-  CHECK(errors_of("leap: true\n") == "a.yaml:2:1: leap: unknown key; did you mean `engine.leap`?");
+  CHECK(errors_of("leap: true\n") == "a.yaml:2:1: leap: unknown key; did you mean \"engine.leap\"?");
   CHECK(errors_of("network.nic: 1Gbps\n") ==
         "a.yaml:2:1: network.nic: unknown key; write nested maps instead of points");
 }
@@ -99,15 +99,15 @@ TEST_CASE("units") {
         "a.yaml:2:18: network.alpha: expected a time such as 50us, got \"50\"; write the unit: ns us ms s min h d");
   CHECK(errors_of("network: {nic: .nan}\n") ==
         "a.yaml:2:16: network.nic: expected a rate such as 10Gbps, got \".nan\"");
-  CHECK(
-      errors_of("cluster: {gpu_memory: 16gib}\n") ==
-      "a.yaml:2:23: cluster.gpu_memory: expected an amount of data such as 25MiB, got \"16gib\"; did you mean `GiB`?");
+  CHECK(errors_of("cluster: {gpu_memory: 16gib}\n") ==
+        "a.yaml:2:23: cluster.gpu_memory: expected an amount of data such as 25MiB, got \"16gib\"; did you mean "
+        "\"GiB\"?");
 }
 
 TEST_CASE("names") {
   CHECK(errors_of("network: {fidelity: analytics}\n") ==
         "a.yaml:2:21: network.fidelity: expected one of analytic, contention, flow, got \"analytics\"; did you mean "
-        "`analytic`?");
+        "\"analytic\"?");
   CHECK(errors_of("workload: {generate: {models: [vgg16, resnet5O]}}\n")
             .starts_with("a.yaml:2:39: workload.generate.models: expected one of "));
   CHECK(errors_of("workload: {generate: {models: []}}\n") ==
@@ -144,10 +144,10 @@ TEST_CASE("policies and their parameters") {
   CHECK(s.communication.parameters.get<std::int64_t>("ways") == 1);
   CHECK(parsed("policies: {placement: {kappa: 4}}\n").placement.parameters.get<std::int64_t>("kappa") == 4);
 
-  CHECK(errors_of("policies: {placement: frist-fit}\n").ends_with("got \"frist-fit\"; did you mean `first-fit`?"));
+  CHECK(errors_of("policies: {placement: frist-fit}\n").ends_with("got \"frist-fit\"; did you mean \"first-fit\"?"));
   CHECK(errors_of("policies: {placement: [lwf]}\n").ends_with("got a list"));
   CHECK(errors_of("policies: {placement: {policy: lwf, kapa: 2}}\n") ==
-        "a.yaml:2:37: policies.placement.kapa: the policy lwf has no such parameter; did you mean `kappa`?");
+        "a.yaml:2:37: policies.placement.kapa: the policy lwf has no such parameter; did you mean \"kappa\"?");
   CHECK(errors_of("policies: {placement: {kappa: 0}}\n") ==
         "a.yaml:2:31: policies.placement.kappa: expected an integer >= 1, got \"0\"");
   CHECK(errors_of("policies: {scheduling: {strict: 1}}\n") ==

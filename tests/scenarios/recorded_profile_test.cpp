@@ -1,9 +1,9 @@
 // A calibration of a real machine, as it was written: what it holds is read, and predicts.
 
-#include "models/calibration/calibrated_device.hpp"
-#include "models/calibration/median.hpp"
-#include "scenarios/profile_reader.hpp"
-#include "traces/atomic_file.hpp"
+#include "calibration/calibrated_device.hpp"
+#include "calibration/median.hpp"
+#include "scenarios/study/profile_reader.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cmath>
 #include <vector>
@@ -13,7 +13,7 @@
 using namespace contend;
 
 TEST_CASE("a recorded calibration of a CPU") {
-  const std::string path = "tests/models/calibration/data/recorded_cpu.yaml";
+  const std::string path = "tests/calibration/data/recorded_cpu.yaml";
   const CalibrationProfile profile = read_profile(path);
   CHECK(read_file(path).ends_with(to_yaml(profile)));
   CHECK(profile.complete);

@@ -1,7 +1,7 @@
 // Planned routes in files: names to links, shares, and errors at their places.
-#include "scenarios/route_plan.hpp"
+#include "scenarios/run/route_plan.hpp"
 
-#include "scenarios/network.hpp"
+#include "scenarios/run/fabric.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ std::string errors_of_plan(std::string_view text) {
     static_cast<void>(parse_route_plan(text, "r.yaml", two_leaves()));
   } catch (const InputError& error) {
     std::string all;
-    for (Diagnostic d : error.diagnostics()) {
+    for (Complaint d : error.complaints()) {
       d.source_line.clear();
       all += d.format() + "\n";
     }
@@ -82,14 +82,14 @@ TEST_CASE("bridges inside a server may be left out") {
 
 TEST_CASE("mistakes are told at their places") {
   CHECK(errors_of_plan("- {from: server0/gpu0, to: server2/gpu9, paths: [[server0/nic0, leaf0, leaf1, spine1#3]]}\n") ==
-        "r.yaml:1:28: [0].to: the topology has no node server2/gpu9; did you mean `server2/gpu0`?\n"
+        "r.yaml:1:28: [0].to: the topology has no node server2/gpu9; did you mean \"server2/gpu0\"?\n"
         "r.yaml:1:72: [0].paths[0][2]: no link from leaf0 to leaf1\n"
         "r.yaml:1:79: [0].paths[0][3]: only 2 links from leaf1 to spine1\n");
   CHECK(errors_of_plan("- {from: server0/gpu0, to: server2/gpu0, paths: [], shares: [1]}\n") ==
         "r.yaml:1:49: [0].paths: expected at least one path\n"
         "r.yaml:1:61: [0].shares: expected 0 shares, one a path, got 1\n");
   CHECK(errors_of_plan("[{frm: a, to: b, paths: []}]") ==
-        "r.yaml:1:3: [0].frm: unknown key; did you mean `from`?\nr.yaml:1:2: [0]: from is missing\n");
+        "r.yaml:1:3: [0].frm: unknown key; did you mean \"from\"?\nr.yaml:1:2: [0]: from is missing\n");
   CHECK(errors_of_plan("a: b\n") == "r.yaml:1:1: expected a list of routes, got a map\n");
 }
 

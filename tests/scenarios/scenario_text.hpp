@@ -1,7 +1,7 @@
 #pragma once
 // Helpers of these tests: scenarios as inline text, files in memory, complaints as text.
 
-#include "scenarios/reader.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "sim/error.hpp"
 
 #include <map>
@@ -37,7 +37,7 @@ inline std::string errors_of_file(std::string_view text, std::vector<std::string
     static_cast<void>(parse_scenario(text, "a.yaml", {std::move(overrides)}, reader_of(std::move(files))));
   } catch (const InputError& error) {
     std::string all;
-    for (Diagnostic d : error.diagnostics()) {
+    for (Complaint d : error.complaints()) {
       d.source_line.clear();
       if (!all.empty()) all += '\n';
       all += d.format();

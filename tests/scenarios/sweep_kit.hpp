@@ -1,7 +1,7 @@
 #pragma once
 // Sweeps from inline text, for tests.
 
-#include "scenarios/sweep/runner.hpp"
+#include "scenarios/sweep/sweep_runner.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 

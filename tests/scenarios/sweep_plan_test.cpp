@@ -1,8 +1,8 @@
-#include "scenarios/print.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
+#include "scenarios/keys/print.hpp"
 #include "scenarios/sweep/baseline.hpp"
-#include "scenarios/sweep/plan.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ Texts complaints_of(const std::string& text) {
   try {
     static_cast<void>(plan_of(text));
   } catch (const InputError& error) {
-    for (const Diagnostic& each : error.diagnostics()) all.push_back(each.format());
+    for (const Complaint& each : error.complaints()) all.push_back(each.format());
   }
   return all;
 }

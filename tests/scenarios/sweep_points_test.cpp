@@ -1,8 +1,8 @@
-#include "scenarios/sweep/points.hpp"
+#include "scenarios/sweep/sweep_points.hpp"
 
-#include "scenarios/print.hpp"
+#include "scenarios/keys/print.hpp"
 #include "scenarios/sweep/magnitude.hpp"
-#include "scenarios/sweep/spec_keys.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <cmath>
@@ -37,7 +37,7 @@ std::string complaint_of(const std::string& sweep) {
   try {
     static_cast<void>(points_of(sweep));
   } catch (const InputError& error) {
-    return error.diagnostics().front().reason;
+    return error.complaints().front().reason;
   }
   return {};
 }

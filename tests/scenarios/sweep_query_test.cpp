@@ -1,4 +1,4 @@
-#include "scenarios/sweep/query.hpp"
+#include "scenarios/sweep/store_query.hpp"
 
 #include "sim/error.hpp"
 #include "tests/temporary_folder.hpp"

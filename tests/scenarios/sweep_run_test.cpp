@@ -1,10 +1,10 @@
 // Running, splitting, merging and resuming in one process; tests/cli/sweep_test.cpp does the same with kill -9.
 
-#include "scenarios/run.hpp"
-#include "scenarios/sweep/query.hpp"
-#include "scenarios/sweep/resume.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/sweep/store_query.hpp"
+#include "scenarios/sweep/sweep_resume.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
-#include "scenarios/sweep/slurm.hpp"
+#include "scenarios/sweep/slurm_array.hpp"
 #include "sim/error.hpp"
 #include "tests/temporary_folder.hpp"
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,9 +1,9 @@
-#include "scenarios/sweep/store.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
 
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "tests/temporary_folder.hpp"
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -68,7 +68,7 @@ StoreRun done_run(std::int64_t run, double jct_s) {
 }
 
 std::string text_of(const InputError& error) {
-  return error.diagnostics().front().format();
+  return error.complaints().front().format();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Searches over functions that are known, in place of simulations.
 
-#include "scenarios/sweep/tune.hpp"
-#include "sim/random.hpp"
+#include "scenarios/sweep/tuner.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // What a scenario may not contain although YAML may, and the places of complaints.
 #include "tests/scenarios/scenario_text.hpp"
 
-#include "scenarios/print.hpp"
+#include "scenarios/keys/print.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 using contend::Calendar;
 using contend::EventHandle;

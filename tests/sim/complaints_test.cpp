@@ -6,8 +6,8 @@
 #include "sim/complaints.hpp"
 
 using contend::amended;
+using contend::Complaint;
 using contend::Complaints;
-using contend::Diagnostic;
 using contend::InputError;
 
 namespace {
@@ -52,11 +52,11 @@ TEST_CASE("what was thrown is not thrown again") {
 }
 
 TEST_CASE("an amended error says every complaint anew") {
-  const InputError error{std::vector<Diagnostic>{{.key = "a", .reason = "first"}, {.line = 3, .reason = "second"}}};
-  const InputError in_file = amended(error, [](Diagnostic& each) { each.file = "layers.csv"; });
+  const InputError error{std::vector<Complaint>{{.key = "a", .reason = "first"}, {.line = 3, .reason = "second"}}};
+  const InputError in_file = amended(error, [](Complaint& each) { each.file = "layers.csv"; });
   CHECK(std::string{in_file.what()} ==
         "layers.csv: a: first\n"
         "layers.csv:3: second");
-  CHECK(in_file.diagnostics().size() == 2);
+  CHECK(in_file.complaints().size() == 2);
   CHECK(std::string{error.what()} == "a: first\nsecond");
 }

@@ -5,13 +5,13 @@
 
 #include "sim/error.hpp"
 
-using contend::Diagnostic;
+using contend::Complaint;
 using contend::InputError;
 using contend::nearest_name;
 
 namespace {
 
-Diagnostic complaint() {
+Complaint complaint() {
   return {.file = "scenario.yaml",
           .line = 14,
           .column = 12,
@@ -22,7 +22,7 @@ Diagnostic complaint() {
 
 }  // namespace
 
-TEST_CASE("a diagnostic shows place, key, reason and a caret below the column") {
+TEST_CASE("a complaint shows place, key, reason and a caret below the column") {
   // Column 12 is the e of eight: two spaces of indentation, then eleven characters, then the caret.
   CHECK(complaint().format() ==
         "scenario.yaml:14:12: cluster.servers: expected an integer >= 1, got \"eight\"\n"
@@ -31,7 +31,7 @@ TEST_CASE("a diagnostic shows place, key, reason and a caret below the column") 
 }
 
 TEST_CASE("the caret stands under the first column") {
-  Diagnostic d = complaint();
+  Complaint d = complaint();
   d.column = 1;
   d.source_line = "eight";
   CHECK(d.format() ==
@@ -40,8 +40,8 @@ TEST_CASE("the caret stands under the first column") {
         "  ^");
 }
 
-TEST_CASE("what a diagnostic does not know is left out") {
-  Diagnostic d = complaint();
+TEST_CASE("what a complaint does not know is left out") {
+  Complaint d = complaint();
   SUBCASE("no column: no caret") {
     d.column = 0;
     CHECK(d.format() ==
@@ -54,7 +54,7 @@ TEST_CASE("what a diagnostic does not know is left out") {
     CHECK(d.format() == "scenario.yaml: cluster.servers: expected an integer >= 1, got \"eight\"");
   }
   SUBCASE("only a reason") {
-    CHECK(Diagnostic{.reason = "no jobs"}.format() == "no jobs");
+    CHECK(Complaint{.reason = "no jobs"}.format() == "no jobs");
   }
   SUBCASE("a hint follows the reason") {
     d.source_line.clear();
@@ -65,10 +65,10 @@ TEST_CASE("what a diagnostic does not know is left out") {
 }
 
 TEST_CASE("an input error carries every complaint, one a line") {
-  const InputError error{std::vector<Diagnostic>{{.reason = "first"}, {.reason = "second"}}};
+  const InputError error{std::vector<Complaint>{{.reason = "first"}, {.reason = "second"}}};
   CHECK(std::string{error.what()} == "first\nsecond");
-  CHECK(error.diagnostics().size() == 2);
-  CHECK(InputError{"alone"}.diagnostics().front().reason == "alone");
+  CHECK(error.complaints().size() == 2);
+  CHECK(InputError{"alone"}.complaints().front().reason == "alone");
   CHECK(std::string{InputError{{.file = "jobs.csv", .line = 2, .reason = "one"}}.what()} == "jobs.csv:2: one");
 }
 

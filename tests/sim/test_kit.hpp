@@ -5,6 +5,7 @@
 #include "sim/simulation.hpp"
 #include "tests/sim/fixed_network.hpp"
 #include "tests/sim/same_result.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <cstddef>

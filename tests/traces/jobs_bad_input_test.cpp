@@ -1,8 +1,8 @@
 // What real and broken files do to the readers: nothing is dropped without a reason.
 #include "tests/traces/jobs_test_kit.hpp"
 
-#include "traces/atomic_file.hpp"
-#include "traces/csv.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
 #include "traces/job_list.hpp"
 
 #include <filesystem>
@@ -162,11 +162,11 @@ TEST_CASE("gzip: the same as plain; truncated: the row where it ends") {
   try {
     static_cast<void>(import_jobs("auto", file.path(), ImportOptions{.skip_bad_rows = true}));
   } catch (const InputError& error) {
-    REQUIRE(error.diagnostics().size() == 1);
-    message = error.diagnostics().front().reason;
+    REQUIRE(error.complaints().size() == 1);
+    message = error.complaints().front().reason;
     // Half of the bytes hold about half of the rows.
-    CHECK(error.diagnostics().front().line > 5'000);
-    CHECK(error.diagnostics().front().line < 15'000);
+    CHECK(error.complaints().front().line > 5'000);
+    CHECK(error.complaints().front().line < 15'000);
   }
   CHECK(message == "the file ends within its compressed data");
 }

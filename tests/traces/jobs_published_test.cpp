@@ -2,7 +2,7 @@
 // count.
 #include "tests/traces/jobs_test_kit.hpp"
 
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/job_summary.hpp"
 

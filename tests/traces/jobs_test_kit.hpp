@@ -2,8 +2,8 @@
 // Helpers of the tests of the trace readers.
 
 #include "sim/error.hpp"
+#include "text/byte_source.hpp"
 #include "traces/jobs/import_jobs.hpp"
-#include "traces/layers/byte_source.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -2,8 +2,8 @@
 
 #include "layer_test_kit.hpp"
 
+#include "text/byte_source.hpp"
 #include "traces/layers/bcaffe.hpp"
-#include "traces/layers/byte_source.hpp"
 #include "traces/layers/dreamddp.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "layer_test_kit.hpp"
 
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 #include "traces/layers/kineto.hpp"
 
 #include <string>

@@ -3,9 +3,9 @@
 
 #include "layer_test_kit.hpp"
 
-#include "traces/atomic_file.hpp"
+#include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
 #include "traces/layers/bcaffe.hpp"
-#include "traces/layers/byte_source.hpp"
 #include "traces/layers/dreamddp.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "traces/layers/timed_csv.hpp"

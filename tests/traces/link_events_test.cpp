@@ -1,7 +1,7 @@
 // Link events: reading, and names against a topology.
 #include "traces/link_events.hpp"
 
-#include "network/topologies/spec.hpp"
+#include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
 
 #include <string>
@@ -27,7 +27,7 @@ std::string complaints_of(Run run) {
     run();
   } catch (const InputError& error) {
     std::string all;
-    for (const Diagnostic& each : error.diagnostics()) all += each.format() + "\n";
+    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
     return all;
   }
   return {};

@@ -19,7 +19,7 @@ std::vector<std::string> matrix_complaints(const std::string& text) {
   try {
     static_cast<void>(parse_link_matrix(text, "links.csv"));
   } catch (const InputError& error) {
-    for (const Diagnostic& each : error.diagnostics())
+    for (const Complaint& each : error.complaints())
       found.push_back(fmt::format("{}:{}: {}: {}", each.file, each.line, each.key, each.reason));
   }
   return found;

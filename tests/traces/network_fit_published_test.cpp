@@ -3,8 +3,8 @@
 
 #include "layer_test_kit.hpp"
 
-#include "models/calibration/dense.hpp"
-#include "models/calibration/network_fit.hpp"
+#include "calibration/dense.hpp"
+#include "calibration/network_fit.hpp"
 #include "traces/layers/collective_log.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // The engine against the plain schedulers on random workloads with many ties: each job ends at the same second, and as
 // many are preempted, under every set of rules that is held against a released simulator.
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "validate/schedulers/schedulers.hpp"
 

@@ -3,9 +3,9 @@
 // these are small enough for a wrong rule to be told.
 
 #include "models/workload.hpp"
-#include "scenarios/reader.hpp"
-#include "scenarios/run.hpp"
-#include "sim/random.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "sim/random_stream.hpp"
 #include "sim/statistics.hpp"
 #include "tests/effort.hpp"
 

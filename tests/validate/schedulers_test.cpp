@@ -2,7 +2,7 @@
 
 #include "validate/schedulers/schedulers.hpp"
 #include "sim/error.hpp"
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 #include "validate/schedulers/tar_member.hpp"
 
 #include <string>

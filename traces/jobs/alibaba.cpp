@@ -1,7 +1,7 @@
 // Alibaba's GPU traces: PAI of 2020 (Weng et al., NSDI 2022) and OpenB of 2023 (Weng et al., USENIX ATC 2023).
+#include "text/byte_source.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/table_trace.hpp"
-#include "traces/layers/byte_source.hpp"
 
 #include <algorithm>
 #include <array>

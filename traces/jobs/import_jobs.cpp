@@ -1,8 +1,8 @@
 #include "traces/jobs/import_jobs.hpp"
 
 #include "models/training_profile.hpp"
+#include "text/byte_source.hpp"
 #include "traces/jobs/name_index.hpp"
-#include "traces/layers/byte_source.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -1,9 +1,9 @@
 // Microsoft's Philly trace (Jeon et al., USENIX ATC 2019; repository msr-fiddle/philly-traces): `cluster_job_log`, a
 // JSON array of jobs, each with the attempts to run it.
+#include "text/json_reader.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/timestamp.hpp"
 #include "traces/jobs/trace_table.hpp"
-#include "traces/layers/json.hpp"
 
 #include <algorithm>
 #include <optional>

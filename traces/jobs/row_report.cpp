@@ -29,7 +29,7 @@ void RowReport::bad(int line, std::string_view column, std::string_view reason, 
 
 void RowReport::throw_if_bad(std::string_view way_out) const {
   if (complaints_.empty() || skip_bad_rows_) return;
-  std::vector<Diagnostic> all = complaints_;
+  std::vector<Complaint> all = complaints_;
   if (more_complaints_ > 0 || !way_out.empty()) {
     const std::string more = more_complaints_ > 0 ? fmt::format("and {} more; ", more_complaints_) : "";
     all.push_back({.file = file_,

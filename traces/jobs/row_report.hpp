@@ -32,7 +32,7 @@ class RowReport {
   /// A row (not the header, a comment or a blank line) has been read.
   void count_row() { ++rows_; }
   /// `reason` is the same for all rows with this fault; `message` says it of this one (empty: `reason` does). May be
-  /// called several times for one row. `hint` as in Diagnostic.
+  /// called several times for one row. `hint` as in Complaint.
   void bad(int line, std::string_view column, std::string_view reason, std::string message = {}, std::string hint = {});
   void leave_out(int line, std::string_view reason) { add(left_out_, line, reason); }
   void note(int line, std::string_view what) { add(notes_, line, what); }
@@ -62,7 +62,7 @@ class RowReport {
   std::int64_t bad_rows_ = 0;
   int last_bad_line_ = 0;
   std::int64_t more_complaints_ = 0;
-  std::vector<Diagnostic> complaints_;
+  std::vector<Complaint> complaints_;
   std::vector<RowReason> bad_, left_out_, notes_;
   std::vector<std::string> unused_columns_;
 };

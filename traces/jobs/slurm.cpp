@@ -1,5 +1,5 @@
 // The accounts of Slurm, as `sacct --allusers --parsable2 --format=...` prints them.
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/table_trace.hpp"
 #include "traces/jobs/timestamp.hpp"

@@ -1,7 +1,7 @@
 // The Standard Workload Format, version 2.2, of the Parallel Workloads Archive
 // (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): 18 numbers a line, -1 for what is not known, and
 // comments that begin with a semicolon. It knows processors; each is a GPU here.
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/trace_table.hpp"
 

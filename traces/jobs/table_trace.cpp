@@ -1,6 +1,6 @@
 #include "traces/jobs/table_trace.hpp"
 
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 
 #include <algorithm>
 #include <array>

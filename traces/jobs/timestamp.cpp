@@ -1,6 +1,6 @@
 #include "traces/jobs/timestamp.hpp"
 
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
 
 #include <chrono>
 #include <cstdint>

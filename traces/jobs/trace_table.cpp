@@ -1,7 +1,7 @@
 #include "traces/jobs/trace_table.hpp"
 
 #include "sim/complaints.hpp"
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
 #include "traces/jobs/timestamp.hpp"
 
 #include <algorithm>

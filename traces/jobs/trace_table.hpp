@@ -3,7 +3,7 @@
 // a field can't be is reported with the line, and the row counts as bad.
 
 #include "sim/units.hpp"
-#include "traces/csv.hpp"
+#include "text/csv.hpp"
 #include "traces/jobs/row_report.hpp"
 
 #include <array>

@@ -1,7 +1,8 @@
 #include "traces/layers/bcaffe.hpp"
 
-#include "traces/csv.hpp"
+#include "text/csv.hpp"
 #include "traces/layers/csv_columns.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <utility>

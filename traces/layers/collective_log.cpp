@@ -1,9 +1,11 @@
 #include "traces/layers/collective_log.hpp"
 
-#include "traces/csv.hpp"
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
+#include "text/csv.hpp"
+#include "text/words.hpp"
 #include "traces/layers/collective_text.hpp"
 #include "traces/layers/csv_columns.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -66,7 +68,7 @@ CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& op
       exchange = timed_exchange_named(name);
       if (!exchange)
         complaints.add(place, names.exchange, fmt::format("unknown collective \"{}\"", name),
-                       suggest(name, exchange_names()));
+                       did_you_mean(name, exchange_names()));
     }
     if (exchange || names.exchange.empty()) sample.exchange = exchange_of(exchange, options, log);
     if (!names.ranks.empty()) sample.ranks = static_cast<int>(columns.whole(row, names.ranks, 1, INT_MAX));

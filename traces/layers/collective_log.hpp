@@ -13,7 +13,7 @@
 //   csv    a table `bytes`, `time_us` (or _ns, _ms, _s) and, if given, `collective`, `ranks`, `jobs` (so many at the
 //          same time); or DreamDDP's node_num, job_num, msg_size (bytes), avg_latency (us)
 
-#include "models/calibration/collective_sample.hpp"
+#include "calibration/collective_sample.hpp"
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 // What the readers of collective logs share.
 
+#include "text/file_complaints.hpp"
 #include "traces/layers/collective_log.hpp"
-#include "traces/layers/complaints.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,9 @@
 #include "traces/layers/csv_columns.hpp"
 
 #include "sim/error.hpp"
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
+#include "text/words.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <array>
@@ -103,7 +105,7 @@ CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& kn
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     const std::string& name = table.header[i];
     if (std::find(known.begin(), known.end(), name) == known.end())
-      complaints.add(header, "", fmt::format("unknown column \"{}\"", name), suggest(name, known));
+      complaints.add(header, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
     else if (!index_.emplace(name, i).second)
       complaints.add(header, "", fmt::format("column \"{}\" appears twice", name));
   }

@@ -3,8 +3,8 @@
 // is the end of the column's name, parameter tensors as text, and columns that say the same in every row.
 
 #include "models/layers.hpp"
-#include "traces/csv.hpp"
-#include "traces/layers/complaints.hpp"
+#include "text/csv.hpp"
+#include "text/file_complaints.hpp"
 
 #include <map>
 #include <optional>

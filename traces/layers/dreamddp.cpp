@@ -1,6 +1,8 @@
 #include "traces/layers/dreamddp.hpp"
 
-#include "traces/layers/json.hpp"
+#include "text/json_reader.hpp"
+#include "text/words.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <map>
 #include <utility>
@@ -17,7 +19,8 @@ constexpr int kSeconds = 9;
 const JsonValue& object_in(const JsonValue& parent, const std::string& name, const std::string& key,
                            FileComplaints& complaints) {
   const JsonValue* found = parent.find(name);
-  if (found == nullptr) complaints.fail(parent.place, key, fmt::format("no \"{}\"", name), suggest(name, parent.names));
+  if (found == nullptr)
+    complaints.fail(parent.place, key, fmt::format("no \"{}\"", name), did_you_mean(name, parent.names));
   if (!found->is(Kind::object))
     complaints.fail(found->place, key,
                     fmt::format("expected \"{}\" to be an object, got {}", name, kind_name(found->kind)));

@@ -4,7 +4,7 @@
 // Seconds, layers in forward order: the backward pass of a layer, and the all-reduce of its gradient on the network
 // where it was measured. There are no parameter counts in the file: they come from a layer table with the same names.
 
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 #include "traces/layers/layer_measurement.hpp"
 #include "traces/layers/layer_options.hpp"
 

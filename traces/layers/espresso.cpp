@@ -1,6 +1,8 @@
 #include "traces/layers/espresso.hpp"
 
-#include "traces/layers/json.hpp"
+#include "text/json_reader.hpp"
+#include "text/words.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +19,7 @@ const std::vector<JsonValue>& array_of(const JsonValue& model, const std::string
   static const std::vector<JsonValue> none;
   const JsonValue* array = model.find(name);
   if (array == nullptr)
-    complaints.add(model.place, key, fmt::format("no \"{}\"", name), suggest(name, model.names));
+    complaints.add(model.place, key, fmt::format("no \"{}\"", name), did_you_mean(name, model.names));
   else if (!array->is(Kind::array))
     complaints.add(array->place, fmt::format("{}.{}", key, name),
                    fmt::format("expected an array, got {}", kind_name(array->kind)));

@@ -7,7 +7,7 @@
 // Every tensor becomes a layer with one gradient, so that it is ready when the trace says. The repository's simulator
 // reduces gaps modulo 1000 before it adds them up; they are whole here.
 
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 #include "traces/layers/layer_options.hpp"
 
 #include <string>

@@ -18,7 +18,7 @@
 // called): gaps in which the GPU waits are not in them, and kernels side by side count twice. Kernels of NCCL, and what
 // lies outside all layers (loss, optimizer, copies), are left out and reported.
 
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 #include "traces/layers/layer_options.hpp"
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 #include "traces/layers/kineto_events.hpp"
 
-#include "traces/decimal.hpp"
-#include "traces/layers/json.hpp"
+#include "text/decimal.hpp"
+#include "text/json_reader.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <map>
 #include <set>

@@ -2,8 +2,8 @@
 // What of a PyTorch profile (Kineto, Chrome trace events) tells the time of layers, in compact form: a profile of
 // gigabytes is read event by event, and most events are dropped at once.
 
-#include "traces/layers/byte_source.hpp"
-#include "traces/layers/complaints.hpp"
+#include "text/byte_source.hpp"
+#include "text/file_complaints.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,8 @@
 #include "traces/layers/layer_options.hpp"
 
 #include "sim/complaints.hpp"
+#include "text/words.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +53,7 @@ std::size_t choose(const std::string& wanted, const std::vector<std::string>& av
   for (const std::string& name : available) list += fmt::format("{}{}", list.empty() ? "" : ", ", name);
   if (wanted.empty())
     complaints.fail({}, "select", fmt::format("the file holds several models; choose one of {}", list));
-  std::string hint = suggest(wanted, available);
+  std::string hint = did_you_mean(wanted, available);
   complaints.fail({}, "select", fmt::format("no \"{}\" in the file; it holds {}", wanted, list), std::move(hint));
 }
 
@@ -69,7 +71,7 @@ void take_sizes(TimedModel& model, const LayerTable& sizes, FileComplaints& comp
     else
       complaints.add({}, "sizes",
                      fmt::format("layer \"{}\" of {} has parameters, but no times in the file", layer.name, sizes.name),
-                     suggest(layer.name, names));
+                     did_you_mean(layer.name, names));
   }
   complaints.throw_if_any();
 }
@@ -87,7 +89,7 @@ void validate_read(const TimedModel& model, const std::string& file) {
   try {
     validate(model);
   } catch (const InputError& error) {
-    throw amended(error, [&](Diagnostic& each) { each.file = file; });
+    throw amended(error, [&](Complaint& each) { each.file = file; });
   }
 }
 

@@ -3,7 +3,7 @@
 // user to it: nothing is ignored, so an option that a file leaves no room for is an error.
 
 #include "models/layers.hpp"
-#include "traces/layers/complaints.hpp"
+#include "text/file_complaints.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,8 @@
 #include "traces/layers/layer_reader.hpp"
 
+#include "text/byte_source.hpp"
+#include "text/words.hpp"
 #include "traces/layers/bcaffe.hpp"
-#include "traces/layers/byte_source.hpp"
 #include "traces/layers/dreamddp.hpp"
 #include "traces/layers/espresso.hpp"
 #include "traces/layers/kineto.hpp"
@@ -72,7 +73,7 @@ const LayerFormat& format_of(std::string_view head, const std::string& file, con
   }
   FileComplaints complaints{file};
   if (!wanted.empty())
-    complaints.fail({}, "format", fmt::format("unknown format \"{}\"", wanted), suggest(wanted, names));
+    complaints.fail({}, "format", fmt::format("unknown format \"{}\"", wanted), did_you_mean(wanted, names));
   complaints.fail({}, "", head.empty() ? "the file is empty" : "this is none of the formats of layer times",
                   "`contend list layer-formats` shows what can be read");
 }

@@ -2,8 +2,9 @@
 // over its versions (redop and root came, error became #wrong), so they are found by the header; so have the lines of
 // ranks (Group came). What a size is has not: the larger of what a rank sends and receives in all.
 
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
 #include "traces/layers/collective_text.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -1,6 +1,7 @@
 // The output of OSU micro-benchmarks: https://mvapich.cse.ohio-state.edu/benchmarks/.
 
 #include "traces/layers/collective_text.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <cctype>

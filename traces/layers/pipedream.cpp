@@ -1,6 +1,7 @@
 #include "traces/layers/pipedream.hpp"
 
-#include "traces/decimal.hpp"
+#include "text/decimal.hpp"
+#include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,9 @@
 #include "traces/layers/table_csv.hpp"
 
 #include "sim/complaints.hpp"
-#include "traces/csv.hpp"
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
+#include "text/csv.hpp"
+#include "text/words.hpp"
 #include "traces/layers/csv_columns.hpp"
 #include "traces/layers/layer_options.hpp"
 
@@ -41,7 +42,7 @@ LayerKind read_kind(const CsvColumns& columns, const CsvRow& row, FileComplaints
     names.emplace_back(to_string(kind));
   }
   const std::string& text = columns.field(row, "kind");
-  complaints.add({row.line, 0}, "kind", fmt::format("unknown kind \"{}\"", text), suggest(text, names));
+  complaints.add({row.line, 0}, "kind", fmt::format("unknown kind \"{}\"", text), did_you_mean(text, names));
   return LayerKind::elementwise;
 }
 
@@ -80,7 +81,7 @@ LayerTable parse_table_csv(std::string_view text, const std::string& file) {
   try {
     validate(table);
   } catch (const InputError& error) {
-    throw amended(error, [&](Diagnostic& each) { each.file = file; });
+    throw amended(error, [&](Complaint& each) { each.file = file; });
   }
   return table;
 }

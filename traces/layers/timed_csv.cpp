@@ -1,6 +1,6 @@
 #include "traces/layers/timed_csv.hpp"
 
-#include "traces/csv.hpp"
+#include "text/csv.hpp"
 #include "traces/layers/csv_columns.hpp"
 
 #include <climits>

@@ -3,7 +3,7 @@
 // SymbioticLab/Tiresias 959f9b0; Helios: S-Lab-System-Group/HeliosArtifact; Muri: Rivendile/Muri 4e69a78. They were run
 // on these traces, and the averages noted with 1 to 3 decimals; the quantum study is of an event simulator of its own.
 
-#include "validate/schedulers/rules.hpp"
+#include "validate/schedulers/simulator_rules.hpp"
 #include "validate/schedulers/traces.hpp"
 
 #include <span>

@@ -1,6 +1,6 @@
 #include "validate/schedulers/schedulers.hpp"
 
-#include "scenarios/run.hpp"
+#include "scenarios/run/run_scenario.hpp"
 
 #include <algorithm>
 #include <cmath>

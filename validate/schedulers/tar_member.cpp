@@ -1,7 +1,7 @@
 #include "validate/schedulers/tar_member.hpp"
 
 #include "sim/error.hpp"
-#include "traces/layers/byte_source.hpp"
+#include "text/byte_source.hpp"
 
 #include <algorithm>
 #include <charconv>

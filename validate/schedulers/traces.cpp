@@ -1,10 +1,10 @@
 #include "validate/schedulers/traces.hpp"
 
 #include "sim/error.hpp"
-#include "traces/atomic_file.hpp"
-#include "traces/csv.hpp"
+#include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
+#include "text/csv.hpp"
 #include "traces/jobs/import_jobs.hpp"
-#include "traces/layers/byte_source.hpp"
 #include "validate/schedulers/tar_member.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "models/overlap/exchange_cost.hpp"
 #include "models/overlap/exchange_network.hpp"
 #include "network/alpha_beta.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <vector>
 

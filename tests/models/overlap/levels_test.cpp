@@ -4,7 +4,7 @@
 #include "models/overlap/exchange_network.hpp"
 #include "models/overlap/volume.hpp"
 #include "network/collectives/algorithm.hpp"
-#include "network/collectives/run.hpp"
+#include "network/collectives/collective_run.hpp"
 #include "network/topologies/graph_spec.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "models/overlap/link_cost.hpp"
 
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 
 #include <algorithm>

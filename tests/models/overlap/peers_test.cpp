@@ -2,8 +2,9 @@
 
 #include "network/link_matrix.hpp"
 #include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -53,7 +54,7 @@ std::string complaint(const LinkMatrix& links, const PeerRule& rule) {
     static_cast<void>(peer_rounds(links, rule, 1));
     return {};
   } catch (const InputError& error) {
-    return error.diagnostics().front().reason;
+    return error.complaints().front().reason;
   }
 }
 

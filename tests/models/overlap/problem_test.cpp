@@ -53,7 +53,7 @@ TEST_CASE("bad models are refused with every fault") {
     static_cast<void>(overlap_problem(bad, 2, {}));
     FAIL("accepted");
   } catch (const InputError& error) {
-    CHECK(error.diagnostics().size() == 2);
+    CHECK(error.complaints().size() == 2);
   }
   TimedModel empty = model();
   for (TimedLayer& each : empty.layers) each.tensors.clear();

@@ -27,9 +27,9 @@ OverlapProblem three_layers(Time alpha, double beta) {
 }
 
 /// `all-gather 96, ...` of the collectives.
-std::string sent(const GradientCodec& codec, const OverlapProblem& problem, const GradientGroup& group) {
+std::string sent(const CompressionMethod& method, const OverlapProblem& problem, const GradientGroup& group) {
   std::string text;
-  for (const ExchangeStage& stage : codec.stages(problem, group)) {
+  for (const ExchangeStage& stage : method.stages(problem, group)) {
     CHECK((stage.collective || stage.duration > Time{}));
     if (!stage.collective) continue;
     if (!text.empty()) text += ", ";

@@ -1,8 +1,8 @@
 // Methods on servers of several workers, and those that exchange weights at another moment than gradients.
 
 #include "models/overlap/bound.hpp"
+#include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/iteration.hpp"
-#include "models/overlap/measure.hpp"
 #include "models/overlap/volume.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
@@ -159,23 +159,23 @@ TEST_CASE("an asynchronous average is sent in as many pieces as fit into the com
   // Computing takes 300 us, an all-reduce of m bytes among 4 workers 30 us and 1.5 ns a byte: 180,000 bytes fit.
   OverlapProblem problem = problem_on(4, 1);
   problem.gradients = {{1, Bytes{400'000}, 100'000, 1}, {0, Bytes{200'000}, 50'000, 1}};
-  const auto codec = compression("async-average");
-  CHECK(codec->stages(problem, {0, 0}).empty());
-  CHECK(codec->stages(problem, {0, 1})[1].bytes == Bytes{150'000});
+  const auto compressor = compression("async-average");
+  CHECK(compressor->stages(problem, {0, 0}).empty());
+  CHECK(compressor->stages(problem, {0, 1})[1].bytes == Bytes{150'000});
   problem.gradients[1].size = Bytes{140'000};  // 3 x 180,000: as a whole
-  CHECK(codec->stages(problem, {1, 1})[1].bytes == Bytes{180'000});
+  CHECK(compressor->stages(problem, {1, 1})[1].bytes == Bytes{180'000});
   problem.gradients[1].size = Bytes{140'001};
-  CHECK(codec->stages(problem, {1, 1})[1].bytes == Bytes{135'001});
+  CHECK(compressor->stages(problem, {1, 1})[1].bytes == Bytes{135'001});
   problem.cost = ExchangeCost::ring(4, {Time::microseconds(50), TimePerByte{1}, {}});  // 6 x 50
-  CHECK_THROWS_AS(static_cast<void>(codec->stages(problem, {0, 1})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(compressor->stages(problem, {0, 1})), InputError);
 }
 
 TEST_CASE("an iteration that averages asynchronously is computing and kernels, to the nanosecond") {
   std::size_t compared = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     OverlapProblem problem = random_levels(seed);
-    const auto codec = compression("async-average");
-    problem.codec = codec.get();
+    const auto compressor = compression("async-average");
+    problem.method = compressor.get();
     for (const char* name : {"bsp", "wfbp", "mg-wfbp", "asc-wfbp"}) {
       const auto graph = plan(*fusion(name), problem);
       if (!graph) continue;
@@ -193,9 +193,9 @@ TEST_CASE("when weights are exchanged, by hand: one gradient, forward 10 us, bac
   problem.layers = {{"only", Time::microseconds(10), Time::microseconds(20)}};
   problem.gradients = {{0, Bytes{30'000}, 7'500, 1}};
   const auto time = [&](const char* method) {
-    const auto codec = compression(method);
-    problem.codec = codec.get();
-    problem.phase = static_cast<int>(codec->phases().size()) - 1;
+    const auto compressor = compression(method);
+    problem.method = compressor.get();
+    problem.phase = static_cast<int>(compressor->phases().size()) - 1;
     const IterationGraph graph = fusion("bsp")->plan(problem).graph;
     const auto kernels = graph.compute_per_rank(RoleId{0U}) - Time::microseconds(30);
     return Time::nanoseconds(std::llround(steady_state(graph, problem.cost).iteration_ns)) - kernels;
@@ -212,8 +212,8 @@ TEST_CASE(
                     {"middle", Time::microseconds(50), Time::microseconds(100)},
                     {"high", Time::microseconds(50), Time::microseconds(100)}};
   problem.gradients = {{2, Bytes{4000}, 1000, 1}, {0, Bytes{4000}, 1000, 1}};
-  const auto codec = compression("byte-grad");
-  problem.codec = codec.get();
+  const auto compressor = compression("byte-grad");
+  problem.method = compressor.get();
   const IterationGraph graph = fusion("wfbp")->plan(problem).graph;
   SteadyStateOptions options;
   options.iterations = 2;
@@ -255,14 +255,14 @@ TEST_CASE("every method on levels under every fusion policy: the fast executor e
   std::size_t compared = 0;
   std::map<std::string, std::size_t, std::less<>> of_method;
   for (std::uint64_t seed = 0; seed < effort(std::uint64_t{60}); ++seed) {
-    for (const PolicyRow<GradientCodec>& method : compression_policies()) {
+    for (const PolicyRow<CompressionMethod>& method : compression_policies()) {
       if (method.name == "none") continue;
       OverlapProblem problem = random_levels(seed);
       const bool second = seed % 2 == 1;
-      const auto codec = compression(
+      const auto compressor = compression(
           method.name, {{"hierarchical", second && problem.cost.levels()}, {"leaders", second}, {"density", 0.01}});
-      problem.codec = codec.get();
-      problem.phase = static_cast<int>(seed % codec->phases().size());
+      problem.method = compressor.get();
+      problem.phase = static_cast<int>(seed % compressor->phases().size());
       for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
         const auto graph = plan(*fusion(row.name), problem);
         if (!graph) continue;
@@ -290,8 +290,8 @@ TEST_CASE("no dense all-reduce on levels beats the lower bound") {
     OverlapProblem problem = random_levels(seed);
     const double bound = static_cast<double>(iteration_bound(problem).value().ns());
     for (const bool leaders : {false, true}) {
-      const auto codec = compression("hierarchical", {{"leaders", leaders}});
-      problem.codec = codec.get();
+      const auto compressor = compression("hierarchical", {{"leaders", leaders}});
+      problem.method = compressor.get();
       for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
         const auto policy = fusion(row.name);
         const auto graph = plan(*policy, problem);

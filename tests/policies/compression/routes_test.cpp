@@ -1,8 +1,8 @@
 // The same methods by other collectives, and by parameter servers.
 #include "models/devices.hpp"
-#include "models/overlap/measure.hpp"
+#include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
@@ -37,11 +37,11 @@ OverlapProblem three_gradients(bool servers = false) {
 std::string sent(std::string_view name, MessageRoute route, const Given& given = {}, int phase = 1) {
   OverlapProblem problem = three_gradients(route == MessageRoute::server);
   problem.collective = route == MessageRoute::server ? MessageRoute::usual : route;
-  const auto codec = compression(name, given);
-  CHECK_FALSE(codec->refusal(route));
-  problem.phase = std::min(phase, static_cast<int>(codec->phases().size()) - 1);
+  const auto compressor = compression(name, given);
+  CHECK_FALSE(compressor->refusal(route));
+  problem.phase = std::min(phase, static_cast<int>(compressor->phases().size()) - 1);
   std::string text;
-  for (const ExchangeStage& stage : codec->stages(problem, {0, 2})) {
+  for (const ExchangeStage& stage : compressor->stages(problem, {0, 2})) {
     if (!stage.collective) continue;
     if (!text.empty()) text += ", ";
     text += stage.name + " " + std::to_string(stage.bytes.count());
@@ -99,9 +99,9 @@ TEST_CASE("what is pushed to servers and pulled, by hand") {
 TEST_CASE("what can't be done is refused with a reason") {
   const auto refused = [](std::string_view name) {
     std::string text;
-    const auto codec = compression(name);
-    for (const MessageRoute route : kForced) text += codec->refusal(route) ? '-' : '+';
-    CHECK_FALSE(codec->refusal(MessageRoute::usual));
+    const auto compressor = compression(name);
+    for (const MessageRoute route : kForced) text += compressor->refusal(route) ? '-' : '+';
+    CHECK_FALSE(compressor->refusal(MessageRoute::usual));
     return text;
   };
   // All-reduce, all-gather, scatter-gather, servers.
@@ -119,15 +119,15 @@ TEST_CASE("what can't be done is refused with a reason") {
 
 TEST_CASE("methods by every route that they take: planners see it, and the engine ends on the fast executor's ns") {
   int combinations = 0;
-  for (const PolicyRow<GradientCodec>& method : compression_policies()) {
+  for (const PolicyRow<CompressionMethod>& method : compression_policies()) {
     if (method.name == "none") continue;
-    const auto codec = compression(method.name);
+    const auto compressor = compression(method.name);
     for (const MessageRoute route : kForced) {
-      if (codec->refusal(route)) continue;
+      if (compressor->refusal(route)) continue;
       OverlapProblem problem = three_gradients(route == MessageRoute::server);
       if (route != MessageRoute::server) problem.collective = route;
-      problem.codec = codec.get();
-      problem.phase = static_cast<int>(codec->phases().size()) - 1;
+      problem.method = compressor.get();
+      problem.phase = static_cast<int>(compressor->phases().size()) - 1;
       for (const char* policy : {"wfbp", "mg-wfbp", "omgs", "ddp"}) {
         INFO(std::string{method.name}, " by route ", static_cast<int>(route), " with ", std::string{policy});
         const IterationGraph graph = fusion(policy)->plan(problem).graph;

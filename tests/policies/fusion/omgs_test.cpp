@@ -1,6 +1,6 @@
-#include "models/overlap/measure.hpp"
+#include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 /// Selects for `launch` ns and gamma x log2(x) of x bytes, then gathers `share` of the bytes; nothing after that, so
 /// that the recursion of the paper is exact.
-class Selection final : public GradientCodec {
+class Selection final : public CompressionMethod {
  public:
   Selection(std::int64_t launch, double gamma, std::int64_t share) : launch_{launch}, gamma_{gamma}, share_{share} {}
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
@@ -50,7 +50,7 @@ OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vecto
 }
 
 /// A message of m bytes: 10 ns of selection, an all-gather of m / 10 + 1 bytes.
-class TenNs final : public GradientCodec {
+class TenNs final : public CompressionMethod {
  public:
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
@@ -98,8 +98,8 @@ TEST_CASE("OMGS by hand: merged while the wait is shorter than a start-up and a 
   //   {0, 1, 2}:   ready at 60, selected at 70, 70..97
   // The walk: merging 0 and 1 waits 20 + 10 - 10 - 10 - 0 = 10 and saves 17 + 17 - 22 = 12; with 2 the same.
   OverlapProblem problem = chain({20, 20, 20}, {50, 50, 50}, 12);
-  const TenNs codec;
-  problem.codec = &codec;
+  const TenNs method;
+  problem.method = &method;
   CHECK(stream_end_ns(problem, every_gradient(problem)) == 107);
   CHECK(stream_end_ns(problem, {{0, 1}, {2, 2}}) == 97);
   CHECK(stream_end_ns(problem, {{0, 0}, {1, 2}}) == 102);
@@ -107,7 +107,7 @@ TEST_CASE("OMGS by hand: merged while the wait is shorter than a start-up and a 
   CHECK(ends(omgs_merge(problem)) == std::vector<std::size_t>{2});
   // With alpha 9 it saves 9, less than it waits.
   OverlapProblem quick = chain({20, 20, 20}, {50, 50, 50}, 9);
-  quick.codec = &codec;
+  quick.method = &method;
   CHECK(ends(omgs_merge(quick)) == std::vector<std::size_t>{0, 1, 2});
 }
 
@@ -130,8 +130,8 @@ TEST_CASE("how often the walk of OMGS finds the best of all merges") {
   double worst = 1;
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
     OverlapProblem problem = whole_problem(seed, 9);
-    const Selection codec = selection_of(problem, seed);
-    problem.codec = &codec;
+    const Selection method = selection_of(problem, seed);
+    problem.method = &method;
     INFO("seed ", seed, ": ", describe(problem));
     const std::size_t n = problem.gradients.size();
     double best = stream_end_ns(problem, one_group(problem));
@@ -155,8 +155,8 @@ TEST_CASE("how often the walk of OMGS finds the best of all merges") {
 TEST_CASE("the recursion of OMGS ends on the engine's ns") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     OverlapProblem problem = whole_problem(seed, 12);
-    const Selection codec = selection_of(problem, seed);
-    problem.codec = &codec;
+    const Selection method = selection_of(problem, seed);
+    problem.method = &method;
     const auto n = static_cast<std::uint32_t>(problem.gradients.size());
     double kernels = 0;
     for (const MergePlan& plan :

@@ -1,6 +1,6 @@
 #include "tests/policies/fusion/random_problem.hpp"
 
-#include "sim/random.hpp"
+#include "sim/random_stream.hpp"
 
 #include <span>
 #include <stdexcept>
@@ -104,8 +104,8 @@ std::unique_ptr<FusionPolicy> fusion(std::string_view name,
   return make(fusion_policies(), name, given);
 }
 
-std::unique_ptr<GradientCodec> compression(std::string_view name,
-                                           const std::vector<std::pair<std::string, ParameterValue>>& given) {
+std::unique_ptr<CompressionMethod> compression(std::string_view name,
+                                               const std::vector<std::pair<std::string, ParameterValue>>& given) {
   return make(compression_policies(), name, given);
 }
 

@@ -2,7 +2,7 @@
 // Random models and networks for the properties of schedules.
 
 #include "models/overlap/problem.hpp"
-#include "policies/fusion/merge.hpp"
+#include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ProblemRange {
 /// The policy of that name; parameters as given, else as usual.
 [[nodiscard]] std::unique_ptr<FusionPolicy> fusion(
     std::string_view name, const std::vector<std::pair<std::string, ParameterValue>>& given = {});
-[[nodiscard]] std::unique_ptr<GradientCodec> compression(
+[[nodiscard]] std::unique_ptr<CompressionMethod> compression(
     std::string_view name, const std::vector<std::pair<std::string, ParameterValue>>& given = {});
 
 /// Kernels by the roofline of V100-SXM2.

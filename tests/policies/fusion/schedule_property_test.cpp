@@ -1,7 +1,7 @@
 // What holds for every fusion policy on every model and network.
 
 #include "models/overlap/bound.hpp"
-#include "models/overlap/measure.hpp"
+#include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"

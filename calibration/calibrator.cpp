@@ -1,0 +1,345 @@
+#include "calibration/calibrator.hpp"
+
+#include "calibration/device_watch.hpp"
+#include "calibration/open_device.hpp"
+#include "calibration/predictor.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+constexpr double kCheckpointSeconds = 5, kLookSeconds = 1;
+/// What an operation may take: this many times its share of what is left, and never less than is of use.
+constexpr double kShares = 1.5, kLeastLimit = 0.05;
+/// A slow one may take this share of all that is left, for the fewest samples.
+constexpr double kPatience = 0.02;
+/// The first shape of all tables is measured first, then every 8th, every 4th, every 2nd, and the rest: when time ends
+/// early, all operators are known, less finely.
+int round_of(std::size_t place) {
+  constexpr int kLastRound = 4, kCoarsest = 3;
+  return place == 0 ? 0 : kLastRound - std::min(kCoarsest, std::countr_zero(place));
+}
+/// What takes at least so long shows the rates of the device; what is shorter shows what a launch costs.
+constexpr double kSteadySeconds = 1e-3;
+/// Executions that a measurement needs at the very least, warm-up among them.
+constexpr double kLeastExecutions = 8;
+
+RepetitionRules rules_of(CalibrationMode mode) {
+  RepetitionRules rules;
+  if (mode == CalibrationMode::quick) {
+    rules.half_width = 0.02;
+    rules.sample_seconds = 5e-4;
+    rules.limit_seconds = 1;
+  } else {
+    rules.limit_seconds = 2;
+    rules.warm_up_seconds = 5e-3;
+    rules.least_samples = 20;
+  }
+  return rules;
+}
+
+CalibrationProfile head_of(const contend_backend& backend, const CalibrationRequest& request,
+                           const contend_device_info& info) {
+  CalibrationProfile out;
+  out.name = request.name.empty() ? profile_name(info.name) : request.name;
+  out.backend = backend.name;
+  out.device = info.name;
+  out.driver = info.driver;
+  out.runtime = info.runtime;
+  out.libraries = info.libraries;
+  out.date = request.date;
+  out.version = request.version;
+  out.mode = to_string(request.mode);
+  out.complete = false;
+  out.memory_bytes = info.memory_bytes;
+  out.multiprocessors = info.multiprocessors;
+  out.capability = info.capability;
+  out.clock_mhz = info.clock_mhz;
+  out.memory_clock_mhz = info.memory_clock_mhz;
+  return out;
+}
+
+void check_same(const CalibrationProfile& begun, const CalibrationProfile& now) {
+  std::vector<Complaint> faults;
+  const auto compare = [&](const char* key, const std::string& before, const std::string& after) {
+    if (before == after) return;
+    Complaint fault;
+    fault.key = key;
+    fault.reason = fmt::format("the profile says \"{}\", here it is \"{}\"", before, after);
+    fault.hint = "go on only with a profile of the same; write to another file to begin anew";
+    faults.push_back(std::move(fault));
+  };
+  compare("backend", begun.backend, now.backend);
+  compare("device", begun.device, now.device);
+  compare("driver", begun.driver, now.driver);
+  compare("runtime", begun.runtime, now.runtime);
+  compare("libraries", begun.libraries, now.libraries);
+  compare("version", begun.version, now.version);
+  compare("mode", begun.mode, now.mode);
+  if (!faults.empty()) throw InputError{std::move(faults)};
+}
+
+class Calibration {
+ public:
+  Calibration(const contend_backend& backend, const CalibrationRequest& request, const CalibrationHooks& hooks,
+              const std::optional<CalibrationProfile>& begun)
+      : backend_{backend},
+        request_{request},
+        hooks_{hooks},
+        begin_{hooks.clock()},
+        device_{backend, request.device},
+        watch_{backend},
+        rules_{rules_of(request.mode)} {
+    result_.profile = head_of(backend, request, device_.info());
+    plan_ = design({.mode = request.mode,
+                    .memory_bytes = std::min(device_.info().memory_bytes, device_.info().free_bytes),
+                    .devices = device_.info().devices},
+                   request.groups);
+    if (begun) take_over(*begun);
+    list_items();
+    total_ = left_ = items_.size();
+  }
+
+  CalibrationResult run() {
+    watch_.look("the start");
+    checkpoint();
+    for (const Item& each : items_) {
+      if (!measure_item(each)) break;
+    }
+    watch_.look("the end");
+    result_.profile = assembled();
+    for (OperatorTable& each : result_.profile.tables)
+      each.cross_validation = OperatorPredictor::cross_validation(each);
+    result_.profile.complete = result_.end == CalibrationEnd::finished;
+    return std::move(result_);
+  }
+
+ private:
+  using Key = std::pair<std::size_t, DataType>;  ///< place in operators(), type
+  struct Entry {
+    std::map<OperatorShape, OperatorSample> samples;
+    std::map<OperatorShape, std::string> skipped;  ///< reasons; an empty shape: all
+    double flop_rate = 0, byte_rate = 0;           ///< the best of steady ones; 0: none yet
+  };
+
+  struct Item {
+    const DesignedTable* table;
+    const OperatorShape* shape;
+    std::pair<bool, int> turn;  ///< whether it was missed before, its round
+  };
+
+  static Key key_of(std::string_view name, DataType type) {
+    return {static_cast<std::size_t>(find_operator(name) - operators().data()), type};
+  }
+
+  void take_over(const CalibrationProfile& begun) {
+    check_same(begun, result_.profile);
+    if (request_.name.empty()) result_.profile.name = begun.name;
+    earlier_warnings_ = begun.warnings;
+    for (const OperatorTable& table : begun.tables) {
+      Entry& entry = entries_[key_of(table.name, table.type)];
+      for (const OperatorSample& sample : table.samples) {
+        entry.samples.emplace(sample.shape, sample);
+        note_rates(*find_operator(table.name), table.type, sample, entry);
+      }
+    }
+    for (const SkippedOperation& each : begun.skipped) {
+      const bool again = std::any_of(plan_.begin(), plan_.end(), [&](const DesignedTable& table) {
+        return table.info->name == each.name && table.type == each.type;
+      });
+      const Key key = key_of(each.name, each.type);
+      if (again)
+        missed_.insert({key, each.shape});
+      else
+        entries_[key].skipped[each.shape] = each.reason;
+    }
+  }
+
+  /// What is to be measured, in order. Of one that was begun last what could not be measured then: if it was that which
+  /// took the device away, the others come first.
+  void list_items() {
+    for (const DesignedTable& table : plan_) {
+      const Key key = key_of(table.info->name, table.type);
+      Entry& entry = entries_[key];
+      if (!table.skipped.empty()) entry.skipped[{}] = table.skipped;
+      for (std::size_t i = 0; i < table.shapes.size(); ++i) {
+        const bool missed = missed_.contains({key, table.shapes[i]}) || missed_.contains({key, {}});
+        if (!entry.samples.contains(table.shapes[i]))
+          items_.push_back({&table, &table.shapes[i], {missed, round_of(i)}});
+      }
+    }
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
+  }
+
+  /// False: no more of them.
+  bool measure_item(const Item& item) {
+    const DesignedTable& table = *item.table;
+    if (hooks_.cancelled && hooks_.cancelled()) {
+      result_.end = CalibrationEnd::cancelled;
+      return false;
+    }
+    if (hooks_.progress)
+      hooks_.progress({.op = table.info->name,
+                       .type = table.type,
+                       .done = total_ - left_,
+                       .total = total_,
+                       .seconds_left = seconds_left()});
+    if (!measure_one(table, *item.shape, entries_[key_of(table.info->name, table.type)])) return false;
+    --left_;
+    now_and_then(table);
+    return true;
+  }
+
+  /// False: the device is lost.
+  bool measure_one(const DesignedTable& table, const OperatorShape& shape, Entry& entry) {
+    const double budget_left = request_.budget_seconds - elapsed();
+    RepetitionRules rules = rules_;
+    const double share = kShares * budget_left / static_cast<double>(left_);
+    rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
+    rules.patience_seconds = std::max(rules.limit_seconds, kPatience * budget_left);
+    if (budget_left < kLeastLimit) {
+      entry.skipped[shape] = no_time();
+      return true;
+    }
+    const OperatorWork work = table.info->work(shape, table.type);
+    const double guess = std::max(entry.flop_rate > 0 ? work.flops / entry.flop_rate : 0,
+                                  entry.byte_rate > 0 ? work.bytes / entry.byte_rate : 0);
+    if (kLeastExecutions * guess > rules.patience_seconds) {
+      entry.skipped[shape] = fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess,
+                                         rules.patience_seconds, kLeastExecutions);
+      return true;
+    }
+    const MeasuredOperation found = measure(backend_, *table.info, table.type, shape, rules, hooks_.clock);
+    if (found.sample) {
+      entry.samples.emplace(shape, *found.sample);
+      note_rates(*table.info, table.type, *found.sample, entry);
+      if (found.drifted) ++drifted_;
+      return true;
+    }
+    entry.skipped[shape] = found.reason;
+    return found.status != CONTEND_FAILED || reopen();
+  }
+
+  bool reopen() {
+    result_.message = device_.reopen();
+    if (result_.message.empty()) return true;
+    result_.end = CalibrationEnd::device_lost;
+    return false;
+  }
+
+  static void note_rates(const OperatorInfo& info, DataType type, const OperatorSample& sample, Entry& entry) {
+    if (sample.seconds < kSteadySeconds) return;
+    const OperatorWork work = info.work(sample.shape, type);
+    entry.flop_rate = std::max(entry.flop_rate, work.flops / sample.seconds);
+    entry.byte_rate = std::max(entry.byte_rate, work.bytes / sample.seconds);
+  }
+
+  void now_and_then(const DesignedTable& table) {
+    const double now = elapsed();
+    if (now - looked_ >= kLookSeconds) {
+      looked_ = now;
+      watch_.look(fmt::format("{} {}", table.info->name, to_string(table.type)));
+    }
+    if (now - saved_ >= kCheckpointSeconds) checkpoint();
+  }
+
+  void checkpoint() {
+    if (hooks_.checkpoint) hooks_.checkpoint(assembled());
+    saved_ = elapsed();
+  }
+
+  [[nodiscard]] double elapsed() const { return hooks_.clock() - begin_; }
+  [[nodiscard]] double seconds_left() const {
+    const double budget = std::max(0.0, request_.budget_seconds - elapsed());
+    const std::size_t done = total_ - left_;
+    if (done == 0) return budget;
+    return std::min(budget, elapsed() / static_cast<double>(done) * static_cast<double>(left_));
+  }
+
+  [[nodiscard]] CalibrationProfile assembled() const {
+    CalibrationProfile out = result_.profile;
+    for (const auto& [key, entry] : entries_) {
+      const auto& [place, type] = key;
+      if (!entry.samples.empty()) {
+        OperatorTable table{.name = std::string{operators()[place].name}, .type = type, .samples = {}};
+        for (const auto& [shape, sample] : entry.samples) table.samples.push_back(sample);
+        out.tables.push_back(std::move(table));
+      }
+      add_skipped(key, entry, out.skipped);
+    }
+    out.warnings = warnings();
+    return out;
+  }
+
+  [[nodiscard]] std::string no_time() const { return fmt::format("no time left of {:g} s", request_.budget_seconds); }
+
+  /// One line for all shapes of an operator where none of several could be measured and the reason is the same; for
+  /// those that there was no time to try it is, too.
+  void add_skipped(const Key& key, const Entry& entry, std::vector<SkippedOperation>& out) const {
+    const auto add = [&](const OperatorShape& shape, const std::string& reason) {
+      out.push_back({std::string{operators()[key.first].name}, key.second, shape, reason});
+    };
+    std::set<std::string> reasons;
+    for (const auto& [shape, reason] : entry.skipped) reasons.insert(reason);
+    if (reasons.size() > 1) reasons.erase(no_time());
+    if (entry.samples.empty() && entry.skipped.size() > 1 && reasons.size() == 1) return add({}, *reasons.begin());
+    for (const auto& [shape, reason] : entry.skipped) add(shape, reason);
+  }
+
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    std::vector<std::string> out = earlier_warnings_, now = watch_.warnings();
+    if (drifted_ > 0) now.push_back(fmt::format("points that still moved when their time was over: {}", drifted_));
+    for (std::string& each : now)
+      if (std::find(out.begin(), out.end(), each) == out.end()) out.push_back(std::move(each));
+    return out;
+  }
+
+  const contend_backend& backend_;
+  const CalibrationRequest& request_;
+  const CalibrationHooks& hooks_;
+  double begin_;
+  OpenDevice device_;
+  DeviceWatch watch_;
+  RepetitionRules rules_;
+  std::vector<DesignedTable> plan_;
+  std::vector<Item> items_;  ///< of the plan
+  std::map<Key, Entry> entries_;
+  std::set<std::pair<Key, OperatorShape>> missed_;  ///< in the one that was begun, of the plan; an empty shape: all
+  std::vector<std::string> earlier_warnings_;
+  std::size_t left_ = 0, total_ = 0;  ///< operations
+  double looked_ = 0, saved_ = 0;     ///< elapsed seconds then
+  int drifted_ = 0;
+  CalibrationResult result_;
+};
+
+}  // namespace
+
+CalibrationResult calibrate(const contend_backend& backend, const CalibrationRequest& request,
+                            const CalibrationHooks& hooks, const std::optional<CalibrationProfile>& begun) {
+  CONTEND_CHECK(request.budget_seconds > 0 && hooks.clock, "a calibration without time");
+  return Calibration{backend, request, hooks, begun}.run();
+}
+
+std::string profile_name(std::string_view device) {
+  std::string out;
+  for (const char c : device) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'), capital = c >= 'A' && c <= 'Z';
+    if (letter || capital)
+      out += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!out.empty() && out.back() != '-')
+      out += '-';
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out.empty() ? "device" : out;
+}
+
+}  // namespace contend

@@ -1,0 +1,111 @@
+// attention, attention_backward: softmax(Q K^T / sqrt(head size)) V without a mask, fused, scores never in memory (Dao
+// et al., "FlashAttention", NeurIPS 2022). Own kernels rather than cuDNN's: they run on every device, and tests hold
+// them against plain loops. fp16 and bf16 use tensor cores on devices that have mma.m16n8k16 (attention_matrix.cu),
+// fp32 and older devices multiply-adds (attention_plain.cu). Libraries tuned for one generation may well be faster:
+// what is measured here is an upper bound of the time of attention there.
+//
+// The backward pass has a kernel for dK and dV, over blocks of keys, and one for dQ, over blocks of queries. Both
+// compute scores anew: 7 products instead of the 5 of an algorithm that adds up dQ by atomics, and the same bits in
+// every run. Tensors: `q`, `k`, `v`, `o`, `lse`, `do`, `dq`, `dk`, `dv`. Heads of up to 128.
+#include "calibration/cuda/attention.cuh"
+
+#include <cmath>
+
+namespace contend::cuda {
+
+namespace {
+
+/// A warp a row.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    sum_products(const T* o, const T* d_o, float* delta, std::int64_t rows, int size) {
+  const std::int64_t row = thread_index() / 32;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int i = static_cast<int>(threadIdx.x % 32); i < size; i += 32) {
+    sum += to_float(o[row * size + i]) * to_float(d_o[row * size + i]);
+  }
+  sum = reduce_warp(sum, Plus{});
+  if (threadIdx.x % 32 == 0) delta[row] = sum;
+}
+
+template <class T>
+AttentionTensors<T> make_tensors(Operation& operation, const Request& request) {
+  const std::int64_t heads = elements_of({request.shape[0], request.shape[1]});
+  const std::int64_t sequence = request.shape[2], size = request.shape[3];
+  if (size > kLargestHead) fail(CONTEND_UNSUPPORTED, "heads larger than 128 have no kernel");
+  // Kernels have a block for each 32 rows of a head, or a warp for each row.
+  if (sequence > (1 << 24) || heads > 0x7fffffff / ((sequence + 31) / 32) || heads > 0x3fffffff / sequence * 8) {
+    fail(CONTEND_UNSUPPORTED, "more rows of heads than a grid has blocks for");
+  }
+  const std::int64_t elements = elements_of({heads, sequence, size});
+  AttentionTensors<T> t{};
+  t.heads = heads;
+  t.sequence = static_cast<int>(sequence);
+  t.size = static_cast<int>(size);
+  t.scale = 1 / std::sqrt(static_cast<float>(size));
+  t.q = operation.tensor<T>("q", elements, Fill::normal);
+  t.k = operation.tensor<T>("k", elements, Fill::normal);
+  t.v = operation.tensor<T>("v", elements, Fill::normal);
+  t.o = operation.tensor<T>("o", elements);
+  t.lse = operation.tensor<float>("lse", heads * sequence);
+  return t;
+}
+
+template <class T>
+void launch_forward(const Session& session, const AttentionTensors<T>& t, cudaStream_t stream) {
+  if constexpr (sizeof(T) == 2) {
+    if (session.capability >= 80) return launch_matrix_attention(t, stream);
+  }
+  launch_plain_attention(t, stream);
+}
+
+template <class T>
+void launch_backward(const Session& session, const AttentionTensors<T>& t, cudaStream_t stream) {
+  const std::int64_t rows = t.heads * t.sequence;
+  const auto blocks = static_cast<unsigned>((rows + kThreads / 32 - 1) / (kThreads / 32));
+  sum_products<<<blocks, kThreads, 0, stream>>>(t.o, t.d_o, t.delta, rows, t.size);
+  if constexpr (sizeof(T) == 2) {
+    if (session.capability >= 80) return launch_matrix_attention_gradients(t, stream);
+  }
+  launch_plain_attention_gradients(t, stream);
+}
+
+Operation attention(Session& session, const Request& request) {
+  return by_type(request, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    Operation operation;
+    const auto t = make_tensors<T>(operation, request);
+    operation.execute = [t, &session](cudaStream_t stream) { launch_forward(session, t, stream); };
+    return operation;
+  });
+}
+
+Operation attention_backward(Session& session, const Request& request) {
+  return by_type(request, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    Operation operation;
+    auto t = make_tensors<T>(operation, request);
+    const std::int64_t rows = t.heads * t.sequence, elements = rows * t.size;
+    t.d_o = operation.tensor<T>("do", elements, Fill::normal);
+    t.delta = operation.tensor<float>("delta", rows);
+    t.dq = operation.tensor<T>("dq", elements);
+    t.dk = operation.tensor<T>("dk", elements);
+    t.dv = operation.tensor<T>("dv", elements);
+    if constexpr (sizeof(T) == 2) {
+      if (session.capability >= 80) allow_matrix_attention<T>();
+    }
+    launch_forward(session, t, nullptr);  // the o and lse that belong to these tensors
+    check(cudaGetLastError(), "launching a kernel");
+    operation.execute = [t, &session](cudaStream_t stream) { launch_backward(session, t, stream); };
+    return operation;
+  });
+}
+
+}  // namespace
+
+Entries attention_operators() {
+  return {{"attention", 4, attention}, {"attention_backward", 4, attention_backward}};
+}
+
+}  // namespace contend::cuda

@@ -1,0 +1,185 @@
+// gemm: `batch` products of cuBLASLt, the algorithm its heuristic's first choice with 32 MiB of work space, as
+// frameworks have it. Sums are kept in fp32. Row by row, `a` is m x k, `b` n x k and `d` m x n: a linear layer's input,
+// weights and output. To cuBLASLt, which reads column by column, that is the transpose of d as b, transposed, times a;
+// it is also the only layout of fp8. Products of fp8 are written as bf16, and need n and k divisible by 16. Memory: the
+// three tensors and the work space.
+#include "calibration/cuda/gemm.cuh"
+
+#include <array>
+
+namespace contend::cuda {
+
+namespace {
+
+constexpr size_t kWorkspace = 32U << 20U;
+
+void check(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  cudaGetLastError();
+  const contend_status answer = status == CUBLAS_STATUS_ALLOC_FAILED    ? CONTEND_OUT_OF_MEMORY
+                                : status == CUBLAS_STATUS_NOT_SUPPORTED ? CONTEND_UNSUPPORTED
+                                : status == CUBLAS_STATUS_ARCH_MISMATCH ? CONTEND_UNSUPPORTED
+                                : status == CUBLAS_STATUS_INVALID_VALUE ? CONTEND_UNSUPPORTED
+                                                                        : CONTEND_FAILED;
+  fail(answer, std::string("cuBLASLt, ") + call + ": " + cublasLtGetStatusString(status));
+}
+
+struct Blas {
+  explicit Blas(Session&) : workspace(allocate(kWorkspace)) { check(cublasLtCreate(&handle), "opening the library"); }
+  ~Blas() { cublasLtDestroy(handle); }
+  Blas(const Blas&) = delete;
+  Blas& operator=(const Blas&) = delete;
+
+  DeviceMemory workspace;
+  cublasLtHandle_t handle = nullptr;
+};
+
+/// A product that is ready; owns the descriptions that the library reads at every call.
+class Plan {
+ public:
+  Plan(Blas& blas, const void* a, const void* b, void* d) : blas_(blas), a_(a), b_(b), d_(d) {}
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  void describe(const Product& product);
+  void choose();
+  void enqueue(cudaStream_t stream) const;
+
+ private:
+  Blas& blas_;
+  const void* a_;
+  const void* b_;
+  void* d_;
+  cublasLtMatmulDesc_t operation_ = nullptr;
+  std::array<cublasLtMatrixLayout_t, 3> layouts_{};
+  cublasLtMatmulPreference_t preference_ = nullptr;
+  cublasLtMatmulHeuristicResult_t chosen_{};
+};
+
+cudaDataType_t data_type(Type type) {
+  switch (type) {
+    case Type::fp16:
+      return CUDA_R_16F;
+    case Type::bf16:
+      return CUDA_R_16BF;
+    case Type::fp8:
+      return CUDA_R_8F_E4M3;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+template <class Attribute>
+void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t which, const Attribute& value) {
+  check(cublasLtMatmulDescSetAttribute(operation, which, &value, sizeof(value)), "describing the product");
+}
+
+cublasLtMatrixLayout_t layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns, std::int64_t batch) {
+  cublasLtMatrixLayout_t made = nullptr;
+  check(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns),
+                                   rows),
+        "describing a matrix");
+  if (batch == 1) return made;
+  const auto count = static_cast<std::int32_t>(batch);
+  const std::int64_t stride = rows * columns;
+  cublasStatus_t status =
+      cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count));
+  if (status == CUBLAS_STATUS_SUCCESS) {
+    status =
+        cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof(stride));
+  }
+  if (status != CUBLAS_STATUS_SUCCESS) cublasLtMatrixLayoutDestroy(made);
+  check(status, "describing a matrix");
+  return made;
+}
+
+Plan::~Plan() {
+  if (preference_ != nullptr) cublasLtMatmulPreferenceDestroy(preference_);
+  for (const cublasLtMatrixLayout_t each : layouts_) {
+    if (each != nullptr) cublasLtMatrixLayoutDestroy(each);
+  }
+  if (operation_ != nullptr) cublasLtMatmulDescDestroy(operation_);
+}
+
+void Plan::describe(const Product& product) {
+  const auto compute = product.type == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  check(cublasLtMatmulDescCreate(&operation_, compute, CUDA_R_32F), "describing the product");
+  set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, product.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(operation_, CUBLASLT_MATMUL_DESC_TRANSB, product.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+  const cudaDataType_t in = data_type(product.type);
+  const cudaDataType_t out = product.type == Type::fp8 ? CUDA_R_16BF : in;
+  const auto [batch, m, n, k] = std::array{product.batch, product.m, product.n, product.k};
+  layouts_[0] = product.transpose_a ? layout(in, k, m, batch) : layout(in, m, k, batch);
+  layouts_[1] = product.transpose_b ? layout(in, n, k, batch) : layout(in, k, n, batch);
+  layouts_[2] = layout(out, m, n, batch);
+}
+
+void Plan::choose() {
+  check(cublasLtMatmulPreferenceCreate(&preference_), "choosing an algorithm");
+  check(cublasLtMatmulPreferenceSetAttribute(preference_, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
+                                             sizeof(kWorkspace)),
+        "choosing an algorithm");
+  int found = 0;
+  check(cublasLtMatmulAlgoGetHeuristic(blas_.handle, operation_, layouts_[0], layouts_[1], layouts_[2], layouts_[2],
+                                       preference_, 1, &chosen_, &found),
+        "choosing an algorithm");
+  if (found == 0 || chosen_.state != CUBLAS_STATUS_SUCCESS)
+    fail(CONTEND_UNSUPPORTED, "cuBLASLt has no algorithm for this shape");
+}
+
+void Plan::enqueue(cudaStream_t stream) const {
+  const float one = 1, zero = 0;
+  check(cublasLtMatmul(blas_.handle, operation_, &one, a_, layouts_[0], b_, layouts_[1], &zero, d_, layouts_[2], d_,
+                       layouts_[2], &chosen_.algo, blas_.workspace.get(), kWorkspace, stream),
+        "multiplying");
+}
+
+template <class In, class Out>
+Operation gemm_of(Session& session, const Request& request) {
+  Operation operation;
+  const auto [batch, m, n, k] = std::array{request.shape[0], request.shape[1], request.shape[2], request.shape[3]};
+  const In* const a = operation.tensor<In>("a", elements_of({batch, m, k}), Fill::normal);
+  const In* const b = operation.tensor<In>("b", elements_of({batch, n, k}), Fill::normal);
+  Out* const d = operation.tensor<Out>("d", elements_of({batch, m, n}));
+  operation.execute = make_product(session, {request.type, batch, n, m, k, true, false}, b, a, d);
+  return operation;
+}
+
+}  // namespace
+
+std::function<void(cudaStream_t)> make_product(Session& session, const Product& product, const void* a, const void* b,
+                                               void* d) {
+  if (product.batch > 0x7fffffff) fail(CONTEND_UNSUPPORTED, "cuBLASLt multiplies at most 2^31 - 1 matrices at once");
+  const auto plan = std::make_shared<Plan>(session.library<Blas>(), a, b, d);
+  plan->describe(product);
+  plan->choose();
+  return [plan](cudaStream_t stream) { plan->enqueue(stream); };
+}
+
+Operation make_gemm(Session& session, const Request& request) {
+  const auto need = [&](int capability, const char* what) {
+    if (session.capability < capability) fail(CONTEND_UNSUPPORTED, std::string(what) + " needs a newer device");
+  };
+  switch (request.type) {
+    case Type::fp32:
+      return gemm_of<float, float>(session, request);
+    case Type::tf32:
+      need(80, "tf32");
+      return gemm_of<float, float>(session, request);
+    case Type::fp16:
+      return gemm_of<__half, __half>(session, request);
+    case Type::bf16:
+      need(80, "bf16");
+      return gemm_of<__nv_bfloat16, __nv_bfloat16>(session, request);
+    case Type::fp8:
+      need(89, "fp8");
+      return gemm_of<__nv_fp8_e4m3, __nv_bfloat16>(session, request);
+  }
+  fail(CONTEND_FAILED, "no such type");
+}
+
+Entries gemm_operators() {
+  return {{"gemm", 4, make_gemm}};
+}
+
+}  // namespace contend::cuda

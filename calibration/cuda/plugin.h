@@ -1,0 +1,16 @@
+#ifndef CONTEND_MODELS_CALIBRATION_CUDA_PLUGIN_H
+#define CONTEND_MODELS_CALIBRATION_CUDA_PLUGIN_H
+/* The one function of the library libcontend_cuda.so that the program looks up in it. */
+
+#include "calibration/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+__attribute__((visibility("default"))) const contend_backend* contend_cuda_plugin(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,260 @@
+#include "calibration/design.hpp"
+
+#include "calibration/layer_operators.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+using Shapes = std::vector<OperatorShape>;
+constexpr std::int64_t kKibi = 1024, kMebi = kKibi * kKibi, kGibi = kKibi * kMebi;
+
+/// from, from x factor, ... up to `to`.
+std::vector<std::int64_t> steps(std::int64_t from, std::int64_t to, std::int64_t factor) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t each = from; each <= to; each *= factor) out.push_back(each);
+  return out;
+}
+
+/// A network whose layers are measured at this batch.
+struct MeasuredNetwork {
+  std::string_view model;
+  int batch;
+  bool quick;  ///< in quick mode too
+};
+/// Batches of the usual benchmarks: those that fill a GPU, and for ResNet-50 a small one besides.
+constexpr MeasuredNetwork kNetworks[] = {
+    {"resnet50", 32, true},  {"bert-base", 8, true},      {"resnet50", 128, false}, {"vgg16", 32, false},
+    {"alexnet", 128, false}, {"inception-v3", 32, false}, {"gpt2", 8, false},
+};
+
+/// Shapes by operator and number format, of the layers of all networks of a mode.
+class NetworkShapes {
+ public:
+  explicit NetworkShapes(CalibrationMode mode) {
+    for (const MeasuredNetwork& each : kNetworks) {
+      if (mode == CalibrationMode::quick && !each.quick) continue;
+      const CatalogueEntry* const entry = find_model(each.model);
+      CONTEND_CHECK(entry != nullptr, "a network that the catalogue doesn't have");
+      const LayerTable table = build_model(*entry);
+      for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16, DataType::fp8})
+        for (const OperatorCall& call : distinct_calls(table, each.batch, type))
+          shapes_[{call.name, call.type}].push_back(call.shape);
+    }
+  }
+  [[nodiscard]] Shapes of(std::string_view name, DataType type) const {
+    const auto found = shapes_.find({name, type});
+    return found == shapes_.end() ? Shapes{} : found->second;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, DataType>, Shapes> shapes_;
+};
+
+Shapes one_dimension(const std::vector<std::int64_t>& sizes) {
+  Shapes out;
+  for (const std::int64_t each : sizes) out.push_back({each});
+  return out;
+}
+
+/// Cubes, flat and thin products, and batches as attention has them.
+Shapes gemm_grid(bool quick) {
+  Shapes out;
+  const std::vector<std::int64_t> sides = quick ? steps(128, 8192, 8) : steps(64, 16'384, 4);
+  for (const std::int64_t m : sides)
+    for (const std::int64_t n : sides)
+      for (const std::int64_t k : sides)
+        if (2 * m * n * k <= 2'000'000'000'000) out.push_back({1, m, n, k});
+  for (const std::int64_t thin : {1, 8, 32})
+    for (const std::int64_t side : quick ? steps(1024, 4096, 4) : steps(256, 16'384, 4))
+      out.insert(out.end(), {{1, thin, side, side}, {1, side, thin, side}, {1, side, side, thin}});
+  const std::vector<std::int64_t> batches = quick ? steps(96, 96, 2) : steps(16, 256, 4);
+  for (const std::int64_t batch : batches)
+    for (const std::int64_t sequence : quick ? steps(128, 512, 4) : steps(128, 1024, 2))
+      out.insert(out.end(), {{batch, sequence, sequence, 64}, {batch, sequence, 64, sequence}});
+  return out;
+}
+
+/// Beside the layers of networks.
+Shapes convolution_grid(bool quick) {
+  Shapes out;
+  if (quick) return out;
+  // Channels double where height and width halve, as in all networks of images.
+  for (const std::int64_t batch : steps(4, 64, 4))
+    for (const auto& [channels, side] : {std::pair{64, 56}, {128, 28}, {256, 14}, {512, 7}})
+      for (const std::int64_t kernel : {1, 3})
+        out.push_back({batch, channels, side, side, channels, kernel, kernel, 1, kernel / 2, kernel / 2});
+  return out;
+}
+
+Shapes attention_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t sequence : quick ? steps(128, 2048, 4) : steps(128, 8192, 2))
+    for (const std::int64_t tokens : quick ? steps(8192, 8192, 2) : steps(2048, 32'768, 4))
+      for (const auto& [heads, size] : {std::pair{12, 64}, {16, 128}})
+        if (tokens >= sequence && !(quick && size == 128)) out.push_back({tokens / sequence, heads, sequence, size});
+  return out;
+}
+
+Shapes rows_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t width : quick ? steps(256, 4096, 4) : steps(64, 65'536, 4))
+    for (const std::int64_t elements : quick ? steps(kMebi / 4, 16 * kMebi, 8) : steps(kKibi * 64, 64 * kMebi, 4))
+      if (elements >= width) out.push_back({elements / width, width});
+  return out;
+}
+
+Shapes channels_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t batch : quick ? steps(32, 32, 2) : steps(8, 128, 4))
+    for (const auto& [channels, side] : {std::pair{64, 112}, {64, 56}, {256, 56}, {512, 28}, {1024, 14}, {2048, 7}})
+      out.push_back({batch, channels, std::int64_t{side} * side});
+  return out;
+}
+
+Shapes pooling_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t batch : quick ? steps(32, 32, 2) : steps(8, 128, 4)) {
+    for (const auto& [channels, side] : {std::pair{64, 112}, {128, 56}, {256, 28}})
+      out.insert(out.end(), {{batch, channels, side, side, 2, 2}, {batch, channels, side, side, 3, 2}});
+    out.push_back({batch, 2048, 7, 7, 7, 7});
+  }
+  return out;
+}
+
+Shapes embedding_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t rows : {30'522, 50'257})
+    for (const std::int64_t width : quick ? steps(768, 768, 2) : std::vector<std::int64_t>{256, 768, 1024, 4096})
+      for (const std::int64_t tokens : quick ? steps(1024, 16'384, 4) : steps(256, 65'536, 4))
+        if (!(quick && rows == 30'522)) out.push_back({rows, width, tokens});
+  return out;
+}
+
+Shapes selection_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t elements : quick ? steps(64 * kKibi, 16 * kMebi, 16) : steps(16 * kKibi, 256 * kMebi, 4))
+    for (const std::int64_t inverse : quick ? steps(100, 1000, 10) : steps(10, 1000, 10))
+      out.push_back({elements, std::max<std::int64_t>(elements / inverse, 1)});
+  return out;
+}
+
+/// Layers as matrices: rows are outputs, columns all that feeds one.
+Shapes low_rank_grid(bool quick) {
+  Shapes out;
+  for (const auto& [rows, columns] : {std::pair{64, 576}, {256, 1024}, {1000, 2048}, {512, 4608}, {4096, 4096}})
+    for (const std::int64_t rank : quick ? std::vector<std::int64_t>{1, 4} : steps(1, 32, 2))
+      out.push_back({rows, columns, rank});
+  return out;
+}
+
+Shapes tall_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t rows : quick ? steps(256, 4096, 4) : steps(64, 65'536, 4))
+    for (const std::int64_t rank : quick ? std::vector<std::int64_t>{1, 4} : steps(1, 32, 2))
+      out.push_back({rows, rank});
+  return out;
+}
+
+Shapes collective_grid(bool quick, int devices) {
+  Shapes out;
+  for (std::int64_t group = 2; group <= devices; ++group)
+    if (group == 2 || group == devices || (!quick && (group & (group - 1)) == 0))
+      for (const std::int64_t bytes : quick ? steps(4 * kKibi, 256 * kMebi, 16) : steps(kKibi, 512 * kMebi, 2))
+        out.push_back({bytes, group});
+  return out;
+}
+
+Shapes gemm_beside_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t side : quick ? steps(1024, 4096, 4) : steps(512, 8192, 2))
+    for (const std::int64_t bytes : quick ? steps(64 * kMebi, 64 * kMebi, 2) : steps(4 * kMebi, 256 * kMebi, 8))
+      out.push_back({1, side, side, side, bytes});
+  return out;
+}
+
+Shapes grid(const OperatorInfo& info, bool quick, int devices) {
+  const std::string_view first = info.dimensions.front(), name = info.name;
+  if (info.group == OperatorGroup::launch) return one_dimension(quick ? steps(1, 100, 10) : steps(1, 1000, 10));
+  if (info.group == OperatorGroup::convolution) return convolution_grid(quick);
+  if (info.group == OperatorGroup::attention) return attention_grid(quick);
+  if (info.group == OperatorGroup::collective && info.dimensions.size() == 2) return collective_grid(quick, devices);
+  if (name == "gemm") return gemm_grid(quick);
+  if (name.starts_with("gemm_beside")) return gemm_beside_grid(quick);
+  if (name.starts_with("batch_norm")) return channels_grid(quick);
+  if (name.starts_with("pooling")) return pooling_grid(quick);
+  if (name.starts_with("embedding")) return embedding_grid(quick);
+  if (name.starts_with("low_rank")) return low_rank_grid(quick);
+  if (name == "orthogonalize") return tall_grid(quick);
+  if (info.dimensions.size() == 2) return first == "rows" ? rows_grid(quick) : selection_grid(quick);
+  CONTEND_CHECK(info.dimensions.size() == 1, "an operator without a grid");
+  if (first == "bytes") return one_dimension(quick ? steps(4 * kKibi, 256 * kMebi, 16) : steps(4 * kKibi, kGibi, 4));
+  return one_dimension(quick ? steps(16 * kKibi, 64 * kMebi, 16) : steps(4 * kKibi, 256 * kMebi, 4));
+}
+
+/// Shapes of networks are worth their time where a grid can't be dense: many dimensions.
+bool follows_networks(const OperatorInfo& info) {
+  return info.group == OperatorGroup::gemm || info.group == OperatorGroup::convolution ||
+         info.group == OperatorGroup::attention;
+}
+
+std::string why_not(const OperatorInfo& info, const DesignLimits& limits) {
+  const bool several = info.group == OperatorGroup::collective || info.name == "gemm_beside_all_reduce";
+  return several && limits.devices < 2 ? "needs two devices" : "";
+}
+
+/// Each once, in order of work, without those too large.
+void arrange(Shapes& shapes, const OperatorInfo& info, DataType type, std::int64_t memory) {
+  const auto key = [&](const OperatorShape& shape) {
+    const OperatorWork work = info.work(shape, type);
+    return std::tuple{work.flops, work.bytes, shape};
+  };
+  std::sort(shapes.begin(), shapes.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+  std::erase_if(shapes, [&](const OperatorShape& shape) {
+    return info.work(shape, type).bytes > static_cast<double>(memory) / 4;
+  });
+}
+
+}  // namespace
+
+std::string_view to_string(CalibrationMode mode) {
+  return mode == CalibrationMode::quick ? "quick" : "full";
+}
+
+double default_budget(CalibrationMode mode) {
+  // A margin is left for opening the device and writing the profile within one minute and ten.
+  return mode == CalibrationMode::quick ? 50 : 560;
+}
+
+std::vector<DesignedTable> design(const DesignLimits& limits, std::span<const OperatorGroup> groups) {
+  const bool quick = limits.mode == CalibrationMode::quick;
+  const NetworkShapes networks{limits.mode};
+  std::vector<DesignedTable> out;
+  for (const OperatorInfo& info : operators()) {
+    if (!groups.empty() && std::find(groups.begin(), groups.end(), info.group) == groups.end()) continue;
+    for (const DataType type : info.types) {
+      DesignedTable table{.info = &info, .type = type, .shapes = {}, .skipped = why_not(info, limits)};
+      if (table.skipped.empty()) {
+        table.shapes = grid(info, quick, limits.devices);
+        if (follows_networks(info)) {
+          const Shapes more = networks.of(info.name, type);
+          table.shapes.insert(table.shapes.end(), more.begin(), more.end());
+        }
+        arrange(table.shapes, info, type, limits.memory_bytes);
+        if (table.shapes.empty()) table.skipped = "the device has too little memory";
+      }
+      out.push_back(std::move(table));
+    }
+  }
+  return out;
+}
+
+}  // namespace contend

@@ -1,0 +1,209 @@
+#include "calibration/operators.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace contend {
+
+namespace {
+
+using Shape = std::span<const std::int64_t>;
+using Names = std::span<const std::string_view>;
+
+constexpr std::string_view kNone[] = {"launches"};
+constexpr std::string_view kBytes[] = {"bytes"};
+constexpr std::string_view kElements[] = {"elements"};
+constexpr std::string_view kSelection[] = {"elements", "selected"};
+constexpr std::string_view kGemm[] = {"batch", "m", "n", "k"};
+constexpr std::string_view kConvolution[] = {"batch",         "in_channels",  "height", "width",      "out_channels",
+                                             "kernel_height", "kernel_width", "stride", "pad_height", "pad_width"};
+constexpr std::string_view kAttention[] = {"batch", "heads", "sequence", "head_size"};
+constexpr std::string_view kRows[] = {"rows", "width"};
+constexpr std::string_view kChannels[] = {"batch", "channels", "positions"};
+constexpr std::string_view kPooling[] = {"batch", "channels", "height", "width", "window", "stride"};
+constexpr std::string_view kEmbedding[] = {"rows", "width", "tokens"};
+constexpr std::string_view kMatrix[] = {"rows", "columns", "rank"};
+constexpr std::string_view kTall[] = {"rows", "rank"};
+constexpr std::string_view kGroup[] = {"bytes", "devices"};
+constexpr std::string_view kGemmBeside[] = {"batch", "m", "n", "k", "bytes"};
+
+constexpr DataType kFloat[] = {DataType::fp32};
+constexpr DataType kMath[] = {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16};
+constexpr DataType kProducts[] = {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16, DataType::fp8};
+constexpr DataType kActivations[] = {DataType::fp32, DataType::fp16, DataType::bf16};
+
+double number(std::int64_t value) {
+  return static_cast<double>(value);
+}
+double wide(DataType type) {
+  return bytes_of(type);
+}
+
+OperatorWork nothing(Shape, DataType) {
+  return {};
+}
+/// `Times` x the bytes of the shape's one dimension.
+template <int Times>
+OperatorWork moved(Shape s, DataType) {
+  return {Times * number(s[0]), 0};
+}
+/// `Touches` reads and writes of each element, `Flops` operations on it.
+template <int Touches, int Flops>
+OperatorWork touched(Shape s, DataType type) {
+  double elements = 1;
+  for (const std::int64_t each : s) elements *= number(each);
+  return {Touches * wide(type) * elements, Flops * elements};
+}
+OperatorWork product(Shape s, DataType type) {
+  const auto [b, m, n, k] = std::array{number(s[0]), number(s[1]), number(s[2]), number(s[3])};
+  // Products of fp8 are written in 16 bits.
+  const double out = type == DataType::fp8 ? 2 : wide(type);
+  return {b * (wide(type) * (m * k + k * n) + out * m * n), 2 * b * m * n * k};
+}
+OperatorWork convolution(Shape s, DataType type) {
+  const auto out = [&](std::size_t size, std::size_t kernel, std::size_t pad) {
+    return number((s[size] + 2 * s[pad] - s[kernel]) / s[7] + 1);
+  };
+  const double batch = number(s[0]), in = number(s[1]), channels = number(s[4]);
+  const double window = number(s[5]) * number(s[6]);
+  const double positions = out(2, 5, 8) * out(3, 6, 9);
+  return {
+      wide(type) * (batch * in * number(s[2]) * number(s[3]) + batch * channels * positions + in * channels * window),
+      2 * batch * channels * positions * in * window};
+}
+/// Flash attention keeps scores on the chip: Q, K, V and the output move, the backward pass reads them all and the
+/// output's gradient, writes three gradients and computes the scores anew (Dao et al., NeurIPS 2022).
+template <int Touches, int Products>
+OperatorWork attention(Shape s, DataType type) {
+  const double tokens = number(s[0]) * number(s[1]) * number(s[2]);
+  return {Touches * wide(type) * tokens * number(s[3]), 2.0 * Products * tokens * number(s[2]) * number(s[3])};
+}
+OperatorWork pooling(Shape s, DataType type) {
+  const double in = number(s[0]) * number(s[1]) * number(s[2]) * number(s[3]);
+  return {wide(type) * in * (1 + 1 / (number(s[5]) * number(s[5]))), in};
+}
+OperatorWork looked_up(Shape s, DataType type) {
+  return {2 * wide(type) * number(s[1]) * number(s[2]) + 8 * number(s[2]), 0};
+}
+/// A selection of s[1] pairs from one pass over s[0] values.
+OperatorWork selection(Shape s, DataType) {
+  return {4 * number(s[0]) + 8 * number(s[1]), number(s[0])};
+}
+OperatorWork gathered(Shape s, DataType) {
+  return {12 * number(s[1]), 0};
+}
+OperatorWork scattered(Shape s, DataType) {
+  return {4 * number(s[0]) + 12 * number(s[1]), number(s[1])};
+}
+template <int Bits>
+OperatorWork converted(Shape s, DataType) {
+  return {(4 + Bits / 8.0) * number(s[0]), number(s[0])};
+}
+OperatorWork low_rank(Shape s, DataType) {
+  const auto [n, m, r] = std::array{number(s[0]), number(s[1]), number(s[2])};
+  return {4 * (n * m + r * (n + m)), 2 * n * m * r};
+}
+OperatorWork orthogonal(Shape s, DataType) {
+  return {8 * number(s[0]) * number(s[1]), 2 * number(s[0]) * number(s[1]) * number(s[1])};
+}
+OperatorWork product_beside(Shape s, DataType type) {
+  return product(s.first(4), type);
+}
+
+using G = OperatorGroup;
+constexpr OperatorInfo kOperators[] = {
+    {"launch", G::launch, kNone, kFloat, nothing, "`launches` empty kernels on one stream, one after the other"},
+    {"launch_graph", G::launch, kNone, kFloat, nothing, "the same as one graph"},
+    {"copy", G::memory, kBytes, kFloat, moved<2>, "bytes copied within the memory of the device"},
+    {"read", G::memory, kBytes, kFloat, moved<1>, "bytes read and added up"},
+    {"write", G::memory, kBytes, kFloat, moved<1>, "bytes written"},
+    {"gemm", G::gemm, kGemm, kProducts, product, "`batch` products of m x k and k x n matrices"},
+    {"convolution", G::convolution, kConvolution, kMath, convolution, "forward"},
+    {"convolution_input_gradient", G::convolution, kConvolution, kMath, convolution, "gradient of the input"},
+    {"convolution_weight_gradient", G::convolution, kConvolution, kMath, convolution, "gradient of the weights"},
+    {"attention", G::attention, kAttention, kActivations, attention<4, 2>, "forward, fused"},
+    {"attention_backward", G::attention, kAttention, kActivations, attention<8, 5>, "backward, fused"},
+    {"activation", G::elementwise, kElements, kActivations, touched<2, 1>, "ReLU: one read, one write"},
+    {"sum", G::elementwise, kElements, kActivations, touched<3, 1>, "of two tensors; also a backward ReLU"},
+    {"batch_norm", G::elementwise, kChannels, kActivations, touched<3, 5>, "statistics of a batch, then scaling"},
+    {"batch_norm_backward", G::elementwise, kChannels, kActivations, touched<5, 8>, "of that"},
+    {"layer_norm", G::elementwise, kRows, kActivations, touched<2, 6>, "statistics of a row, then scaling"},
+    {"layer_norm_backward", G::elementwise, kRows, kActivations, touched<3, 10>, "of that"},
+    {"softmax", G::elementwise, kRows, kActivations, touched<2, 5>, "of rows"},
+    {"softmax_backward", G::elementwise, kRows, kActivations, touched<3, 4>, "of that"},
+    {"pooling", G::elementwise, kPooling, kActivations, pooling, "largest value of a square window"},
+    {"pooling_backward", G::elementwise, kPooling, kActivations, pooling, "of that"},
+    {"embedding", G::elementwise, kEmbedding, kActivations, looked_up, "`tokens` rows of a table looked up"},
+    {"embedding_backward", G::elementwise, kEmbedding, kActivations, looked_up, "their gradients added into the table"},
+    {"sgd", G::optimizer, kElements, kFloat, touched<5, 4>, "momentum, one kernel for each operation on a tensor"},
+    {"sgd_fused", G::optimizer, kElements, kFloat, touched<5, 4>, "momentum, one kernel"},
+    {"adam", G::optimizer, kElements, kFloat, touched<7, 12>, "one kernel for each operation on a tensor"},
+    {"adam_fused", G::optimizer, kElements, kFloat, touched<7, 12>, "one kernel"},
+    {"top_k", G::compression, kSelection, kFloat, selection, "exact, by radix select"},
+    {"threshold_k", G::compression, kSelection, kFloat, selection, "all above a known threshold, compacted"},
+    {"gaussian_k", G::compression, kSelection, kFloat, selection, "threshold from mean and deviation, refined"},
+    {"random_k", G::compression, kSelection, kFloat, gathered, "values at drawn places"},
+    {"scatter_add", G::compression, kSelection, kFloat, scattered, "`selected` pairs added into zeros"},
+    {"add_residual", G::compression, kElements, kFloat, touched<3, 1>, "of the step before"},
+    {"sign_pack", G::compression, kElements, kFloat, converted<1>, "to a bit each"},
+    {"sign_unpack", G::compression, kElements, kFloat, converted<1>, "and back"},
+    {"quantize8", G::compression, kElements, kFloat, converted<8>, "to 8 bits by least and largest value"},
+    {"dequantize8", G::compression, kElements, kFloat, converted<8>, "and back"},
+    {"quantize4", G::compression, kElements, kFloat, converted<4>, "to 4 bits"},
+    {"dequantize4", G::compression, kElements, kFloat, converted<4>, "and back"},
+    {"low_rank_p", G::compression, kMatrix, kFloat, low_rank, "P = M Q"},
+    {"low_rank_q", G::compression, kMatrix, kFloat, low_rank, "Q = M^T P"},
+    {"orthogonalize", G::compression, kTall, kFloat, orthogonal, "the columns of P"},
+    {"to_device_pinned", G::transfer, kBytes, kFloat, moved<1>, "host to device"},
+    {"to_host_pinned", G::transfer, kBytes, kFloat, moved<1>, "device to host"},
+    {"to_device_pageable", G::transfer, kBytes, kFloat, moved<1>, "host to device"},
+    {"to_host_pageable", G::transfer, kBytes, kFloat, moved<1>, "device to host"},
+    {"both_ways_pinned", G::transfer, kBytes, kFloat, moved<1>, "`bytes` in each direction at once"},
+    {"peer_copy", G::collective, kBytes, kFloat, moved<1>, "from one device to the next"},
+    {"nccl_all_reduce", G::collective, kGroup, kFloat, moved<1>, "over `devices`"},
+    {"nccl_all_gather", G::collective, kGroup, kFloat, moved<1>, "`bytes` is what each ends up with"},
+    {"nccl_reduce_scatter", G::collective, kGroup, kFloat, moved<1>, "`bytes` is what each begins with"},
+    {"nccl_all_to_all", G::collective, kGroup, kFloat, moved<1>, "`bytes` is what each begins with"},
+    {"gemm_beside_copy", G::contention, kGemmBeside, kMath, product_beside,
+     "the product, while `bytes` are copied from the host over and over"},
+    {"copy_beside_copy", G::contention, kBytes, kFloat, moved<2>,
+     "bytes copied within the device, while others are copied from the host over and over"},
+    {"gemm_beside_all_reduce", G::contention, kGemmBeside, kMath, product_beside,
+     "the product, while `bytes` are all-reduced by NCCL over and over"},
+};
+
+constexpr std::pair<OperatorGroup, std::string_view> kGroups[] = {
+    {G::launch, "launch"},         {G::memory, "memory"},           {G::gemm, "gemm"},
+    {G::convolution, "conv"},      {G::attention, "attention"},     {G::elementwise, "elementwise"},
+    {G::optimizer, "optimizer"},   {G::compression, "compression"}, {G::transfer, "transfer"},
+    {G::collective, "collective"}, {G::contention, "contention"},
+};
+
+}  // namespace
+
+std::string_view to_string(OperatorGroup group) {
+  const auto* const found =
+      std::find_if(std::begin(kGroups), std::end(kGroups), [&](const auto& each) { return each.first == group; });
+  return found->second;
+}
+
+std::span<const OperatorGroup> operator_groups() {
+  static const auto kAll = [] {
+    std::array<OperatorGroup, std::size(kGroups)> all{};
+    std::transform(std::begin(kGroups), std::end(kGroups), all.begin(), [](const auto& each) { return each.first; });
+    return all;
+  }();
+  return kAll;
+}
+
+std::span<const OperatorInfo> operators() {
+  return kOperators;
+}
+
+const OperatorInfo* find_operator(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kOperators), std::end(kOperators), [&](const auto& each) { return each.name == name; });
+  return found == std::end(kOperators) ? nullptr : found;
+}
+
+}  // namespace contend

@@ -1,0 +1,220 @@
+#include "calibration/table_fit.hpp"
+
+#include "calibration/monotone_curve.hpp"
+#include "calibration/noise_weights.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace contend {
+
+namespace {
+
+constexpr std::size_t kNone = ScatteredSurface::kNone;
+/// Up to so many samples, the roofline is fitted anew for each that is left out; its three numbers then hardly depend
+/// on one sample any more.
+constexpr std::size_t kRefitted = 64;
+constexpr std::size_t kErrorNeighbours = 8;
+constexpr double kUnknownError = 1;
+/// Between samples is what is no farther from one than twice the distance that most samples have to their neighbour,
+/// or, where that is less, than a factor of two in one dimension.
+constexpr double kReach = 2;
+constexpr double kMostSamples = 0.9;
+constexpr double kTolerance = 1e-9;
+/// An interval may be infinite where a time was measured a few times only.
+constexpr double kMostDeviation = 1e3;
+
+bool is_padding(std::string_view dimension) {
+  return dimension.starts_with("pad_");
+}
+
+/// Matrix units load 16 bytes at once; products whose rows don't start at multiples of that take other kernels (NVIDIA,
+/// "Matrix multiplication background user's guide", section 4.1.1, tensor core requirements).
+double alignment(std::span<const std::int64_t> sizes, DataType type) {
+  const std::int64_t limit = 16 / bytes_of(type);
+  std::int64_t least = limit;
+  for (const std::int64_t size : sizes) least = std::min(least, std::gcd(size, limit));
+  return std::log2(static_cast<double>(least));
+}
+
+bool wants_alignment(const OperatorInfo& info, DataType type) {
+  return info.group == OperatorGroup::gemm && type != DataType::fp32 && type != DataType::fp64;
+}
+
+}  // namespace
+
+TableFit::TableFit(const OperatorTable& table)
+    : info_{find_operator(table.name)}, type_{table.type}, samples_{table.samples} {
+  CONTEND_CHECK(info_ != nullptr && !samples_.empty(), "a table of an operator has samples");
+  std::sort(samples_.begin(), samples_.end(),
+            [](const OperatorSample& a, const OperatorSample& b) { return a.shape < b.shape; });
+  for (const OperatorSample& sample : samples_) {
+    works_.push_back(work(sample.shape));
+    works_.back().seconds = sample.seconds;
+    works_.back().deviation = std::min(sample.half_width / kNormalInterval, kMostDeviation);
+    deviations_.push_back(works_.back().deviation);
+    features_.push_back(features(sample.shape));
+  }
+  weights_ = noise_weights(deviations_, typical_noise(deviations_));
+  find_ranges();
+  model_ = fit(kNone);
+  if (!varying_.empty()) {
+    std::vector<double> coordinates;
+    for (const auto& each : features_) {
+      const std::vector<double> point = varying(each);
+      coordinates.insert(coordinates.end(), point.begin(), point.end());
+    }
+    surface_.emplace(std::move(coordinates), varying_.size());
+    extra_noise_ = extra_noise();
+    if (info_->dimensions.size() > 1) settings_ = surface_->best_settings(model_.corrections, extra_noise_);
+  }
+  find_errors();
+}
+
+TimedWork TableFit::work(std::span<const std::int64_t> shape) const {
+  const OperatorWork least = info_->work(shape, type_);
+  // Empty kernels move nothing: their number stands for it.
+  if (least.bytes <= 0 && least.flops <= 0) return {static_cast<double>(shape[0]), 0, 0, 0};
+  return {least.bytes, least.flops, 0, 0};
+}
+
+std::vector<double> TableFit::features(std::span<const std::int64_t> shape) const {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const int shift = is_padding(info_->dimensions[i]) ? 1 : 0;
+    result.push_back(std::log2(static_cast<double>(shape[i] + shift)));
+  }
+  if (wants_alignment(*info_, type_)) result.push_back(alignment(shape.subspan(1), type_));
+  return result;
+}
+
+std::vector<double> TableFit::varying(const std::vector<double>& features) const {
+  std::vector<double> result;
+  for (const std::size_t i : varying_) result.push_back(features[i]);
+  return result;
+}
+
+void TableFit::find_ranges() {
+  for (std::size_t i = 0; i < features_.front().size(); ++i) {
+    Range range{features_.front()[i], features_.front()[i]};
+    for (const auto& each : features_) range = {std::min(range.least, each[i]), std::max(range.most, each[i])};
+    ranges_.push_back(range);
+    if (range.most > range.least) varying_.push_back(i);
+  }
+}
+
+TableFit::Model TableFit::fit(std::size_t skip) const {
+  std::vector<TimedWork> kept = works_;
+  if (skip != kNone) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(skip));
+  Model model;
+  model.roofline = fit_roofline(kept);
+  for (const TimedWork& each : works_)
+    model.corrections.push_back(std::log(each.seconds / model.roofline.seconds(each.bytes, each.flops)));
+  return model;
+}
+
+/// The noise that settings_ has is that of most samples; here is what one has beyond, in units of the variance of what
+/// the surface goes through.
+std::vector<double> TableFit::extra_noise() const {
+  double sum = 0, all = 0, squares = 0;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    sum += weights_[i] * model_.corrections[i];
+    all += weights_[i];
+  }
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const double apart = model_.corrections[i] - sum / all;
+    squares += weights_[i] * apart * apart;
+  }
+  const double typical = typical_noise(deviations_);
+  std::vector<double> extra;
+  for (const double each : deviations_) {
+    const double excess = std::max(0.0, each * each - typical * typical);
+    extra.push_back(squares > 0 ? excess / (squares / all) : 0);
+  }
+  return extra;
+}
+
+double TableFit::seconds(const Model& model, const std::vector<double>& features, const TimedWork& work,
+                         std::size_t skip) const {
+  if (info_->dimensions.size() == 1) return on_curve(model, features.front(), work, skip);
+  // Beyond the box of the samples, what holds at its face.
+  std::vector<double> clamped = features;
+  for (std::size_t i = 0; i < clamped.size(); ++i)
+    clamped[i] = std::clamp(clamped[i], ranges_[i].least, ranges_[i].most);
+  const double correction = surface_ ? surface_->at(varying(clamped), model.corrections, settings_, skip, extra_noise_)
+                                     : model.corrections.front();
+  return model.roofline.seconds(work.bytes, work.flops) * std::exp(correction);
+}
+
+double TableFit::on_curve(const Model& model, double x, const TimedWork& work, std::size_t skip) const {
+  std::vector<double> sizes, times, weights, rooflines;
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    if (i == skip) continue;
+    sizes.push_back(features_[i].front());
+    times.push_back(std::log(samples_[i].seconds));
+    weights.push_back(weights_[i]);
+    rooflines.push_back(std::log(model.roofline.seconds(works_[i].bytes, works_[i].flops)));
+  }
+  const double low = sizes.front(), high = sizes.back();
+  const double at_end = x < low ? rooflines.front() : rooflines.back();
+  const double log_time = MonotoneCurve{std::move(sizes), times, weights}.at(x);
+  if (x >= low && x <= high) return std::exp(log_time);
+  return model.roofline.seconds(work.bytes, work.flops) * std::exp(log_time - at_end);
+}
+
+bool TableFit::inside(const std::vector<double>& features) const {
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (features[i] < ranges_[i].least - kTolerance || features[i] > ranges_[i].most + kTolerance) return false;
+  }
+  if (info_->dimensions.size() == 1) return true;
+  return surface_ && surface_->nearest(varying(features), 1).front().distance <= reach_;
+}
+
+double TableFit::expected_error(const std::vector<double>& features, bool is_inside) const {
+  if (errors_.empty()) return kUnknownError;
+  const std::vector<Neighbour> near = surface_->nearest(varying(features), kErrorNeighbours);
+  double sum = 0;
+  for (const Neighbour& each : near) sum += errors_[each.index];
+  const double between = sum / static_cast<double>(near.size());
+  // Outside nothing says more than how much the samples differ from their roofline among themselves.
+  return is_inside ? between : std::max(between, spread_);
+}
+
+Prediction TableFit::predict(std::span<const std::int64_t> shape) const {
+  CONTEND_CHECK(shape.size() == info_->dimensions.size(), "a shape fits its operator");
+  const auto less = [](const OperatorSample& sample, std::span<const std::int64_t> wanted) {
+    return std::lexicographical_compare(sample.shape.begin(), sample.shape.end(), wanted.begin(), wanted.end());
+  };
+  const auto found = std::lower_bound(samples_.begin(), samples_.end(), shape, less);
+  if (found != samples_.end() && std::equal(shape.begin(), shape.end(), found->shape.begin()))
+    return {found->seconds, found->half_width, PredictionBasis::measured};
+  const std::vector<double> where = features(shape);
+  const bool is_inside = inside(where);
+  return {seconds(model_, where, work(shape), kNone), expected_error(where, is_inside),
+          is_inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated};
+}
+
+void TableFit::find_errors() {
+  const std::size_t n = samples_.size();
+  if (!surface_ || n < kLeastForError) return;
+  std::vector<double> to_next;
+  for (std::size_t i = 0; i < n; ++i) to_next.push_back(surface_->nearest(surface_->point(i), 1, i).front().distance);
+  const auto most = to_next.begin() + static_cast<std::ptrdiff_t>(kMostSamples * static_cast<double>(n - 1));
+  std::nth_element(to_next.begin(), most, to_next.end());
+  reach_ = std::max(kReach * *most, 1.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Model& model = n <= kRefitted ? fit(i) : model_;
+    const double guess = seconds(model, features_[i], works_[i], i);
+    errors_.push_back(std::abs(guess / samples_[i].seconds - 1));
+  }
+  const double mean =
+      std::accumulate(model_.corrections.begin(), model_.corrections.end(), 0.0) / static_cast<double>(n);
+  double squares = 0;
+  for (const double each : model_.corrections) squares += (each - mean) * (each - mean);
+  spread_ = std::exp(std::sqrt(squares / static_cast<double>(n))) - 1;
+}
+
+}  // namespace contend

@@ -1,0 +1,143 @@
+// The part of `contend run` for studies of one iteration.
+#include "cli/run_studies.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/layers_report.hpp"
+#include "cli/load.hpp"
+#include "cli/running.hpp"
+#include "cli/study_explain.hpp"
+#include "cli/study_report.hpp"
+#include "cli/sweep_progress.hpp"
+#include "results/result_writer.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/study/fitted_bytes.hpp"
+#include "scenarios/study/fitted_workers.hpp"
+#include "scenarios/study/study_places.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+bool is_iteration_study(std::span<const Scenario> scenarios) {
+  const auto given = [](const Scenario& scenario) { return scenario.overlap.given(); };
+  const bool any = std::any_of(scenarios.begin(), scenarios.end(), given);
+  if (any && !std::all_of(scenarios.begin(), scenarios.end(), given))
+    throw InputError{"studies of an iteration (overlap.*) and of a cluster can't share a table: run them one by one"};
+  return any;
+}
+
+namespace {
+
+/// Each warning once, with the names of all that it is about.
+class StudyWarnings {
+ public:
+  /// An empty warning is none.
+  void add(const Scenario& about, const std::string& warning) {
+    if (warning.empty()) return;
+    auto there = std::ranges::find(warnings_, warning, &Warning::first);
+    if (there == warnings_.end()) there = warnings_.insert(there, {warning, {}});
+    there->second.push_back(about.name);
+  }
+  void print() const {
+    for (const auto& [warning, names] : warnings_)
+      fmt::print(stderr, "contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
+  }
+
+ private:
+  using Warning = std::pair<std::string, std::vector<std::string>>;
+  std::vector<Warning> warnings_;
+};
+
+/// What is known before anything runs.
+void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
+  StudyWarnings warnings;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    for (const std::string& warning : calibration_warnings(scenarios[i], models[i]))
+      warnings.add(scenarios[i], warning);
+    warnings.add(scenarios[i], unfitted_workers(scenarios[i].overlap).note());
+  }
+  warnings.print();
+}
+
+/// What the sizes of messages tell, which policies have planned.
+void print_size_warnings(std::span<const Scenario> scenarios, std::span<const std::vector<StudyRow>> rows) {
+  StudyWarnings warnings;
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    warnings.add(scenarios[i], unfitted_bytes(scenarios[i].overlap, rows[i]).note());
+  warnings.print();
+}
+
+}  // namespace
+
+int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on the study of an iteration"};
+  if (arguments.has("timeline")) {
+    const IterationStudy& study = scenarios.front().overlap;
+    if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
+      throw UsageError{
+          "--timeline draws one iteration: give one scenario, --set 'overlap.fusion=[NAME]' and --set "
+          "'overlap.workers=[N]'"};
+    write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
+  }
+  const bool explains = arguments.has("explain");
+  const bool warns = !arguments.has("quiet");
+  std::vector<TimedModel> models;
+  std::vector<std::vector<StudyRow>> rows;
+  std::size_t count = 0;
+  for (const Scenario& scenario : scenarios) {
+    models.push_back(overlap_model(scenario.overlap));
+    count += overlap_rows(scenario.overlap);
+  }
+  if (warns) print_warnings(scenarios, models);
+  {
+    SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(count)};
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      const bool detailed = explains || (warns && scenarios[i].overlap.fitted_bytes);
+      const StudyDetail detail = detailed ? StudyDetail::messages : StudyDetail::figures;
+      rows.push_back(run_overlap(scenarios[i], models[i], detail, [&] {
+        line.recorded(false);
+        return true;
+      }));
+    }
+  }
+  if (warns) print_size_warnings(scenarios, rows);
+  for (std::vector<StudyRow>& study : rows)
+    for (StudyRow& row : study)
+      if (!explains) row.phases.clear();
+  for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
+    const std::filesystem::path top{*arguments.value("output")};
+    const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
+    make_folder(folder);
+    write_file((std::filesystem::path{folder} / "overlap.csv").string(), overlap_csv(rows[i]));
+    if (explains) write_file((std::filesystem::path{folder} / "overlap-messages.csv").string(), messages_csv(rows[i]));
+    write_file((std::filesystem::path{folder} / "scenario.yaml").string(), to_yaml(scenarios[i], folder));
+  }
+  if (arguments.has("json")) {
+    fmt::print("{}", overlap_json(scenarios, rows));
+  } else if (!arguments.has("quiet")) {
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], models[i], rows[i]));
+      if (explains) fmt::print("\n{}", messages_text(rows[i]));
+    }
+  }
+  std::vector<Complaint> impossible;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (std::all_of(rows[i].begin(), rows[i].end(), [](const StudyRow& row) { return !row.refused.empty(); }))
+      impossible.push_back(overlap_complaint(
+          scenarios[i].overlap, refusing_key(scenarios[i].overlap),
+          fmt::format("nothing of this study can be done here: {}{}: {}",
+                      rows[i].front().compression == "none" ? "" : rows[i].front().compression + " with ",
+                      rows[i].front().policy, rows[i].front().refused)));
+  }
+  if (!impossible.empty()) throw InputError{std::move(impossible)};
+  return kExitOk;
+}
+
+}  // namespace contend

@@ -1,0 +1,103 @@
+#include "cli/study_explain.hpp"
+
+#include "cli/text_table.hpp"
+#include "scenarios/study/study_columns.hpp"
+#include "text/csv.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+std::string table_of(const OverlapPhase& phase) {
+  std::vector<std::string> titles{"message"};
+  std::vector<OverlapMessage> shown = phase.messages;
+  shown.push_back(phase.total());
+  std::vector<std::vector<std::string>> columns;
+  for (const MessageColumn& column : message_columns()) {
+    titles.emplace_back(column.title);
+    std::vector<double> values;
+    for (const OverlapMessage& each : shown) values.push_back(column.shown * column.value(each));
+    if (column.name != "gradients") {
+      columns.push_back(format_column(values));
+      continue;
+    }
+    auto& cells = columns.emplace_back();
+    for (const OverlapMessage& each : shown) cells.push_back(fmt::format("{}", each.gradients));
+  }
+  Table table{titles};
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    std::vector<std::string> cells{shown[i].name};
+    for (const auto& column : columns) cells.push_back(column[i]);
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string heading(const StudyRow& row, std::size_t phase) {
+  std::string text = fmt::format("{} workers, ", row.workers);
+  text += row.compression == "none" ? row.policy : fmt::format("{} with {}", row.compression, row.policy);
+  if (row.phases.size() > 1)
+    text += fmt::format(", phase {} ({:.4g} % of the iterations)", phase + 1, 100 * row.phases[phase].share);
+  return text;
+}
+
+}  // namespace
+
+std::string messages_text(std::span<const StudyRow> rows) {
+  std::string out;
+  for (const StudyRow& row : rows) {
+    for (std::size_t i = 0; i < row.phases.size(); ++i) {
+      out += fmt::format("{}{}: ", out.empty() ? "" : "\n", heading(row, i));
+      if (row.phases[i].messages.empty())
+        out += "nothing is sent\n";
+      else
+        out += fmt::format("messages in the order in which they become ready, each alone\n{}", table_of(row.phases[i]));
+    }
+  }
+  return out;
+}
+
+std::string messages_csv(std::span<const StudyRow> rows) {
+  std::string out = "workers,compression,policy,phase,share,message";
+  for (const MessageColumn& column : message_columns()) out += fmt::format(",{}", column.name);
+  out += '\n';
+  for (const StudyRow& row : rows) {
+    for (std::size_t i = 0; i < row.phases.size(); ++i) {
+      for (const OverlapMessage& message : row.phases[i].messages) {
+        out += fmt::format("{},", row.workers);
+        append_csv_field(out, row.compression);
+        out += ',';
+        append_csv_field(out, row.policy);
+        out += fmt::format(",{},{:.12g},", i + 1, row.phases[i].share);
+        append_csv_field(out, message.name);
+        for (const MessageColumn& column : message_columns()) out += fmt::format(",{:.12g}", column.value(message));
+        out += '\n';
+      }
+    }
+  }
+  return out;
+}
+
+void messages_json(JsonWriter& json, const StudyRow& row) {
+  const auto figures = [&](const OverlapMessage& message) {
+    for (const MessageColumn& column : message_columns()) json.member(column.name, column.value(message));
+  };
+  json.key("phases").begin_array();
+  for (const OverlapPhase& phase : row.phases) {
+    json.begin_object().member("share", phase.share).key("messages").begin_array();
+    for (const OverlapMessage& message : phase.messages) {
+      json.begin_object().member("name", message.name);
+      figures(message);
+      json.end_object();
+    }
+    json.end_array().key("total").begin_object();
+    figures(phase.total());
+    json.end_object().end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace contend

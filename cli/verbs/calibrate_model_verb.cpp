@@ -1,0 +1,164 @@
+#include "calibration/calibrated_device.hpp"
+#include "calibration/model_measurement.hpp"
+#include "cli/calibrate_backend.hpp"
+#include "cli/calibrate_report.hpp"
+#include "cli/clock.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/running.hpp"
+#include "cli/version.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "text/atomic_file.hpp"
+#include "traces/layers/timed_csv.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kCalibrateModelExamples[] = {
+    "contend calibrate model resnet50 --batch 64 --type bf16 -o resnet50-gpu.csv",
+    "contend run study.yaml --set overlap.layers=resnet50-gpu.csv",
+};
+constexpr Option kCalibrateModelOptions[] = {
+    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the table of layer times here"},
+    {.name = "batch", .letter = '\0', .value = "N", .text = "samples (32)"},
+    {.name = "type", .letter = '\0', .value = "NAME", .text = "number format of products: fp32 (default), tf32, ..."},
+    {.name = "sequence", .letter = '\0', .value = "N", .text = "length of a sequence (as the network is)"},
+    {.name = "backend", .letter = '\0', .value = "NAME", .text = "cuda (default), or cpu: this machine's, one thread"},
+    {.name = "device", .letter = '\0', .value = "N", .text = "which GPU, from 0 (0)"},
+    {.name = "budget", .letter = '\0', .value = "SECONDS", .text = "time to measure in (120)"},
+    {.name = "partial", .letter = '\0', .value = "", .text = "write a table though some layers can't be measured"},
+    kQuietOption,
+    kProgressOption,
+};
+
+constexpr std::uint64_t kMostBatch = 1'000'000, kLongest = 10'000'000;
+constexpr int kUsualBatch = 32;
+constexpr double kUsualBudget = 120;
+constexpr std::size_t kShownReasons = 10;
+
+DataType type_of(const Arguments& arguments) {
+  const std::string text = arguments.value("type").value_or("fp32");
+  std::vector<std::string> names;
+  for (const DataType type : find_operator("gemm")->types) {
+    if (text == to_string(type)) return type;
+    names.emplace_back(to_string(type));
+  }
+  throw UsageError{
+      fmt::format("--type: expected one of {}, got \"{}\"{}", fmt::join(names, ", "), text, suggestion(text, names))};
+}
+
+LayerTable table_of(const Arguments& arguments) {
+  const std::string& name = arguments.positionals().front();
+  const CatalogueEntry* const entry = find_model(name);
+  if (entry == nullptr)
+    throw UsageError{fmt::format("contend calibrate model: `contend list networks` has no \"{}\"{}", name,
+                                 suggestion(name, model_names()))};
+  return build_model(*entry, static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kLongest).value_or(0)));
+}
+
+ModelMeasurementRequest model_request_of(const Arguments& arguments) {
+  if (!arguments.has("output")) throw UsageError{"contend calibrate model: expected -o FILE, where the table goes"};
+  ModelMeasurementRequest request;
+  request.batch = static_cast<int>(arguments.whole_number("batch", 1, kMostBatch).value_or(kUsualBatch));
+  request.type = type_of(arguments);
+  request.device = static_cast<int>(arguments.whole_number("device", 0, kMostDevices).value_or(0));
+  request.budget_seconds = kUsualBudget;
+  if (const auto seconds = arguments.whole_number("budget", 1, kMostSeconds))
+    request.budget_seconds = static_cast<double>(*seconds);
+  request.partial = arguments.has("partial");
+  request.note = fmt::format("contend {} {}", version(), utc_now());
+  return request;
+}
+
+void print_summary(const ModelMeasurement& result, const std::string& path) {
+  const TimedModel& model = result.model;
+  const BasisSummary basis = summarise_basis(model);
+  fmt::print("{} on {}, batch {}: {} layers measured, forward {:.3f} ms, backward {:.3f} ms, within {:.1f}%; in {}\n",
+             model.name, model.device, model.batch, model.layers.size(), model.forward().to_seconds() * 1e3,
+             model.backward().to_seconds() * 1e3, 100 * basis.together, path);
+}
+
+void print_missing(const ModelMeasurement& result) {
+  fmt::print(stderr, "contend: {} layer{} {} be measured, such as {}:\n", result.missing.size(),
+             result.missing.size() == 1 ? "" : "s", result.refused ? "can't" : "could not", result.missing.front());
+  for (std::size_t i = 0; i < std::min(result.reasons.size(), kShownReasons); ++i)
+    fmt::print(stderr, "  {}\n", result.reasons[i]);
+  if (result.reasons.size() > kShownReasons)
+    fmt::print(stderr, "  and {} more operations\n", result.reasons.size() - kShownReasons);
+}
+
+int report(const Arguments& arguments, const ModelMeasurement& result) {
+  const std::string path = *arguments.value("output");
+  for (const std::string& each : result.warnings) fmt::print(stderr, "contend: note: {}\n", each);
+  if (result.cancelled) {
+    fmt::print(stderr, "contend: interrupted; nothing is written\n");
+    return kExitInterrupted;
+  }
+  if (result.refused) {
+    print_missing(result);
+    fmt::print(stderr, "contend: nothing was measured; --partial measures and writes the other layers\n");
+    return kExitCapability;
+  }
+  const bool writable = result.missing.empty() || (arguments.has("partial") && !result.model.layers.empty());
+  if (!result.missing.empty()) print_missing(result);
+  if (!writable) {
+    fmt::print(stderr, "contend: nothing is written; --partial writes what there is{}\n",
+               result.model.layers.empty() ? ", which is nothing" : "");
+    return kExitCapability;
+  }
+  TimedModel model = result.model;
+  // A study of this table alone would take it for the whole network.
+  if (!result.missing.empty()) {
+    const std::size_t layers = model.layers.size() + result.missing.size();
+    model.name += fmt::format(" ({} of {} layers)", model.layers.size(), layers);
+  }
+  write_file(path, timed_csv(model));
+  if (!arguments.has("quiet")) print_summary(result, path);
+  return kExitOk;
+}
+
+int run_calibrate_model(const Arguments& arguments) {
+  const ProgressMode mode = progress_mode(arguments);
+  const ModelMeasurementRequest request = model_request_of(arguments);
+  const LayerTable table = table_of(arguments);
+  const contend_backend* const backend = calibration_backend(arguments);
+  if (backend == nullptr) return kExitCapability;
+  catch_interrupts();
+  ModelMeasurement result;
+  try {
+    CalibrationLine line{mode};
+    ModelMeasurementHooks hooks;
+    hooks.clock = monotonic_seconds;
+    hooks.progress = [&](const CalibrationProgress& progress) { line.update(progress); };
+    hooks.cancelled = interrupted;
+    result = measure_model(*backend, table, request, hooks);
+  } catch (const DeviceError& error) {
+    fmt::print(stderr, "contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
+    return kExitCapability;
+  }
+  return report(arguments, result);
+}
+
+}  // namespace
+
+const Command& calibrate_model_command() {
+  static constexpr Command kCommand = {
+      .name = "calibrate model",
+      .arguments = "NETWORK",
+      .summary = "Measure the layers of a network one by one, as a table of layer times.",
+      .examples = kCalibrateModelExamples,
+      .options = kCalibrateModelOptions,
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .run = run_calibrate_model};
+  return kCommand;
+}
+
+}  // namespace contend

@@ -1,0 +1,338 @@
+#include "cli/calibrate_network_report.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "report/fit_figures.hpp"
+#include "scenarios/study/network_fragment.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+#include "text/quantities.hpp"
+#include "traces/layers/collective_log.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+#include <map>
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kCalibrateNetworkExamples[] = {
+    "contend calibrate network --nccl-log all_reduce_2n.log --nccl-log all_reduce_4n.log -o net.yaml",
+    "contend calibrate network --osu-log allreduce.log --ranks 8 --sizes 64KiB..4MiB --plot fit.svg -o net.yaml",
+};
+constexpr Option kCalibrateNetworkOptions[] = {
+    {.name = "nccl-log",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "output of nccl-tests: all_reduce_perf, sendrecv_perf, ...",
+     .repeatable = true},
+    {.name = "osu-log",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "output of an OSU benchmark: osu_allreduce, osu_latency, ...",
+     .repeatable = true},
+    {.name = "csv",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "columns bytes, time_us; perhaps collective, ranks, jobs",
+     .repeatable = true},
+    {.name = "collective",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "of logs that don't say: all-reduce, all-gather, ..., message"},
+    {.name = "ranks",
+     .letter = '\0',
+     .value = "N",
+     .text = "of logs that don't say; once, or once for each of them (or of all logs) in order",
+     .repeatable = true},
+    {.name = "out-of-place", .letter = '\0', .value = "", .text = "of nccl-tests: not the in-place columns"},
+    {.name = "regions", .letter = '\0', .value = "N", .text = "lines through the sizes: 1 to 4, or auto (default)"},
+    {.name = "sizes",
+     .letter = '\0',
+     .value = "FROM..TO",
+     .text = "write costs of these sizes; else of the last region"},
+    {.name = "at-once", .letter = '\0', .value = "N", .text = "contention: fit at most N at the same time"},
+    {.name = "study",
+     .letter = '\0',
+     .value = "WHAT",
+     .text = "what the costs are written for: overlap (default) or jobs"},
+    {.name = "workers", .letter = '\0', .value = "N", .text = "write the all-reduce among N, not the link"},
+    {.name = "output", .letter = 'o', .value = "FILE", .text = "write a scenario to be included"},
+    {.name = "plot", .letter = '\0', .value = "FILE", .text = "write an SVG of points, lines and residuals"},
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
+};
+
+constexpr std::uint64_t kMostRanks = 1 << 20;
+
+std::optional<TimedExchange> exchange_of(const Arguments& arguments) {
+  const std::optional<std::string> name = arguments.value("collective");
+  if (!name) return std::nullopt;
+  const std::optional<TimedExchange> exchange = timed_exchange_named(*name);
+  if (exchange) return exchange;
+  std::vector<std::string> names;
+  std::string list;
+  for (const TimedExchange each : timed_exchanges()) {
+    names.emplace_back(to_string(each));
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", to_string(each));
+  }
+  throw UsageError{
+      fmt::format("--collective: expected one of {}, got \"{}\"{}", list, *name, suggestion(*name, names))};
+}
+
+std::size_t regions_of(const Arguments& arguments) {
+  if (arguments.value("regions").value_or("auto") == "auto") return 0;
+  return static_cast<std::size_t>(*arguments.whole_number("regions", 1, 4));
+}
+
+/// `64KiB..4MiB`; without a first or a last one there is no limit.
+std::optional<SizeRange> sizes_of(const Arguments& arguments) {
+  const std::optional<std::string> text = arguments.value("sizes");
+  if (!text) return std::nullopt;
+  SizeRange range{Bytes{0}, Bytes{INT64_MAX}};
+  const std::size_t dots = text->find("..");
+  const auto read = [&](const std::string& part, Bytes& into) {
+    if (part.empty()) return;
+    const Parsed<Bytes> size = parse_quantity<Bytes>(part);
+    if (!size.value)
+      throw UsageError{fmt::format("--sizes: expected FROM..TO such as 64KiB..4MiB, got \"{}\"{}{}", *text,
+                                   size.hint.empty() ? "" : "; ", size.hint)};
+    into = *size.value;
+  };
+  if (dots == std::string::npos || text->size() == 2)
+    throw UsageError{fmt::format("--sizes: expected FROM..TO such as 64KiB..4MiB, got \"{}\"", *text)};
+  read(text->substr(0, dots), range.first);
+  read(text->substr(dots + 2), range.last);
+  if (range.last < range.first) throw UsageError{fmt::format("--sizes: {} ends before it begins", *text)};
+  return range;
+}
+
+FragmentChoice fragment_choice(const Arguments& arguments) {
+  FragmentChoice choice;
+  const std::string study = arguments.value("study").value_or("overlap");
+  if (study != "overlap" && study != "jobs")
+    throw UsageError{fmt::format("--study: expected overlap or jobs, got \"{}\"", study)};
+  choice.study = study == "jobs" ? FragmentStudy::jobs : FragmentStudy::overlap;
+  choice.ranks = static_cast<int>(arguments.whole_number("workers", 2, kMostRanks).value_or(0));
+  choice.sizes = sizes_of(arguments);
+  for (const char* option : {"study", "workers"})
+    if (arguments.has(option) && !arguments.has("output"))
+      throw UsageError{fmt::format("--{} is about the scenario that -o FILE writes", option)};
+  return choice;
+}
+
+/// The numbers of --ranks: one for all logs that don't say theirs, one for each such log in order, or one for each log.
+/// Where every log that a number is given for says its own, the two must agree.
+class GivenRanks {
+ public:
+  GivenRanks(const Arguments& arguments, std::size_t logs) : logs_{logs} {
+    for (const std::string& text : arguments.values("ranks")) {
+      const Arguments one{{}, {{"ranks", text}}, {}};
+      numbers_.push_back(static_cast<int>(*one.whole_number("ranks", 1, kMostRanks)));
+    }
+  }
+  /// For the log that is read next.
+  [[nodiscard]] int next() const {
+    if (numbers_.size() == 1) return numbers_.front();
+    const std::size_t at = for_each_log() ? seen_.size() : needing_.size();
+    return at < numbers_.size() ? numbers_[at] : 0;
+  }
+  void read(const std::string& path, const CollectiveLog& log) {
+    const auto [least, most] = std::ranges::minmax(log.samples, {}, &CollectiveSample::ranks);
+    seen_.push_back({path, next(), least.ranks, most.ranks});
+    if (log.used_ranks) needing_.push_back(path);
+  }
+  void check() const {
+    if (numbers_.empty()) return;
+    if (numbers_.size() > 1 && !for_each_log() && needing_.size() != numbers_.size())
+      throw UsageError{fmt::format("--ranks: given {} times; {}", numbers_.size(), need_text())};
+    if (!for_each_log() && !needing_.empty()) return;
+    for (const Seen& log : seen_)
+      if (log.fewest != log.given || log.most != log.given)
+        throw UsageError{fmt::format("--ranks {}: {} says {}", log.given, log.path, said_text(log))};
+  }
+
+ private:
+  struct Seen {
+    std::string path;
+    int given = 0, fewest = 0, most = 0;
+  };
+  [[nodiscard]] bool for_each_log() const { return numbers_.size() == logs_; }
+  [[nodiscard]] std::string need_text() const {
+    if (needing_.empty()) return "no log needs it";
+    return fmt::format("{} {} it: {}", needing_.size(), needing_.size() == 1 ? "log needs" : "logs need",
+                       fmt::join(needing_, ", "));
+  }
+  static std::string said_text(const Seen& log) {
+    return log.fewest == log.most ? fmt::format("{}", log.most) : fmt::format("{} to {}", log.fewest, log.most);
+  }
+
+  std::size_t logs_;
+  std::vector<int> numbers_;
+  std::vector<Seen> seen_;            // all logs so far
+  std::vector<std::string> needing_;  // of them, those that don't say
+};
+
+/// Day of the last change, UTC; empty if it can't be had.
+std::string date_of(const std::string& path) {
+  struct stat about {};
+  std::tm day{};
+  if (stat(path.c_str(), &about) != 0 || gmtime_r(&about.st_mtime, &day) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
+
+std::string summary_of(const std::string& path, const CollectiveLog& log) {
+  struct Seen {
+    std::size_t samples = 0;
+    int fewest = INT_MAX, most = 0;  ///< ranks
+  };
+  std::map<TimedExchange, Seen> all;
+  for (const CollectiveSample& sample : log.samples) {
+    Seen& seen = all[sample.exchange];
+    ++seen.samples;
+    seen.fewest = std::min(seen.fewest, sample.ranks);
+    seen.most = std::max(seen.most, sample.ranks);
+  }
+  std::string out = path.substr(path.rfind('/') + 1);
+  if (const std::string date = date_of(path); !date.empty()) out += fmt::format(" of {}", date);
+  out += ":";
+  for (const auto& [exchange, seen] : all) {
+    out += fmt::format("{} {} times of {}", out.ends_with(':') ? "" : ",", seen.samples, to_string(exchange));
+    if (seen.fewest > 0) out += fmt::format(" among {}", seen.fewest);
+    if (seen.fewest < seen.most) out += fmt::format(" to {}", seen.most);
+  }
+  if (log.servers > 0) out += fmt::format(" on {} {}", log.servers, log.servers == 1 ? "server" : "servers");
+  return out;
+}
+
+constexpr std::pair<std::string_view, CollectiveFormat> kFormats[] = {
+    {"nccl-log", CollectiveFormat::nccl}, {"osu-log", CollectiveFormat::osu}, {"csv", CollectiveFormat::csv}};
+
+std::vector<std::string> files_of(const Arguments& arguments) {
+  std::vector<std::string> files;
+  for (const auto& [option, format] : kFormats)
+    for (const std::string& path : arguments.values(option)) files.push_back(path);
+  if (files.empty()) throw UsageError{"contend calibrate network: expected --nccl-log, --osu-log or --csv FILE"};
+  return files;
+}
+
+/// Collectives of an unknown number of ranks tell nothing of the link, which may pass unnoticed beside others.
+class UnknownRanks {
+ public:
+  void add(const std::string& path, const CollectiveLog& log) {
+    for (const CollectiveSample& each : log.samples) {
+      if (each.ranks > 0 || each.exchange == TimedExchange::message) continue;
+      files_.push_back(path);
+      return;
+    }
+  }
+  void print() const {
+    for (const std::string& path : files_)
+      fmt::print(stderr, "{}: doesn't say among how many ranks: it tells nothing of the link behind (--ranks N{})\n",
+                 path, files_.size() > 1 ? ", once for each such log" : "");
+    if (files_.size() > 1)
+      fmt::print(stderr, "of one collective, these {} are fitted as if the numbers were the same\n", files_.size());
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
+
+struct Input {
+  std::vector<CollectiveSample> samples;
+  std::vector<std::string> provenance;
+};
+
+Input read_input(const Arguments& arguments, std::size_t logs) {
+  Input input;
+  GivenRanks ranks{arguments, logs};
+  UnknownRanks unknown;
+  CollectiveReadOptions options{exchange_of(arguments), 0, arguments.has("out-of-place")};
+  bool used_exchange = false;
+  for (const auto& [option, format] : kFormats) {
+    for (const std::string& path : arguments.values(option)) {
+      options.ranks = ranks.next();
+      const CollectiveLog log = read_collective_log(path, format, options);
+      ranks.read(path, log);
+      unknown.add(path, log);
+      used_exchange = used_exchange || log.used_exchange;
+      if (log.guessed_exchange)
+        fmt::print(stderr, "{}: doesn't say which collective it is: taken for an all-reduce (--collective)\n", path);
+      if (log.other_lines > 0)
+        fmt::print(stderr, "{}: {} lines that nccl-tests didn't write were left out\n", path, log.other_lines);
+      input.samples.insert(input.samples.end(), log.samples.begin(), log.samples.end());
+      input.provenance.push_back(summary_of(path, log));
+    }
+  }
+  ranks.check();
+  unknown.print();
+  if (options.exchange && !used_exchange) throw UsageError{"--collective: every log says which collective it is"};
+  if (options.out_of_place && !arguments.has("nccl-log")) throw UsageError{"--out-of-place is about an --nccl-log"};
+  return input;
+}
+
+/// One line for all series that allow as many.
+void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wanted) {
+  std::map<std::size_t, std::vector<const SeriesFit*>> allowed;
+  for (const SeriesFit& series : calibration.series)
+    if (series.regions.size() < wanted) allowed[series.regions.size()].push_back(&series);
+  for (const auto& [regions, series] : allowed)
+    fmt::print(stderr, "--regions {}: the sizes of {} allow {}\n", wanted, series_names(series), regions);
+}
+
+int run_calibrate_network(const Arguments& arguments) {
+  const FragmentChoice choice = fragment_choice(arguments);
+  const std::size_t regions = regions_of(arguments);
+  const int at_once = static_cast<int>(arguments.whole_number("at-once", 2, INT_MAX).value_or(0));
+  const std::vector<std::string> files = files_of(arguments);
+  for (const char* option : {"output", "plot"})
+    if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), files);
+  const Input input = read_input(arguments, files.size());
+  const NetworkCalibration calibration =
+      calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
+  note_fewer_regions(calibration, regions);
+  if (calibration.series.empty() && calibration.contention.empty())
+    throw InputError{"all samples are of the same number at the same time, and none of one alone: nothing can be told"};
+  if (at_once > 0 && calibration.contention.empty())
+    throw UsageError{"--at-once: no samples of several at the same time"};
+  if (choice.sizes && !calibration.link && !arguments.has("output"))
+    throw UsageError{
+        "--sizes is about the scenario that -o FILE writes, and about the link, which these logs don't tell"};
+  if (arguments.has("json"))
+    fmt::print("{}", calibration_json(calibration));
+  else
+    fmt::print("{}", calibration_text(calibration));
+  if (const auto path = arguments.value("output")) {
+    const NetworkFragment fragment = network_fragment(calibration, choice, input.provenance);
+    write_file(*path, fragment.yaml);
+    fmt::print(stderr, "{}: {}\n", *path, fragment.says);
+    for (const std::string& note : fragment.notes) fmt::print(stderr, "{}: {}\n", *path, note);
+  }
+  if (const auto path = arguments.value("plot")) {
+    const std::vector<FigurePanel> panels = fit_panels(calibration);
+    if (panels.empty()) throw InputError{"nothing to plot: all samples have one size"};
+    write_file(*path, stacked_svg(panels));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& calibrate_network_command() {
+  static constexpr Command kCommand = {
+      .name = "calibrate network",
+      .arguments = "",
+      .summary = "Fit start-up, time per byte and contention to benchmarks of a network.",
+      .examples = kCalibrateNetworkExamples,
+      .options = kCalibrateNetworkOptions,
+      .min_arguments = 0,
+      .max_arguments = 0,
+      .run = run_calibrate_network};
+  return kCommand;
+}
+
+}  // namespace contend

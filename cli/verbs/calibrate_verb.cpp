@@ -1,0 +1,223 @@
+#include "calibration/backend.h"
+#include "calibration/calibrator.hpp"
+#include "cli/calibrate_backend.hpp"
+#include "cli/calibrate_report.hpp"
+#include "cli/clock.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/running.hpp"
+#include "cli/sweep_store.hpp"
+#include "cli/version.hpp"
+#include "scenarios/study/profile_reader.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kCalibrateExamples[] = {
+    "contend calibrate -o gpu.yaml",
+    "contend calibrate --backend cpu --quick --only memory,compression -o cpu.yaml",
+};
+constexpr Option kCalibrateOptions[] = {
+    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the profile here; also while it is measured"},
+    {.name = "backend", .letter = '\0', .value = "NAME", .text = "cuda (default), or cpu: this machine's, one thread"},
+    {.name = "device", .letter = '\0', .value = "N", .text = "which GPU, from 0 (0)"},
+    {.name = "quick", .letter = '\0', .value = "", .text = "fewer shapes, within a minute"},
+    {.name = "full", .letter = '\0', .value = "", .text = "the default: within ten minutes"},
+    {.name = "only", .letter = '\0', .value = "GROUPS", .text = "some groups of operators, such as gemm,conv"},
+    {.name = "resume", .letter = '\0', .value = "", .text = "keep what FILE has and measure what is missing"},
+    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (made of the device's)"},
+    {.name = "budget", .letter = '\0', .value = "SECONDS", .text = "time to measure in (50, or 560 with --full)"},
+    kQuietOption,
+    kProgressOption,
+};
+
+std::vector<OperatorGroup> groups_of(const Arguments& arguments) {
+  std::vector<OperatorGroup> out;
+  const std::optional<std::string> text = arguments.value("only");
+  if (!text) return out;
+  std::vector<std::string> names;
+  for (const OperatorGroup each : operator_groups()) names.emplace_back(to_string(each));
+  for (std::size_t begin = 0; begin <= text->size();) {
+    const std::size_t comma = std::min(text->find(',', begin), text->size());
+    const std::string word = text->substr(begin, comma - begin);
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end())
+      throw UsageError{fmt::format("--only: there is no group \"{}\"{}; there are {}", word, suggestion(word, names),
+                                   fmt::join(names, ", "))};
+    out.push_back(operator_groups()[static_cast<std::size_t>(found - names.begin())]);
+    begin = comma + 1;
+  }
+  return out;
+}
+
+CalibrationRequest request_of(const Arguments& arguments) {
+  CalibrationRequest request;
+  if (!arguments.has("output")) throw UsageError{"contend calibrate: expected -o FILE, where the profile goes"};
+  if (arguments.has("quick") && arguments.has("full"))
+    throw UsageError{"contend calibrate: --quick and --full together"};
+  request.mode = arguments.has("quick") ? CalibrationMode::quick : CalibrationMode::full;
+  request.groups = groups_of(arguments);
+  request.device = static_cast<int>(arguments.whole_number("device", 0, kMostDevices).value_or(0));
+  request.name = arguments.value("name").value_or("");
+  if (arguments.has("name") && request.name.empty()) throw UsageError{"--name: expected a name"};
+  request.budget_seconds = default_budget(request.mode);
+  if (const auto seconds = arguments.whole_number("budget", 1, kMostSeconds))
+    request.budget_seconds = static_cast<double>(*seconds);
+  request.date = utc_now();
+  const std::string hash = git_hash();
+  request.version = hash.empty() ? version() : fmt::format("{} ({})", version(), hash);
+  return request;
+}
+
+bool is_profile(const std::string& path) {
+  try {
+    static_cast<void>(read_profile(path));
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// Names the profile of the same folder that was meant, if one is near enough.
+[[noreturn]] void refuse_to_resume(const std::string& path) {
+  const std::filesystem::path wanted{path};
+  const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
+  std::vector<std::string> names;
+  std::error_code no_folder;
+  for (const auto& each : std::filesystem::directory_iterator{folder, no_folder})
+    if (each.path().extension() == ".yaml" || each.path().extension() == wanted.extension())
+      names.push_back(each.path().filename().string());
+  std::sort(names.begin(), names.end());
+  std::string nearest = nearest_name(wanted.filename().string(), names);
+  while (!nearest.empty() && !is_profile((folder / nearest).string())) {
+    std::erase(names, nearest);
+    nearest = nearest_name(wanted.filename().string(), names);
+  }
+  Complaint fault;
+  fault.file = path;
+  fault.reason = "there is no such file, so nothing to resume";
+  fault.hint = nearest.empty() ? "without --resume a new one is begun"
+                               : fmt::format("did you mean \"{}\"? Without --resume a new one is begun",
+                                             (wanted.parent_path() / nearest).string());
+  throw InputError{{std::move(fault)}};
+}
+
+/// What the file has, if it is there and may be gone on with.
+std::optional<CalibrationProfile> begun_profile(const Arguments& arguments, const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    if (arguments.has("resume")) refuse_to_resume(path);
+    return std::nullopt;
+  }
+  if (!arguments.has("resume"))
+    throw InputError{
+        fmt::format("{}: there is a file already: --resume goes on with a profile, -o writes another one", path)};
+  return read_profile(path);
+}
+
+CalibrationResult measure_device(const contend_backend& backend, const CalibrationRequest& request,
+                                 const std::optional<CalibrationProfile>& begun, const std::string& path,
+                                 ProgressMode mode) {
+  CalibrationLine line{mode};
+  CalibrationHooks hooks;
+  hooks.clock = monotonic_seconds;
+  hooks.progress = [&](const CalibrationProgress& progress) { line.update(progress); };
+  hooks.cancelled = interrupted;
+  // From the start, so that a place that can't be written to is known before minutes are spent.
+  hooks.checkpoint = [&](const CalibrationProfile& profile) { write_file(path, to_yaml(profile)); };
+  try {
+    return calibrate(backend, request, hooks, begun);
+  } catch (InputError& error) {
+    // What is wrong with a begun profile is wrong with that file.
+    std::vector<Complaint> faults = error.complaints();
+    for (Complaint& each : faults)
+      if (each.file.empty() && !each.key.empty()) each.file = path;
+    throw InputError{std::move(faults)};
+  }
+}
+
+/// Whether there is a sample of these groups; of any if none is given.
+bool has_points(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups) {
+  return std::any_of(profile.tables.begin(), profile.tables.end(), [&](const OperatorTable& table) {
+    const OperatorGroup group = find_operator(table.name)->group;
+    const bool wanted = groups.empty() || std::find(groups.begin(), groups.end(), group) != groups.end();
+    return wanted && !table.samples.empty();
+  });
+}
+
+void print_notes(const CalibrationProfile& profile) {
+  for (const std::string& each : profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
+}
+
+/// A calibration that found out nothing of what it was asked for is no success, and a profile without a sample of no
+/// use.
+int report_nothing(const CalibrationRequest& request, const CalibrationProfile& profile, const std::string& path,
+                   bool resumed) {
+  if (resumed)
+    write_file(path, to_yaml(profile));
+  else
+    std::filesystem::remove(path);
+  std::vector<std::string_view> names;
+  for (const OperatorGroup each : request.groups) names.push_back(to_string(each));
+  fmt::print(stderr, "contend: nothing{} could be measured; {}\n{}",
+             names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", ")),
+             resumed ? fmt::format("{} has what it had", path) : "no profile is written",
+             skipped_summary(profile, request.groups));
+  print_notes(profile);
+  return kExitCapability;
+}
+
+int run_calibrate(const Arguments& arguments) {
+  const ProgressMode mode = progress_mode(arguments);
+  const CalibrationRequest request = request_of(arguments);
+  const std::string path = *arguments.value("output");
+  const contend_backend* const backend = calibration_backend(arguments);
+  if (backend == nullptr) return kExitCapability;
+  const std::optional<CalibrationProfile> begun = begun_profile(arguments, path);
+  catch_interrupts();
+  CalibrationResult result;
+  try {
+    result = measure_device(*backend, request, begun, path, mode);
+  } catch (const DeviceError& error) {
+    fmt::print(stderr, "contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
+    return kExitCapability;
+  }
+  if (result.end == CalibrationEnd::finished && !has_points(result.profile, request.groups))
+    return report_nothing(request, result.profile, path, begun.has_value());
+  write_file(path, to_yaml(result.profile));
+  if (!arguments.has("quiet")) fmt::print("{}", calibration_summary(result.profile));
+  std::fflush(stdout);  // before what follows on stderr, where both are one
+  print_notes(result.profile);
+  if (result.end == CalibrationEnd::finished) return kExitOk;
+  const bool lost = result.end == CalibrationEnd::device_lost;
+  fmt::print(stderr, "contend: {}; what was measured is in {}. To go on:\n  {}\n",
+             lost ? "the device is lost: " + result.message : "interrupted", path, resume_command(arguments));
+  return lost ? kExitCapability : kExitInterrupted;
+}
+
+}  // namespace
+
+const Command& calibrate_command() {
+  static constexpr Command kCommand = {.name = "calibrate",
+                                       .arguments = "",
+                                       .summary = "Measure what operators cost on this machine's GPU, or CPU.",
+                                       .examples = kCalibrateExamples,
+                                       .options = kCalibrateOptions,
+                                       .min_arguments = 0,
+                                       .max_arguments = 0,
+                                       .run = run_calibrate};
+  return kCommand;
+}
+
+}  // namespace contend

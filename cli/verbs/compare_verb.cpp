@@ -1,0 +1,283 @@
+#include "cli/command.hpp"
+#include "cli/compare_report.hpp"
+#include "cli/compare_studies.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/load.hpp"
+#include "cli/running.hpp"
+#include "cli/sweep_progress.hpp"
+#include "cli/version.hpp"
+#include "report/iteration_bars.hpp"
+#include "scenarios/study/study_columns.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kCompareExamples[] = {
+    "contend compare baseline/ out/ --fail-if 'avg_jct > 1%' --fail-if 'finished < 0'",
+    "contend compare scenario.yaml scenario.yaml --set-new network.nic=25Gbps --repeat 20",
+};
+
+constexpr Option kCompareOptions[] = {
+    {.name = "fail-if",
+     .letter = '\0',
+     .value = "RULE",
+     .text = "exit with 1 if it holds: `avg_jct > 1%`, `avg_queueing > 30s`, `finished < 0`",
+     .repeatable = true},
+    {.name = "significant", .letter = '\0', .value = "", .text = "a rule holds only if its whole 95% interval does"},
+    {.name = "worst", .letter = '\0', .value = "N", .text = "jobs to show in each direction (5)"},
+    {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
+    {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
+    {.name = "quiet", .letter = 'q', .value = "", .text = "print failed rules and errors only"},
+    kSetOption,
+    {.name = "set-new",
+     .letter = '\0',
+     .value = "KEY=VALUE",
+     .text = "override a key of the scenario NEW only",
+     .repeatable = true},
+    {.name = "seed", .letter = '\0', .value = "N", .text = "of scenarios: seed of the first replica"},
+    {.name = "repeat", .letter = '\0', .value = "N", .text = "of scenarios: seeds to run (10; 1 of a job list)"},
+    kProgressOption,
+    kThreadsOption,
+};
+
+/// A side is a folder that was read, or a scenario to run; or the iterations of a study, from either.
+struct ComparedSide {
+  std::string path;
+  std::optional<StudySide> study;
+  std::optional<StoredResults> stored;
+  std::optional<Scenario> scenario;
+  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and expects something
+
+  [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
+};
+
+ComparedSide load_side(const Arguments& arguments, std::size_t index) {
+  ComparedSide side;
+  side.path = arguments.positionals()[index];
+  if (std::filesystem::is_directory(side.path)) {
+    if (is_overlap_folder(side.path))
+      side.study = read_study(side.path);
+    else
+      side.stored = read_results(side.path);
+    return side;
+  }
+  const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
+  side.scenario = load_scenarios(arguments, {&side.path, 1}, more).scenarios.front();
+  return side;
+}
+
+/// Both sides, or the complaints about both.
+std::vector<ComparedSide> load_sides(const Arguments& arguments) {
+  std::vector<ComparedSide> sides;
+  std::vector<Complaint> complaints;
+  for (std::size_t i = 0; i < 2; ++i) {
+    try {
+      sides.push_back(load_side(arguments, i));
+    } catch (const InputError& error) {
+      complaints.insert(complaints.end(), error.complaints().begin(), error.complaints().end());
+    }
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  const bool runs_any = sides[0].scenario || sides[1].scenario;
+  for (const char* option : {"set", "seed", "repeat"})
+    if (arguments.has(option) && !runs_any)
+      throw UsageError{fmt::format("contend compare: --{} is for scenarios, and both sides are folders", option)};
+  if (arguments.has("set-new") && !sides[1].scenario)
+    throw UsageError{"contend compare: --set-new is for a scenario, and NEW is a folder"};
+  return sides;
+}
+
+/// Whether both are studies of an iteration. Throws InputError if only one is.
+bool are_studies(const std::vector<ComparedSide>& sides) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
+    Complaint complaint;
+    complaint.file = sides[i].path;
+    complaint.reason = "the study of an iteration has no jobs to compare";
+    throw InputError{{std::move(complaint)}};
+  }
+  return sides[0].is_study();
+}
+
+/// Runs the studies that are scenarios. False if the user interrupted.
+bool run_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+  std::size_t rows = 0;
+  for (const ComparedSide& side : sides)
+    if (side.scenario) rows += overlap_rows(side.scenario->overlap);
+  SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
+  catch_interrupts();
+  for (ComparedSide& side : sides) {
+    if (!side.scenario) continue;
+    side.study = run_study(*side.scenario, [&] {
+      line.recorded(false);
+      return !interrupted();
+    });
+    if (interrupted()) return false;
+  }
+  return true;
+}
+
+void write_reports(const Arguments& arguments, const JudgedSides& report,
+                   const std::function<std::string()>& markdown) {
+  if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
+  if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
+}
+
+void print_failures(const JudgedSides& report) {
+  for (const RuleOutcome& outcome : report.outcomes)
+    if (outcome.fails) fmt::print(stderr, "contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
+}
+
+int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+  for (const char* option : {"significant", "worst", "jobs"})
+    if (arguments.has(option))
+      throw UsageError{fmt::format("contend compare: --{} has no effect on studies of an iteration", option)};
+  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
+  if (!run_studies(arguments, sides)) {
+    fmt::print(stderr, "contend: interrupted; nothing was compared\n");
+    return kExitInterrupted;
+  }
+  StudyComparison comparison;
+  comparison.base = sides[0].path;
+  comparison.other = sides[1].path;
+  comparison.base_rows = *std::move(sides[0].study);
+  comparison.other_rows = *std::move(sides[1].study);
+  comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
+  write_reports(arguments, comparison, [&] { return study_comparison_markdown(comparison); });
+  if (arguments.has("json"))
+    fmt::print("{}", study_comparison_json(comparison));
+  else if (!arguments.has("quiet"))
+    fmt::print("{}", study_comparison_text(comparison));
+  else
+    print_failures(comparison);
+  return comparison.failures() > 0 ? kExitFailed : kExitOk;
+}
+
+/// A scenario beside a folder runs under the seeds of the folder; two scenarios run under the same number of seeds, and
+/// under several unless a job list leaves little to chance.
+void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+  constexpr int kUsualSeeds = 10;
+  if (sides[0].scenario && sides[1].scenario) {
+    Scenario &base = *sides[0].scenario, &other = *sides[1].scenario;
+    if (arguments.has("repeat")) return;
+    const int most = std::max(base.repeat, other.repeat);
+    const bool listed = base.workload.jobs && other.workload.jobs;
+    base.repeat = other.repeat = most > 1 || listed ? most : kUsualSeeds;
+    return;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!sides[i].scenario) continue;
+    const std::vector<StoredReplica>& replicas = sides[1 - i].stored->replicas;
+    if (!arguments.has("seed")) sides[i].scenario->seed = replicas.front().seed;
+    if (!arguments.has("repeat")) sides[i].scenario->repeat = static_cast<int>(replicas.size());
+  }
+}
+
+StoredResults results_of(const Scenario& scenario, std::span<const Replica> replicas) {
+  StoredResults results;
+  results.name = scenario.name;
+  results.version = version();
+  results.git_hash = git_hash();
+  results.exit_state = exit_state({}, replicas);
+  for (const Replica& replica : replicas) results.replicas.push_back(as_stored(replica));
+  return results;
+}
+
+/// Runs the sides that are scenarios. False if the user interrupted.
+bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+  std::vector<Scenario> scenarios;
+  for (const ComparedSide& side : sides)
+    if (side.scenario) scenarios.push_back(*side.scenario);
+  if (scenarios.empty()) return true;
+  const ProgressMode mode = progress_mode(arguments);
+  const unsigned threads = thread_count(arguments);
+  catch_interrupts();
+  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads);
+  if (interrupted()) return false;
+  std::size_t next = 0;
+  for (ComparedSide& side : sides) {
+    if (!side.scenario) continue;
+    side.outcomes = judge_expectations(side.scenario->expect, results[next]);
+    side.stored = results_of(*side.scenario, results[next++]);
+  }
+  return true;
+}
+
+void print_report(const Arguments& arguments, const ComparisonReport& report) {
+  write_reports(arguments, report, [&] { return comparison_markdown(report); });
+  if (arguments.has("json"))
+    fmt::print("{}", comparison_json(report));
+  else if (!arguments.has("quiet"))
+    fmt::print("{}", comparison_text(report));
+  else
+    print_failures(report);
+}
+
+/// Whether the sides that were run met what they expect of themselves. Folders were judged when they were written.
+bool report_expectations(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
+  bool met = true;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::vector<ExpectationOutcome>& outcomes = sides[i].outcomes;
+    const char* const side = i == 0 ? "BASE" : "NEW";
+    if (outcomes.empty()) continue;
+    if (!arguments.has("json") && !arguments.has("quiet"))
+      fmt::print("\n{}: expectations\n{}", side, expectations_text(outcomes));
+    else
+      print_unmet(side, outcomes);
+    met = met && all_met(outcomes);
+  }
+  return met;
+}
+
+int run_compare(const Arguments& arguments) {
+  constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
+  for (const char* option : {"junit", "significant"})
+    if (arguments.has(option) && !arguments.has("fail-if"))
+      throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
+  const auto worst = static_cast<std::size_t>(arguments.whole_number("worst", 0, kMaxWorst).value_or(kUsualWorst));
+  std::vector<ComparedSide> sides = load_sides(arguments);
+  if (are_studies(sides)) return compare_studies(arguments, sides);
+  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
+  choose_seeds(arguments, sides);
+  if (!run_sides(arguments, sides)) {
+    fmt::print(stderr, "contend: interrupted; nothing was compared\n");
+    return kExitInterrupted;
+  }
+  ComparisonReport report;
+  report.base = sides[0].path;
+  report.other = sides[1].path;
+  report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
+  report.outcomes = judge(rules, report.regression, arguments.has("significant"));
+  print_report(arguments, report);
+  const bool met = report_expectations(arguments, sides);
+  return report.failures() > 0 || !met ? kExitFailed : kExitOk;
+}
+
+}  // namespace
+
+const Command& compare_command() {
+  static constexpr Command kCommand = {.name = "compare",
+                                       .arguments = "BASE NEW",
+                                       .summary = "Compare two output folders or scenarios, and fail on a regression.",
+                                       .examples = kCompareExamples,
+                                       .options = kCompareOptions,
+                                       .min_arguments = 2,
+                                       .max_arguments = 2,
+                                       .run = run_compare};
+  return kCommand;
+}
+
+}  // namespace contend

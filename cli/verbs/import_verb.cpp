@@ -1,0 +1,130 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/import_report.hpp"
+#include "cli/output.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+#include "text/decimal.hpp"
+#include "text/quantities.hpp"
+#include "traces/job_list.hpp"
+#include "traces/jobs/import_jobs.hpp"
+#include "traces/jobs/timestamp.hpp"
+
+#include <climits>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kImportExamples[] = {
+    "contend import philly cluster_job_log -o jobs.csv",
+    "contend import cluster_log.csv.gz --vc vcvGl --from '2020-09-01 00:00' --until '2020-09-27 00:00' -o jobs.csv",
+};
+constexpr Option kImportOptions[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "write the jobs as a job list; without it only a summary"},
+    {.name = "skip-bad-rows", .letter = '\0', .value = "", .text = "leave bad rows out and count them"},
+    {.name = "vc", .letter = '\0', .value = "NAME", .text = "only jobs of this virtual cluster", .repeatable = true},
+    {.name = "from", .letter = '\0', .value = "WHEN", .text = "only jobs submitted then or later; a date, or seconds"},
+    {.name = "until", .letter = '\0', .value = "WHEN", .text = "only jobs submitted before"},
+    {.name = "min-gpus", .letter = '\0', .value = "N", .text = "leave smaller jobs out"},
+    {.name = "min-duration", .letter = '\0', .value = "TIME", .text = "leave shorter jobs out, e.g. 1s"},
+    {.name = "max-gpus", .letter = '\0', .value = "N", .text = "size of the cluster: jobs that need more are bad rows"},
+    {.name = "origin",
+     .letter = '\0',
+     .value = "WHAT",
+     .text = "time 0: first (job; so for dated traces) or kept (from the trace; so for others)"},
+    {.name = "work",
+     .letter = '\0',
+     .value = "WHAT",
+     .text = "what a job does: its duration (the default), or iterations of its model"},
+    {.name = "model", .letter = '\0', .value = "A=B", .text = "call model A of the trace B", .repeatable = true},
+    {.name = "json", .letter = '\0', .value = "", .text = "print the summary as JSON"},
+    {.name = "quiet", .letter = 'q', .value = "", .text = "print no summary"},
+};
+
+/// A point on the clock of the trace.
+std::optional<Time> when(const Arguments& arguments, std::string_view option) {
+  const std::optional<std::string> text = arguments.value(option);
+  if (!text) return std::nullopt;
+  const ScaledDecimal seconds = parse_scaled(*text, 9);
+  if (seconds.error == DecimalError::none) return Time::nanoseconds(seconds.value);
+  // A date alone is its midnight.
+  const std::optional<Time> date = parse_timestamp(text->size() == 10 ? *text + " 00:00" : *text);
+  if (!date)
+    throw UsageError{fmt::format(
+        "--{}: expected a date such as '2020-09-01 12:00', or seconds on the clock of the trace, got \"{}\"", option,
+        *text)};
+  return date;
+}
+
+/// One of the two words, the second as true.
+bool second_of(const Arguments& arguments, std::string_view option, std::string_view first, std::string_view second) {
+  const std::string given = arguments.value(option).value_or(std::string{first});
+  if (given != first && given != second)
+    throw UsageError{fmt::format("--{}: expected {} or {}, got \"{}\"", option, first, second, given)};
+  return given == second;
+}
+
+ImportOptions options_of(const Arguments& arguments) {
+  ImportOptions options;
+  options.skip_bad_rows = arguments.has("skip-bad-rows");
+  options.vcs = arguments.values("vc");
+  options.from = when(arguments, "from");
+  options.until = when(arguments, "until");
+  options.min_gpus = static_cast<int>(arguments.whole_number("min-gpus", 1, INT_MAX).value_or(1));
+  if (const auto gpus = arguments.whole_number("max-gpus", 1, INT_MAX)) options.max_gpus = static_cast<int>(*gpus);
+  if (const auto text = arguments.value("min-duration")) {
+    const Parsed<Time> duration = parse_quantity<Time>(*text);
+    if (!duration.value)
+      throw UsageError{fmt::format("--min-duration: expected {}, got \"{}\"{}{}", duration.expected, *text,
+                                   duration.hint.empty() ? "" : "; ", duration.hint)};
+    options.min_duration = *duration.value;
+  }
+  if (arguments.has("origin"))
+    options.origin = second_of(arguments, "origin", "first", "kept") ? TimeOrigin::kept : TimeOrigin::first;
+  if (second_of(arguments, "work", "duration", "iterations")) options.work = TraceWork::iterations;
+  for (const std::string& pair : arguments.values("model")) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError{fmt::format("--model: expected A=B, got \"{}\"", pair)};
+    options.models[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return options;
+}
+
+int run_import(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.positionals();
+  const std::string format = words.size() == 2 ? words.front() : "auto";
+  if (arguments.has("json") && arguments.has("quiet")) throw UsageError{"contend import: --json and --quiet together"};
+  if (arguments.has("output")) refuse_to_overwrite(*arguments.value("output"), std::vector{words.back()});
+  const ImportedJobs imported = import_jobs(format, words.back(), options_of(arguments));
+  if (const auto output = arguments.value("output")) {
+    if (imported.jobs.empty()) throw InputError{fmt::format("{}: no job is left to write", words.back())};
+    write_file(*output, job_list_csv(imported.jobs));
+  }
+  if (arguments.has("json"))
+    fmt::print("{}", import_json(imported));
+  else if (!arguments.has("quiet"))
+    fmt::print("{}", import_text(imported));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& import_command() {
+  static constexpr Command kCommand = {.name = "import",
+                                       .arguments = "[FORMAT] FILE",
+                                       .summary = "Turn a job trace into a job list, and say what is in it.",
+                                       .examples = kImportExamples,
+                                       .options = kImportOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = 2,
+                                       .run = run_import};
+  return kCommand;
+}
+
+}  // namespace contend

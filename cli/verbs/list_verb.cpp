@@ -1,0 +1,216 @@
+#include "calibration/operators.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/text_table.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "models/training_profile.hpp"
+#include "network/collectives/algorithm.hpp"
+#include "results/result_columns.hpp"
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/topology_codec.hpp"
+#include "text/json_writer.hpp"
+#include "traces/jobs/trace_format.hpp"
+#include "traces/layers/layer_reader.hpp"
+#include "validate/suites.hpp"
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kListExamples[] = {
+    "contend list policies",
+    "contend list metrics --json",
+};
+constexpr Option kListOptions[] = {
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
+};
+
+constexpr std::size_t kScreenWidth = 100;
+
+/// A catalogue as names of columns and rows of text: all that a table or JSON needs.
+struct Catalogue {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+std::string parameters_text(std::span<const ParameterInfo> parameters) {
+  std::string out;
+  for (const ParameterInfo& parameter : parameters) {
+    const std::string range = parameter_range(parameter);
+    out += fmt::format("{}{}={}{}", out.empty() ? "" : ", ", parameter.name, print_parameter(parameter.default_value),
+                       range.empty() ? "" : fmt::format(" ({})", range));
+  }
+  return out;
+}
+
+Catalogue policies() {
+  Catalogue list{.columns = {"kind", "policy", "parameters", "summary", "source"}, .rows = {}};
+  for (const PolicyKind& kind : policy_kinds())
+    for (const PolicyInfo& policy : kind.policies)
+      list.rows.push_back({std::string{kind.word}, std::string{policy.name}, parameters_text(policy.parameters),
+                           std::string{policy.summary}, std::string{policy.source}});
+  return list;
+}
+
+std::string parameters_text(const std::vector<TopologyParameterInfo>& parameters) {
+  std::string out;
+  for (const TopologyParameterInfo& parameter : parameters) {
+    const std::string usual =
+        parameter.default_value.empty() ? " (required)" : fmt::format("={}", parameter.default_value);
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", parameter.name, usual);
+  }
+  return out;
+}
+
+Catalogue topologies() {
+  Catalogue list{.columns = {"key", "kind", "parameters", "summary", "source"}, .rows = {}};
+  for (const auto& [key, infos] : {std::pair{"fabric", fabric_infos()}, std::pair{"server", server_infos()}})
+    for (const TopologyKindInfo& kind : infos)
+      list.rows.push_back({key, std::string{kind.name}, parameters_text(kind.parameters), std::string{kind.summary},
+                           std::string{kind.source}});
+  return list;
+}
+
+Catalogue collectives() {
+  Catalogue list{.columns = {"algorithm", "collectives", "cost", "summary", "source"}, .rows = {}};
+  for (const CollectiveAlgorithm& each : collective_algorithms()) {
+    std::string kinds;
+    for (const CollectiveKind kind : each.kinds) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name_of(kind));
+    list.rows.push_back({std::string{each.name}, kinds, std::string{each.formula}, std::string{each.summary},
+                         std::string{each.source}});
+  }
+  return list;
+}
+
+Catalogue formats() {
+  Catalogue list{.columns = {"format", "summary", "holds", "written by"}, .rows = {}};
+  for (const LayerFormat& each : layer_formats())
+    list.rows.push_back(
+        {std::string{each.name}, std::string{each.summary}, std::string{each.holds}, std::string{each.producer}});
+  return list;
+}
+
+Catalogue traces() {
+  Catalogue list{.columns = {"format", "summary", "columns", "source", "licence"}, .rows = {}};
+  for (const TraceFormat& each : trace_formats())
+    list.rows.push_back({std::string{each.name}, std::string{each.summary}, std::string{each.columns},
+                         std::string{each.source}, std::string{each.licence}});
+  return list;
+}
+
+Catalogue networks() {
+  Catalogue list{.columns = {"network", "parameters", "layers", "gflops_forward", "source"}, .rows = {}};
+  for (const ModelSummary& each : model_summaries())
+    list.rows.push_back({std::string{each.name}, fmt::format("{}", each.parameters), fmt::format("{}", each.layers),
+                         fmt::format("{:.2f}", each.forward_gflops), std::string{each.source}});
+  return list;
+}
+
+Catalogue models() {
+  Catalogue list{.columns = {"model", "batch", "forward_ms", "backward_ms", "gradient_mib", "memory_mib", "source"},
+                 .rows = {}};
+  const auto ms = [](Time time) { return fmt::format("{}", static_cast<double>(time.ns()) / 1e6); };
+  const auto mib = [](Bytes bytes) { return fmt::format("{:.1f}", bytes.to_double() / (1 << 20)); };
+  for (const TrainingProfile& each : training_profiles())
+    list.rows.push_back({std::string{each.name}, fmt::format("{}", each.batch), ms(each.forward), ms(each.backward),
+                         mib(each.gradient), mib(each.memory), std::string{each.source}});
+  return list;
+}
+
+Catalogue keys() {
+  Catalogue list{.columns = {"key", "type", "range", "default", "meaning"}, .rows = {}};
+  for (const ScenarioKey& key : scenario_keys())
+    list.rows.push_back({std::string{key.path}, key.type, key.range, key.print(default_scenario()),
+                         std::string{key.text} + (key.needs.empty() ? "" : fmt::format("; needs {}", key.needs))});
+  return list;
+}
+
+Catalogue metric_list() {
+  Catalogue list{.columns = {"metric", "unit", "meaning"}, .rows = {}};
+  for (const Metric& each : metrics())
+    list.rows.push_back({std::string{each.name}, std::string{each.unit}, std::string{each.text}});
+  return list;
+}
+
+Catalogue suites() {
+  Catalogue list{.columns = {"suite", "meaning"}, .rows = {}};
+  for (const SuiteRow& each : validation_suites())
+    list.rows.push_back({std::string{each.name}, std::string{each.summary}});
+  return list;
+}
+
+Catalogue operator_list() {
+  Catalogue list{.columns = {"group", "operator", "dimensions", "types", "meaning"}, .rows = {}};
+  for (const OperatorInfo& each : operators()) {
+    std::vector<std::string_view> types;
+    for (const DataType type : each.types) types.push_back(to_string(type));
+    list.rows.push_back({std::string{to_string(each.group)}, std::string{each.name},
+                         fmt::format("{}", fmt::join(each.dimensions, ", ")), fmt::format("{}", fmt::join(types, ", ")),
+                         std::string{each.text}});
+  }
+  return list;
+}
+
+struct Topic {
+  std::string_view name;
+  Catalogue (*make)();
+};
+constexpr Topic kTopics[] = {
+    {"policies", policies},   {"topologies", topologies}, {"collectives", collectives}, {"models", models},
+    {"networks", networks},   {"layer-formats", formats}, {"trace-formats", traces},    {"keys", keys},
+    {"metrics", metric_list}, {"suites", suites},         {"operators", operator_list}};
+
+Catalogue catalogue(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) {
+    if (topic.name == name) return topic.make();
+    names.emplace_back(topic.name);
+  }
+  throw UsageError{fmt::format("contend list: no list \"{}\"{}", name, suggestion(name, names))};
+}
+
+std::string to_json(const Catalogue& list) {
+  JsonWriter json;
+  json.begin_array();
+  for (const auto& row : list.rows) {
+    json.begin_object();
+    for (std::size_t i = 0; i < row.size(); ++i) json.member(list.columns[i], row[i]);
+    json.end_object();
+  }
+  json.end_array();
+  return json.take();
+}
+
+int run_list(const Arguments& arguments) {
+  const Catalogue list = catalogue(arguments.positionals().front());
+  if (arguments.has("json")) {
+    fmt::print("{}", to_json(list));
+    return kExitOk;
+  }
+  Table table{list.columns};
+  for (std::size_t i = 0; i < list.columns.size(); ++i) table.align_left(i);
+  for (const auto& row : list.rows) table.add(row);
+  fmt::print("{}", table.text(kScreenWidth));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& list_command() {
+  static constexpr Command kCommand = {
+      .name = "list",
+      .arguments =
+          "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites|"
+          "operators",
+      .summary = "Print what there is to choose from.",
+      .examples = kListExamples,
+      .options = kListOptions,
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .run = run_list};
+  return kCommand;
+}
+
+}  // namespace contend

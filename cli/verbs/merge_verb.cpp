@@ -1,0 +1,49 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/text_table.hpp"
+#include "scenarios/sweep/sweep_store.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kMergeExamples[] = {
+    "contend merge need-?-of-4.sqlite -o need.sqlite",
+};
+constexpr Option kMergeOptions[] = {
+    {.name = "output", .letter = 'o', .value = "STORE", .text = "the new store (required)"},
+};
+int run_merge(const Arguments& arguments) {
+  if (!arguments.has("output")) throw UsageError{"contend merge: expected -o STORE"};
+  const std::string out = *arguments.value("output");
+  const MergeReport report = merge_stores(arguments.positionals(), out);
+  fmt::print("{}: {} runs of {} stores\n", out, report.runs, arguments.positionals().size());
+  if (report.failed > 0) fmt::print(stderr, "contend: {} runs had failed\n", report.failed);
+  if (!report.missing.empty()) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min(kMaxShown, report.missing.size()); ++i)
+      list += fmt::format(" {}", report.missing[i]);
+    fmt::print(stderr, "contend: {} runs are in none of the stores:{}{}\n", report.missing.size(), list,
+               report.missing.size() > kMaxShown ? " ..." : "");
+  }
+  return report.missing.empty() && report.failed == 0 ? kExitOk : kExitUnfinished;
+}
+
+}  // namespace
+
+const Command& merge_command() {
+  static constexpr Command kCommand = {.name = "merge",
+                                       .arguments = "STORE...",
+                                       .summary = "Put the stores of the shards of a sweep into one.",
+                                       .examples = kMergeExamples,
+                                       .options = kMergeOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = SIZE_MAX,
+                                       .run = run_merge};
+  return kCommand;
+}
+
+}  // namespace contend

@@ -1,0 +1,171 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/text_table.hpp"
+#include "scenarios/sweep/store_query.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kResultsExamples[] = {
+    "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
+    "contend results need.sqlite --rows --csv need.csv   # every run",
+};
+
+constexpr Option kResultsOptions[] = {
+    {.name = "group-by",
+     .letter = '\0',
+     .value = "KEY,...",
+     .text = "a row for each of their values; default: all keys"},
+    {.name = "metric", .letter = '\0', .value = "NAME,...", .text = "figures to show, or all"},
+    {.name = "where",
+     .letter = '\0',
+     .value = "KEY=V,W,...",
+     .text = "only points with one of these values",
+     .repeatable = true},
+    {.name = "baseline", .letter = '\0', .value = "KEY=V,...", .text = "ratios to the points with these values"},
+    {.name = "rows", .letter = '\0', .value = "", .text = "every run instead of groups, as CSV"},
+    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write CSV instead of a table; - is standard output"},
+};
+
+std::vector<std::string> names(const Arguments& arguments, std::string_view option) {
+  std::vector<std::string> all;
+  const std::string text = arguments.value(option).value_or("");
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    if (end > start) all.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  if (arguments.has(option) && all.empty())
+    throw UsageError{fmt::format("--{}: expected names with commas between, got \"{}\"", option, text)};
+  return all;
+}
+
+/// A key, or the column that stands for it.
+std::string to_key(const StoreInfo& info, const std::string& assignment) {
+  const std::size_t equals = std::min(assignment.find('='), assignment.size());
+  for (const StoreParameter& each : info.parameters)
+    if (each.column == assignment.substr(0, equals)) return each.key + assignment.substr(equals);
+  return assignment;
+}
+
+std::string value_cell(const SqlValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  return "-";
+}
+
+std::string ratio_cell(const RatioEstimate& ratio) {
+  if (std::isnan(ratio.ratio)) return "-";
+  if (std::isnan(ratio.low)) return fmt::format("{:.3f}", ratio.ratio);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
+}
+
+/// Means of one metric, with their intervals if there is any.
+std::vector<std::string> figure_cells(const ResultsTable& table, std::size_t metric) {
+  std::vector<double> values;
+  bool intervals = false;
+  for (const ResultsGroup& group : table.groups) values.push_back(group.figures[metric].mean);
+  for (const ResultsGroup& group : table.groups) {
+    intervals = intervals || !std::isnan(group.figures[metric].half_width);
+    values.push_back(group.figures[metric].half_width);
+  }
+  if (!intervals) values.resize(table.groups.size());
+  std::vector<std::string> cells = format_column(values);
+  for (std::size_t i = 0; intervals && i < table.groups.size(); ++i) cells[i] += " ± " + cells[table.groups.size() + i];
+  cells.resize(table.groups.size());
+  return cells;
+}
+
+std::string table_text(const ResultsTable& results) {
+  std::vector<std::string> titles;
+  for (const StoreParameter& each : results.parameters) titles.push_back(each.key);
+  titles.emplace_back("runs");
+  std::vector<std::vector<std::string>> columns;
+  for (std::size_t i = 0; i < results.metrics.size(); ++i) {
+    titles.push_back(results.metrics[i].name);
+    columns.push_back(figure_cells(results, i));
+    if (!results.compares) continue;
+    titles.emplace_back("/ baseline");
+    auto& cells = columns.emplace_back();
+    for (const ResultsGroup& group : results.groups) cells.push_back(ratio_cell(group.ratios[i]));
+  }
+  Table table{titles};
+  for (std::size_t i = 0; i < results.parameters.size(); ++i)
+    if (results.parameters[i].type == StoreParameter::Type::text) table.align_left(i);
+  for (std::size_t i = 0; i < results.groups.size(); ++i) {
+    const ResultsGroup& group = results.groups[i];
+    std::vector<std::string> cells;
+    for (const SqlValue& value : group.values) cells.push_back(value_cell(value));
+    std::size_t runs = 0;
+    for (const Estimate& each : group.figures) runs = std::max(runs, each.count);
+    cells.push_back(fmt::format("{}", runs));
+    for (const auto& column : columns) cells.push_back(column[i]);
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+void write_csv(const Arguments& arguments, const std::string& csv) {
+  const std::string path = arguments.value("csv").value_or("-");
+  refuse_to_overwrite(path, arguments.positionals());
+  if (path == "-")
+    fmt::print("{}", csv);
+  else
+    write_file(path, csv);
+}
+
+int run_results(const Arguments& arguments) {
+  SweepStore store = SweepStore::open(arguments.positionals().front());
+  std::vector<SweepDimension> where;
+  for (const std::string& each : arguments.values("where"))
+    where.push_back(parse_dimension(to_key(store.info(), each)));
+  const auto ended = static_cast<std::int64_t>(store.runs().size());
+  if (store.info().runs > ended)
+    fmt::print(stderr, "contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
+  if (arguments.has("rows")) {
+    for (const std::string_view option : {"group-by", "metric", "baseline"})
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --rows", option)};
+    write_csv(arguments, runs_csv(store, where));
+    return kExitOk;
+  }
+  ResultsQuery query{.group_by = names(arguments, "group-by"),
+                     .metrics = names(arguments, "metric"),
+                     .where = std::move(where),
+                     .baseline = {}};
+  if (const auto baseline = arguments.value("baseline"))
+    query.baseline = parse_settings(to_key(store.info(), *baseline));
+  const ResultsTable results = query_results(store, query);
+  if (results.groups.empty()) throw InputError{fmt::format("{}: no point has these values", store.path())};
+  if (results.failed > 0) fmt::print(stderr, "contend: {} runs failed and are left out\n", results.failed);
+  if (arguments.has("csv"))
+    write_csv(arguments, results_csv(results));
+  else
+    fmt::print("{}", table_text(results));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& results_command() {
+  static constexpr Command kCommand = {.name = "results",
+                                       .arguments = "STORE",
+                                       .summary = "Print figures of a sweep by groups, with confidence intervals.",
+                                       .examples = kResultsExamples,
+                                       .options = kResultsOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = 1,
+                                       .run = run_results};
+  return kCommand;
+}
+
+}  // namespace contend

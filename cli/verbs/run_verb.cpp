@@ -1,0 +1,185 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/load.hpp"
+#include "cli/output.hpp"
+#include "cli/run_studies.hpp"
+#include "cli/running.hpp"
+#include "cli/verbs/report_verb.hpp"
+#include "cli/version.hpp"
+#include "results/chrome_trace.hpp"
+#include "results/expectations.hpp"
+#include "results/result_writer.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/run/batch.hpp"
+#include "sim/error.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kRunExamples[] = {
+    "contend run scenarios/ada-srsf/base.yaml --repeat 1",
+    "contend run scenarios/ada-srsf/placement-*.yaml -o out   # one table, a folder each",
+};
+
+constexpr Option kRunOptions[] = {
+    {.name = "output", .letter = 'o', .value = "DIR", .text = "write result files; several scenarios: a folder each"},
+    kSetOption,
+    {.name = "seed", .letter = '\0', .value = "N", .text = "seed of the first replica"},
+    {.name = "repeat", .letter = '\0', .value = "N", .text = "replicas, with the seeds seed, seed + 1, ..."},
+    {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
+    {.name = "no-leap", .letter = '\0', .value = "", .text = "execute every event, also of states that recur"},
+    {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
+    {.name = "explain", .letter = '\0', .value = "", .text = "of an overlap study: every message, its bytes and times"},
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
+    kQuietOption,
+    kProgressOption,
+    kThreadsOption,
+};
+
+/// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to.
+std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  std::vector<std::string> folders;
+  if (!arguments.has("output")) return folders;
+  const std::string top = *arguments.value("output");
+  std::set<std::string> seen;
+  for (const Scenario& scenario : scenarios) {
+    const std::string name = folder_name(scenario);
+    if (!seen.insert(name).second)
+      throw InputError{fmt::format("two scenarios are named \"{}\"; their folders would be the same", scenario.name)};
+    folders.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());
+  }
+  for (const std::string& folder : folders) make_folder(folder);
+  return folders;
+}
+
+void write_folder(const std::string& folder, const Scenario& scenario, std::span<const Replica> replicas,
+                  const std::vector<InputFile>& inputs, const Arguments& arguments) {
+  write_results(folder,
+                {.version = version(),
+                 .git_hash = git_hash(),
+                 .command_line = arguments.command_line(),
+                 .scenario_name = scenario.name,
+                 .scenario_hash = scenario_hash(scenario),
+                 .inputs = inputs,
+                 .interrupted = interrupted()},
+                to_yaml(scenario, folder), replicas);
+}
+
+/// `sweep:` describes many runs, of which these scenarios are none.
+void refuse_sweeps(std::span<const Scenario> scenarios) {
+  for (const Scenario& scenario : scenarios)
+    if (scenario.sweep.given())
+      throw InputError{fmt::format("the scenario \"{}\" describes a sweep: run it by `contend sweep`", scenario.name)};
+}
+
+/// One line for each scenario whose jobs did not all finish.
+bool report_unfinished(const Scenario& scenario, std::span<const Replica> replicas) {
+  std::size_t jobs = 0, failed = 0, unfinished = 0;
+  std::string reason;
+  for (const Replica& replica : replicas) {
+    jobs += replica.summary.jobs;
+    failed += replica.summary.failed;
+    unfinished += replica.summary.unfinished;
+    for (const JobResult& job : replica.result.jobs)
+      if (reason.empty() && job.state == JobState::failed)
+        reason = fmt::format("; the first, {}: {}", job.name, job.reason);
+  }
+  if (failed + unfinished == 0) return false;
+  if (failed > 0) fmt::print(stderr, "contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs, reason);
+  if (unfinished > 0)
+    fmt::print(stderr, "contend: {}: {} of {} jobs did not finish\n", scenario.name, unfinished, jobs);
+  return true;
+}
+
+/// Whether every scenario met what it expects of itself; says what was expected and what was found.
+bool report_expectations(const Arguments& arguments, std::span<const Scenario> scenarios,
+                         std::span<const std::vector<Replica>> results) {
+  bool met = true;
+  const bool text = !arguments.has("json") && !arguments.has("quiet");
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (scenarios[i].expect.empty()) continue;
+    const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
+    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, expectations_text(outcomes));
+    if (!text) print_unmet(scenarios[i].name, outcomes);
+    met = met && all_met(outcomes);
+  }
+  return met;
+}
+
+std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  const std::optional<std::string> file = arguments.value("timeline");
+  if (!file) return nullptr;
+  if (batch_size(scenarios) != 1) throw UsageError{"--timeline draws a single run: give one scenario and --repeat 1"};
+  std::vector<std::string> inputs = arguments.positionals();
+  if (scenarios.front().workload.jobs) inputs.push_back(*scenarios.front().workload.jobs);
+  refuse_to_overwrite(*file, inputs);
+  const Scenario::Cluster& cluster = scenarios.front().cluster;
+  return std::make_unique<ChromeTrace>(*file, static_cast<std::size_t>(cluster.servers),
+                                       static_cast<std::size_t>(cluster.gpus_per_server));
+}
+
+void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,
+                   std::span<const std::vector<Replica>> results) {
+  if (arguments.has("json"))
+    fmt::print("{}", results_json(scenarios, results));
+  else if (arguments.has("quiet"))
+    return;
+  else if (batch_size(scenarios) > 1)
+    fmt::print("{}", comparison_text(scenarios, results));
+  else if (!results[0].empty())
+    fmt::print("{}", summary_text(scenarios[0], results[0][0]));
+}
+
+int run_run(const Arguments& arguments) {
+  const ProgressMode mode = progress_mode(arguments);
+  const unsigned threads = thread_count(arguments);
+  auto [scenarios, inputs] = load_scenarios(arguments);
+  refuse_sweeps(scenarios);
+  if (is_iteration_study(scenarios)) return run_overlap_studies(arguments, scenarios);
+  if (arguments.has("explain"))
+    throw UsageError{"--explain is about the messages of an overlap study; of a job of a cluster: contend explain"};
+  for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
+    if (const auto& jobs = scenarios[i].workload.jobs) inputs[i].push_back(hash_input(*jobs));
+  const std::vector<std::string> folders = make_folders(arguments, scenarios);
+  const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
+
+  catch_interrupts();
+  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get());
+  if (timeline) timeline->close();
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);
+  print_results(arguments, scenarios, results);
+  if (interrupted()) {
+    fmt::print(stderr, "contend: interrupted; the results are partial\n");
+    return kExitInterrupted;
+  }
+  bool unfinished = false;
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    if (report_unfinished(scenarios[i], results[i])) unfinished = true;
+  if (!report_expectations(arguments, scenarios, results)) return kExitFailed;
+  return unfinished ? kExitUnfinished : kExitOk;
+}
+
+}  // namespace
+
+const Command& run_command() {
+  static constexpr Command kCommand = {.name = "run",
+                                       .arguments = "SCENARIO...",
+                                       .summary = "Simulate scenarios and print what happened.",
+                                       .examples = kRunExamples,
+                                       .options = kRunOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = SIZE_MAX,
+                                       .run = run_run};
+  return kCommand;
+}
+
+}  // namespace contend

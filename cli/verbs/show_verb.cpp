@@ -1,0 +1,82 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/layers_report.hpp"
+#include "cli/load.hpp"
+#include "cli/topology_text.hpp"
+#include "report/topology_drawing.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kShowExamples[] = {
+    "contend show scenario.yaml",
+    "contend show scenarios/overlap/resnet50-10gbe.yaml --layers",
+    "contend show scenario.yaml --set network.nic=25Gbps > changed.yaml",
+    "contend show scenario.yaml --topology --svg topology.svg",
+};
+constexpr Option kShowOptions[] = {
+    kSetOption,
+    {.name = "topology", .letter = '\0', .value = "", .text = "its topology instead: sizes and what it can carry"},
+    {.name = "json", .letter = '\0', .value = "", .text = "with --topology: JSON instead of tables"},
+    {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
+    {.name = "svg", .letter = '\0', .value = "FILE", .text = "with --topology: draw it"},
+    {.name = "layers", .letter = '\0', .value = "", .text = "the layers of an overlap study instead, with their times"},
+};
+
+void show_topology(const Scenario& scenario, const Arguments& arguments) {
+  if (scenario.network.fidelity != Fidelity::flow) {
+    Complaint complaint;
+    complaint.file = arguments.positionals().front();
+    complaint.key = "network.fidelity";
+    complaint.reason = "only `flow` has a topology";
+    complaint.hint = "add --set network.fidelity=flow";
+    throw InputError{{std::move(complaint)}};
+  }
+  const Topology topology = build_topology(scenario);
+  if (const auto file = arguments.value("dot")) write_file(*file, topology_dot(topology));
+  if (const auto file = arguments.value("svg")) {
+    const FabricSpec& fabric = scenario.network.topology.fabric;
+    write_file(*file, topology_svg(topology, fabric.dimensions));
+  }
+  const TopologyReport report = report_topology(topology);
+  fmt::print("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
+}
+
+int run_show(const Arguments& arguments) {
+  for (const char* option : {"json", "dot", "svg"}) {
+    if (arguments.has(option) && !arguments.has("topology"))
+      throw UsageError{fmt::format("contend show: --{} needs --topology", option)};
+  }
+  const Scenario scenario = load_scenarios(arguments).scenarios.front();
+  if (arguments.has("topology"))
+    show_topology(scenario, arguments);
+  else if (arguments.has("layers"))
+    fmt::print("{}", layers_text(overlap_model(scenario.overlap)));
+  else
+    fmt::print("{}", to_yaml(scenario));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& show_command() {
+  static constexpr Command kCommand = {
+      .name = "show",
+      .arguments = "SCENARIO",
+      .summary = "Print a scenario with its includes, overrides and every default, or its topology.",
+      .examples = kShowExamples,
+      .options = kShowOptions,
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .run = run_show};
+  return kCommand;
+}
+
+}  // namespace contend

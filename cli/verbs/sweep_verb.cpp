@@ -1,0 +1,245 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/running.hpp"
+#include "cli/sweep_load.hpp"
+#include "cli/sweep_progress.hpp"
+#include "cli/sweep_slurm.hpp"
+#include "cli/sweep_store.hpp"
+#include "cli/text_table.hpp"
+#include "scenarios/sweep/baseline.hpp"
+#include "scenarios/sweep/expected.hpp"
+#include "scenarios/sweep/sweep_runner.hpp"
+#include "sim/error.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kSweepExamples[] = {
+    "contend sweep scenarios/sweeps/network-need.yaml -o need.sqlite",
+    "contend sweep scenario.yaml --set policies.placement.kappa=1,2,4 --repeat 5 --list",
+    "contend sweep scenario.yaml --slurm work --chunk 50 --partition short --time 30:00",
+};
+
+constexpr Option kSweepOptions[] = {
+    kSweepStoreOption,
+    kSweepSetOption,
+    kSweepRepeatOption,
+    {.name = "list", .letter = '\0', .value = "", .text = "print the points, each checked, and run nothing"},
+    kSweepResumeOption,
+    {.name = "shard",
+     .letter = '\0',
+     .value = "I/N",
+     .text = "only every N-th run, from I (0 to N - 1) on; then merge"},
+    kSweepPerJobOption,
+    kQuietOption,
+    kProgressOption,
+    kThreadsOption,
+    kSlurmOptions[0],
+    kSlurmOptions[1],
+    kSlurmOptions[2],
+    kSlurmOptions[3],
+    kSlurmOptions[4],
+    kSlurmOptions[5],
+    kSlurmOptions[6],
+    kSlurmOptions[7],
+};
+
+int list_points(const SweepPlan& plan) {
+  const StoreInfo& info = plan.info();
+  std::vector<std::string> titles{"point", "hash"};
+  for (const StoreParameter& each : info.parameters) titles.push_back(each.key);
+  const bool compares = !plan.points().empty() && plan.points().front().baseline.has_value();
+  if (compares) titles.emplace_back("baseline");
+  Table table{titles};
+  for (std::size_t i = 0; i < info.parameters.size(); ++i)
+    if (info.parameters[i].type == StoreParameter::Type::text) table.align_left(i + 2);
+  for (const StorePoint& point : plan.points()) {
+    std::vector<std::string> cells{fmt::format("{}", point.point), point.hash};
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) cells.push_back(value_text(point, i).value_or("-"));
+    if (compares) cells.push_back(fmt::format("{}", *point.baseline));
+    table.add(std::move(cells));
+  }
+  fmt::print("{}{}\n", table.text(), extent_text(plan));
+  return kExitOk;
+}
+
+/// The runs of the shard that the store doesn't have; if it `tells`, says what is skipped.
+std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& shard, bool tells) {
+  std::vector<std::int64_t> runs;
+  std::int64_t skipped = 0;
+  for (std::int64_t run = 0; run < static_cast<std::int64_t>(resumed.done.size()); ++run) {
+    if (!shard.has(run)) continue;
+    if (resumed.done[static_cast<std::size_t>(run)])
+      ++skipped;
+    else
+      runs.push_back(run);
+  }
+  if (!tells) return runs;
+  fmt::print(stderr, "contend: {}: {} runs are there and skipped, {} to do", resumed.store.path(), skipped,
+             runs.size());
+  if (resumed.failed > 0) fmt::print(stderr, "; {} had failed and are tried again", resumed.failed);
+  if (resumed.outdated > 0) fmt::print(stderr, "; {} were by another version and are run again", resumed.outdated);
+  if (resumed.added != 0) fmt::print(stderr, "; the sweep has {} runs more than before", resumed.added);
+  fmt::print(stderr, "\n");
+  return runs;
+}
+
+/// What there is to say about the runs of this invocation.
+struct Tally {
+  std::int64_t done = 0, refused = 0, unfinished = 0;
+  std::vector<StoreRun> failed;
+
+  void add(const StoreRun& run, std::size_t jobs, std::size_t finished) {
+    if (run.status == RunStatus::failed) failed.push_back(run);
+    if (run.status == RunStatus::refused) ++refused;
+    if (run.status != RunStatus::done) return;
+    ++done;
+    if (jobs < run.metrics.size() && run.metrics[finished] < run.metrics[jobs]) ++unfinished;
+  }
+};
+
+std::size_t metric_index(const StoreInfo& info, std::string_view name) {
+  std::size_t index = 0;
+  while (index < info.metrics.size() && info.metrics[index].name != name) ++index;
+  return index;
+}
+
+/// `point 3, network.nic=10Gbps`
+std::string point_text(const SweepPlan& plan, std::int64_t point) {
+  const auto& settings = plan.points()[static_cast<std::size_t>(point)].settings;
+  return fmt::format("point {}{}{}", point, settings.empty() ? "" : ", ", fmt::join(settings, " "));
+}
+
+void report_failures(const SweepPlan& plan, const Tally& tally) {
+  if (tally.unfinished > 0)
+    fmt::print(stderr, "contend: in {} runs not all jobs finished (column `finished`)\n", tally.unfinished);
+  if (tally.failed.empty()) return;
+  fmt::print(stderr, "contend: {} runs failed:\n", tally.failed.size());
+  for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {
+    const StoreRun& run = tally.failed[i];
+    fmt::print(stderr, "  run {}, {}, seed {}: {}\n", run.run, point_text(plan, run.point), run.seed, run.error);
+  }
+  if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
+}
+
+/// The outcomes of which some bound isn't met.
+std::vector<PointOutcome> unmet_points(const SweepPlan& plan, SweepStore& store) {
+  if (!plan.expects()) return {};
+  std::vector<PointOutcome> judged = judge_points(plan, store.runs());
+  std::erase_if(judged, [](const PointOutcome& each) { return all_met(each.outcomes); });
+  return judged;
+}
+
+void report_unmet(const SweepPlan& plan, std::span<const PointOutcome> unmet) {
+  for (std::size_t i = 0; i < unmet.size() && i < kMaxShown; ++i)
+    print_unmet(point_text(plan, unmet[i].point), unmet[i].outcomes);
+  if (unmet.size() > kMaxShown)
+    fmt::print(stderr, "contend: ... and {} more points that are not as expected\n", unmet.size() - kMaxShown);
+}
+
+int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
+  const SweepPlan& plan = sweep.plan;
+  const Shard shard = shard_of(arguments);
+  const std::string usual = shard.count == 1
+                                ? fmt::format("{}.sqlite", plan.info().name)
+                                : fmt::format("{}-{}-of-{}.sqlite", plan.info().name, shard.index, shard.count);
+  const std::string path = arguments.value("output").value_or(usual);
+  const bool resume = arguments.has("resume") && std::filesystem::exists(path);
+  ResumedSweep opened = open_store(arguments, plan, path);
+  SweepStore& store = opened.store;
+  const std::vector<std::int64_t> runs = runs_to_do(opened, shard, resume && !arguments.has("quiet"));
+  const std::int64_t manifest = store.add_manifest(manifest_of(arguments, sweep, threads));
+  catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  Tally tally;
+  {
+    SweepProgress line{mode, static_cast<std::int64_t>(runs.size())};
+    const std::size_t jobs = metric_index(plan.info(), "jobs"), finished = metric_index(plan.info(), "finished");
+    run_sweep(plan, runs, manifest, store,
+              {.threads = threads,
+               .recorded =
+                   [&](const StoreRun& run) {
+                     tally.add(run, jobs, finished);
+                     line.recorded(run.status == RunStatus::failed);
+                   },
+               .interrupted = interrupted});
+  }
+  // One of several shards may have some seeds of a point only.
+  const bool judges = plan.expects() && shard.count == 1;
+  const std::vector<PointOutcome> unmet = judges ? unmet_points(plan, store) : std::vector<PointOutcome>{};
+  store.finish();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
+  if (!arguments.has("quiet")) {
+    fmt::print("{}: {}; {} runs in {}", path, extent_text(plan), ended, duration_text(seconds));
+    if (tally.refused > 0) fmt::print(", {} refused (column `error`)", tally.refused);
+    fmt::print("\n");
+  }
+  report_failures(plan, tally);
+  report_unmet(plan, unmet);
+  if (plan.expects() && !judges && !arguments.has("quiet"))
+    fmt::print(stderr, "contend: note: `expect` is judged over all shards: merge them and sweep with --resume\n");
+  if (interrupted() && ended < static_cast<std::int64_t>(runs.size())) {
+    fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
+    return kExitInterrupted;
+  }
+  if (tally.failed.empty() && !unmet.empty()) return kExitFailed;
+  return tally.failed.empty() && tally.unfinished == 0 ? kExitOk : kExitUnfinished;
+}
+
+/// Options that mean nothing beside what is asked for.
+void refuse_pointless(const Arguments& arguments) {
+  const auto refuse = [&](std::initializer_list<const char*> options, const char* beside) {
+    for (const char* option : options)
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --{}", option, beside)};
+  };
+  if (arguments.has("list"))
+    refuse({"output", "resume", "shard", "per-job", "progress", "quiet", "slurm", "status", "resubmit"}, "list");
+  if (arguments.has("slurm")) refuse({"resume", "shard", "progress", "quiet", "status", "resubmit"}, "slurm");
+  for (const char* look : {"status", "resubmit"}) {
+    if (!arguments.has(look)) continue;
+    for (const Option& option : kSweepOptions)
+      if (option.name != look && arguments.has(option.name))
+        throw UsageError{fmt::format("--{} has no meaning with --{}", option.name, look)};
+  }
+  for (const char* option : {"chunk", "partition", "time", "mem", "dry-run"})
+    if (arguments.has(option) && !arguments.has("slurm")) throw UsageError{fmt::format("--{} needs --slurm", option)};
+}
+
+int run_sweep(const Arguments& arguments) {
+  refuse_pointless(arguments);
+  if (arguments.has("status") || arguments.has("resubmit")) return look_at_sweep(arguments);
+  const ProgressMode mode = progress_mode(arguments);
+  const unsigned threads = thread_count(arguments);
+  static_cast<void>(shard_of(arguments));
+  const LoadedSweep sweep = load_sweep(arguments, threads);
+  if (!arguments.has("quiet"))
+    for (const std::string& note : sweep.plan.notes()) fmt::print(stderr, "contend: note: {}\n", note);
+  if (arguments.has("list")) return list_points(sweep.plan);
+  if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
+  return run_points(arguments, sweep, mode, threads);
+}
+
+}  // namespace
+
+const Command& sweep_command() {
+  static constexpr Command kCommand = {.name = "sweep",
+                                       .arguments = "SCENARIO|FOLDER",
+                                       .summary = "Simulate a scenario at many points and store every run.",
+                                       .examples = kSweepExamples,
+                                       .options = kSweepOptions,
+                                       .min_arguments = 1,
+                                       .max_arguments = 1,
+                                       .run = run_sweep};
+  return kCommand;
+}
+
+}  // namespace contend

@@ -1,7 +1,0 @@
-// Stands in for the CUDA back end where the program is built without CUDA.
-
-#include "models/calibration/backend.h"
-
-const contend_backend* contend_cuda_backend() {
-  return nullptr;
-}

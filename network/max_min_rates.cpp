@@ -1,0 +1,478 @@
+#include "network/max_min_rates.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace contend {
+
+namespace {
+
+// Levels closer than this are the same level: sums in another order differ by rounding, and that must not travel on.
+constexpr double kSame = 1e-12;
+
+// A link that is emptier than this is not full, whatever the rounding of its sums.
+constexpr double kClear = 1e-9;
+
+bool differ(double a, double b) {
+  if (a == b) return false;
+  if (std::isinf(a) || std::isinf(b)) return true;
+  return std::abs(a - b) > kSame * std::max(std::abs(a), std::abs(b));
+}
+
+}  // namespace
+
+double LinkEfficiency::at(std::size_t flows) const {
+  if (flows == 0) return 1;
+  const double k = static_cast<double>(flows);
+  const double factor = factors.empty() ? 1.0 : factors[std::min(flows, factors.size()) - 1];
+  return factor * k / (k + (k - 1) * penalty);
+}
+
+std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const FlowDemand> flows) {
+  std::vector<double> rates(flows.size(), 0);
+  std::vector<bool> fixed(flows.size(), false);
+  for (std::size_t left = flows.size(); left > 0;) {
+    std::vector<double> room(capacities.begin(), capacities.end());
+    std::vector<double> per_level(capacities.size(), 0);
+    double level = std::numeric_limits<double>::infinity();
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      for (const LinkShare& use : flows[f].links) {
+        if (fixed[f]) {
+          room[use.link.index()] -= use.share * rates[f];
+        } else {
+          per_level[use.link.index()] += use.share * flows[f].weight;
+        }
+      }
+      if (!fixed[f] && flows[f].cap > 0) level = std::min(level, flows[f].cap / flows[f].weight);
+    }
+    std::vector<double> full(capacities.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t l = 0; l < capacities.size(); ++l) {
+      if (per_level[l] > 0) full[l] = std::max(0.0, room[l]) / per_level[l];
+      level = std::min(level, full[l]);
+    }
+    // The flows that reach a full link or their cap first stay at this level.
+    const double reached = level * (1 + kSame);
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      if (fixed[f]) continue;
+      const bool stops = (flows[f].cap > 0 && flows[f].cap / flows[f].weight <= reached) ||
+                         std::any_of(flows[f].links.begin(), flows[f].links.end(),
+                                     [&](const LinkShare& use) { return full[use.link.index()] <= reached; });
+      if (!stops) continue;
+      rates[f] = level * flows[f].weight;
+      fixed[f] = true;
+      --left;
+    }
+  }
+  return rates;
+}
+
+MaxMinRates::MaxMinRates(std::span<const double> capacities)
+    : links_(capacities.size()), entries_(capacities.size()), efficiency_(capacities.size()) {
+  for (std::size_t l = 0; l < capacities.size(); ++l) {
+    CONTEND_CHECK(capacities[l] >= 0 && std::isfinite(capacities[l]), "a capacity is negative or not finite");
+    links_[l].capacity = capacities[l];
+  }
+}
+
+FlowId MaxMinRates::add(std::span<const LinkShare> links, double weight, double cap) {
+  CONTEND_CHECK(weight > 0 && cap >= 0 && (cap > 0 || !links.empty()),
+                "a flow without limit, or with a bad weight or cap");
+  std::uint32_t id = static_cast<std::uint32_t>(flows_.size());
+  if (free_.empty()) {
+    flows_.emplace_back();
+    levels_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  Flow& flow = flows_[id];
+  levels_[id] = {.level = 0, .cap_level = cap > 0 ? cap / weight : kUnlimited, .alive = true};
+  flow.weight = weight;
+  flow.links.assign(links.begin(), links.end());
+  flow.at.clear();
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::uint32_t l = links[i].link.value();
+    CONTEND_DCHECK(links[i].share > 0, "a share is not positive");
+    flow.at.push_back(static_cast<std::uint32_t>(entries_[l].size()));
+    const double per_level = links[i].share * weight;
+    entries_[l].push_back({id, static_cast<std::uint32_t>(i), per_level});
+    LinkState& link = links_[l];
+    link.open_per_level += per_level;
+    ++link.open;
+    ++link.loose;
+    link.scanned = false;
+    touch(l);
+  }
+  ++loose_flows_;
+  new_.push_back(id);
+  return FlowId{id};
+}
+
+void MaxMinRates::remove(FlowId id) {
+  Flow& flow = flows_[id.index()];
+  Level& gone = levels_[id.index()];
+  CONTEND_CHECK(gone.alive, "removed a flow that is not there");
+  for (std::size_t i = 0; i < flow.links.size(); ++i) {
+    const std::uint32_t l = flow.links[i].link.value();
+    LinkState& link = links_[l];
+    // A link that is not saturated limits nobody, and less so with one flow fewer.
+    if (link.level != kUnlimited || link.has_efficiency) touch(l);
+    std::vector<Entry>& entries = entries_[l];
+    const std::uint32_t hole = flow.at[i];
+    drop(link, entries[hole].per_level, gone, l);
+    const Entry last = entries.back();
+    entries[hole] = last;
+    entries.pop_back();
+    if (last.flow != id.value()) flows_[last.flow].at[last.which] = hole;
+    if (link.open == entries.size()) link.held_load = 0;
+  }
+  if (gone.bottleneck == kLoose) --loose_flows_;
+  gone.alive = false;
+  free_.push_back(id.value());
+}
+
+void MaxMinRates::set_capacity(LinkId link, double capacity) {
+  CONTEND_CHECK(capacity >= 0 && std::isfinite(capacity), "a capacity is negative or not finite");
+  links_[link.index()].capacity = capacity;
+  links_[link.index()].scanned = false;
+  touch(link.value());
+}
+
+void MaxMinRates::set_efficiency(LinkId link, LinkEfficiency efficiency) {
+  efficiency_[link.index()] = std::make_unique<LinkEfficiency>(std::move(efficiency));
+  links_[link.index()].has_efficiency = true;
+  links_[link.index()].scanned = false;
+  touch(link.value());
+}
+
+double MaxMinRates::capacity(LinkId link) const {
+  const LinkState& state = links_[link.index()];
+  return state.has_efficiency ? state.capacity * efficiency_[link.index()]->at(entries_[link.index()].size())
+                              : state.capacity;
+}
+
+double MaxMinRates::load(LinkId link) const {
+  double sum = 0;
+  for (const Entry& entry : entries_[link.index()]) sum += entry.per_level * levels_[entry.flow].level;
+  return sum;
+}
+
+LinkId MaxMinRates::bottleneck(FlowId flow) const {
+  const std::uint32_t b = levels_[flow.index()].bottleneck;
+  return b < links_.size() ? LinkId{b} : LinkId::none();
+}
+
+void MaxMinRates::touch(std::uint32_t link) {
+  if (links_[link].dirty) return;
+  links_[link].dirty = true;
+  dirty_.push_back(link);
+}
+
+// Takes the flow out of the sums of its link l.
+void MaxMinRates::drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l) {
+  const bool loose = flow.bottleneck == kLoose;
+  if (loose || flow.bottleneck == l) {
+    link.open_per_level = --link.open == 0 ? 0 : link.open_per_level - per_level;
+    link.loose -= loose ? 1U : 0U;
+  } else {
+    link.held_load -= per_level * flow.level;
+  }
+  link.scanned = false;
+  if (link.updates < kStale) ++link.updates;
+}
+
+// The flow goes over to this bottleneck and level, and all its links but one have to be looked at.
+void MaxMinRates::move(std::uint32_t id, std::uint32_t bottleneck, double level, std::uint32_t except) {
+  Level& flow = levels_[id];
+  const bool loose = bottleneck == kLoose;
+  for (const LinkShare& use : flows_[id].links) {
+    const std::uint32_t l = use.link.value();
+    LinkState& link = links_[l];
+    const double per_level = use.share * flows_[id].weight;
+    drop(link, per_level, flow, l);
+    if (loose || bottleneck == l) {
+      link.open_per_level += per_level;
+      ++link.open;
+      link.loose += loose ? 1U : 0U;
+    } else {
+      link.held_load += per_level * level;
+      link.top = std::max(link.top, level);
+    }
+    if (l != except) touch(l);
+  }
+  loose_flows_ += (loose ? 1U : 0U);
+  loose_flows_ -= (flow.bottleneck == kLoose ? 1U : 0U);
+  flow.bottleneck = bottleneck;
+  flow.level = level;
+}
+
+// The level of a flow is open again: all its links have to be asked.
+void MaxMinRates::loosen(std::uint32_t id, std::uint32_t except) {
+  const Level& flow = levels_[id];
+  move(id, kLoose, flow.level, except);
+  if (flow.cap_level != kUnlimited) place(static_cast<std::uint32_t>(links_.size()) + id, flow.cap_level);
+}
+
+void MaxMinRates::note_change(std::uint32_t id) {
+  Level& flow = levels_[id];
+  if (flow.changed) return;
+  flow.changed = true;
+  changed_.push_back(FlowId{id});
+}
+
+void MaxMinRates::settle(std::uint32_t id, double level, std::uint32_t bottleneck) {
+  const Level& flow = levels_[id];
+  ++work_.flows;
+  if (differ(flow.level, level)) {
+    note_change(id);
+  } else {
+    if (flow.bottleneck == bottleneck) return;
+    level = flow.level;
+  }
+  move(id, bottleneck, level, bottleneck);
+}
+
+// The level at which the link is full: the root of sum over its flows of per_level x min(ceiling, level) = capacity.
+// A flow that is held elsewhere has its level as ceiling, an open one its cap. The sum is concave in the level, so
+// Newton's steps come from below and end after at most as many as there are different ceilings; mostly two or three.
+// Makes the sums of the link anew.
+double MaxMinRates::scan(std::uint32_t l) {
+  LinkState& link = links_[l];
+  ++work_.scans;
+  double open = 0;  // load of the flows with ceilings above `level`, for one unit of level
+  link.held_load = link.open_per_level = link.top = 0;
+  link.open = link.loose = link.updates = 0;
+  ceilings_.clear();
+  for (const Entry& entry : entries_[l]) {
+    const Level& flow = levels_[entry.flow];
+    const bool loose = flow.bottleneck == kLoose;
+    const bool is_open = loose || flow.bottleneck == l;
+    ceilings_.emplace_back(is_open ? flow.cap_level : flow.level, entry.per_level);
+    open += entry.per_level;
+    if (is_open) {
+      link.open_per_level += entry.per_level;
+      ++link.open;
+      link.loose += loose ? 1U : 0U;
+    } else {
+      link.held_load += entry.per_level * flow.level;
+      link.top = std::max(link.top, flow.level);
+    }
+  }
+  link.scanned = true;
+  return link.exact = full_level(capacity(LinkId{l}), open);
+}
+
+// The root over the ceilings_, whose loads for one unit of level sum up to `open`.
+double MaxMinRates::full_level(double full, double open) const {
+  double level = 0;
+  for (double below = 0; open > 0;) {  // load of the flows with ceilings up to `level`
+    const double next = std::max(0.0, (full - below) / open);
+    if (next <= level * (1 + kSame) && below > 0) return std::max(next, level);
+    level = next;
+    const double before = open;
+    below = open = 0;
+    for (const auto& [ceiling, per_level] : ceilings_)
+      (ceiling <= level ? below : open) += per_level * (ceiling <= level ? ceiling : 1);
+    if (open == before) return level;
+  }
+  return kUnlimited;
+}
+
+// A bound from below of the level at which the link is full, from its sums: held flows count in full, open ones as if
+// they had no caps. If no flow is loose it is that level itself: then those held have smaller levels, and the caps of
+// those that the link limits lie above its level; where sums can't tell, the flows are gone through.
+double MaxMinRates::estimate(std::uint32_t l) {
+  LinkState& link = links_[l];
+  if (link.scanned) return link.exact;
+  if (link.updates >= kStale) return scan(l);
+  const double full = capacity(LinkId{l});
+  if (link.open == 0) return link.held_load <= full * (1 - kClear) ? kUnlimited : scan(l);
+  const double level = std::max(0.0, (full - link.held_load) / link.open_per_level);
+  return link.loose == 0 && link.top > level ? scan(l) : level;
+}
+
+void MaxMinRates::place(std::uint32_t item, double key) {
+  heap_.push_back({key, item});
+  std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+}
+
+MaxMinRates::Place MaxMinRates::take_next() {
+  std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  const Place next = heap_.back();
+  heap_.pop_back();
+  return next;
+}
+
+// Nothing is to be done on a link that limits who it limited, at the same level.
+bool MaxMinRates::rests(const LinkState& link, double level) const {
+  return link.loose == 0 && !differ(level, link.level);
+}
+
+// A link whose level falls has its turn at the new level, one whose level rises at the old one: from there on the flows
+// that it limits may move. A turn that comes too early is put off when it comes.
+void MaxMinRates::place_dirty_links() {
+  for (const std::uint32_t l : dirty_) {
+    LinkState& link = links_[l];
+    link.dirty = false;
+    ++work_.links;
+    const double level = estimate(l);
+    const double key = rests(link, level) ? kUnlimited : std::min(level, link.level);
+    if (key == kUnlimited) {
+      waiting_links_ -= link.waiting ? 1U : 0U;
+      link.waiting = false;
+    } else if (!link.waiting || key < link.key) {
+      wait(l, key);
+    }
+  }
+  dirty_.clear();
+}
+
+void MaxMinRates::wait(std::uint32_t l, double key) {
+  LinkState& link = links_[l];
+  waiting_links_ += link.waiting ? 0U : 1U;
+  link.waiting = true;
+  link.key = key;
+  place(l, key);
+}
+
+// The sweep has come to the key of the link. The sums only say when to look; what happens is decided by its flows.
+void MaxMinRates::take_turn(std::uint32_t l) {
+  LinkState& link = links_[l];
+  link.waiting = false;
+  --waiting_links_;
+  for (const bool exactly : {false, true}) {
+    const double level = exactly && !link.scanned ? scan(l) : estimate(l);
+    if (rests(link, level)) return;
+    const double key = std::min(level, link.level);
+    if (key > link.key) {
+      if (key != kUnlimited) wait(l, key);
+      return;
+    }
+  }
+  if (link.exact > link.level && differ(link.exact, link.level)) {
+    raise(l);
+  } else {
+    fix(l, link.exact);
+  }
+}
+
+// The link will be full later than it was, or not at all.
+void MaxMinRates::raise(std::uint32_t l) {
+  links_[l].level = kUnlimited;
+  for (const Entry& entry : entries_[l]) {
+    if (levels_[entry.flow].bottleneck == l) loosen(entry.flow, l);
+  }
+  touch(l);
+}
+
+// The link is full at this level: it limits all flows that would go beyond it.
+void MaxMinRates::fix(std::uint32_t l, double level) {
+  links_[l].level = level;
+  for (const Entry& entry : entries_[l]) {
+    const Level& flow = levels_[entry.flow];
+    const bool here = flow.bottleneck == l || flow.bottleneck == kLoose;
+    if (here && flow.cap_level <= level) {
+      settle(entry.flow, flow.cap_level, kCapped);
+    } else if (here || (flow.level > level && differ(flow.level, level))) {
+      settle(entry.flow, level, l);
+    }
+  }
+}
+
+void MaxMinRates::begin_solve() {
+  ++work_.solves;
+  for (const FlowId flow : changed_) levels_[flow.index()].changed = false;
+  changed_.clear();
+}
+
+std::span<const FlowId> MaxMinRates::solve() {
+  begin_solve();
+  for (const std::uint32_t id : new_) {
+    const Level& flow = levels_[id];
+    if (flow.alive && flow.bottleneck == kLoose && flow.cap_level != kUnlimited) {
+      place(static_cast<std::uint32_t>(links_.size()) + id, flow.cap_level);
+    }
+  }
+  new_.clear();
+  place_dirty_links();
+  while (waiting_links_ > 0 || loose_flows_ > 0) {
+    CONTEND_DCHECK(!heap_.empty(), "a loose flow has neither a cap nor a link");
+    const Place next = take_next();
+    if (next.item >= links_.size()) {
+      const std::uint32_t flow = next.item - static_cast<std::uint32_t>(links_.size());
+      if (levels_[flow].bottleneck == kLoose) settle(flow, levels_[flow].cap_level, kCapped);
+    } else if (links_[next.item].waiting && links_[next.item].key == next.key) {
+      take_turn(next.item);
+    }
+    place_dirty_links();
+  }
+  heap_.clear();
+  return changed_;
+}
+
+std::span<const FlowId> MaxMinRates::solve_all() {
+  begin_solve();
+  for (const std::uint32_t l : dirty_) links_[l].dirty = false;
+  dirty_.clear();
+  new_.clear();
+  std::vector<double> room(links_.size(), 0);
+  std::vector<double> open(links_.size(), 0);
+  for (std::uint32_t l = 0; l < links_.size(); ++l) {
+    links_[l].level = kUnlimited;
+    links_[l].updates = kStale;
+    links_[l].scanned = false;
+    if (entries_[l].empty()) continue;
+    room[l] = capacity(LinkId{l});
+    for (const Entry& entry : entries_[l]) open[l] += entry.per_level;
+    place(l, room[l] / open[l]);
+  }
+  for (std::uint32_t id = 0; id < levels_.size(); ++id) {
+    if (!levels_[id].alive) continue;
+    levels_[id].bottleneck = kLoose;
+    if (levels_[id].cap_level != kUnlimited)
+      place(static_cast<std::uint32_t>(links_.size()) + id, levels_[id].cap_level);
+  }
+  const auto stop = [&](std::uint32_t id, double level, std::uint32_t bottleneck) {
+    if (differ(levels_[id].level, level)) {
+      levels_[id].level = level;
+      note_change(id);
+    }
+    levels_[id].bottleneck = bottleneck;
+    for (const LinkShare& use : flows_[id].links) {
+      const double per_level = use.share * flows_[id].weight;
+      room[use.link.index()] -= per_level * level;
+      open[use.link.index()] -= per_level;
+    }
+  };
+  loose_flows_ = 0;
+  double water = 0;
+  while (!heap_.empty()) {
+    const Place next = take_next();
+    if (next.item >= links_.size()) {
+      const std::uint32_t id = next.item - static_cast<std::uint32_t>(links_.size());
+      if (levels_[id].bottleneck == kLoose) stop(id, next.key, kCapped);
+      continue;
+    }
+    const std::uint32_t l = next.item;
+    if (std::none_of(entries_[l].begin(), entries_[l].end(),
+                     [this](const Entry& entry) { return levels_[entry.flow].bottleneck == kLoose; })) {
+      continue;
+    }
+    // Flows that stopped elsewhere have left more for the others: the link fills later.
+    const double level = std::max(water, room[l] / open[l]);
+    if (level > next.key * (1 + kSame)) {
+      place(l, level);
+      continue;
+    }
+    water = links_[l].level = level;
+    for (const Entry& entry : entries_[l]) {
+      if (levels_[entry.flow].bottleneck == kLoose) stop(entry.flow, level, l);
+    }
+  }
+  return changed_;
+}
+
+}  // namespace contend

@@ -1,0 +1,47 @@
+// Dense all-reduces on two levels. Through peers: a reduce-scatter inside each server, an all-reduce of every shard
+// among the workers that have it, an all-gather inside (Cho et al., BlueConnect, MLSys 2019). Through leaders: a sum on
+// one worker of each server, an all-reduce among those, a broadcast inside (Gan et al., BAGUA, VLDB 2022).
+
+#include "policies/compression/levels.hpp"
+#include "policies/factories.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+namespace {
+
+class Hierarchical final : public CompressionMethod {
+ public:
+  explicit Hierarchical(bool leaders) : leaders_{leaders} {}
+
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    const Levels levels = levels_of(problem);
+    const Bytes size = problem.size(group);
+    std::vector<ExchangeStage> between;
+    if (levels.servers > 1) {
+      const std::int64_t shard = (problem.elements(group) + levels.per_server - 1) / levels.per_server;
+      const Bytes sent = leaders_ ? size : Bytes{shard * problem.gradient_element_bytes};
+      between.push_back(ExchangeStage::send("all-reduce between", CollectiveKind::all_reduce, sent,
+                                            leaders_ ? CollectiveScope::leaders : CollectiveScope::peers));
+    }
+    if (leaders_) return through_leaders(size, between);
+    between.insert(between.begin(), ExchangeStage::send("reduce-scatter inside", CollectiveKind::reduce_scatter, size,
+                                                        CollectiveScope::server));
+    between.push_back(
+        ExchangeStage::send("all-gather inside", CollectiveKind::all_gather, size, CollectiveScope::server));
+    return between;
+  }
+
+ private:
+  bool leaders_;
+};
+
+}  // namespace
+
+std::unique_ptr<CompressionMethod> make_hierarchical(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Hierarchical>(parameters.get<bool>("leaders"));
+}
+
+}  // namespace contend

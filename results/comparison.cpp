@@ -1,0 +1,40 @@
+#include "results/comparison.hpp"
+
+#include "results/result_columns.hpp"
+
+#include <algorithm>
+
+namespace contend {
+namespace {
+
+std::vector<double> values_of(const Metric& metric, std::span<const Replica> replicas) {
+  std::vector<double> values;
+  for (const Replica& replica : replicas) values.push_back(metric.value(replica.summary));
+  return values;
+}
+
+bool same_seeds(std::span<const Replica> a, std::span<const Replica> b) {
+  return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                  [](const Replica& x, const Replica& y) { return x.seed == y.seed; });
+}
+
+}  // namespace
+
+const Estimate& ComparisonRow::figure(std::string_view metric_name) const {
+  return figures[static_cast<std::size_t>(&metric(metric_name) - metrics().data())];
+}
+
+std::vector<ComparisonRow> compare(std::span<const std::vector<Replica>> scenarios) {
+  std::vector<ComparisonRow> rows;
+  const Metric& jct = metric("avg_jct_s");
+  for (const std::vector<Replica>& replicas : scenarios) {
+    ComparisonRow row;
+    for (const Metric& metric : metrics()) row.figures.push_back(estimate(values_of(metric, replicas)));
+    if (same_seeds(scenarios.front(), replicas))
+      row.jct_ratio = paired_ratio(values_of(jct, replicas), values_of(jct, scenarios.front()));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace contend

@@ -1,0 +1,25 @@
+#pragma once
+// Several scenarios side by side: each figure as a mean over replicas with its confidence interval, and the average
+// completion time relative to the first scenario under the same seeds.
+
+#include "results/replica.hpp"
+#include "sim/statistics.hpp"
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+struct ComparisonRow {
+  std::vector<Estimate> figures;           ///< in the order of metrics()
+  std::optional<RatioEstimate> jct_ratio;  ///< average JCT over that of row 0; absent if their seeds differ
+
+  [[nodiscard]] const Estimate& figure(std::string_view metric_name) const;
+};
+
+/// One row for each scenario's replicas.
+[[nodiscard]] std::vector<ComparisonRow> compare(std::span<const std::vector<Replica>> scenarios);
+
+}  // namespace contend

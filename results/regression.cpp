@@ -1,0 +1,254 @@
+#include "results/regression.hpp"
+
+#include "sim/check.hpp"
+#include "sim/complaints.hpp"
+#include "text/quantities.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Seeds of the intervals' own draws; any number would do, as long as it stays.
+constexpr std::uint64_t kBootstrapSeed = 1;
+
+std::vector<std::uint64_t> seeds_of(const StoredResults& side) {
+  std::vector<std::uint64_t> seeds;
+  for (const StoredReplica& replica : side.replicas) seeds.push_back(replica.seed);
+  return seeds;
+}
+
+/// `1 to 10` where they follow each other.
+std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
+  if (seeds.size() > 1 && seeds.back() - seeds.front() == seeds.size() - 1 &&
+      std::is_sorted(seeds.begin(), seeds.end()))
+    return fmt::format("{} to {}", seeds.front(), seeds.back());
+  std::vector<std::string> words;
+  for (const std::uint64_t seed : seeds) words.push_back(fmt::format("{}", seed));
+  return join(words);
+}
+
+void refuse_other_runs(const StoredResults& base, const StoredResults& other) {
+  Complaints complaints;
+  for (const auto& [word, side] : {std::pair{"BASE", &base}, std::pair{"NEW", &other}})
+    if (side->exit_state == "interrupted")
+      complaints.add({.reason = fmt::format("{} ({}) was interrupted, so its results are partial", word, side->name),
+                      .hint = "run it again"});
+  const auto before = seeds_of(base), after = seeds_of(other);
+  if (before != after)
+    complaints.add({.reason = fmt::format("BASE has the seeds {}, NEW has {}", seeds_text(before), seeds_text(after)),
+                    .hint = "only runs under the same seeds can be compared; choose them with --seed and --repeat"});
+  complaints.throw_if_any();
+}
+
+using JobsByName = std::unordered_map<std::string_view, const StoredJob*>;
+
+JobsByName by_name(const StoredReplica& replica) {
+  JobsByName jobs;
+  for (const StoredJob& job : replica.jobs) jobs.emplace(job.name, &job);
+  return jobs;
+}
+
+/// What two jobs of one name ask for differently; empty if nothing.
+std::string difference_of(const StoredJob& base, const StoredJob& other) {
+  if (base.gpus != other.gpus) return fmt::format("{} GPUs in BASE, {} in NEW", base.gpus, other.gpus);
+  if (base.model != other.model) return fmt::format("model {} in BASE, {} in NEW", base.model, other.model);
+  if (base.submit != other.submit)
+    return fmt::format("submitted at {} in BASE, at {} in NEW", print_quantity(base.submit),
+                       print_quantity(other.submit));
+  if (base.iterations != other.iterations && base.iterations > 0 && other.iterations > 0)
+    return fmt::format("{} iterations in BASE, {} in NEW", base.iterations, other.iterations);
+  return {};
+}
+
+/// Pairs the jobs of all replicas.
+class JobPairing {
+ public:
+  JobPairing(const StoredResults& base, const StoredResults& other, Regression& result) : result_{result} {
+    for (std::size_t i = 0; i < base.replicas.size(); ++i) pair(base.replicas[i], other.replicas[i]);
+    refuse_other_jobs();
+  }
+
+  [[nodiscard]] const std::vector<JobChange>& changes() const { return changes_; }
+  /// Queueing times of the jobs of changes(), in seconds.
+  [[nodiscard]] const std::vector<double>& base_queueing() const { return base_queueing_; }
+  [[nodiscard]] const std::vector<double>& other_queueing() const { return other_queueing_; }
+
+ private:
+  void pair(const StoredReplica& base, const StoredReplica& other) {
+    const JobsByName before = by_name(base), after = by_name(other);
+    for (const StoredJob& job : base.jobs) {
+      const auto found = after.find(job.name);
+      if (found == after.end())
+        result_.only_in_base.push_back({base.seed, job.name, to_string(job.state), {}});
+      else
+        pair(base.seed, job, *found->second);
+    }
+    for (const StoredJob& job : other.jobs)
+      if (!before.contains(job.name)) result_.only_in_new.push_back({base.seed, job.name, {}, to_string(job.state)});
+  }
+
+  void pair(std::uint64_t seed, const StoredJob& base, const StoredJob& other) {
+    ++common_;
+    if (const std::string difference = difference_of(base, other); !difference.empty()) {
+      if (differing_++ == 0) first_difference_ = fmt::format("job \"{}\" (seed {}): {}", base.name, seed, difference);
+      return;
+    }
+    const bool before = base.state == JobState::finished, after = other.state == JobState::finished;
+    if (before && after) {
+      changes_.push_back({seed, base.name, base.gpus, *base.finish - base.submit, *other.finish - other.submit});
+      base_queueing_.push_back((*base.start - base.submit).to_seconds());
+      other_queueing_.push_back((*other.start - other.submit).to_seconds());
+    } else if (before != after) {
+      (before ? result_.lost : result_.gained)
+          .push_back({seed, base.name, to_string(base.state), to_string(other.state)});
+    }
+  }
+
+  void refuse_other_jobs() const {
+    if (common_ > 0 && differing_ == 0) return;
+    std::string reason = common_ == 0 ? "different workloads: no job of BASE is in NEW"
+                                      : fmt::format("different workloads: {}", first_difference_);
+    if (differing_ > 1) reason += fmt::format(", and {} more jobs differ", differing_ - 1);
+    throw InputError{{.reason = std::move(reason),
+                      .hint = "the two sides must run the same jobs: compare scenarios with the same `workload`"}};
+  }
+
+  Regression& result_;
+  std::vector<JobChange> changes_;
+  std::vector<double> base_queueing_, other_queueing_;
+  std::size_t common_ = 0, differing_ = 0;
+  std::string first_difference_;
+};
+
+bool same_jobs_finished(const Regression& result) {
+  return result.lost.empty() && result.gained.empty() && result.only_in_base.empty() && result.only_in_new.empty();
+}
+
+void compare_over_seeds(const StoredResults& base, const StoredResults& other, Regression& result) {
+  for (std::size_t m = 0; m < metrics().size(); ++m) {
+    std::vector<double> before, after;
+    for (const StoredReplica& replica : base.replicas) before.push_back(replica.figures[m]);
+    for (const StoredReplica& replica : other.replicas) after.push_back(replica.figures[m]);
+    result.metrics.push_back({&metrics()[m], change_of_means(before, after, kBootstrapSeed)});
+  }
+}
+
+/// The metrics that are a mean or a percentile over jobs get an interval over jobs. The maximum gets none: resamples of
+/// it say nothing (Efron and Tibshirani, section 7.4).
+void compare_over_jobs(const StoredReplica& base, const StoredReplica& other, const JobPairing& jobs,
+                       Regression& result) {
+  std::vector<double> before, after;
+  for (const JobChange& job : jobs.changes()) {
+    before.push_back(job.base.to_seconds());
+    after.push_back(job.other.to_seconds());
+  }
+  // Figures of a whole run are over all of its finished jobs: an interval over the common ones would not be theirs.
+  const bool same_jobs = same_jobs_finished(result);
+  for (std::size_t m = 0; m < metrics().size(); ++m) {
+    const Metric& metric = metrics()[m];
+    PairedChange change = plain_change(base.figures[m], other.figures[m]);
+    PairedChange paired;
+    if (same_jobs && metric.name == "avg_jct_s") paired = change_of_means(before, after, kBootstrapSeed);
+    if (same_jobs && metric.name == "median_jct_s") paired = change_of_percentiles(before, after, 0.5, kBootstrapSeed);
+    if (same_jobs && metric.name == "p95_jct_s") paired = change_of_percentiles(before, after, 0.95, kBootstrapSeed);
+    if (same_jobs && metric.name == "avg_queueing_s")
+      paired = change_of_means(jobs.base_queueing(), jobs.other_queueing(), kBootstrapSeed);
+    change.difference_95 = paired.difference_95;
+    change.relative_95 = paired.relative_95;
+    result.metrics.push_back({&metric, change});
+  }
+}
+
+/// Whether every run of a side has the same results, so that its seeds decide nothing.
+bool seeds_are_idle(const StoredResults& side) {
+  return std::all_of(side.replicas.begin(), side.replicas.end(),
+                     [&](const StoredReplica& replica) { return replica.digest == side.replicas.front().digest; });
+}
+
+void keep_worst(std::vector<JobChange> changes, std::size_t worst, Regression& result) {
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const JobChange& a, const JobChange& b) { return a.difference() > b.difference(); });
+  result.jobs = changes.size();
+  for (const JobChange& job : changes) {
+    if (job.difference() > Time{}) ++result.slower_jobs;
+    if (job.difference() < Time{}) ++result.faster_jobs;
+  }
+  const auto first = [&](std::size_t wanted) { return static_cast<std::ptrdiff_t>(std::min(wanted, worst)); };
+  result.slowest.assign(changes.begin(), changes.begin() + first(result.slower_jobs));
+  result.fastest.assign(changes.rbegin(), changes.rbegin() + first(result.faster_jobs));
+}
+
+void note_versions(const StoredResults& base, const StoredResults& other, std::vector<std::string>& notes) {
+  if (base.version == other.version && base.git_hash == other.git_hash) return;
+  const auto text = [](const StoredResults& side) {
+    return side.git_hash.empty() ? side.version : fmt::format("{} ({})", side.version, side.git_hash);
+  };
+  notes.push_back(fmt::format("BASE was run by contend {}, NEW by contend {}: a change may come from the program",
+                              text(base), text(other)));
+}
+
+void note_pairs(Regression& result) {
+  if (result.paired_over == PairedOver::jobs) {
+    result.notes.emplace_back("one seed: the intervals are over its jobs, not over seeds");
+  } else if (result.pairs < kFewPairs) {
+    result.notes.push_back(
+        fmt::format("{} seeds: the intervals are too narrow; take {} or more", result.pairs, kFewPairs));
+  }
+  if (!same_jobs_finished(result))
+    result.notes.emplace_back("averages are over the finished jobs, and not the same jobs finished on both sides");
+}
+
+StoredResults first_run(const StoredResults& side) {
+  return {side.name, side.version, side.git_hash, side.exit_state, side.inputs, {side.replicas.front()}};
+}
+
+Regression compare_runs(const StoredResults& base, const StoredResults& other, std::size_t worst) {
+  Regression result;
+  result.base_name = base.name;
+  result.other_name = other.name;
+  result.seeds = seeds_of(base);
+  result.paired_over = base.replicas.size() > 1 ? PairedOver::seeds : PairedOver::jobs;
+  result.identical = std::equal(base.replicas.begin(), base.replicas.end(), other.replicas.begin(),
+                                [](const auto& a, const auto& b) { return a.digest == b.digest; });
+  const JobPairing jobs{base, other, result};
+  if (result.paired_over == PairedOver::seeds) {
+    result.pairs = base.replicas.size();
+    compare_over_seeds(base, other, result);
+  } else {
+    result.pairs = jobs.changes().size();
+    compare_over_jobs(base.replicas.front(), other.replicas.front(), jobs, result);
+  }
+  keep_worst(jobs.changes(), worst, result);
+  note_versions(base, other, result.notes);
+  note_pairs(result);
+  return result;
+}
+
+}  // namespace
+
+const MetricChange& Regression::of(const Metric& metric) const {
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(), [&](const MetricChange& m) { return m.metric == &metric; });
+  CONTEND_CHECK(found != metrics.end(), "a comparison holds every metric");
+  return *found;
+}
+
+Regression find_regression(const StoredResults& base, const StoredResults& other, std::size_t worst) {
+  refuse_other_runs(base, other);
+  const bool idle = base.replicas.size() > 1 && seeds_are_idle(base) && seeds_are_idle(other);
+  if (!idle) return compare_runs(base, other, worst);
+  Regression result = compare_runs(first_run(base), first_run(other), worst);
+  result.seeds = seeds_of(base);
+  result.notes.emplace_back("the seeds decide nothing: each gives the same results");
+  return result;
+}
+
+}  // namespace contend

@@ -1,0 +1,198 @@
+#include "results/regression_rules.hpp"
+
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kPercent = 100;
+
+class RuleParser {
+ public:
+  RuleParser(const std::string& text, std::span<const Metric> known, std::vector<Complaint>& complaints)
+      : text_{text}, known_{known}, complaints_{complaints} {}
+
+  /// Nothing, and a complaint, if the text is no rule.
+  std::optional<RegressionRule> parse() {
+    RegressionRule rule;
+    rule.text = std::string{trimmed(text_)};
+    skip_blanks();
+    const std::size_t name_at = at_;
+    const std::size_t name_end = std::min(text_.find_first_of("<>=! \t", at_), text_.size());
+    const std::string name = text_.substr(at_, name_end - at_);
+    const std::string_view usual =
+        find_metric("avg_jct", known_) != nullptr ? std::string_view{"avg_jct"} : short_name(known_.front());
+    if (name.empty())
+      return complain(at_, fmt::format("expected a metric such as {}", usual),
+                      fmt::format("write a rule such as `{} > 1%`", usual));
+    rule.metric = find_metric(name, known_);
+    if (rule.metric == nullptr)
+      return complain(name_at, fmt::format("unknown metric \"{}\"", name), metric_hint(name, known_));
+    at_ = name_end;
+    skip_blanks();
+    const auto relation = leading_relation(rest());
+    if (!relation) return complain(at_, "expected < or >" + found(), "");
+    rule.relation = relation->first;
+    at_ += relation->second;
+    skip_blanks();
+    return parse_amount(std::move(rule));
+  }
+
+ private:
+  std::optional<RegressionRule> parse_amount(RegressionRule rule) {
+    const std::size_t amount_at = at_;
+    double sign = 1;
+    if (rest().starts_with('-') || rest().starts_with('+')) {
+      sign = rest().front() == '-' ? -1 : 1;
+      ++at_;
+    }
+    const std::string_view amount = trimmed(rest());
+    const auto number_before = [&](std::string_view unit) {
+      return amount.ends_with(unit) ? parse_decimal(trimmed(amount.substr(0, amount.size() - unit.size())))
+                                    : std::nullopt;
+    };
+    const Metric& metric = *rule.metric;
+    std::optional<double> value;
+    std::string expected = "a change such as 1%";
+    std::string hint;
+    if (const auto percent = number_before("%")) {
+      rule.relative = true;
+      value = *percent / kPercent;
+    } else if (metric.unit == "s") {
+      const Parsed<Time> time = parse_quantity<Time>(amount);
+      if (time.value) value = time.value->to_seconds();
+      expected += " or 30s";
+      hint = time.hint;
+    } else if (metric.unit == "share") {
+      if (const auto points = number_before("pp")) value = *points / kPercent;
+      expected += ", or 2pp for percentage points";
+    } else {
+      value = parse_decimal(amount);
+      expected += " or 3";
+    }
+    if (!value || !(*value >= 0)) return complain(amount_at, "expected " + expected + found_from(amount_at), hint);
+    rule.amount = sign * *value;
+    return rule;
+  }
+
+  std::optional<RegressionRule> complain(std::size_t at, std::string reason, std::string hint) {
+    complaints_.push_back({.file = "--fail-if",
+                           .column = static_cast<int>(at) + 1,
+                           .reason = std::move(reason),
+                           .hint = std::move(hint),
+                           .source_line = text_});
+    return std::nullopt;
+  }
+
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size()); }
+  [[nodiscard]] std::string_view rest() const { return std::string_view{text_}.substr(at_); }
+  [[nodiscard]] std::string found() const { return found_from(at_); }
+  [[nodiscard]] std::string found_from(std::size_t at) const {
+    return at >= text_.size() ? ", got nothing"
+                              : fmt::format(", got \"{}\"", trimmed(std::string_view{text_}.substr(at)));
+  }
+
+  const std::string& text_;
+  std::span<const Metric> known_;
+  std::vector<Complaint>& complaints_;
+  std::size_t at_ = 0;
+};
+
+struct ShownUnit {
+  double factor = 1;
+  std::string_view suffix;
+};
+ShownUnit shown_unit(const Metric& metric, bool relative) {
+  if (relative) return {kPercent, "%"};
+  if (metric.unit == "share") return {kPercent, " pp"};
+  if (metric.unit == "s") return {1, " s"};
+  return {1, metric.unit == "jobs" ? " jobs" : ""};
+}
+
+/// With sign and about four digits. A change too small for them is still no zero.
+std::string signed_number(double value) {
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (size >= 1e15 || size < 1e-3) return fmt::format("{:+.2e}", value);
+  int decimals = 3;
+  for (double s = size; s >= 10 && decimals > 0; s /= 10) --decimals;
+  for (double s = size; s < 1 && decimals < 6; s *= 10) ++decimals;
+  std::string text = fmt::format("{:+.{}f}", value, decimals);
+  if (text.find('.') != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+  }
+  return text;
+}
+
+bool whole_interval(const ConfidenceInterval& interval, const RegressionRule& rule) {
+  return holds(interval.low, rule.relation, rule.amount) && holds(interval.high, rule.relation, rule.amount);
+}
+
+RuleOutcome judge(const RegressionRule& rule, const Regression& regression, bool significant) {
+  const PairedChange& change = regression.of(*rule.metric).change;
+  RuleOutcome outcome;
+  outcome.rule = rule;
+  outcome.change = rule.relative ? change.relative : change.difference;
+  outcome.interval = rule.relative ? change.relative_95 : change.difference_95;
+  const std::string_view name = short_name(*rule.metric);
+  if (std::isnan(outcome.change)) {
+    const char* side = std::isnan(change.base) ? "BASE" : "NEW";
+    outcome.fails = true;
+    outcome.reason = fmt::format("{} has no value in {}", name, side);
+    return outcome;
+  }
+  outcome.fails = holds(outcome.change, rule.relation, rule.amount);
+  outcome.reason = fmt::format("{} changed {}", name, changed_text(*rule.metric, rule.relative, outcome.change));
+  if (!outcome.interval.exists()) return outcome;
+  outcome.reason += ", 95% interval " + interval_text(*rule.metric, rule.relative, outcome.interval);
+  if (outcome.fails && !whole_interval(outcome.interval, rule)) {
+    outcome.reason += significant ? ": not significant" : ": part of the interval would pass";
+    if (significant) outcome.fails = false;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts, std::span<const Metric> known) {
+  std::vector<RegressionRule> rules;
+  std::vector<Complaint> complaints;
+  for (const std::string& text : texts)
+    if (auto rule = RuleParser{text, known, complaints}.parse()) rules.push_back(*std::move(rule));
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return rules;
+}
+
+std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regression& regression, bool significant) {
+  std::vector<RuleOutcome> outcomes;
+  for (const RegressionRule& rule : rules) outcomes.push_back(judge(rule, regression, significant));
+  return outcomes;
+}
+
+std::string change_text(const Metric& metric, bool relative, double change) {
+  if (std::isnan(change)) return "-";
+  const ShownUnit unit = shown_unit(metric, relative);
+  if (std::isinf(change)) return change > 0 ? "from 0" : "-";
+  return signed_number(unit.factor * change) + std::string{unit.suffix};
+}
+
+std::string changed_text(const Metric& metric, bool relative, double change) {
+  return (std::isinf(change) ? "" : "by ") + change_text(metric, relative, change);
+}
+
+std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval) {
+  if (!interval.exists()) return {};
+  const ShownUnit unit = shown_unit(metric, relative);
+  return fmt::format("[{}, {}]{}", signed_number(unit.factor * interval.low),
+                     signed_number(unit.factor * interval.high), unit.suffix);
+}
+
+}  // namespace contend

@@ -1,0 +1,209 @@
+#include "results/result_columns.hpp"
+
+#include "sim/check.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+std::int64_t whole(std::uint64_t number) {
+  return static_cast<std::int64_t>(number);
+}
+Cell name_or_missing(const std::string& name) {
+  return name.empty() ? Cell{} : Cell{name};
+}
+Cell time_if(bool present, Time time) {
+  return present ? Cell{time} : Cell{};
+}
+bool started(const JobResult& job) {
+  return job.start != Time::never();
+}
+bool finished(const JobResult& job) {
+  return job.finish != Time::never();
+}
+
+constexpr Column<JobResult> kJobColumns[] = {
+    {"job_id", "text", "name of the job in the job list", [](const JobResult& j) { return Cell{j.name}; }},
+    {"model", "text", "training profile", [](const JobResult& j) { return Cell{j.model}; }},
+    {"state", "text", "`finished`, `failed`, or where the run left it: `submitted`, `queued`, `running`, `preempted`",
+     [](const JobResult& j) { return Cell{std::string{to_string(j.state)}}; }},
+    {"reason", "text", "why it failed", [](const JobResult& j) { return name_or_missing(j.reason); }},
+    {"gpus", "integer", "size of the gang", [](const JobResult& j) { return Cell{std::int64_t{j.gpus}}; }},
+    {"servers", "integer", "servers spanned at the last start",
+     [](const JobResult& j) { return started(j) ? Cell{std::int64_t{j.servers}} : Cell{}; }},
+    {"iterations", "integer", "iterations asked for", [](const JobResult& j) { return Cell{j.iterations}; }},
+    {"iterations_done", "integer", "iterations completed", [](const JobResult& j) { return Cell{j.iterations_done}; }},
+    {"preemptions", "integer", "times it was pushed out",
+     [](const JobResult& j) { return Cell{std::int64_t{j.preemptions}}; }},
+    {"submit_s", "seconds", "time of submission", [](const JobResult& j) { return Cell{j.submit}; }},
+    {"start_s", "seconds", "time of the first start", [](const JobResult& j) { return time_if(started(j), j.start); }},
+    {"finish_s", "seconds", "time of completion", [](const JobResult& j) { return time_if(finished(j), j.finish); }},
+    {"queueing_s", "seconds", "first start minus submission",
+     [](const JobResult& j) { return started(j) ? Cell{j.queueing()} : Cell{}; }},
+    {"jct_s", "seconds", "completion time: finish minus submission",
+     [](const JobResult& j) { return finished(j) ? Cell{j.jct()} : Cell{}; }},
+    {"compute_gpu_s", "seconds",
+     "GPU time of its compute operations, or of the work of its duration, summed over its GPUs",
+     [](const JobResult& j) { return Cell{j.compute}; }},
+    {"communication_s", "seconds", "time with a transfer of the job in the network",
+     [](const JobResult& j) { return Cell{j.communication}; }},
+    {"communication_wait_s", "seconds", "time with a message ready but held back by the communication policy",
+     [](const JobResult& j) { return Cell{j.communication_wait}; }},
+    {"contended_s", "seconds", "part of `communication_s` in which another transfer slowed it",
+     [](const JobResult& j) { return Cell{j.contended}; }},
+    {"vc", "text", "virtual cluster", [](const JobResult& j) { return name_or_missing(j.vc); }},
+    {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
+    {"outcome", "text", "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`",
+     [](const JobResult& j) { return finished(j) ? Cell{std::string{to_string(j.outcome)}} : Cell{}; }},
+    {"attempts", "integer", "attempts begun: failed ones, after each of which it queued again, and the last",
+     [](const JobResult& j) { return Cell{std::int64_t{j.attempts}}; }},
+    {"held_s", "seconds", "time on GPUs, over all starts", [](const JobResult& j) { return Cell{j.held}; }},
+    {"waited_s", "seconds", "time in the queue, over all waits; `queueing_s` is the first",
+     [](const JobResult& j) { return Cell{j.waited}; }},
+    {"overhead_s", "seconds", "part of `held_s` spent on restarts and checkpoints; jobs with a duration",
+     [](const JobResult& j) { return Cell{j.overhead}; }},
+    {"lost_s", "seconds", "work undone by preemptions, beyond the last checkpoint; jobs with a duration",
+     [](const JobResult& j) { return Cell{j.lost}; }},
+};
+
+constexpr Column<GpuResult> kGpuColumns[] = {
+    {"gpu", "integer", "index of the GPU, server by server",
+     [](const GpuResult& g) { return Cell{std::int64_t{g.id.value()}}; }},
+    {"server", "integer", "index of its server",
+     [](const GpuResult& g) { return Cell{std::int64_t{g.server.value()}}; }},
+    {"busy_s", "seconds", "time executing compute operations", [](const GpuResult& g) { return Cell{g.busy}; }},
+    {"jobs", "integer", "jobs that were placed on it", [](const GpuResult& g) { return Cell{g.jobs}; }},
+};
+
+constexpr Column<LinkResult> kLinkColumns[] = {
+    {"link", "text", "name of the network interface", [](const LinkResult& l) { return Cell{l.name}; }},
+    {"server", "integer", "index of its server",
+     [](const LinkResult& l) { return Cell{std::int64_t{l.server.value()}}; }},
+    {"busy_s", "seconds", "time with at least one transfer", [](const LinkResult& l) { return Cell{l.busy}; }},
+    {"contended_s", "seconds", "time with at least two transfers",
+     [](const LinkResult& l) { return Cell{l.contended}; }},
+    {"transfers", "integer", "transfers that used it", [](const LinkResult& l) { return Cell{l.transfers}; }},
+    {"bytes", "integer", "sum of the message sizes of these transfers",
+     [](const LinkResult& l) { return Cell{l.bytes.count()}; }},
+};
+
+constexpr Column<FabricLinkResult> kFabricColumns[] = {
+    {"link", "text", "one direction of a link: from->to", [](const FabricLinkResult& l) { return Cell{l.name}; }},
+    {"bandwidth_Bps", "number", "bytes per second", [](const FabricLinkResult& l) { return Cell{l.bandwidth}; }},
+    {"bytes", "number", "bytes carried", [](const FabricLinkResult& l) { return Cell{l.bytes}; }},
+    {"utilisation", "number", "bytes over what it could have carried in the whole run, 0..1",
+     [](const FabricLinkResult& l) { return Cell{l.utilisation}; }},
+    {"busy_s", "seconds", "time with at least one flow", [](const FabricLinkResult& l) { return Cell{l.busy}; }},
+    {"jobs", "integer", "jobs that used it",
+     [](const FabricLinkResult& l) { return Cell{static_cast<std::int64_t>(l.users.size())}; }},
+};
+
+constexpr Column<LinkUse> kLinkUseColumns[] = {
+    {"link", "text", "one direction of a link: from->to", [](const LinkUse& u) { return Cell{u.link}; }},
+    {"job_id", "text", "name of the job in the job list", [](const LinkUse& u) { return Cell{u.job}; }},
+    {"bytes", "number", "bytes of the job that it carried", [](const LinkUse& u) { return Cell{u.bytes}; }},
+};
+
+constexpr Column<LinkUtilisation> kLinkUtilisationColumns[] = {
+    {"link", "text", "one direction of a link: from->to", [](const LinkUtilisation& u) { return Cell{u.link}; }},
+    {"start_s", "seconds", "begin of the interval, whose length is `network.link_interval`",
+     [](const LinkUtilisation& u) { return Cell{u.start}; }},
+    {"utilisation", "number", "bytes over what it could have carried in the interval, 0..1",
+     [](const LinkUtilisation& u) { return Cell{u.utilisation}; }},
+};
+
+double count(std::size_t jobs) {
+  return static_cast<double>(whole(jobs));
+}
+
+constexpr Metric kMetrics[] = {
+    {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }},
+    {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }},
+    {"failed", "failed", "jobs", "jobs that the cluster could never run",
+     [](const Summary& s) { return count(s.failed); }},
+    {"unfinished", "unfinished", "jobs", "jobs that were alive when the run stopped",
+     [](const Summary& s) { return count(s.unfinished); }},
+    {"avg_jct_s", "average JCT", "s", "mean completion time (finish minus submission) of the finished jobs",
+     [](const Summary& s) { return s.avg_jct_s; }},
+    {"median_jct_s", "median JCT", "s", "median completion time", [](const Summary& s) { return s.median_jct_s; }},
+    {"p95_jct_s", "95th percentile JCT", "s", "95th percentile of the completion times, interpolated linearly",
+     [](const Summary& s) { return s.p95_jct_s; }},
+    {"max_jct_s", "maximum JCT", "s", "longest completion time", [](const Summary& s) { return s.max_jct_s; }},
+    {"makespan_s", "makespan", "s", "last finish minus first submission",
+     [](const Summary& s) { return s.makespan_s; }},
+    {"avg_queueing_s", "average queueing", "s", "mean time from submission to first start of the finished jobs",
+     [](const Summary& s) { return s.avg_queueing_s; }},
+    {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time over GPUs x makespan",
+     [](const Summary& s) { return s.gpu_utilisation; }},
+    {"network_utilisation", "network utilisation", "share", "busy time of the interfaces over interfaces x makespan",
+     [](const Summary& s) { return s.network_utilisation; }},
+    {"contended_share", "time under contention", "share", "transfer time under contention over all transfer time",
+     [](const Summary& s) { return s.contended_share; }},
+};
+
+template <class Row>
+void append_table(std::string& out, std::string_view file, std::string_view row, std::span<const Column<Row>> columns) {
+  fmt::format_to(std::back_inserter(out), "\n## {}\n\nOne row {}.\n\n| column | type | meaning |\n|---|---|---|\n",
+                 file, row);
+  for (const Column<Row>& column : columns)
+    fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", column.name, column.type, column.text);
+}
+
+}  // namespace
+
+std::span<const Column<JobResult>> job_columns() {
+  return kJobColumns;
+}
+std::span<const Column<GpuResult>> gpu_columns() {
+  return kGpuColumns;
+}
+std::span<const Column<LinkResult>> link_columns() {
+  return kLinkColumns;
+}
+std::span<const Column<FabricLinkResult>> fabric_columns() {
+  return kFabricColumns;
+}
+std::span<const Column<LinkUse>> link_use_columns() {
+  return kLinkUseColumns;
+}
+std::span<const Column<LinkUtilisation>> link_utilisation_columns() {
+  return kLinkUtilisationColumns;
+}
+std::span<const Metric> metrics() {
+  return kMetrics;
+}
+
+const Metric& metric(std::string_view name) {
+  for (const Metric& each : kMetrics)
+    if (each.name == name) return each;
+  check_failed(__FILE__, __LINE__, "the metric exists", name);
+}
+
+std::string columns_markdown() {
+  std::string out =
+      "# Result files\n\n"
+      "Generated from `results/result_columns.cpp` by `contend schema --columns`. An empty field is a missing value.\n"
+      "Times count from the start of the run and are exact to the nanosecond. When a scenario runs several replicas,\n"
+      "each file begins with a column `replica`: the seed.\n";
+  append_table(out, "jobs.csv", "a job, in the order of the job list", job_columns());
+  append_table(out, "gpus.csv", "a GPU", gpu_columns());
+  append_table(out, "links.csv", "a network interface of a server", link_columns());
+  out += "\nThe next three are written at `network.fidelity: flow`.\n";
+  append_table(out, "fabric.csv", "a direction of a link of the topology", fabric_columns());
+  append_table(out, "fabric_jobs.csv", "a link and a job that used it, the largest first", link_use_columns());
+  append_table(out, "fabric_utilisation.csv", "a link and an interval in which it carried something",
+               link_utilisation_columns());
+  out +=
+      "\n## summary.json\n\nThe figures of each replica under `replicas`; under `mean`, for several replicas, their "
+      "mean "
+      "and the\nhalf-width of its 95% Student-t confidence interval. `null` is a figure without a value.\n\n"
+      "| figure | unit | meaning |\n|---|---|---|\n";
+  for (const Metric& each : metrics())
+    fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
+  return out;
+}
+
+}  // namespace contend

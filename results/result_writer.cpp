@@ -1,0 +1,150 @@
+#include "results/result_writer.hpp"
+
+#include "results/result_columns.hpp"
+#include "sim/statistics.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+void append_cell(std::string& out, const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) append_csv_field(out, *text);
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) out += fmt::format_int{*number}.c_str();
+  if (const auto* number = std::get_if<double>(&cell)) out += fmt::format("{}", *number);
+  if (const auto* time = std::get_if<Time>(&cell)) out += format_seconds(*time);
+}
+
+/// `rows` gives the rows of a run, as a range.
+template <class Row, class Rows>
+std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row>> columns, Rows rows) {
+  const bool with_seed = replicas.size() > 1;
+  std::string out = with_seed ? "replica," : "";
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) out += ',';
+    out += columns[i].name;
+  }
+  out += '\n';
+  for (const Replica& replica : replicas) {
+    for (const Row& row : rows(replica.result)) {
+      if (with_seed) out += fmt::format("{},", replica.seed);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (i > 0) out += ',';
+        append_cell(out, columns[i].value(row));
+      }
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+void write_figure(JsonWriter& json, const Metric& metric, double value) {
+  json.key(metric.name);
+  if (metric.unit == "jobs")
+    json.value(static_cast<std::int64_t>(value));
+  else
+    json.value(value);
+}
+
+}  // namespace
+
+std::string jobs_csv(std::span<const Replica> replicas) {
+  return csv_of(
+      replicas, job_columns(), [](const RunResult& run) -> auto& { return run.jobs; });
+}
+std::string gpus_csv(std::span<const Replica> replicas) {
+  return csv_of(
+      replicas, gpu_columns(), [](const RunResult& run) -> auto& { return run.gpus; });
+}
+std::string links_csv(std::span<const Replica> replicas) {
+  return csv_of(
+      replicas, link_columns(), [](const RunResult& run) -> auto& { return run.links; });
+}
+
+std::string fabric_csv(std::span<const Replica> replicas) {
+  return csv_of(
+      replicas, fabric_columns(), [](const RunResult& run) -> auto& { return run.fabric.links; });
+}
+std::string fabric_jobs_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, link_use_columns(), [](const RunResult& run) {
+    std::vector<LinkUse> uses;
+    for (const FabricLinkResult& link : run.fabric.links) {
+      for (const auto& user : link.users) uses.push_back({link.name, run.jobs[user.job.index()].name, user.bytes});
+    }
+    return uses;
+  });
+}
+std::string fabric_utilisation_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, link_utilisation_columns(), [](const RunResult& run) {
+    std::vector<LinkUtilisation> samples;
+    for (const LinkSample& sample : run.fabric.samples) {
+      samples.push_back({run.fabric.links[sample.link].name, sample.start, sample.utilisation});
+    }
+    return samples;
+  });
+}
+
+void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas) {
+  json.member("scenario", scenario_name);
+  json.key("replicas").begin_array();
+  for (const Replica& replica : replicas) {
+    json.begin_object().member("seed", replica.seed).member("interrupted", replica.result.interrupted);
+    for (const Metric& metric : metrics()) write_figure(json, metric, metric.value(replica.summary));
+    json.key("end_s").raw(format_seconds(replica.result.end)).end_object();
+  }
+  json.end_array();
+  if (replicas.size() < 2) return;
+  json.key("mean").begin_object();
+  for (const Metric& metric : metrics()) {
+    std::vector<double> values;
+    for (const Replica& replica : replicas) values.push_back(metric.value(replica.summary));
+    const Estimate figure = estimate(values);
+    json.key(metric.name).begin_object().member("mean", figure.mean).member("half_width_95", figure.half_width);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw_file_error(folder, "can't be made a folder", error.value());
+}
+
+void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
+                   std::span<const Replica> replicas) {
+  make_folder(folder);
+  const auto path = [&](const char* name) { return (std::filesystem::path{folder} / name).string(); };
+  JsonWriter json;
+  json.begin_object();
+  write_summary_members(json, manifest.scenario_name, replicas);
+  json.end_object();
+  std::error_code not_there;
+  std::filesystem::remove(path("manifest.json"), not_there);
+  write_file(path("scenario.yaml"), scenario_yaml);
+  write_file(path("jobs.csv"), jobs_csv(replicas));
+  write_file(path("gpus.csv"), gpus_csv(replicas));
+  write_file(path("links.csv"), links_csv(replicas));
+  const bool has_fabric = !replicas.empty() && !replicas.front().result.fabric.links.empty();
+  const auto write_or_remove = [&](const char* name, std::string (*csv)(std::span<const Replica>)) {
+    if (has_fabric) {
+      write_file(path(name), csv(replicas));
+    } else {
+      std::filesystem::remove(path(name), not_there);
+    }
+  };
+  write_or_remove("fabric.csv", fabric_csv);
+  write_or_remove("fabric_jobs.csv", fabric_jobs_csv);
+  write_or_remove("fabric_utilisation.csv", fabric_utilisation_csv);
+  write_file(path("summary.json"), json.take());
+  write_file(path("manifest.json"), manifest_json(manifest, replicas));
+}
+
+}  // namespace contend

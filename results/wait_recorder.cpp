@@ -1,0 +1,178 @@
+#include "results/wait_recorder.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+Time Explanation::waited() const {
+  Time sum;
+  for (const WaitInterval& wait : waits) sum += wait.length();
+  return sum;
+}
+
+Time Explanation::waited_before_start() const {
+  Time sum;
+  for (const WaitInterval& wait : waits) {
+    if (attempts.empty() || wait.to <= attempts.front().from) sum += wait.length();
+  }
+  return sum;
+}
+
+std::vector<CauseTotal> totals_by_cause(const Explanation& explanation) {
+  std::vector<CauseTotal> totals;
+  for (const WaitInterval& wait : explanation.waits) {
+    auto found = std::find_if(totals.begin(), totals.end(), [&](const CauseTotal& t) { return t.why == wait.why; });
+    if (found == totals.end()) found = totals.insert(totals.end(), {wait.why, 0, Time{}});
+    ++found->intervals;
+    found->time += wait.length();
+  }
+  std::stable_sort(totals.begin(), totals.end(),
+                   [](const CauseTotal& a, const CauseTotal& b) { return a.time > b.time; });
+  return totals;
+}
+
+const char* cause_name(const std::optional<Why>& why) {
+  if (!why) return "not_considered";
+  switch (*why) {
+    case Why::no_gpus:
+      return "no_gpus";
+    case Why::no_place:
+      return "no_place";
+    case Why::quota:
+      return "quota";
+    case Why::behind:
+      return "behind";
+    case Why::reserved:
+      return "reserved";
+    case Why::outranked:
+      return "outranked";
+    case Why::throttled:
+      return "throttled";
+  }
+  return "?";
+}
+
+WaitRecorder::WaitRecorder(JobId job, std::span<const JobSpec> jobs, int gpus_per_server)
+    : job_{job}, gpus_per_server_{static_cast<std::size_t>(gpus_per_server)} {
+  for (const JobSpec& each : jobs) vcs_.push_back(each.vc);
+}
+
+void WaitRecorder::queued(Time now, JobId job) {
+  if (job != job_) return;
+  auto& attempts = explanation_.attempts;
+  if (!attempts.empty() && attempts.back().end == JobAttempt::End::ended) attempts.back().end = JobAttempt::End::failed;
+  waits_ = true;
+  since_ = now;
+  open(std::nullopt, JobId::none(), now);
+}
+
+bool WaitRecorder::just_preempted(Time now) const {
+  const auto& attempts = explanation_.attempts;
+  return !attempts.empty() && attempts.back().end == JobAttempt::End::preempted && attempts.back().to == now;
+}
+
+void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus) {
+  running_.push_back(occupancies_.size());
+  occupancies_.push_back({job, static_cast<int>(gpus.size()), now, Time::never()});
+  if (job != job_) {
+    const auto was_ours = [&](GpuId gpu) { return std::binary_search(gpus_.begin(), gpus_.end(), gpu); };
+    if (infers_successors_ && just_preempted(now) && std::any_of(gpus.begin(), gpus.end(), was_ours)) {
+      explanation_.attempts.back().successors.push_back(job);
+    }
+    return;
+  }
+  close(now);
+  waits_ = false;
+  gpus_.assign(gpus.begin(), gpus.end());
+  std::sort(gpus_.begin(), gpus_.end());
+  JobAttempt attempt;
+  attempt.from = now;
+  for (const GpuId gpu : gpus_) {
+    const ServerId server{gpu.index() / gpus_per_server_};
+    if (attempt.servers.empty() || attempt.servers.back().first != server) attempt.servers.emplace_back(server, 0);
+    ++attempt.servers.back().second;
+  }
+  explanation_.attempts.push_back(std::move(attempt));
+}
+
+void WaitRecorder::preempted(Time now, JobId job, JobId by) {
+  release(now, job);
+  if (job != job_) return;
+  JobAttempt& attempt = explanation_.attempts.back();
+  attempt.end = JobAttempt::End::preempted;
+  infers_successors_ = !by.valid();
+  if (by.valid()) attempt.successors.push_back(by);
+}
+
+void WaitRecorder::ended(Time now, JobId job, bool is_done) {
+  release(now, job);
+  if (job == job_) explanation_.attempts.back().end = is_done ? JobAttempt::End::ended : JobAttempt::End::failed;
+}
+
+void WaitRecorder::blocked(Time now, JobId job, Why why, JobId by) {
+  if (job != job_ || !waits_) return;
+  const WaitInterval& current = explanation_.waits.back();
+  if (current.why == why && current.by == by) return;
+  close(now);
+  open(why, by, now);
+}
+
+void WaitRecorder::release(Time now, JobId job) {
+  const auto found =
+      std::find_if(running_.begin(), running_.end(), [&](std::size_t i) { return occupancies_[i].job == job; });
+  CONTEND_CHECK(found != running_.end(), "a job that gives GPUs back has some");
+  occupancies_[*found].until = now;
+  running_.erase(found);
+  if (job == job_) explanation_.attempts.back().to = now;
+}
+
+void WaitRecorder::open(std::optional<Why> why, JobId by, Time now) {
+  // Decisions of one instant may take back each other; then the reason before goes on.
+  if (!explanation_.waits.empty()) {
+    const WaitInterval& last = explanation_.waits.back();
+    if (last.from >= since_ && last.to == now && last.why == why && last.by == by) return;
+  }
+  WaitInterval wait;
+  wait.from = now;
+  wait.why = why;
+  wait.by = by;
+  std::vector<std::size_t> holders;
+  for (const std::size_t i : running_) {
+    const GpuHolder& holder = occupancies_[i];
+    const bool is_other_quota = why == Why::quota && vcs_[holder.job.index()] != vcs_[job_.index()];
+    if (is_other_quota || holder.job == job_) continue;
+    holders.push_back(i);
+    ++wait.running;
+    wait.held_gpus += holder.gpus;
+  }
+  const auto most = holders.begin() + static_cast<std::ptrdiff_t>(std::min(holders.size(), kMaxHolders));
+  std::partial_sort(holders.begin(), most, holders.end(), [&](std::size_t a, std::size_t b) {
+    const GpuHolder &x = occupancies_[a], &y = occupancies_[b];
+    return x.gpus != y.gpus ? x.gpus > y.gpus : x.job < y.job;
+  });
+  holders.erase(most, holders.end());
+  explanation_.waits.push_back(std::move(wait));
+  held_by_.push_back(std::move(holders));
+}
+
+void WaitRecorder::close(Time now) {
+  explanation_.waits.back().to = now;
+  if (explanation_.waits.back().from < now) return;
+  explanation_.waits.pop_back();
+  held_by_.pop_back();
+}
+
+Explanation WaitRecorder::take(Time end) {
+  if (waits_) close(end);
+  waits_ = false;
+  for (std::size_t i = 0; i < explanation_.waits.size(); ++i) {
+    for (const std::size_t index : held_by_[i]) explanation_.waits[i].holders.push_back(occupancies_[index]);
+  }
+  return std::move(explanation_);
+}
+
+}  // namespace contend

@@ -1,0 +1,56 @@
+// json_schema(): the key table as JSON Schema.
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/print.hpp"
+#include "text/json_writer.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace contend {
+namespace {
+
+void write_key(JsonWriter& json, const ScenarioKey& key) {
+  json.begin_object();
+  key.schema(json);
+  std::string text{key.text};
+  const std::string usual = key.print(default_scenario());
+  if (key.role == KeyRole::value && !usual.empty()) text += fmt::format(" (default: {})", usual);
+  json.member("description", text).end_object();
+}
+
+/// The properties of one group: `keys` are the rows whose paths start with the group's `prefix`.
+void write_group(JsonWriter& json, std::span<const ScenarioKey> keys, std::size_t prefix) {
+  json.member("type", "object").member("additionalProperties", false);
+  json.key("properties").begin_object();
+  for (std::size_t i = 0; i < keys.size();) {
+    const std::string_view rest = keys[i].path.substr(prefix);
+    const std::size_t point = rest.find('.');
+    json.key(rest.substr(0, point));
+    if (point == std::string_view::npos) {
+      write_key(json, keys[i++]);
+      continue;
+    }
+    const std::string_view group = keys[i].path.substr(0, prefix + point + 1);
+    const std::size_t first = i;
+    while (i < keys.size() && keys[i].path.starts_with(group)) ++i;
+    json.begin_object();
+    write_group(json, keys.subspan(first, i - first), group.size());
+    json.end_object();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::string json_schema() {
+  JsonWriter json;
+  json.begin_object();
+  json.member("$schema", "http://json-schema.org/draft-07/schema#");
+  json.member("title", "Contend scenario");
+  json.key("required").begin_array().value("schema_version").end_array();
+  write_group(json, scenario_keys(), 0);
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace contend

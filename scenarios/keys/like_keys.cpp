@@ -1,0 +1,127 @@
+#include "scenarios/keys/like_keys.hpp"
+
+#include "models/workloads/fitted.hpp"
+#include "scenarios/keys/key_rows.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace contend {
+namespace {
+
+using key_rows::displacing;
+using key_rows::property;
+using key_rows::row;
+
+constexpr std::int64_t kMaxDrawn = 10'000'000;
+
+/// The value of `workload.jobs`: one of the two, or neither.
+struct Jobs {
+  std::optional<std::string> path;
+  std::optional<std::int64_t> number;
+};
+
+bool is_number(const YamlNode& node) {
+  return node.kind == YamlNode::Kind::scalar && !node.quoted && !node.text.empty() &&
+         node.text.find_first_not_of("+-0123456789") == std::string::npos;
+}
+
+Codec<Jobs> jobs_codec() {
+  const Codec<std::string> path = path_codec();
+  const Codec<std::int64_t> number = integer_codec<std::int64_t>(1, kMaxDrawn);
+  Codec<Jobs> codec;
+  codec.type = "path or integer";
+  codec.range = number.range;
+  codec.is_optional = true;
+  codec.schema = [path, number](JsonWriter& json) {
+    json.key("anyOf").begin_array().begin_object();
+    path.schema(json);
+    json.end_object().begin_object();
+    number.schema(json);
+    json.end_object().end_array();
+  };
+  codec.read = [path, number](const YamlNode& node, const Reading& reading, Jobs& value) {
+    const std::size_t complaints = reading.complaints.size();
+    Jobs read;
+    if (is_number(node)) {
+      number.read(node, reading, read.number.emplace());
+    } else {
+      path.read(node, reading, read.path.emplace());
+    }
+    if (reading.complaints.size() == complaints) value = std::move(read);
+  };
+  codec.print = [path, number](const Jobs& value) {
+    if (value.path) return path.print(*value.path);
+    return value.number ? number.print(*value.number) : std::string{};
+  };
+  return codec;
+}
+
+}  // namespace
+
+ScenarioKey jobs_key() {
+  return displacing(
+      {"workload.generate"},
+      property<Jobs>(
+          "workload.jobs",
+          [](const Scenario& s) {
+            return Jobs{s.workload.jobs, s.workload.synthetic.jobs};
+          },
+          [](Scenario& s, Jobs value) {
+            s.workload.jobs = std::move(value.path);
+            s.workload.synthetic.jobs = value.number;
+          },
+          jobs_codec(),
+          "job list (CSV), relative to the file that names it; or how many jobs like those of workload.like, as many "
+          "as the trace has if not given; without both a job mix is generated"));
+}
+
+std::vector<ScenarioKey> like_keys() {
+  std::vector<ScenarioKey> keys{
+      displacing({"workload.generate"},
+                 row(
+                     "workload.like", [](auto& s) -> auto& { return s.workload.like; },
+                     optional_codec(name_codec(fitted_workload_names()), ""),
+                     "draw jobs like those of this trace: arrivals, sizes, durations, outcomes")),
+      displacing(
+          {"workload.scaling.load"},
+          row(
+              "workload.scaling.rate", [](auto& s) -> auto& { return s.workload.synthetic.rate; },
+              number_codec(0.001, 1'000), "factor on the arrival rate of the trace; its cycle of day and week stays")),
+      displacing({"workload.scaling.rate"},
+                 row(
+                     "workload.scaling.load", [](auto& s) -> auto& { return s.workload.synthetic.load; },
+                     optional_codec(number_codec(0.001, 100), ""),
+                     "GPU time that arrives, in units of what the GPUs of the cluster can give; instead of the rate")),
+      row(
+          "workload.scaling.durations", [](auto& s) -> auto& { return s.workload.synthetic.durations; },
+          number_codec(0.001, 1'000), "factor on the durations"),
+      row(
+          "workload.scaling.longest", [](auto& s) -> auto& { return s.workload.synthetic.longest; },
+          optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), ""),
+          "longer durations are cut to this"),
+      row(
+          "workload.scaling.largest", [](auto& s) -> auto& { return s.workload.synthetic.largest; },
+          optional_codec(integer_codec<int>(1, kMaxGpus), ""), "jobs of more GPUs are not drawn"),
+  };
+  for (ScenarioKey& key : keys) {
+    if (key.path == "workload.like") {
+      key.needs = "no list of jobs (workload.jobs)";
+      key.applies = [](const Scenario& scenario) { return !scenario.workload.jobs; };
+      continue;
+    }
+    key.needs = "workload.like";
+    key.applies = [](const Scenario& scenario) { return scenario.workload.like.has_value(); };
+  }
+  return keys;
+}
+
+std::optional<Complaint> jobs_complaint(const Scenario& scenario) {
+  if (!scenario.workload.synthetic.jobs || scenario.workload.like) return std::nullopt;
+  return Complaint{.key = "workload.jobs",
+                   .reason = "a number of jobs needs `workload.like`",
+                   .hint = "name a trace there, or a file here"};
+}
+
+}  // namespace contend

@@ -1,0 +1,180 @@
+#include "scenarios/keys/policy_codec.hpp"
+
+#include "sim/check.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace contend {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+template <class Port>
+std::vector<PolicyInfo> without_factories(std::span<const PolicyRow<Port>> rows) {
+  std::vector<PolicyInfo> result;
+  for (const auto& row : rows) result.push_back({row.name, row.summary, row.source, row.parameters});
+  return result;
+}
+
+Codec<bool> codec_of(const ParameterInfo&, bool) {
+  return bool_codec();
+}
+Codec<double> codec_of(const ParameterInfo& parameter, double) {
+  return number_codec(parameter.minimum, parameter.maximum);
+}
+Codec<std::int64_t> codec_of(const ParameterInfo& parameter, std::int64_t) {
+  // The limits of the table are doubles; beyond this they aren't whole numbers of 64 bits any more.
+  constexpr double kLimit = 9e18;
+  const auto whole = [=](double x) { return static_cast<std::int64_t>(std::clamp(x, -kLimit, kLimit)); };
+  return integer_codec<std::int64_t>(whole(parameter.minimum), whole(parameter.maximum));
+}
+
+/// Calls `use` with the codec for the type of the parameter.
+template <class Use>
+auto with_codec(const ParameterInfo& parameter, Use use) {
+  return std::visit([&](auto value) { return use(codec_of(parameter, value)); }, parameter.default_value);
+}
+
+ParameterValue read_parameter(const ParameterInfo& parameter, const YamlNode& node, const Reading& reading) {
+  return std::visit(
+      [&](auto value) -> ParameterValue {
+        codec_of(parameter, value).read(node, reading, value);
+        return value;
+      },
+      parameter.default_value);
+}
+
+const PolicyInfo* find_policy(const PolicyKind& kind, std::string_view name) {
+  for (const PolicyInfo& policy : kind.policies) {
+    if (policy.name == name) return &policy;
+  }
+  return nullptr;
+}
+
+/// Takes over the policy that `node` names, unless it is the chosen one already. Complains if there is none.
+bool read_name(const PolicyKind& kind, const YamlNode& node, const Reading& reading, PolicyChoice& choice) {
+  if (node.kind != Kind::scalar || find_policy(kind, node.text) == nullptr) {
+    std::vector<std::string> names;
+    for (const PolicyInfo& policy : kind.policies) names.emplace_back(policy.name);
+    reading.expected_one_of(names, node);
+    return false;
+  }
+  if (node.text != choice.name) choice = default_policy(kind, node.text);
+  return true;
+}
+
+void read_parameters(const PolicyInfo& policy, const YamlNode& map, const Reading& reading, PolicyChoice& choice) {
+  std::vector<std::string> names{"policy"};
+  for (const ParameterInfo& parameter : policy.parameters) names.emplace_back(parameter.name);
+  auto values = choice.parameters.values();
+  for (const YamlNode::Entry& entry : map.entries) {
+    if (entry.key == "policy") continue;
+    const std::string key = reading.key + "." + entry.key;
+    const Reading inner{reading.source, key, reading.complaints};
+    const auto parameter = std::find_if(policy.parameters.begin(), policy.parameters.end(),
+                                        [&](const ParameterInfo& p) { return p.name == entry.key; });
+    if (parameter == policy.parameters.end()) {
+      inner.complain(entry.place, fmt::format("the policy {} has no such parameter", policy.name),
+                     did_you_mean(entry.key, names));
+      continue;
+    }
+    const auto value = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == entry.key; });
+    CONTEND_CHECK(value != values.end(), "a choice holds every parameter of its policy");
+    value->second = read_parameter(*parameter, entry.value, inner);
+  }
+  choice.parameters = Parameters{std::move(values)};
+}
+
+void policy_schema(JsonWriter& json, const PolicyKind& kind) {
+  std::vector<std::string> names;
+  for (const PolicyInfo& policy : kind.policies) names.emplace_back(policy.name);
+  json.key("anyOf").begin_array().begin_object();
+  names_schema(json, names);
+  json.end_object();
+  for (const PolicyInfo& policy : kind.policies) {
+    json.begin_object().member("type", "object").member("additionalProperties", false).key("properties").begin_object();
+    json.key("policy").begin_object();
+    json.member("const", policy.name).member("description", policy.summary).end_object();
+    for (const ParameterInfo& parameter : policy.parameters) {
+      json.key(parameter.name).begin_object();
+      with_codec(parameter, [&](const auto& codec) { codec.schema(json); });
+      json.member("description", parameter.text);
+      json.key("default").raw(print_parameter(parameter.default_value)).end_object();
+    }
+    json.end_object().end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+const std::vector<PolicyKind>& policy_kinds() {
+  static const std::vector<PolicyKind> kinds{
+      {"scheduling", "policies.scheduling", without_factories(scheduling_policies())},
+      {"placement", "policies.placement", without_factories(placement_policies())},
+      {"communication", "policies.communication", without_factories(communication_policies())},
+      {"fusion", "overlap.fusion", without_factories(fusion_policies())},
+      {"compression", "overlap.compression", without_factories(compression_policies())}};
+  return kinds;
+}
+
+const PolicyKind& policy_kind(std::string_view word) {
+  const auto& kinds = policy_kinds();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const PolicyKind& k) { return k.word == word; });
+  CONTEND_CHECK(kind != kinds.end(), "the kind of policy exists");
+  return *kind;
+}
+
+PolicyChoice default_policy(const PolicyKind& kind, std::string_view name) {
+  const PolicyInfo* policy = find_policy(kind, name);
+  CONTEND_CHECK(policy != nullptr, "the policy is in its table");
+  std::vector<std::pair<std::string, ParameterValue>> values;
+  for (const ParameterInfo& parameter : policy->parameters)
+    values.emplace_back(parameter.name, parameter.default_value);
+  return {std::string{name}, Parameters{std::move(values)}};
+}
+
+std::string print_parameter(const ParameterValue& value) {
+  return std::visit([](auto v) { return fmt::format("{}", v); }, value);
+}
+
+std::string parameter_type(const ParameterInfo& parameter) {
+  return with_codec(parameter, [](const auto& codec) { return codec.type; });
+}
+
+std::string parameter_range(const ParameterInfo& parameter) {
+  return with_codec(parameter, [](const auto& codec) { return codec.range; });
+}
+
+Codec<PolicyChoice> policy_codec(const PolicyKind& kind) {
+  Codec<PolicyChoice> codec;
+  codec.type = "policy";
+  std::vector<std::string> names;
+  for (const PolicyInfo& policy : kind.policies) names.emplace_back(policy.name);
+  codec.range = join(names, " or ");
+  codec.schema = [&kind](JsonWriter& json) { policy_schema(json, kind); };
+  codec.read = [&kind](const YamlNode& node, const Reading& reading, PolicyChoice& choice) {
+    if (node.kind != Kind::map) {
+      read_name(kind, node, reading, choice);
+      return;
+    }
+    const auto name =
+        std::find_if(node.entries.begin(), node.entries.end(), [](const auto& e) { return e.key == "policy"; });
+    if (name != node.entries.end() && !read_name(kind, name->value, reading, choice)) return;
+    read_parameters(*find_policy(kind, choice.name), node, reading, choice);
+  };
+  codec.print = [](const PolicyChoice& choice) {
+    std::string text = "{policy: " + choice.name;
+    for (const auto& [name, value] : choice.parameters.values())
+      text += fmt::format(", {}: {}", name, print_parameter(value));
+    return text + "}";
+  };
+  return codec;
+}
+
+}  // namespace contend

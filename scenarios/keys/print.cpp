@@ -1,0 +1,56 @@
+#include "scenarios/keys/print.hpp"
+
+#include "scenarios/keys/keys.hpp"
+#include "text/sha256.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace contend {
+namespace {
+
+/// A key that has a value in any case, but means nothing beside another one that has a value now.
+bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
+  const auto& keys = scenario_keys();
+  return !key.is_optional && std::any_of(keys.begin(), keys.end(), [&](const ScenarioKey& other) {
+    return other.is_optional && displaces(other, key) && is_set(other, scenario);
+  });
+}
+
+}  // namespace
+
+std::string to_yaml(const Scenario& scenario, const std::string& folder) {
+  if (!folder.empty()) {
+    Scenario moved = scenario;
+    for (auto* path : {&moved.network.routes, &moved.network.events, &moved.workload.jobs, &moved.overlap.layers,
+                       &moved.overlap.device.profile, &moved.overlap.links}) {
+      if (*path) *path = std::filesystem::proximate(**path, folder).string();
+    }
+    return to_yaml(moved);
+  }
+  std::string out;
+  std::string open;  // the group that the previous key stands in, such as `workload.generate.`
+  for (const ScenarioKey& key : scenario_keys()) {
+    if (!applies(key, scenario)) continue;  // first: it costs nothing, and printing does
+    const std::string value = key.print(scenario);
+    if (value.empty() || is_displaced(key, scenario)) continue;
+    std::string prefix;
+    std::string_view rest = key.path;
+    for (std::size_t point; (point = rest.find('.')) != std::string_view::npos; rest.remove_prefix(point + 1)) {
+      const std::string indent(2 * static_cast<std::size_t>(std::count(prefix.begin(), prefix.end(), '.')), ' ');
+      prefix += rest.substr(0, point + 1);
+      if (!open.starts_with(prefix)) out += fmt::format("{}{}:\n", indent, rest.substr(0, point));
+    }
+    open = prefix;
+    const std::string indent(2 * static_cast<std::size_t>(std::count(prefix.begin(), prefix.end(), '.')), ' ');
+    out += fmt::format("{}{}: {}\n", indent, rest, value);
+  }
+  return out;
+}
+
+std::string scenario_hash(const Scenario& scenario) {
+  constexpr std::size_t kDigits = 16;
+  return sha256_hex(to_yaml(scenario)).substr(0, kDigits);
+}
+
+}  // namespace contend

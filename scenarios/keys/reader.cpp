@@ -1,0 +1,324 @@
+#include "scenarios/keys/reader.hpp"
+
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/like_keys.hpp"
+#include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "scenarios/study/study_check.hpp"
+#include "scenarios/study/study_places.hpp"
+#include "text/words.hpp"
+#include "traces/link_matrix_csv.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+/// A known key and the value that a layer gives it.
+struct Assignment {
+  const SourceText* source;
+  const ScenarioKey* key;
+  Place place;
+  const YamlNode* value;
+  /// Whether the value is more than the word for "no value".
+  [[nodiscard]] bool sets() const {
+    return key->unset.empty() || value->kind != Kind::scalar || value->text != key->unset;
+  }
+};
+
+/// The parts of keys that may follow `prefix` (empty, or ending in a point).
+std::vector<std::string> names_after(const std::string& prefix) {
+  std::vector<std::string> names;
+  for (const ScenarioKey& key : scenario_keys()) {
+    if (!key.path.starts_with(prefix)) continue;
+    const std::string_view rest = key.path.substr(prefix.size());
+    std::string name{rest.substr(0, rest.find('.'))};
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// For a key that is not known where it stands: a neighbour that was meant, or where the name belongs.
+std::string hint_for(const std::string& name, const std::string& prefix) {
+  const auto is_path = [&](const ScenarioKey& key) { return key.path == prefix + name; };
+  if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
+    return "write nested maps instead of points";
+  std::string hint = did_you_mean(name, names_after(prefix));
+  for (const ScenarioKey& key : scenario_keys()) {
+    if (hint.empty() && key.path.ends_with("." + name)) hint = fmt::format("did you mean \"{}\"?", key.path);
+  }
+  return hint;
+}
+
+/// Reads one layer after the other into one scenario.
+class LayerReader {
+ public:
+  explicit LayerReader(const FileReader& files) : files_{&files} {}
+
+  void apply(const ScenarioLayer& layer) {
+    if (!layer.source->is_override()) file_ = layer.source.get();
+    std::vector<Assignment> assignments;
+    collect(*layer.source, layer.root, {}, assignments);
+    refuse_conflicts(*layer.source, assignments);
+    const Scenario before = scenario_;
+    for (const Assignment& assignment : assignments) {
+      if (assignment.sets()) displace_by(*assignment.key);
+    }
+    for (const Assignment& assignment : assignments) {
+      const std::string path{assignment.key->path};
+      const Reading reading{*layer.source, path, complaints_, files_};
+      if (assignment.key->role == KeyRole::include && layer.source->is_override()) {
+        reading.complain(assignment.place, "not possible as an override");
+        continue;
+      }
+      assignment.key->read(*assignment.value, reading, scenario_);
+    }
+    drop_pointless(before);
+    for (const Assignment& assignment : assignments) {
+      if (assignment.sets()) given_.push_back(assignment);
+    }
+  }
+
+  /// What only shows once all layers are read; `readable`: all of them could be.
+  void finish(bool readable = true) {
+    Scenario::Network& network = scenario_.network;
+    if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
+    refuse_pointless();
+    const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
+                                           [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
+    if (vcs_are_read) place(vcs_complaints(scenario_));
+    if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
+    if (!readable || !complaints_.empty()) return;
+    if (scenario_.overlap.given()) keep_places();
+    take_sites();
+    place(overlap_complaints(scenario_));
+    if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
+  }
+
+  [[nodiscard]] const std::vector<Complaint>& complaints() const { return complaints_; }
+  [[nodiscard]] Scenario& scenario() { return scenario_; }
+
+ private:
+  /// The workers of a study whose links stand in a file.
+  void take_sites() {
+    IterationStudy& study = scenario_.overlap;
+    if (!study.given() || !study.links) return;
+    try {
+      const std::vector<std::string> sites = read_link_matrix(*study.links).sites();
+      const auto is_workers = [](const Assignment& given) { return given.key->path == "overlap.workers"; };
+      if (std::none_of(given_.begin(), given_.end(), is_workers)) study.workers = {static_cast<int>(sites.size())};
+      for (const int workers : study.workers) {
+        if (static_cast<std::size_t>(workers) <= sites.size()) continue;
+        place({{.key = "overlap.workers",
+                .reason = fmt::format("{} workers, but {} links {} sites", workers, *study.links, sites.size())}});
+      }
+    } catch (const InputError& error) {
+      const std::vector<Complaint> found = placed(study, "overlap.links", error.complaints());
+      complaints_.insert(complaints_.end(), found.begin(), found.end());
+    }
+  }
+
+  /// Where the keys of a study were given last, for what shows only when it runs.
+  void keep_places() {
+    std::vector<Complaint>& places = scenario_.overlap.places;
+    places.clear();
+    for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
+      const std::string_view path = given->key->path;
+      if (path.starts_with("overlap.") && std::ranges::find(places, path, &Complaint::key) == places.end())
+        places.push_back(given->source->complaint(given->value->place, path, {}));
+    }
+  }
+
+  void collect(const SourceText& source, const YamlNode& map, const std::string& prefix,
+               std::vector<Assignment>& assignments) {
+    const auto& keys = scenario_keys();
+    for (const YamlNode::Entry& entry : map.entries) {
+      const std::string path = prefix + entry.key;
+      const std::string group = path + ".";
+      const auto key = std::find_if(keys.begin(), keys.end(), [&](const ScenarioKey& k) { return k.path == path; });
+      // A key with a point in it is not two nested keys, so it may match only where no point is part of its own name.
+      const bool plain = entry.key.find('.') == std::string::npos;
+      if (plain && key != keys.end()) {
+        assignments.push_back({&source, &*key, entry.place, &entry.value});
+      } else if (plain &&
+                 std::any_of(keys.begin(), keys.end(), [&](const auto& k) { return k.path.starts_with(group); })) {
+        if (entry.value.kind == Kind::map) {
+          collect(source, entry.value, group, assignments);
+        } else {
+          Reading{source, path, complaints_}.expected("a map of keys", entry.value);
+        }
+      } else {
+        Reading{source, path, complaints_}.complain(entry.place, "unknown key", hint_for(entry.key, prefix));
+      }
+    }
+  }
+
+  /// Two keys of one layer that displace each other contradict each other.
+  void refuse_conflicts(const SourceText& source, const std::vector<Assignment>& assignments) {
+    std::vector<const Assignment*> blamed;  // one complaint for each is enough
+    const auto is_blamed = [&](const Assignment& a) {
+      return std::find(blamed.begin(), blamed.end(), &a) != blamed.end();
+    };
+    for (auto second = assignments.begin(); second != assignments.end(); ++second) {
+      for (auto first = assignments.begin(); first != second; ++first) {
+        if (!first->sets() || !second->sets() || is_blamed(*first) || is_blamed(*second)) continue;
+        if (!displaces(*first->key, *second->key) || !displaces(*second->key, *first->key)) continue;
+        const std::string path{second->key->path};
+        Reading{source, path, complaints_}.complain(
+            second->place, fmt::format("can't stand beside {} (line {})", first->key->path, first->place.line),
+            "give one of the two");
+        blamed.insert(blamed.end(), {&*first, &*second});
+      }
+    }
+  }
+
+  void displace_by(const ScenarioKey& key) {
+    for (const ScenarioKey& other : scenario_keys()) {
+      if (displaces(key, other)) other.reset(scenario_);
+    }
+  }
+
+  /// Resets keys of earlier layers that this layer has made meaningless.
+  void drop_pointless(const Scenario& before) {
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (!applies(key, before) || applies(key, scenario_)) continue;
+      key.reset(scenario_);
+      std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
+    }
+  }
+
+  void refuse_pointless() {
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (applies(key, scenario_)) continue;
+      const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
+      if (given == given_.rend()) continue;
+      const std::string path{key.path};
+      Reading{*given->source, path, complaints_}.complain(given->place, fmt::format("needs `{}`", key.needs));
+    }
+  }
+
+  /// Complaints about keys, each where its key was given.
+  void place(const std::vector<Complaint>& complaints) {
+    for (const Complaint& complaint : complaints) {
+      const auto [source, place] = find(complaint.key);
+      complaints_.push_back(source.complaint(place, complaint.key, complaint.reason, complaint.hint));
+    }
+  }
+
+  /// Where `path`, a key or a part of its value, was given last; the nearest there is, if only a whole was given.
+  [[nodiscard]] std::pair<const SourceText&, Place> find(const std::string& path) const {
+    const Assignment* nearest = nullptr;
+    std::size_t longest = 0;
+    Place place;
+    for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
+      const std::string_view key = given->key->path;
+      if (path != key && !(path.starts_with(key) && path[key.size()] == '.')) continue;
+      const auto [depth, node] = follow(*given->value, std::string_view{path}.substr(key.size()));
+      if (nearest != nullptr && depth <= longest) continue;
+      nearest = &*given;
+      longest = depth;
+      place = node->place;
+    }
+    return nearest == nullptr ? std::pair<const SourceText&, Place>{*file_, {}}
+                              : std::pair<const SourceText&, Place>{*nearest->source, place};
+  }
+
+  const FileReader* files_;
+  std::vector<Complaint> complaints_;
+  Scenario scenario_ = default_scenario();
+  std::vector<Assignment> given_;     ///< of layers so far; each node belongs to its layer
+  const SourceText* file_ = nullptr;  ///< the last one
+};
+
+/// In the order of the files, and of the places in each.
+void sort_by_place(std::vector<Complaint>& complaints) {
+  std::map<std::string, std::size_t> order;
+  for (const Complaint& d : complaints) order.emplace(d.file, order.size());
+  std::stable_sort(complaints.begin(), complaints.end(), [&](const Complaint& a, const Complaint& b) {
+    const auto rank = [&](const Complaint& d) {
+      return std::tuple{order.at(d.file), d.line, d.line > 0 ? d.column : 0};
+    };
+    return rank(a) < rank(b);
+  });
+}
+
+/// The files and overrides of a scenario; applies them to `reader`.
+std::vector<ScenarioLayer> read_layers(std::string_view text, const std::string& name, const LoadOptions& options,
+                                       const FileReader& read, LayerReader& reader,
+                                       std::vector<Complaint>& complaints) {
+  std::vector<ScenarioLayer> layers = file_layers(name, std::string{text}, read, complaints);
+  for (const std::string& assignment : options.overrides) {
+    if (auto layer = override_layer(assignment, complaints)) layers.push_back(std::move(*layer));
+  }
+  for (const ScenarioLayer& layer : layers) reader.apply(layer);
+  return layers;
+}
+
+/// Throws them, if there are any, and those of the reader.
+void throw_complaints(std::vector<Complaint> complaints, const LayerReader& reader) {
+  complaints.insert(complaints.end(), reader.complaints().begin(), reader.complaints().end());
+  if (complaints.empty()) return;
+  sort_by_place(complaints);
+  throw InputError{std::move(complaints)};
+}
+
+}  // namespace
+
+Scenario parse_scenario(std::string_view text, const std::string& name, const LoadOptions& options,
+                        const FileReader& read) {
+  std::vector<Complaint> complaints;
+  LayerReader reader{read};
+  const std::vector<ScenarioLayer> layers = read_layers(text, name, options, read, reader, complaints);
+  reader.finish(complaints.empty());
+  throw_complaints(std::move(complaints), reader);
+  return std::move(reader.scenario());
+}
+
+struct ScenarioVariants::State {
+  FileReader read;
+  LayerReader reader{read};
+  std::vector<ScenarioLayer> layers;  ///< which the reader points into
+};
+
+ScenarioVariants::ScenarioVariants(std::string_view text, const std::string& name, const LoadOptions& options,
+                                   FileReader read)
+    : state_{std::make_unique<State>()} {
+  std::vector<Complaint> complaints;
+  state_->read = std::move(read);
+  state_->layers = read_layers(text, name, options, state_->read, state_->reader, complaints);
+  throw_complaints(std::move(complaints), state_->reader);
+}
+
+ScenarioVariants::~ScenarioVariants() = default;
+ScenarioVariants::ScenarioVariants(ScenarioVariants&&) noexcept = default;
+ScenarioVariants& ScenarioVariants::operator=(ScenarioVariants&&) noexcept = default;
+
+const Scenario& ScenarioVariants::base() const {
+  return state_->reader.scenario();
+}
+
+Scenario& ScenarioVariants::base() {
+  return state_->reader.scenario();
+}
+
+Scenario ScenarioVariants::with(std::span<const ScenarioLayer* const> layers) const {
+  LayerReader reader = state_->reader;
+  for (const ScenarioLayer* layer : layers) reader.apply(*layer);
+  reader.finish();
+  throw_complaints({}, reader);
+  return std::move(reader.scenario());
+}
+
+Scenario load_scenario(const std::string& path, const LoadOptions& options) {
+  const FileText file = read_text_file(path);
+  if (!file.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + file.reason)}};
+  return parse_scenario(*file.text, path, options, read_text_file);
+}
+
+}  // namespace contend

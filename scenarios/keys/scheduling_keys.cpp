@@ -1,0 +1,196 @@
+#include "scenarios/keys/scheduling_keys.hpp"
+
+#include "scenarios/keys/key_rows.hpp"
+#include "scenarios/yaml/map_codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace contend {
+namespace {
+
+using key_rows::row;
+
+constexpr Time kDay = Time::seconds(86'400);
+constexpr int kMaxServers = 1'000'000;
+constexpr int kMaxQuota = 1'000'000'000;
+constexpr double kThousandths = 1000;
+
+/// A number with at most three decimals: the engine counts in thousandths.
+Codec<double> thousandths_codec(double minimum, double maximum) {
+  Codec<double> codec = number_codec(minimum, maximum);
+  codec.read = [read = codec.read](const YamlNode& node, const Reading& reading, double& value) {
+    const std::size_t complaints = reading.complaints.size();
+    double number = value;
+    read(node, reading, number);
+    if (reading.complaints.size() != complaints) return;
+    if (std::abs(number * kThousandths - std::round(number * kThousandths)) > 1e-6) {
+      return reading.expected("a number with at most three decimals", node);
+    }
+    value = number;
+  };
+  return codec;
+}
+
+std::int64_t in_thousandths(double number) {
+  return std::llround(number * kThousandths);
+}
+
+Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
+  using Vc = NamedVirtualCluster;
+  const Codec<Vc> vc =
+      map_codec<Vc>({field("name", &Vc::name, text_codec(), true),
+                     field("servers", &Vc::servers, optional_codec(integer_codec<int>(1, kMaxServers), "")),
+                     field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxQuota), "")),
+                     field("borrow", &Vc::borrow, bool_codec())},
+                    "{name: vision, gpus: 32}");
+  return numbered_list(vc, "virtual clusters", kMaxItems);
+}
+
+bool has_checkpoints(const Scenario& scenario) {
+  return scenario.rules.preemption.checkpoint_interval > Time{};
+}
+
+}  // namespace
+
+std::vector<ScenarioKey> scheduling_keys() {
+  std::vector<ScenarioKey> keys{
+      row(
+          "scheduling.quantum", [](auto& s) -> auto& { return s.rules.quantum; }, quantity_codec(Time{}, kDay),
+          "jobs start and are preempted at multiples of this only, though they end exactly; 0s: at any instant at "
+          "which "
+          "a job arrives, waits again or ends"),
+      row(
+          "scheduling.ties", [](auto& s) -> auto& { return s.rules.ties; },
+          choice_codec<TieOrder>({{"submission", TieOrder::submission},
+                                  {"list-reversed", TieOrder::list_reversed},
+                                  {"latest", TieOrder::latest},
+                                  {"name", TieOrder::name}}),
+          "which of queued jobs with equal keys goes first: submitted first and then first in the list; submitted "
+          "first "
+          "and then last in the list; submitted last; or by name"),
+      row(
+          "scheduling.preemption.restart_cost", [](auto& s) -> auto& { return s.rules.preemption.restart; },
+          quantity_codec(Time{}, kDay),
+          "time on its GPUs that a preempted job with a duration needs at each later start before it goes on"),
+      row(
+          "scheduling.preemption.checkpoint_interval",
+          [](auto& s) -> auto& { return s.rules.preemption.checkpoint_interval; }, quantity_codec(Time{}, 365 * kDay),
+          "work between two checkpoints of a job with a duration: a preempted one goes on from the last; 0s: nothing "
+          "is "
+          "lost. A job of iterations loses those in flight"),
+      row(
+          "scheduling.preemption.checkpoint_cost", [](auto& s) -> auto& { return s.rules.preemption.checkpoint; },
+          quantity_codec(Time{}, kDay), "time on its GPUs that each of these checkpoints takes"),
+      row(
+          "scheduling.retry_delay", [](auto& s) -> auto& { return s.rules.retry_delay; },
+          quantity_codec(Time{}, 365 * kDay), "from the failure of an attempt of a job until it queues again"),
+  };
+  for (ScenarioKey& key : keys) {
+    if (key.path != "scheduling.preemption.checkpoint_cost") continue;
+    key.needs = "scheduling.preemption.checkpoint_interval above 0s";
+    key.applies = has_checkpoints;
+  }
+  return keys;
+}
+
+std::vector<ScenarioKey> host_keys() {
+  return {
+      row(
+          "cluster.cpus", [](auto& s) -> auto& { return s.cluster.cpus; },
+          optional_codec(thousandths_codec(0.001, 1e6), "any"),
+          "CPUs of each server, for jobs that ask for some; any: not counted"),
+      row(
+          "cluster.host_memory", [](auto& s) -> auto& { return s.cluster.host_memory; },
+          optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any"),
+          "memory of each server, for jobs that ask for some; any: not counted"),
+      row(
+          "cluster.vcs", [](auto& s) -> auto& { return s.cluster.vcs; }, vcs_codec(),
+          "virtual clusters: each has `servers` of its own, taken in this order from the first on, which no other job "
+          "may use, or a quota of `gpus` on the servers that nobody owns, which with `borrow: true` the scheduling "
+          "policy may exceed. Jobs without a virtual cluster use the servers that nobody owns. Empty: those of the "
+          "jobs "
+          "mean nothing"),
+  };
+}
+
+ScenarioKey scatter_penalty_key() {
+  return row(
+      "workload.scatter_penalty", [](auto& s) -> auto& { return s.workload.scatter_penalty; },
+      list_codec(thousandths_codec(1, 1000), "factors"),
+      "how much longer a job with a duration takes on 1, 2, ... servers more than the fewest that could hold it, the "
+      "last for more; empty: no longer. Jobs of iterations feel the network instead");
+}
+
+std::vector<Complaint> vcs_complaints(const Scenario& scenario) {
+  std::vector<Complaint> complaints;
+  const auto complain = [&](std::string reason) {
+    complaints.push_back({.key = "cluster.vcs", .reason = std::move(reason)});
+  };
+  std::set<std::string> names;
+  std::int64_t servers = 0;
+  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) {
+    if (vc.name.empty()) complain("a virtual cluster has no name");
+    if (!names.insert(vc.name).second) complain(fmt::format("there are two virtual clusters `{}`", vc.name));
+    if (vc.servers.has_value() == vc.gpus.has_value())
+      complain(fmt::format("`{}` needs servers or gpus, one of the two", vc.name));
+    if (vc.borrow && vc.servers) complain(fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
+    servers += vc.servers.value_or(0);
+  }
+  if (servers > scenario.cluster.servers)
+    complain(fmt::format("they own {} servers, the cluster has {}", servers, scenario.cluster.servers));
+  return complaints;
+}
+
+ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string>& vcs) {
+  ClusterSpec spec;
+  spec.servers = scenario.cluster.servers;
+  spec.gpus_per_server = scenario.cluster.gpus_per_server;
+  spec.gpu_memory = scenario.cluster.gpu_memory;
+  spec.milli_cpus = in_thousandths(scenario.cluster.cpus.value_or(0));
+  spec.host_memory = scenario.cluster.host_memory.value_or(Bytes{});
+  if (scenario.cluster.vcs.empty()) return spec;
+  std::vector<VirtualCluster> all;
+  std::vector<std::string> names;
+  std::uint32_t next = 0;
+  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) {
+    VirtualCluster made;
+    if (vc.servers) {
+      made.servers = {next, next + static_cast<std::uint32_t>(*vc.servers)};
+      next = made.servers.last;
+    } else {
+      made.quota = *vc.gpus;
+    }
+    made.borrows = vc.borrow;
+    all.push_back(made);
+    names.push_back(vc.name);
+  }
+  std::vector<bool> is_named(all.size());
+  for (const std::string& vc : vcs) {
+    const auto found = std::find(names.begin(), names.end(), vc);
+    if (found == names.end()) {
+      const std::string nearest = nearest_name(vc, names);
+      throw InputError{fmt::format("cluster.vcs: the jobs name a virtual cluster `{}` that is not there{}", vc,
+                                   nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest))};
+    }
+    is_named[static_cast<std::size_t>(found - names.begin())] = true;
+    spec.vcs.push_back(all[static_cast<std::size_t>(found - names.begin())]);
+  }
+  for (std::size_t v = 0; v < all.size(); ++v) {  // they own their servers though none of these jobs is theirs
+    if (!is_named[v] && all[v].servers.size() > 0) spec.vcs.push_back(all[v]);
+  }
+  return spec;
+}
+
+SchedulingRules scheduling_rules(const Scenario& scenario) {
+  SchedulingRules rules = scenario.rules;
+  for (const double factor : scenario.workload.scatter_penalty) {
+    rules.scatter_penalty.push_back(static_cast<std::int32_t>(in_thousandths(factor)));
+  }
+  return rules;
+}
+
+}  // namespace contend

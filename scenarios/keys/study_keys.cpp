@@ -1,0 +1,266 @@
+#include "scenarios/keys/study_keys.hpp"
+
+#include "models/catalogue/catalogue.hpp"
+#include "scenarios/keys/device_codec.hpp"
+#include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/target_codec.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+using Kind = YamlNode::Kind;
+using key_rows::displacing;
+using key_rows::row;
+
+constexpr std::size_t kMaxItems = 1000;
+constexpr int kMaxWorkers = 1 << 20;
+
+/// A list of values, each there once; `fresh` is what an item starts from.
+template <class T>
+Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const std::string& what) {
+  Codec<std::vector<T>> codec;
+  codec.type = "list of " + what;
+  codec.range = inner.range;
+  codec.schema = [inner](JsonWriter& json) {
+    json.member("type", "array").member("minItems", 1).key("items").begin_object();
+    inner.schema(json);
+    json.end_object();
+  };
+  codec.read = [inner, fresh, what](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
+    if (node.kind != Kind::sequence) return reading.expected("a list of " + what, node);
+    if (node.items.empty())
+      return reading.complain(node.place, fmt::format("expected a list of {}, got an empty one", what));
+    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} items", kMaxItems), node);
+    const std::size_t complaints = reading.complaints.size();
+    std::vector<T> items;
+    std::set<std::string> seen;
+    for (const YamlNode& item : node.items) {
+      items.push_back(fresh);
+      const std::size_t before = reading.complaints.size();
+      inner.read(item, reading, items.back());
+      if (reading.complaints.size() != before) continue;
+      const std::string text = inner.print(items.back());
+      if (!seen.insert(text).second) reading.complain(item.place, fmt::format("{} is there twice", text));
+    }
+    if (reading.complaints.size() == complaints) value = std::move(items);
+  };
+  codec.print = [inner](const std::vector<T>& value) {
+    std::vector<std::string> items;
+    for (const T& each : value) items.push_back(inner.print(each));
+    return fmt::format("[{}]", join(items));
+  };
+  return codec;
+}
+
+Codec<DataType> type_codec() {
+  std::vector<std::pair<std::string, DataType>> choices;
+  for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
+    choices.emplace_back(std::string{to_string(type)}, type);
+  }
+  return choice_codec<DataType>(std::move(choices));
+}
+
+/// `[least, most]`
+Codec<IterationStudy::FittedBytes> fitted_bytes_codec() {
+  const Codec<Bytes> size = quantity_codec(Bytes{0}, Bytes{std::int64_t{1} << 50});
+  Codec<IterationStudy::FittedBytes> codec;
+  codec.type = "[least, most] size";
+  codec.range = size.range;
+  codec.schema = [size](JsonWriter& json) {
+    json.member("type", "array").member("minItems", 2).member("maxItems", 2).key("items").begin_object();
+    size.schema(json);
+    json.end_object();
+  };
+  codec.read = [size](const YamlNode& node, const Reading& reading, IterationStudy::FittedBytes& value) {
+    if (node.kind != Kind::sequence || node.items.size() != 2)
+      return reading.expected("a list [least, most] of sizes", node);
+    IterationStudy::FittedBytes both;
+    const std::size_t complaints = reading.complaints.size();
+    size.read(node.items[0], reading, both.least);
+    size.read(node.items[1], reading, both.most);
+    if (reading.complaints.size() != complaints) return;
+    if (both.most < both.least)
+      return reading.complain(node.place, fmt::format("expected least <= most, got [{}, {}]",
+                                                      print_quantity(both.least), print_quantity(both.most)));
+    value = both;
+  };
+  codec.print = [size](const IterationStudy::FittedBytes& value) {
+    return fmt::format("[{}, {}]", size.print(value.least), size.print(value.most));
+  };
+  return codec;
+}
+
+std::vector<ScenarioKey> model_rows() {
+  return {
+      row(
+          "overlap.model", [](auto& s) -> auto& { return s.overlap.model; },
+          optional_codec(name_codec(model_names()), ""), "network of the catalogue whose iteration is studied"),
+      row(
+          "overlap.layers", [](auto& s) -> auto& { return s.overlap.layers; }, optional_codec(path_codec(), ""),
+          "file of layer times, relative to the file that names it; overlap.model then only gives sizes it lacks"),
+      row(
+          "overlap.select", [](auto& s) -> auto& { return s.overlap.select; }, text_codec(),
+          "which of several models in that file"),
+      row(
+          "overlap.device", [](auto& s) -> auto& { return s.overlap.device; }, device_codec(),
+          "device whose roofline times the model, or a profile of `contend calibrate`, relative to the file that names "
+          "it, whose measurements do"),
+      row(
+          "overlap.dtype", [](auto& s) -> auto& { return s.overlap.type; }, type_codec(),
+          "of matrix products and activations; gradients are as wide"),
+      row(
+          "overlap.batch", [](auto& s) -> auto& { return s.overlap.batch; },
+          optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
+          "samples a worker and iteration; auto: 32, or as the file says"),
+      row(
+          "overlap.sequence", [](auto& s) -> auto& { return s.overlap.sequence; },
+          optional_codec(integer_codec<int>(1, 10'000'000), "auto"), "length of a sequence; auto: as the model is"),
+      row(
+          "overlap.single_worker", [](auto& s) -> auto& { return s.overlap.single_worker; },
+          optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto"),
+          "measured iteration of one worker, to which all layer times are scaled; auto: as they are"),
+      row(
+          "overlap.granularity", [](auto& s) -> auto& { return s.overlap.granularity; },
+          choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}}),
+          "what counts as one gradient"),
+  };
+}
+
+std::vector<ScenarioKey> exchange_rows() {
+  return {
+      row(
+          "overlap.workers", [](auto& s) -> auto& { return s.overlap.workers; },
+          list_codec<int>(integer_codec<int>(1, kMaxWorkers), 1, "integers"),
+          "numbers of workers, one table of policies each; with overlap.links the first so many sites, all if not "
+          "given"),
+      row(
+          "overlap.links", [](auto& s) -> auto& { return s.overlap.links; }, optional_codec(path_codec(), ""),
+          "links between sites with a worker each, in place of network.* (CSV: from, to, latency_ms one way, mbps), "
+          "relative to the file that names it"),
+      row(
+          "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
+          "workers on each server, which share its interface to the network; fewer workers are on one server"),
+      row(
+          "overlap.inside.alpha", [](auto& s) -> auto& { return s.overlap.inside.alpha; },
+          quantity_codec(Time{}, Time::seconds(3600)), "start-up time of a transfer inside a server"),
+      displacing({"overlap.inside.beta"},
+                 row(
+                     "overlap.inside.bandwidth", [](auto& s) -> auto& { return s.overlap.inside.bandwidth; },
+                     optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+                     "of the link of each worker inside its server, a way; auto: 1/beta")),
+      displacing({"overlap.inside.bandwidth"},
+                 row(
+                     "overlap.inside.beta", [](auto& s) -> auto& { return s.overlap.inside.beta; },
+                     optional_codec(quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "auto"),
+                     "time per byte inside a server; auto: 1/bandwidth")),
+      row(
+          "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; },
+          choice_codec<ExchangeKind>(
+              {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}}),
+          "how gradients are added up"),
+      row(
+          "overlap.formula", [](auto& s) -> auto& { return s.overlap.formula; },
+          choice_codec<ExchangeFormula>({{"ring", ExchangeFormula::ring},
+                                         {"halving-doubling", ExchangeFormula::halving_doubling},
+                                         {"measured", ExchangeFormula::measured}}),
+          "all-reduce from network.alpha and beta of a link, or measured: they are those of the whole all-reduce"),
+      row(
+          "overlap.gamma", [](auto& s) -> auto& { return s.overlap.gamma; },
+          quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "time to add up a received byte; not with measured"),
+      row(
+          "overlap.fitted_workers", [](auto& s) -> auto& { return s.overlap.fitted_workers; },
+          optional_codec(list_codec<int>(integer_codec<int>(2, kMaxWorkers), 2, "integers"), "unknown"),
+          "numbers of ranks whose timings the costs of the network were fitted to, as `contend calibrate network` "
+          "writes them: a study of other numbers of workers says so"),
+      row(
+          "overlap.fitted_bytes", [](auto& s) -> auto& { return s.overlap.fitted_bytes; },
+          optional_codec(fitted_bytes_codec(), "unknown"),
+          "least and most size of those timings: `contend run` says so if it sends sizes outside by more than a factor "
+          "of 2; a sweep doesn't"),
+      row(
+          "overlap.servers", [](auto& s) -> auto& { return s.overlap.servers; },
+          optional_codec(integer_codec<int>(1, kMaxWorkers), "auto"), "parameter servers; auto: as many as workers"),
+      row(
+          "overlap.colocated", [](auto& s) -> auto& { return s.overlap.colocated; }, bool_codec(),
+          "parameter servers share the machines, and interfaces, of workers"),
+      row(
+          "overlap.two_at_once", [](auto& s) -> auto& { return s.overlap.two_at_once; },
+          optional_codec(number_codec(1, 4), "auto"),
+          "time per byte of each of two simultaneous messages over that of one alone; k: 1 + (k-1) x (this - 1); auto: "
+          "2 + eta/beta of the network, 1 if it is analytic, 2 on overlap.links"),
+      row(
+          "overlap.fusion", [](auto& s) -> auto& { return s.overlap.fusion; },
+          list_codec<PolicyChoice>(policy_codec(policy_kind("fusion")), default_policy(policy_kind("fusion"), "bsp"),
+                                   "policies"),
+          "fusion policies to compare"),
+      row(
+          "overlap.compression", [](auto& s) -> auto& { return s.overlap.compression; },
+          list_codec<PolicyChoice>(policy_codec(policy_kind("compression")),
+                                   default_policy(policy_kind("compression"), "none"), "policies"),
+          "compression methods to compare, each under every fusion policy"),
+      row(
+          "overlap.collective", [](auto& s) -> auto& { return s.overlap.collective; },
+          choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
+                                      {"all-reduce", MessageRoute::all_reduce},
+                                      {"all-gather", MessageRoute::all_gather},
+                                      {"scatter-gather", MessageRoute::scatter_gather}}),
+          "by which compressed messages are added up; auto: as each method's paper does; scatter-gather: an all-to-all "
+          "of chunks and an all-gather of their sums; what isn't compressed is all-reduced"),
+      row(
+          "overlap.iterations_to_target", [](auto& s) -> auto& { return s.overlap.iterations_to_target; },
+          targets_codec(),
+          "iterations that a method needs to reach a target over those without compression, and where that is "
+          "published: convergence is not simulated; a map is for methods whatever their parameters, and may name some "
+          "that are not studied; a list is for exactly these policies; empty: not given"),
+      row(
+          "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
+          "time of the kernels of compression over what overlap.device says, by roofline or profile"),
+      row(
+          "overlap.executor", [](auto& s) -> auto& { return s.overlap.fast; },
+          choice_codec<bool>({{"engine", false}, {"fast", true}}),
+          "fast: the executor that planners use, equal to the engine to the nanosecond"),
+  };
+}
+
+/// Sites have links of their own: collectives are rings and trees over them.
+constexpr std::string_view kNotOnLinks[] = {
+    "overlap.exchange",         "overlap.formula",    "overlap.servers",    "overlap.fitted_workers",
+    "overlap.fitted_bytes",     "overlap.colocated",  "overlap.per_server", "overlap.inside.alpha",
+    "overlap.inside.bandwidth", "overlap.inside.beta"};
+
+}  // namespace
+
+bool has_no_links(const Scenario& scenario) {
+  return !scenario.overlap.given() || !scenario.overlap.links;
+}
+
+std::vector<ScenarioKey> overlap_keys() {
+  std::vector<ScenarioKey> keys = model_rows();
+  for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
+  for (ScenarioKey& key : keys) {
+    if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
+    key.needs = "overlap.model or overlap.layers, and no overlap.links";
+    key.applies = has_no_links;
+  }
+  return keys;
+}
+
+std::vector<PolicyChoice> default_fusion() {
+  std::vector<PolicyChoice> choices;
+  for (const PolicyInfo& policy : policy_kind("fusion").policies) {
+    choices.push_back(default_policy(policy_kind("fusion"), policy.name));
+  }
+  return choices;
+}
+
+}  // namespace contend

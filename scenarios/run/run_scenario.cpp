@@ -1,0 +1,95 @@
+#include "scenarios/run/run_scenario.hpp"
+
+#include "models/workload.hpp"
+#include "models/workloads/synthetic.hpp"
+#include "network/alpha_beta.hpp"
+#include "network/server_groups.hpp"
+#include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "scenarios/run/flow_fidelity.hpp"
+#include "scenarios/run/make_policy.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "traces/job_list.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const AlphaBeta& cost, std::uint64_t seed,
+                                           std::size_t jobs) {
+  const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
+  switch (scenario.network.fidelity) {
+    case Fidelity::analytic:
+      return make_analytic_network(cost, servers, jobs);
+    case Fidelity::contention:
+      return make_contention_network(cost, servers, jobs);
+    case Fidelity::flow:
+      return make_flow_network(scenario, seed, jobs);
+  }
+  check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
+}
+
+std::vector<JobRequest> jobs_of(const Scenario& scenario, std::uint64_t seed) {
+  if (scenario.workload.jobs) return read_job_list(*scenario.workload.jobs);
+  if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
+  SyntheticWorkload synthetic = scenario.workload.synthetic;
+  synthetic.like = find_fitted_workload(*scenario.workload.like);
+  CONTEND_CHECK(synthetic.like != nullptr, "a scenario names a fitted workload");
+  const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  return generate_like(synthetic, gpus, seed);
+}
+
+}  // namespace
+
+AlphaBeta network_cost(const Scenario::Network& network) {
+  constexpr double kNanosecondsPerSecond = 1e9;
+  AlphaBeta cost;
+  cost.alpha = network.alpha;
+  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
+  cost.beta = network.beta ? *network.beta : TimePerByte{kNanosecondsPerSecond / network.nic->bytes_per_second()};
+  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
+  cost.tick = network.tick;
+  return cost;
+}
+
+Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
+  return build_workload(jobs_of(scenario, seed));
+}
+
+RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
+  return run_workload(scenario, scenario_workload(scenario, seed), seed, hooks);
+}
+
+RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
+                       std::unique_ptr<PlacementPolicy> placement) {
+  const AlphaBeta cost = network_cost(scenario.network);
+  const bool flow = scenario.network.fidelity == Fidelity::flow;
+  const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
+  PolicyContext context{seed, cost.beta, eta};
+  if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
+  if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
+  const std::size_t jobs = workload.jobs.size();
+  auto network = make_network(scenario, cost, seed, jobs);
+  PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
+                     std::move(placement),
+                     make_policy(communication_policies(), scenario.communication, context),
+                     scenario.scheduling.name,
+                     scenario.placement.name,
+                     scenario.communication.name};
+  SimulationOptions options;
+  options.leap = scenario.engine.leap;
+  options.until = scenario.engine.until.value_or(Time::never());
+  options.observer = hooks.observer;
+  options.monitor = hooks.monitor;
+  options.rules = scheduling_rules(scenario);
+  options.decisions = hooks.decisions;
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  Simulation simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
+  return simulation.run();
+}
+
+}  // namespace contend

@@ -1,0 +1,55 @@
+#include "scenarios/study/fitted_bytes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// In four digits, as gradients are of any number of bytes.
+std::string rough_size(Bytes size) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  double value = size.to_double();
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{:.4g}{}", value, kUnits[unit]);
+}
+
+std::string rough_span(Bytes from, Bytes to) {
+  return from == to ? rough_size(from) : fmt::format("{} to {}", rough_size(from), rough_size(to));
+}
+
+}  // namespace
+
+UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyRow> rows) {
+  UnfittedBytes out;
+  if (!study.fitted_bytes || study.links) return out;
+  out.fitted = *study.fitted_bytes;
+  const auto add = [&out](Bytes size) {
+    ++out.collectives;
+    const bool small = kFittedBytesAllowance * size.count() < out.fitted.least.count();
+    const bool large = size.count() > kFittedBytesAllowance * out.fitted.most.count();
+    if (!small && !large) return;
+    out.least = out.outside == 0 ? size : std::min(out.least, size);
+    out.most = std::max(out.most, size);
+    ++out.outside;
+  };
+  for (const StudyRow& row : rows)
+    for (const OverlapPhase& phase : row.phases)
+      for (const OverlapMessage& message : phase.messages)
+        for (const Bytes size : message.between_servers) add(size);
+  return out;
+}
+
+std::string UnfittedBytes::note() const {
+  if (outside == 0) return {};
+  return fmt::format(
+      "the costs of the network were fitted to {} (overlap.fitted_bytes); outside by more than a factor of {}: {} of "
+      "{} collectives, of {}, whose costs are extrapolated",
+      rough_span(fitted.least, fitted.most), kFittedBytesAllowance, outside, collectives, rough_span(least, most));
+}
+
+}  // namespace contend

@@ -1,0 +1,31 @@
+#include "scenarios/study/fitted_workers.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+UnfittedWorkers unfitted_workers(const IterationStudy& study) {
+  UnfittedWorkers out;
+  if (!study.given() || !study.fitted_workers || study.links) return out;
+  out.whole = study.formula == ExchangeFormula::measured && study.exchange == ExchangeKind::all_reduce;
+  out.fitted = *study.fitted_workers;
+  const auto [least, most] = std::minmax_element(out.fitted.begin(), out.fitted.end());
+  for (const int workers : study.workers) {
+    const bool known = out.whole ? std::find(out.fitted.begin(), out.fitted.end(), workers) != out.fitted.end()
+                                 : *least <= workers && workers <= *most;
+    if (!known && workers > 1) out.workers.insert(workers);
+  }
+  return out;
+}
+
+std::string UnfittedWorkers::note() const {
+  if (workers.empty()) return {};
+  return fmt::format(
+      "the costs of the network were fitted to timings among {} (overlap.fitted_workers); {}", fmt::join(fitted, ", "),
+      whole ? fmt::format("all-reduces among {} are taken to last as long: measure them too", fmt::join(workers, ", "))
+            : fmt::format("what exchanges among {} cost is extrapolated", fmt::join(workers, ", ")));
+}
+
+}  // namespace contend

@@ -1,0 +1,191 @@
+#include "scenarios/study/network_fragment.hpp"
+
+#include "sim/error.hpp"
+#include "text/quantities.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Five digits are more than any fit is sure of.
+TimePerByte rounded(double ns_per_byte) {
+  if (!(ns_per_byte > 0)) return {};
+  const double unit = std::pow(10, std::floor(std::log10(ns_per_byte)) - 4);
+  return TimePerByte{std::round(ns_per_byte / unit) * unit};
+}
+
+/// In ns/B, in five digits.
+std::string per_byte_text(double ns_per_byte) {
+  const double value = rounded(ns_per_byte).ns_per_byte();
+  if (value >= 1e-4 && value < 1e4) return fmt::format("{:.5g}ns/B", value);
+  // These are where {:.5g} would write an exponent, which quantities don't have.
+  return value >= 1e-9 && value < 1 ? fmt::format("{:.13f}ns/B", value) : print_quantity(TimePerByte{value});
+}
+
+std::string time_text(double ns) {
+  return fmt::format("{:.1f}us", ns / 1000);
+}
+
+std::string interval_text(std::string_view name, const FittedNumber& number, std::string (*text)(double)) {
+  if (std::isnan(number.low) || std::isnan(number.high)) return fmt::format("{}: too few points", name);
+  return fmt::format("{} {} to {}", name, text(number.low), text(number.high));
+}
+
+std::string sizes_text(Bytes first, Bytes last) {
+  return first == last ? print_quantity(first) : fmt::format("{} to {}", print_quantity(first), print_quantity(last));
+}
+
+std::string quality_text(const FitQuality& quality) {
+  if (quality.points == 1) return "a single sample";
+  return fmt::format("{} points, {} of them outliers, median error {:.1f}%", quality.points, quality.outliers,
+                     100 * quality.median_error);
+}
+
+/// What the fragment will say, in the order in which it says it.
+struct Costs {
+  std::string says;
+  std::vector<std::string> comments;
+  std::vector<std::string> notes;  ///< those of the comments that only concern what is written
+  double alpha = 0, beta = 0;
+  std::vector<std::string> overlap;  ///< keys below `overlap`
+};
+
+std::string fitted_bytes_key(Bytes first, Bytes last) {
+  return fmt::format("fitted_bytes: [{}, {}]", print_quantity(first), print_quantity(last));
+}
+
+/// Among how many ranks the samples of a link were taken; a message is one between two.
+std::string link_ranks(const NetworkCalibration& calibration) {
+  std::set<int> ranks;
+  const LinkFit& link = *calibration.link;
+  for (std::size_t i = 0; i < link.series.size(); ++i) {
+    const SeriesFit& series = calibration.series[link.series[i]];
+    if (!std::isnan(link.median_errors[i])) ranks.insert(series.exchange == TimedExchange::message ? 2 : series.ranks);
+  }
+  return fmt::format("fitted_workers: [{}]", fmt::join(ranks, ", "));
+}
+
+Costs link_costs(const NetworkCalibration& calibration) {
+  const LinkFit& link = *calibration.link;
+  Costs costs;
+  costs.says = fmt::format("the link behind rings, fitted to {}", sizes_text(link.first, link.last));
+  costs.comments = {quality_text(link.quality), "95% intervals: " + interval_text("alpha", link.alpha, time_text) +
+                                                    ", " + interval_text("beta", link.beta, per_byte_text)};
+  costs.alpha = link.alpha.value;
+  costs.beta = link.beta.value;
+  costs.overlap = {"formula: ring", link_ranks(calibration), fitted_bytes_key(link.first, link.last)};
+  if (link.gamma_status == GammaStatus::fitted) {
+    costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
+    costs.overlap.push_back("gamma: " + per_byte_text(link.gamma.value));
+  } else if (link.gamma_status == GammaStatus::inseparable) {
+    costs.comments.emplace_back("gamma can't be told from beta by these collectives: it is in beta");
+  }
+  if (link.misfit())
+    costs.comments.push_back(fmt::format(
+        "one link and a ring don't describe these samples (lines of their own: {:.1f}%): the intervals are too narrow",
+        100 * link.own_error));
+  return costs;
+}
+
+[[noreturn]] void refuse(const NetworkCalibration& calibration, const std::string& reason) {
+  std::string there;
+  for (const SeriesFit& series : calibration.series)
+    there += fmt::format("{}{} among {}", there.empty() ? "" : ", ", to_string(series.exchange),
+                         series.ranks == 0 ? "an unknown number of ranks" : fmt::format("{}", series.ranks));
+  throw InputError{fmt::format("no scenario can be written: {}; there is {}", reason, there.empty() ? "none" : there)};
+}
+
+const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ranks) {
+  std::vector<const SeriesFit*> found;
+  for (const SeriesFit& series : calibration.series)
+    if (series.exchange == TimedExchange::all_reduce && (ranks == 0 || series.ranks == ranks)) found.push_back(&series);
+  if (found.size() == 1) return *found.front();
+  if (found.empty())
+    refuse(calibration, ranks == 0 ? "it needs an all-reduce" : fmt::format("no all-reduce among {} ranks", ranks));
+  refuse(calibration, "several all-reduces, one of which has to be chosen (--workers N)");
+}
+
+void add_note(Costs& costs, std::string note) {
+  costs.notes.push_back(note);
+  costs.comments.push_back(std::move(note));
+}
+
+Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& choice) {
+  const SeriesFit& series = chosen_all_reduce(calibration, choice.ranks);
+  const std::optional<LineRegion> line =
+      choice.sizes ? fit_line(series, *choice.sizes) : std::optional{series.regions.back()};
+  if (!line) refuse(calibration, "no samples of the chosen sizes");
+  Costs costs;
+  const std::string among = series.ranks == 0 ? "" : fmt::format(" among {} ranks", series.ranks);
+  costs.says = fmt::format("the whole all-reduce{}, fitted to {}", among, sizes_text(line->first, line->last));
+  if (!choice.sizes && series.regions.size() > 1)
+    costs.says += fmt::format(", the last of {} regions", series.regions.size());
+  costs.comments = {quality_text(line->quality), "95% intervals: " + interval_text("alpha", line->alpha, time_text) +
+                                                     ", " + interval_text("beta", line->beta, per_byte_text)};
+  if (line->one_size && line->last > Bytes{}) {
+    costs.comments.emplace_back("one size alone can't tell alpha from beta: alpha is taken as 0");
+    // Of a region the calibration says it.
+    if (choice.sizes) costs.notes.push_back(costs.comments.back());
+  }
+  costs.alpha = line->alpha.value;
+  costs.beta = line->beta.value;
+  costs.overlap.emplace_back("formula: measured");
+  costs.overlap.push_back(fitted_bytes_key(line->first, line->last));
+  if (series.ranks == 0 && choice.study == FragmentStudy::overlap)
+    add_note(costs,
+             "nobody says among how many ranks was timed (--ranks N): a study of any number of workers is given these "
+             "costs, without a warning");
+  if (series.ranks < 2) return costs;
+  costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
+  costs.overlap.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
+  return costs;
+}
+
+/// The keys about several at once; a comment where a scenario can't say what was measured.
+void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty, std::vector<std::string>& network) {
+  const auto plain = [](double number) { return fmt::format("{:.3f}", number); };
+  costs.comments.push_back(fmt::format(
+      "k at once take k + (k-1) penalty times as long for a byte: penalty {}{}", plain(penalty.value),
+      std::isnan(penalty.low) ? std::string{}
+                              : fmt::format(", 95% interval {} to {}", plain(penalty.low), plain(penalty.high))));
+  if (study == FragmentStudy::jobs) {
+    network.push_back("eta: " + per_byte_text(std::max(0.0, penalty.value * costs.beta)));
+    if (penalty.value < 0) add_note(costs, "several at once gain, which a study of jobs can't say: eta is 0");
+    return;
+  }
+  constexpr double kMost = 4;  // of the key
+  const double two = 2 + penalty.value;
+  costs.overlap.push_back("two_at_once: " + plain(std::min(two, kMost)));
+  if (two > kMost) add_note(costs, "two_at_once is 4, the most that a scenario takes");
+}
+
+}  // namespace
+
+NetworkFragment network_fragment(const NetworkCalibration& calibration, const FragmentChoice& choice,
+                                 std::span<const std::string> provenance) {
+  const bool whole = choice.study == FragmentStudy::jobs || choice.ranks > 0 || !calibration.link;
+  Costs costs = whole ? whole_costs(calibration, choice) : link_costs(calibration);
+  // A scenario's transfers take time.
+  if (!(rounded(costs.beta).ns_per_byte() > 0))
+    refuse(calibration, costs.says + ": the time doesn't grow with the size");
+  std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
+                                   fmt::format("beta: {}", per_byte_text(costs.beta))};
+  if (choice.study == FragmentStudy::jobs)
+    add_note(costs, "every job is given these costs, whatever its number of workers");
+  if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
+
+  std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";
+  for (const std::string& line : provenance) out += "# " + line + "\n";
+  out += fmt::format("# t = alpha + beta m of {}\n", costs.says);
+  for (const std::string& line : costs.comments) out += "# " + line + "\n";
+  out += fmt::format("schema_version: 1\nnetwork:\n  {}\n", fmt::join(network, "\n  "));
+  if (choice.study == FragmentStudy::overlap) out += fmt::format("overlap:\n  {}\n", fmt::join(costs.overlap, "\n  "));
+  return {std::move(out), std::move(costs.says), std::move(costs.notes)};
+}
+
+}  // namespace contend

@@ -1,0 +1,305 @@
+#include "scenarios/study/profile_reader.hpp"
+
+#include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/map_codec.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace contend {
+namespace {
+
+using Kind = YamlNode::Kind;
+using Tables = std::vector<OperatorTable>;
+using Skipped = std::vector<SkippedOperation>;
+
+constexpr std::int64_t kLargestDimension = 1'000'000'000'000;
+constexpr double kLongestRun_s = 86'400;
+constexpr double kLargestNumber = 1e15;
+constexpr std::size_t kMaxSamples = 1'000'000;
+constexpr std::size_t kMaxLists = 100'000;  ///< of warnings and skipped operations
+constexpr std::size_t kMaxBadSamples = 20;  ///< of one table that are shown
+
+template <class T>
+Field<T> plain_field(std::string_view name, bool required,
+                     std::function<void(const YamlNode&, const Reading&, T&)> read) {
+  return {name, required, {}, std::move(read), {}};
+}
+template <class T, class Value>
+Field<T> needed(std::string_view name, Value T::*member, const Codec<Value>& codec) {
+  return plain_field<T>(name, true, [member, codec](const YamlNode& node, const Reading& reading, T& value) {
+    codec.read(node, reading, value.*member);
+  });
+}
+
+/// A number of a sample; nothing if it is none.
+template <class Number>
+std::optional<Number> number_of(const YamlNode& node) {
+  Number value{};
+  const char* const last = node.text.data() + node.text.size();
+  const auto [end, error] = std::from_chars(node.text.data(), last, value);
+  if (node.kind != Kind::scalar || node.quoted || error != std::errc{} || end != last) return std::nullopt;
+  return value;
+}
+
+Codec<DataType> measured_type_codec() {
+  std::vector<std::pair<std::string, DataType>> choices;
+  for (const DataType type : kDataTypes) choices.emplace_back(std::string{to_string(type)}, type);
+  return choice_codec<DataType>(std::move(choices));
+}
+
+void read_operator(const YamlNode& node, const Reading& reading, std::string& value) {
+  if (node.kind == Kind::scalar && find_operator(node.text) != nullptr) {
+    value = node.text;
+    return;
+  }
+  std::vector<std::string> names;
+  for (const OperatorInfo& each : operators()) names.emplace_back(each.name);
+  reading.expected("the name of an operator", node, did_you_mean(node.text, names));
+}
+
+/// Zero is allowed where nothing needs to be there.
+bool may_be_zero(std::string_view dimension) {
+  return dimension.starts_with("pad_");
+}
+
+/// Why the numbers aren't a shape of the operator; empty if they are.
+std::string shape_fault(const OperatorInfo& info, std::span<const std::int64_t> shape) {
+  if (shape.size() != info.dimensions.size())
+    return fmt::format("expected {} dimensions, got {}", info.dimensions.size(), shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const int least = may_be_zero(info.dimensions[i]) ? 0 : 1;
+    if (shape[i] < least || shape[i] > kLargestDimension)
+      return fmt::format("expected {} of {} to {}, got {}", info.dimensions[i], least, kLargestDimension, shape[i]);
+  }
+  if (info.group != OperatorGroup::convolution) return {};
+  if (shape[5] > shape[2] + 2 * shape[8] || shape[6] > shape[3] + 2 * shape[9])
+    return "the kernel is larger than the padded input";
+  return {};
+}
+
+/// A table as it stands in the file: its samples can't be read before its operator is known.
+struct RawTable {
+  OperatorTable table;
+  const YamlNode* dimensions = nullptr;
+  const YamlNode* samples = nullptr;
+};
+
+const std::vector<Field<RawTable>>& table_fields() {
+  const auto node_of = [](const YamlNode* RawTable::*member) {
+    return [member](const YamlNode& node, const Reading& reading, RawTable& raw) {
+      if (node.kind != Kind::sequence) return reading.expected("a list", node);
+      raw.*member = &node;
+    };
+  };
+  static const std::vector<Field<RawTable>> kFields{
+      plain_field<RawTable>("op", true,
+                            [](const YamlNode& node, const Reading& reading, RawTable& raw) {
+                              read_operator(node, reading, raw.table.name);
+                            }),
+      plain_field<RawTable>(
+          "type", true,
+          [codec = measured_type_codec()](const YamlNode& node, const Reading& reading, RawTable& raw) {
+            codec.read(node, reading, raw.table.type);
+          }),
+      plain_field<RawTable>(
+          "cross_validation", false,
+          [codec = number_codec(-1, kLargestNumber)](const YamlNode& node, const Reading& reading, RawTable& raw) {
+            codec.read(node, reading, raw.table.cross_validation);
+          }),
+      plain_field<RawTable>("dimensions", true, node_of(&RawTable::dimensions)),
+      plain_field<RawTable>("samples", true, node_of(&RawTable::samples)),
+  };
+  return kFields;
+}
+
+class SampleReader {
+ public:
+  SampleReader(const OperatorInfo& info, const Reading& reading) : info_{info}, reading_{reading} {}
+
+  void read(const YamlNode& list, std::vector<OperatorSample>& samples) {
+    if (list.items.size() > kMaxSamples) return reading_.expected(fmt::format("at most {} samples", kMaxSamples), list);
+    samples.reserve(list.items.size());
+    std::size_t bad = 0;
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+      OperatorSample sample;
+      const std::string reason = fault(list.items[i], sample);
+      if (reason.empty()) {
+        samples.push_back(std::move(sample));
+      } else if (++bad <= kMaxBadSamples) {
+        const std::string key = fmt::format("{}.samples[{}]", reading_.key, i);
+        Reading{reading_.source, key, reading_.complaints}.complain(list.items[i].place, reason);
+      }
+    }
+    if (bad > kMaxBadSamples)
+      reading_.complain(list.place, fmt::format("{} more samples are unsound", bad - kMaxBadSamples));
+  }
+
+ private:
+  /// Reads one sample; returns what is wrong with it.
+  std::string fault(const YamlNode& node, OperatorSample& sample) {
+    const std::size_t dimensions = info_.dimensions.size();
+    if (node.kind != Kind::sequence || node.items.size() != dimensions + 3) {
+      return fmt::format("expected [{}, seconds, half_width, repetitions], got {}", fmt::join(info_.dimensions, ", "),
+                         node.kind == Kind::sequence ? fmt::format("{} values", node.items.size()) : found_text(node));
+    }
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const auto value = number_of<std::int64_t>(node.items[i]);
+      if (!value)
+        return fmt::format("expected an integer for {}, got {}", info_.dimensions[i], found_text(node.items[i]));
+      sample.shape.push_back(*value);
+    }
+    if (std::string reason = shape_fault(info_, sample.shape); !reason.empty()) return reason;
+    if (!shapes_.insert(sample.shape).second) return "this shape has a sample already";
+    const auto seconds = number_of<double>(node.items[dimensions]);
+    if (!seconds || !(*seconds > 0 && *seconds <= kLongestRun_s))
+      return fmt::format("expected seconds above 0 and at most a day, got {}", found_text(node.items[dimensions]));
+    const auto half_width = number_of<double>(node.items[dimensions + 1]);
+    if (!half_width || !(*half_width >= 0 && *half_width <= kLargestNumber))
+      return fmt::format("expected half_width, a share >= 0, got {}", found_text(node.items[dimensions + 1]));
+    const auto repetitions = number_of<int>(node.items[dimensions + 2]);
+    if (!repetitions || *repetitions < 1)
+      return fmt::format("expected repetitions, an integer >= 1, got {}", found_text(node.items[dimensions + 2]));
+    sample.seconds = *seconds;
+    sample.half_width = *half_width;
+    sample.repetitions = *repetitions;
+    return {};
+  }
+
+  const OperatorInfo& info_;
+  const Reading& reading_;
+  std::set<OperatorShape> shapes_;
+};
+
+void check_dimensions(const OperatorInfo& info, const YamlNode& list, const Reading& reading) {
+  std::vector<std::string> expected{info.dimensions.begin(), info.dimensions.end()};
+  std::vector<std::string> found;
+  for (const YamlNode& item : list.items) found.push_back(item.text);
+  if (found != expected)
+    reading.complain(list.place,
+                     fmt::format("{} has the dimensions [{}], got [{}]", info.name, join(expected), join(found)),
+                     "the file is of another version of the program: calibrate again");
+}
+
+void check_type(const OperatorInfo& info, const RawTable& raw, const YamlNode& node, const Reading& reading) {
+  if (std::find(info.types.begin(), info.types.end(), raw.table.type) != info.types.end()) return;
+  std::vector<std::string> names;
+  for (const DataType type : info.types) names.emplace_back(to_string(type));
+  reading.complain(node.place, fmt::format("{} isn't measured in {}, only in {}", info.name, to_string(raw.table.type),
+                                           join(names)));
+}
+
+void read_tables(const YamlNode& list, const Reading& outer, CalibrationProfile& profile) {
+  if (list.kind != Kind::sequence) return outer.expected("a list of operators", list);
+  std::set<std::pair<std::string, DataType>> seen;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const std::string key = fmt::format("{}[{}]", outer.key, i);
+    const Reading reading{outer.source, key, outer.complaints};
+    const YamlNode& node = list.items[i];
+    if (node.kind != Kind::map) {
+      reading.expected("a map of op, type, dimensions and samples", node);
+      continue;
+    }
+    const std::size_t before = reading.complaints.size();
+    RawTable raw;
+    read_fields(table_fields(), node, reading, raw);
+    if (reading.complaints.size() > before) continue;
+    if (!seen.emplace(raw.table.name, raw.table.type).second) {
+      reading.complain(node.place,
+                       fmt::format("{} in {} has a table already", raw.table.name, to_string(raw.table.type)));
+      continue;
+    }
+    const OperatorInfo& info = *find_operator(raw.table.name);
+    check_type(info, raw, node, reading);
+    check_dimensions(info, *raw.dimensions, reading);
+    if (reading.complaints.size() == before) SampleReader{info, reading}.read(*raw.samples, raw.table.samples);
+    profile.tables.push_back(std::move(raw.table));
+  }
+}
+
+void read_shape(const YamlNode& node, const Reading& reading, OperatorShape& shape) {
+  if (node.kind != Kind::sequence) return reading.expected("a list of integers", node);
+  for (const YamlNode& item : node.items) {
+    const auto value = number_of<std::int64_t>(item);
+    if (!value) return reading.expected("an integer", item);
+    shape.push_back(*value);
+  }
+}
+
+void read_skipped(const YamlNode& list, const Reading& reading, CalibrationProfile& profile) {
+  using S = SkippedOperation;
+  static const std::vector<Field<S>> kFields{
+      plain_field<S>("op", true,
+                     [](const YamlNode& node, const Reading& r, S& value) { read_operator(node, r, value.name); }),
+      needed("type", &S::type, measured_type_codec()),
+      plain_field<S>("shape", true,
+                     [](const YamlNode& node, const Reading& r, S& value) { read_shape(node, r, value.shape); }),
+      needed("reason", &S::reason, text_codec()),
+  };
+  numbered_list(map_codec(kFields, "{op: gemm, type: fp8, shape: [], reason: why}"), "skipped operations", kMaxLists)
+      .read(list, reading, profile.skipped);
+}
+
+Field<CalibrationProfile> version_field() {
+  return plain_field<CalibrationProfile>(
+      "schema_version", true, [](const YamlNode& node, const Reading& reading, CalibrationProfile&) {
+        if (number_of<int>(node) != kProfileSchemaVersion)
+          reading.expected(fmt::format("{}, the version that this program reads", kProfileSchemaVersion), node);
+      });
+}
+
+const std::vector<Field<CalibrationProfile>>& profile_fields() {
+  using P = CalibrationProfile;
+  const auto whole = integer_codec<int>(0, 1'000'000'000);
+  const auto rate = number_codec(0, kLargestNumber);
+  static const std::vector<Field<P>> kFields{
+      version_field(),
+      needed("name", &P::name, text_codec()),
+      needed("backend", &P::backend, name_codec({"cuda", "cpu"})),
+      needed("device", &P::device, text_codec()),
+      needed("driver", &P::driver, text_codec()),
+      needed("runtime", &P::runtime, text_codec()),
+      needed("libraries", &P::libraries, text_codec()),
+      needed("date", &P::date, text_codec()),
+      needed("version", &P::version, text_codec()),
+      needed("mode", &P::mode, name_codec({"quick", "full"})),
+      needed("complete", &P::complete, bool_codec()),
+      needed("memory_bytes", &P::memory_bytes, integer_codec<std::int64_t>(0, std::int64_t{1} << 60)),
+      needed("multiprocessors", &P::multiprocessors, whole),
+      needed("capability", &P::capability, whole),
+      needed("clock_mhz", &P::clock_mhz, rate),
+      needed("memory_clock_mhz", &P::memory_clock_mhz, rate),
+      needed("warnings", &P::warnings, numbered_list(text_codec(), "warnings", kMaxLists)),
+      plain_field<P>("operators", true, read_tables),
+      plain_field<P>("skipped", true, read_skipped),
+  };
+  return kFields;
+}
+
+}  // namespace
+
+CalibrationProfile parse_profile(std::string_view text, const std::string& name) {
+  const SourceText source{name, std::string{text}};
+  std::vector<Complaint> complaints;
+  const std::optional<YamlNode> root = parse_yaml(source.text(), source, 1, complaints, kMaxProfileBytes);
+  CalibrationProfile profile;
+  const std::string key;
+  const Reading reading{source, key, complaints};
+  if (root && root->kind == Kind::map)
+    read_fields(profile_fields(), *root, reading, profile);
+  else if (root)
+    reading.expected("the map of a calibration profile", *root, "`contend calibrate -o FILE` writes one");
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return profile;
+}
+
+CalibrationProfile read_profile(const std::string& path) {
+  const FileText file = read_text_file(path);
+  if (!file.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + file.reason)}};
+  return parse_profile(*file.text, path);
+}
+
+}  // namespace contend

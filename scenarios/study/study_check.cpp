@@ -1,0 +1,271 @@
+#include "scenarios/study/study_check.hpp"
+
+#include "calibration/calibrated_device.hpp"
+#include "calibration/missing_operators.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "models/devices.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/run/make_policy.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+class StudyChecker {
+ public:
+  explicit StudyChecker(const Scenario& scenario) : scenario_{scenario}, study_{scenario.overlap} {}
+
+  std::vector<Complaint> complaints() {
+    if (!study_.given()) return {};
+    check_model();
+    check_network();
+    check_exchange();
+    check_levels();
+    check_compression();
+    return std::move(complaints_);
+  }
+
+ private:
+  void check_model() {
+    const IterationStudy usual;
+    check_sequence();
+    if (study_.device.calibrated) check_calibration();
+    if (study_.layers && !completes_table(study_)) {
+      if (study_.device != usual.device && !compresses())
+        complain("overlap.device", "has no effect: the file has the times",
+                 study_.device.calibrated ? "with overlap.model the profile times layers that the file lacks" : "");
+      if (study_.type != usual.type) complain("overlap.dtype", "has no effect: the file has the times");
+      if (study_.sequence && !study_.model) complain("overlap.sequence", "has no effect without overlap.model");
+    } else if (!study_.layers && !study_.select.empty()) {
+      complain("overlap.select", "has no effect without a file", "give overlap.layers");
+    }
+    if (!study_.layers && !study_.device.calibrated) check_type();
+  }
+
+  void check_sequence() {
+    const CatalogueEntry* model = study_.model ? find_model(*study_.model) : nullptr;
+    if (!study_.sequence || model == nullptr) return;
+    std::string refusal = sequence_refusal(*model, *study_.sequence);
+    if (!refusal.empty()) complain("overlap.sequence", std::move(refusal));
+  }
+
+  void check_type() {
+    const Device* device = find_device(study_.device.name);
+    if (device == nullptr || device->supports(study_.type)) return;
+    std::string types;
+    for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16})
+      if (device->supports(type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", to_string(type));
+    complain("overlap.dtype", fmt::format("{} has no {}", device->name, to_string(study_.type)), "one of " + types);
+  }
+
+  void check_calibration() {
+    const CalibratedDevice& device = *study_.device.calibrated;
+    // Layers from a file need nothing of the profile but what kernels of compression do.
+    const bool layers = study_.model && (!study_.layers || completes_table(study_));
+    const DataType type = layers ? study_.type : DataType::fp32;
+    if (layers && !device.faults(type).empty()) return complain_of_missing(device);
+    for (const CalibratedDevice::Fault& fault : device.faults(type)) {
+      if (fault.about != CalibratedDevice::Fault::memory || !compresses()) continue;
+      complain("overlap.device", fault.text, measuring(device, std::vector{OperatorGroup::memory}));
+    }
+  }
+
+  /// Of layers that a profile is to time: all that it lacks at once, for one command to measure.
+  void complain_of_missing(const CalibratedDevice& device) {
+    const CatalogueEntry* const entry = find_model(*study_.model);
+    CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
+    std::vector<MissingOperator> missing;
+    try {
+      const LayerTable table = build_model(*entry, study_.sequence.value_or(0));
+      missing = missing_operators(device.profile(), table, study_.batch.value_or(1), study_.type);
+    } catch (const InputError& error) {
+      complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
+      return;
+    }
+    // Another type would do only where the profile has products in one.
+    std::string reason;
+    bool other_types = false;
+    for (const CalibratedDevice::Fault& fault : device.faults(study_.type)) {
+      reason += fault.text + "; ";
+      if (fault.about != CalibratedDevice::Fault::type) continue;
+      const std::vector<OperatorTable>& tables = device.profile().tables;
+      other_types = std::any_of(tables.begin(), tables.end(),
+                                [](const OperatorTable& each) { return each.name == "gemm" && !each.samples.empty(); });
+    }
+    complain(other_types ? "overlap.dtype" : "overlap.device",
+             fmt::format("{}layers of {} lack {}", reason, *study_.model, missing_text(missing)),
+             measuring(device, missing));
+  }
+
+  template <class Wanted>
+  [[nodiscard]] std::string measuring(const CalibratedDevice& device, const Wanted& wanted) const {
+    const std::string command = measuring_command(device.profile(), *study_.device.profile, wanted);
+    return command.empty() ? "give their times by overlap.layers" : fmt::format("`{}` measures them", command);
+  }
+
+  void check_network() {
+    if (scenario_.network.fidelity == Fidelity::flow)
+      complain("network.fidelity", "the study of an iteration has no topology", "analytic or contention");
+    if (scenario_.network.tick > Time{})
+      complain("network.tick", "an iteration is studied in exact time", "leave it at 0s");
+  }
+
+  void check_exchange() {
+    const bool measured = study_.formula == ExchangeFormula::measured;
+    if (measured && study_.gamma > TimePerByte{}) complain("overlap.gamma", "is part of a measured all-reduce already");
+    if (study_.exchange == ExchangeKind::parameter_server) return check_servers();
+    if (measured && study_.per_server == 1 && !study_.links && !scenario_.network.beta)
+      complain("overlap.formula",
+               "measured costs are those of a whole all-reduce, and network.nic is the rate of a link",
+               "give network.beta, or overlap.formula: ring");
+    const std::string needed = "overlap.exchange: parameter-server";
+    if (study_.servers) complain("overlap.servers", "there are none", needed);
+    if (study_.colocated) complain("overlap.colocated", "there are none", needed);
+  }
+
+  void check_servers() {
+    if (study_.formula != ExchangeFormula::ring)
+      complain("overlap.formula", "is about all-reduces; a parameter server has none");
+    for (const int workers : study_.workers) {
+      if (!study_.colocated || study_.servers.value_or(workers) <= workers) continue;
+      complain("overlap.servers", fmt::format("{} don't fit on the machines of {} workers", *study_.servers, workers));
+    }
+  }
+
+  void check_levels() {
+    const IterationStudy::Inside& inside = study_.inside;
+    const std::string needed = "overlap.per_server: 2 or more";
+    if (study_.per_server == 1) {
+      if (inside.alpha > Time{}) complain("overlap.inside.alpha", "there is one worker on each server", needed);
+      if (inside.bandwidth) complain("overlap.inside.bandwidth", "there is one worker on each server", needed);
+      if (inside.beta) complain("overlap.inside.beta", "there is one worker on each server", needed);
+      return;
+    }
+    if (!inside.bandwidth && !inside.beta)
+      complain("overlap.per_server", "how fast the workers of a server reach each other is not given",
+               "overlap.inside.bandwidth");
+    if (study_.exchange == ExchangeKind::parameter_server)
+      complain("overlap.per_server", "a parameter server has workers on servers of their own", "1");
+    else if (study_.formula != ExchangeFormula::ring)
+      complain("overlap.formula", "with several workers on a server there are costs of rings only", "ring");
+    for (const int workers : study_.workers) {
+      if (workers <= study_.per_server || workers % study_.per_server == 0) continue;
+      complain("overlap.workers", fmt::format("{} workers don't fill servers of {}", workers, study_.per_server),
+               fmt::format("a multiple of {}, or less than that", study_.per_server));
+    }
+  }
+
+  /// Then the device decides what the kernels of compression cost.
+  [[nodiscard]] bool compresses() const {
+    return std::any_of(study_.compression.begin(), study_.compression.end(),
+                       [](const PolicyChoice& choice) { return choice.name != "none"; });
+  }
+
+  void check_compression() {
+    check_routes();
+    check_targets();
+    for (const PolicyChoice& choice : study_.compression) {
+      if (choice.name == "saps") check_pairs(choice);
+    }
+    if (compresses()) return;
+    const std::string reason = "has no effect without overlap.compression";
+    if (study_.kernel_factor != IterationStudy{}.kernel_factor) complain("overlap.kernel_factor", reason);
+    if (study_.collective != MessageRoute::usual) complain("overlap.collective", reason);
+  }
+
+  void check_routes() {
+    const bool servers = study_.exchange == ExchangeKind::parameter_server;
+    if (servers && study_.collective != MessageRoute::usual)
+      complain("overlap.collective", "parameter servers push and pull", "overlap.exchange: all-reduce");
+    const MessageRoute route = servers ? MessageRoute::server : study_.collective;
+    for (const PolicyChoice& choice : study_.compression) {
+      const auto method = make_policy(compression_policies(), choice, {});
+      const auto refusal = method ? method->refusal(route) : std::nullopt;
+      if (!refusal) continue;
+      complain(servers ? "overlap.compression" : "overlap.collective",
+               fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason),
+               servers ? "overlap.exchange: all-reduce" : refusal->hint);
+    }
+  }
+
+  static std::string_view by(MessageRoute route) {
+    switch (route) {
+      case MessageRoute::all_reduce:
+        return "by all-reduce";
+      case MessageRoute::all_gather:
+        return "by all-gather";
+      case MessageRoute::scatter_gather:
+        return "by scatter-gather";
+      case MessageRoute::server:
+        return "by parameter servers";
+      case MessageRoute::usual:
+        break;
+    }
+    return "at all";
+  }
+
+  void check_targets() {
+    const std::string key = "overlap.iterations_to_target";
+    const auto& targets = study_.iterations_to_target;
+    for (auto target = targets.begin(); target != targets.end(); ++target) {
+      const std::string& name = target->compression.name;
+      const auto is_same = [&](const PolicyChoice& other) { return target->is_for(other); };
+      // A map may serve many studies that have some of its methods each.
+      if (!target->by_name && std::none_of(study_.compression.begin(), study_.compression.end(), is_same))
+        complain(key, fmt::format("{} with these parameters is not studied", name),
+                 "add it to overlap.compression, or give a map of methods to factors");
+      if (std::any_of(targets.begin(), target, [&](const auto& before) { return is_same(before.compression); }))
+        complain(key, fmt::format("{} is there twice", name));
+      if (name == "none") complain(key, "none is what the factors are relative to");
+      if (target->source.empty())
+        complain(key, fmt::format("the factor of {} is an input that needs a source", name),
+                 "a paper and its table, or a run of your own");
+    }
+  }
+
+  /// Parameters by which pairs are chosen, where they aren't.
+  void check_pairs(const PolicyChoice& saps) {
+    const auto usual = default_policy(policy_kind("compression"), saps.name).parameters.values();
+    const auto& values = saps.parameters.values();
+    const bool matched = saps.parameters.get<bool>("matched");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto& [name, value] = values[i];
+      if (name == "density" || value == usual[i].second) continue;
+      if (!study_.links)
+        complain("overlap.compression", fmt::format("{} of saps has no effect: all links are the same", name),
+                 "give overlap.links");
+      else if (!matched && name != "matched")
+        complain("overlap.compression", fmt::format("{} of saps has no effect on random pairs", name), "matched: true");
+    }
+  }
+
+  void complain(std::string key, std::string reason, std::string hint = {}) {
+    Complaint complaint;
+    complaint.key = std::move(key);
+    complaint.reason = std::move(reason);
+    complaint.hint = std::move(hint);
+    complaints_.push_back(std::move(complaint));
+  }
+
+  const Scenario& scenario_;
+  const IterationStudy& study_;
+  std::vector<Complaint> complaints_;
+};
+
+}  // namespace
+
+std::vector<Complaint> overlap_complaints(const Scenario& scenario) {
+  return StudyChecker{scenario}.complaints();
+}
+
+}  // namespace contend

@@ -1,0 +1,46 @@
+#include "scenarios/study/study_messages.hpp"
+
+#include "models/overlap/volume.hpp"
+
+namespace contend {
+
+OverlapMessage OverlapPhase::total() const {
+  OverlapMessage sum;
+  sum.name = "total";
+  for (const OverlapMessage& each : messages) {
+    sum.gradients += each.gradients;
+    sum.dense += each.dense;
+    sum.sent_bytes += each.sent_bytes;
+    sum.compress += each.compress;
+    sum.transfer += each.transfer;
+    sum.decompress += each.decompress;
+  }
+  return sum;
+}
+
+std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration, const OverlapProblem& problem) {
+  std::vector<OverlapMessage> messages;
+  for (const SentMessage& sent : iteration.messages) {
+    OverlapMessage& message = messages.emplace_back();
+    message.name = sent.name;
+    message.gradients = sent.gradients;
+    message.dense = sent.dense;
+    bool begun = false;
+    for (const OpId id : sent.ops) {
+      const Op& op = iteration.graph.ops()[id.index()];
+      if (op.kind == OpKind::collective) {
+        begun = true;
+        message.transfer += problem.cost.sized(op.bytes, op.collective, op.scope).of(op.bytes);
+        const SentVolume volume =
+            sent_volume(op.collective, op.scope, op.bytes, problem.workers, problem.cost.per_server());
+        message.sent_bytes += volume.by_worker;
+        if (volume.by_interface > 0) message.between_servers.push_back(op.bytes);
+      } else {
+        (begun ? message.decompress : message.compress) += op.duration;
+      }
+    }
+  }
+  return messages;
+}
+
+}  // namespace contend

@@ -1,0 +1,255 @@
+#include "scenarios/sweep/store_query.hpp"
+
+#include "scenarios/sweep/baseline.hpp"
+#include "scenarios/sweep/store_schema.hpp"
+#include "scenarios/yaml/codecs.hpp"
+#include "sim/error.hpp"
+#include "sim/statistics.hpp"
+#include "text/csv.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+std::size_t parameter_index(const StoreInfo& info, const std::string& name) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+    if (info.parameters[i].key == name || info.parameters[i].column == name) return i;
+    keys.push_back(info.parameters[i].key);
+  }
+  const std::string hint = did_you_mean(name, keys);
+  throw InputError{fmt::format("\"{}\" is no parameter of the sweep{}; they are {}", name,
+                               hint.empty() ? "" : ", " + hint, keys.empty() ? "none" : join(keys))};
+}
+
+std::size_t metric_index(const StoreInfo& info, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < info.metrics.size(); ++i) {
+    if (info.metrics[i].name == name) return i;
+    names.push_back(info.metrics[i].name);
+  }
+  const std::string hint = did_you_mean(name, names);
+  throw InputError{fmt::format("\"{}\" is no metric of the sweep{}; they are {}", name, hint.empty() ? "" : ", " + hint,
+                               join(names))};
+}
+
+std::vector<std::size_t> metric_indices(const StoreInfo& info, std::vector<std::string> names) {
+  if (names == std::vector<std::string>{"all"}) {
+    names.clear();
+    for (const StoreMetric& each : info.metrics) names.push_back(each.name);
+  }
+  if (names.empty() && info.kind == "jobs") names = {"avg_jct_s", "p95_jct_s", "makespan_s"};
+  if (names.empty() && info.kind == "overlap") names = {"iteration_s", "throughput_per_s", "above_bound"};
+  if (names.empty()) names = {info.metrics.front().name};
+  std::vector<std::size_t> indices;
+  for (const std::string& name : names) indices.push_back(metric_index(info, name));
+  return indices;
+}
+
+bool is_wanted(const StoreInfo& info, const StorePoint& point, const std::vector<SweepDimension>& where) {
+  return std::all_of(where.begin(), where.end(), [&](const SweepDimension& wanted) {
+    const std::string& key = info.parameters[parameter_index(info, wanted.key)].key;
+    return std::any_of(wanted.values.begin(), wanted.values.end(),
+                       [&](const SweepValue& value) { return has_value(info, point, key, value.text); });
+  });
+}
+
+/// The runs of a store by point and seed.
+using RunsOfPoint = std::map<std::uint64_t, const StoreRun*>;
+
+/// Values of one metric in a group, as the header says.
+class GroupFigure {
+ public:
+  GroupFigure(const std::vector<const RunsOfPoint*>& points, std::size_t metric) : metric_{metric} {
+    std::map<std::uint64_t, std::vector<double>> by_seed;
+    for (const RunsOfPoint* runs : points)
+      for (const auto& [seed, run] : *runs) by_seed[seed].push_back(run->metrics[metric]);
+    for (const auto& [seed, values] : by_seed) {
+      const bool whole = values.size() == points.size() &&
+                         std::none_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
+      if (!whole) continue;
+      seeds_.push_back(seed);
+      means_.push_back(mean(values));
+      runs_ += values.size();
+    }
+  }
+
+  [[nodiscard]] Estimate figure() const {
+    Estimate result = estimate(means_);
+    result.count = runs_;
+    return result;
+  }
+
+  /// `partners`: of each point, the runs that it is compared with.
+  [[nodiscard]] RatioEstimate ratio(const std::vector<const RunsOfPoint*>& points,
+                                    const std::vector<const RunsOfPoint*>& partners) const {
+    std::vector<double> ratios;
+    for (const std::uint64_t seed : seeds_) {
+      double logarithms = 0;
+      bool whole = true;
+      for (std::size_t i = 0; whole && i < points.size(); ++i) {
+        const auto partner = partners[i]->find(seed);
+        whole = partner != partners[i]->end() && !std::isnan(partner->second->metrics[metric_]);
+        if (whole)
+          logarithms += std::log(points[i]->at(seed)->metrics[metric_]) - std::log(partner->second->metrics[metric_]);
+      }
+      if (whole) ratios.push_back(std::exp(logarithms / static_cast<double>(points.size())));
+    }
+    if (ratios.empty()) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
+    return paired_ratio(ratios, std::vector<double>(ratios.size(), 1.0));
+  }
+
+ private:
+  std::size_t metric_;
+  std::vector<std::uint64_t> seeds_;
+  std::vector<double> means_;
+  std::size_t runs_ = 0;
+};
+
+/// The points of each group, groups in the order of their first points.
+std::vector<std::vector<std::size_t>> groups_of(const StoreInfo& info, const std::vector<StorePoint>& points,
+                                                const ResultsQuery& query, const std::vector<std::size_t>& by) {
+  std::vector<std::vector<std::size_t>> groups;
+  std::map<std::vector<SqlValue>, std::size_t> numbers;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!is_wanted(info, points[i], query.where)) continue;
+    std::vector<SqlValue> values;
+    for (const std::size_t parameter : by) values.push_back(points[i].values[parameter]);
+    const auto [group, is_new] = numbers.emplace(std::move(values), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(i);
+  }
+  return groups;
+}
+
+/// The partner of each point, or nothing if the sweep compares nothing.
+std::vector<std::int64_t> partners_of(const StoreInfo& info, const std::vector<StorePoint>& points,
+                                      std::vector<SweepSetting> baseline) {
+  for (SweepSetting& each : baseline) each.key = info.parameters[parameter_index(info, each.key)].key;
+  if (!baseline.empty()) return baseline_points(info, points, baseline);
+  std::vector<std::int64_t> partners;
+  for (const StorePoint& point : points)
+    if (point.baseline) partners.push_back(*point.baseline);
+  if (partners.size() != points.size()) partners.clear();
+  return partners;
+}
+
+void append_value(std::string& out, const SqlValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value))
+    append_csv_field(out, *text);
+  else if (const auto* whole = std::get_if<std::int64_t>(&value))
+    out += fmt::format("{}", *whole);
+  else if (const auto* number = std::get_if<double>(&value))
+    out += fmt::format("{}", *number);
+}
+
+std::string number_text(double value) {
+  return std::isnan(value) ? std::string{} : fmt::format("{}", value);
+}
+
+}  // namespace
+
+ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
+  const StoreInfo& info = store.info();
+  const std::vector<StorePoint> points = store.points();
+  const std::vector<StoreRun> runs = store.runs();
+  std::vector<std::size_t> by;
+  for (const std::string& name : query.group_by) by.push_back(parameter_index(info, name));
+  for (std::size_t i = 0; query.group_by.empty() && i < info.parameters.size(); ++i) by.push_back(i);
+  const std::vector<std::size_t> metrics = metric_indices(info, query.metrics);
+  const std::vector<std::int64_t> partners = partners_of(info, points, query.baseline);
+
+  std::map<std::int64_t, RunsOfPoint> runs_of;
+  for (const StoreRun& run : runs)
+    if (run.status == RunStatus::done) runs_of[run.point][run.seed] = &run;
+
+  ResultsTable table;
+  for (const std::size_t i : by) table.parameters.push_back(info.parameters[i]);
+  for (const std::size_t i : metrics) table.metrics.push_back(info.metrics[i]);
+  table.compares = !partners.empty();
+  std::set<std::int64_t> asked;
+  for (const std::vector<std::size_t>& members : groups_of(info, points, query, by)) {
+    ResultsGroup& group = table.groups.emplace_back();
+    std::vector<const RunsOfPoint*> own, others;
+    for (const std::size_t i : members) {
+      own.push_back(&runs_of[points[i].point]);
+      if (table.compares) others.push_back(&runs_of[partners[i]]);
+      asked.insert(points[i].point);
+      table.runs += static_cast<std::int64_t>(own.back()->size());
+    }
+    for (const std::size_t i : by) {
+      group.values.push_back(points[members.front()].values[i]);
+      group.numbers.push_back(info.parameters[i].number_column.empty() ? kNaN : points[members.front()].numbers[i]);
+    }
+    for (const std::size_t metric : metrics) {
+      const GroupFigure figure{own, metric};
+      group.figures.push_back(figure.figure());
+      if (table.compares) group.ratios.push_back(figure.ratio(own, others));
+    }
+  }
+  table.failed = std::count_if(runs.begin(), runs.end(), [&](const StoreRun& run) {
+    return run.status == RunStatus::failed && asked.count(run.point) > 0;
+  });
+  return table;
+}
+
+std::string results_csv(const ResultsTable& table) {
+  std::string out;
+  for (const StoreParameter& each : table.parameters) {
+    out += each.column + ",";
+    if (!each.number_column.empty()) out += each.number_column + ",";
+  }
+  out += "runs";
+  for (const StoreMetric& each : table.metrics) {
+    out += fmt::format(",{0},{0}_ci95", each.name);
+    if (table.compares) out += fmt::format(",{0}_ratio,{0}_ratio_low,{0}_ratio_high", each.name);
+  }
+  out += "\n";
+  for (const ResultsGroup& group : table.groups) {
+    for (std::size_t i = 0; i < group.values.size(); ++i) {
+      append_value(out, group.values[i]);
+      out += ",";
+      if (!table.parameters[i].number_column.empty()) out += number_text(group.numbers[i]) + ",";
+    }
+    std::size_t most = 0;
+    for (const Estimate& each : group.figures) most = std::max(most, each.count);
+    out += fmt::format("{}", most);
+    for (std::size_t i = 0; i < group.figures.size(); ++i) {
+      out += fmt::format(",{},{}", number_text(group.figures[i].mean), number_text(group.figures[i].half_width));
+      if (!table.compares) continue;
+      const RatioEstimate& ratio = group.ratios[i];
+      out += fmt::format(",{},{},{}", number_text(ratio.ratio), number_text(ratio.low), number_text(ratio.high));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string runs_csv(SweepStore& store, const std::vector<SweepDimension>& where) {
+  std::set<std::int64_t> wanted;
+  for (const StorePoint& point : store.points())
+    if (is_wanted(store.info(), point, where)) wanted.insert(point.point);
+  SqlStatement row{store.database(), "SELECT * FROM results ORDER BY run"};
+  std::string out;
+  for (int i = 0; i < row.columns(); ++i) out += (i > 0 ? "," : "") + row.name(i);
+  out += "\n";
+  while (row.step()) {
+    if (wanted.count(row.integer(1)) == 0) continue;
+    for (int i = 0; i < row.columns(); ++i) {
+      if (i > 0) out += ",";
+      append_value(out, row.value(i));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace contend

@@ -1,0 +1,77 @@
+#include "scenarios/sweep/sweep_columns.hpp"
+
+#include "results/result_columns.hpp"
+#include "scenarios/study/study_columns.hpp"
+#include "scenarios/sweep/magnitude.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace contend {
+
+StoreParameter parameter_column(const std::string& key, std::span<const std::optional<std::string>> values) {
+  StoreParameter parameter;
+  parameter.key = key;
+  parameter.column = key;
+  std::replace(parameter.column.begin(), parameter.column.end(), '.', '_');
+  bool whole = true, number = true, any = false;
+  std::vector<std::string_view> units;
+  for (const auto& value : values) {
+    if (!value) continue;
+    any = true;
+    const std::optional<Magnitude> magnitude = magnitude_of(*value);
+    number = number && magnitude && !magnitude->is_quantity();
+    whole = whole && magnitude && magnitude->kind == Magnitude::Kind::integer;
+    if (magnitude && magnitude->is_quantity()) units.push_back(column_unit(magnitude->kind));
+  }
+  const bool one_unit =
+      !units.empty() && std::all_of(units.begin(), units.end(), [&](auto u) { return u == units[0]; });
+  if (any && number) {
+    parameter.type = whole ? StoreParameter::Type::integer : StoreParameter::Type::number;
+  } else if (one_unit) {
+    parameter.type = StoreParameter::Type::quantity;
+    parameter.unit = units[0];
+    parameter.number_column = parameter.column + "_" + parameter.unit;
+  }
+  return parameter;
+}
+
+SqlValue column_value(const StoreParameter& parameter, const std::optional<std::string>& text) {
+  if (!text) return {};
+  switch (parameter.type) {
+    case StoreParameter::Type::integer:
+      return std::int64_t{std::stoll(*text)};
+    case StoreParameter::Type::number:
+      return column_number(parameter, text);
+    default:
+      return *text;
+  }
+}
+
+double column_number(const StoreParameter& parameter, const std::optional<std::string>& text) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (!text || parameter.type == StoreParameter::Type::text) return kNone;
+  const std::optional<Magnitude> magnitude = magnitude_of(*text);
+  return magnitude ? magnitude->value : kNone;
+}
+
+std::vector<StoreMetric> job_metrics() {
+  std::vector<StoreMetric> all;
+  for (const Metric& each : metrics())
+    all.push_back({std::string{each.name}, std::string{each.title}, std::string{each.unit}, std::string{each.text}});
+  return all;
+}
+
+std::vector<StoreMetric> overlap_metrics() {
+  std::vector<StoreMetric> all;
+  for (const StudyColumn& each : overlap_columns()) {
+    const std::string_view title = each.title.substr(0, each.title.find(" ["));
+    all.push_back({std::string{each.name}, std::string{title}, std::string{each.unit}, std::string{each.text}});
+  }
+  all.push_back({"stale", "stale", "flag", "1: it trains with gradients that are a step old"});
+  all.push_back({"settled", "settled", "flag", "1: the iteration recurs exactly; 0: a mean over many"});
+  return all;
+}
+
+}  // namespace contend

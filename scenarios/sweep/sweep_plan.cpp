@@ -1,0 +1,297 @@
+#include "scenarios/sweep/sweep_plan.hpp"
+
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "scenarios/sweep/baseline.hpp"
+#include "scenarios/sweep/effective.hpp"
+#include "scenarios/sweep/magnitude.hpp"
+#include "scenarios/sweep/parallel.hpp"
+#include "scenarios/sweep/sweep_columns.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
+#include "text/sha256.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kWorkers = "overlap.workers";
+constexpr std::string_view kCompression = "overlap.compression";
+constexpr std::string_view kTargets = "overlap.iterations_to_target";  // of the one method that a point studies
+constexpr std::string_view kFusion = "overlap.fusion";
+/// Lists of a study of one iteration, each item a point of its own; the last varies fastest.
+constexpr std::array kStudied = {kWorkers, kCompression, kFusion};
+
+/// A setting as it is applied: a single value stands for the list of it where the key takes a list.
+std::string assignment(const SweepSetting& setting) {
+  const ScenarioKey* key = sweepable_key(setting.key);
+  const bool wants_list = key != nullptr && key->path == setting.key && key->type.starts_with("list of ");
+  const bool is_list = setting.value.text.starts_with('[');
+  return setting.key + "=" + (wants_list && !is_list ? "[" + setting.value.text + "]" : setting.value.text);
+}
+
+/// Complaints of all points: equal ones once.
+class PointComplaints {
+ public:
+  void add(const std::string& point, Complaint complaint) {
+    const auto key = std::tuple{complaint.file, complaint.line, complaint.column, complaint.key, complaint.reason};
+    const auto [there, is_new] = numbers_.emplace(key, found_.size());
+    if (is_new) found_.push_back({std::move(complaint), point, 0});
+    ++found_[there->second].points;
+  }
+
+  void throw_if_any() {
+    std::vector<Complaint> all;
+    for (Found& each : found_) {
+      if (!each.point.empty())
+        each.complaint.reason +=
+            fmt::format(" (at the point {}{})", each.point,
+                        each.points > 1 ? fmt::format(" and {} more", each.points - 1) : std::string{});
+      all.push_back(std::move(each.complaint));
+    }
+    if (!all.empty()) throw InputError{std::move(all)};
+  }
+
+ private:
+  struct Found {
+    Complaint complaint;
+    std::string point;
+    std::size_t points;
+  };
+  std::vector<Found> found_;
+  std::map<std::tuple<std::string, int, int, std::string, std::string>, std::size_t> numbers_;
+};
+
+/// What the strict reader says about a setting belongs to the place where the value was written.
+Complaint at_its_place(Complaint complaint, const SweepPoints& points, const std::vector<std::uint32_t>& point) {
+  if (complaint.file != "--set" || complaint.source_line.empty()) return complaint;
+  for (const std::uint32_t number : point) {
+    const SweepSetting& setting = points.settings[number];
+    if (!assignment(setting).starts_with(complaint.source_line)) continue;
+    return sweep_complaint(setting.value.place, complaint.key, complaint.reason, complaint.hint);
+  }
+  return complaint;
+}
+
+/// Item `number` of all combinations, in the order of run_overlap().
+void keep_one(IterationStudy& study, std::size_t number) {
+  const std::size_t fusion = number % study.fusion.size(), rest = number / study.fusion.size();
+  const std::size_t compression = rest % study.compression.size();
+  study.workers = {study.workers[rest / study.compression.size()]};
+  study.compression = {PolicyChoice{study.compression[compression]}};
+  study.fusion = {PolicyChoice{study.fusion[fusion]}};
+  std::erase_if(study.iterations_to_target,
+                [&](const IterationsToTarget& target) { return !target.is_for(study.compression.front()); });
+}
+
+/// As --set would have it.
+std::string printed_setting(std::string_view path, const Scenario& scenario) {
+  for (const ScenarioKey& key : scenario_keys())
+    if (key.path == path) return fmt::format("{}={}", path, key.print(scenario));
+  return {};
+}
+
+}  // namespace
+
+SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{std::move(variants)} {
+  const SweepSpec spec = std::exchange(variants_.base().sweep, SweepSpec{});
+  raw_ = sweep_points(spec);
+  varies_expectations_ = std::ranges::any_of(
+      raw_.keys, [](const std::string& key) { return key == "expect" || key.starts_with("expect."); });
+  make_layers();
+  std::vector<Draft> drafts = read_points(threads);
+  PointComplaints complaints;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    std::vector<std::string> settings;
+    for (const std::uint32_t number : raw_.points[i]) settings.push_back(assignment(raw_.settings[number]));
+    for (Complaint& each : drafts[i].complaints) complaints.add(join(settings, " "), std::move(each));
+  }
+  complaints.throw_if_any();
+  set_kind(drafts);
+  set_repeat(spec);
+  set_points(drafts, spec);
+  for (std::size_t i = 0; i < spec.exclude.size(); ++i)
+    if (raw_.excluded[i] == 0) notes_.push_back(fmt::format("sweep.exclude[{}] leaves out no point", i));
+  info_.runs = static_cast<std::int64_t>(points_.size()) * info_.repeat;
+  if (!spec.baseline.empty()) {
+    const std::vector<std::int64_t> partners = baseline_points(info_, points_, spec.baseline);
+    for (std::size_t i = 0; i < points_.size(); ++i) points_[i].baseline = partners[i];
+  }
+  set_hash();
+}
+
+void SweepPlan::make_layers() {
+  std::vector<Complaint> complaints;
+  for (const SweepSetting& setting : raw_.settings) {
+    std::vector<Complaint> found;
+    std::optional<ScenarioLayer> layer = override_layer(assignment(setting), found);
+    for (Complaint& each : found)
+      complaints.push_back(sweep_complaint(setting.value.place, setting.key, each.reason, each.hint));
+    if (layer) layers_.push_back(std::move(*layer));
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+}
+
+Scenario SweepPlan::raw_scenario(std::size_t raw) const {
+  std::vector<const ScenarioLayer*> layers;
+  for (const std::uint32_t number : raw_.points[raw]) layers.push_back(&layers_[number]);
+  return variants_.with(layers);
+}
+
+std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
+  std::vector<Draft> drafts(raw_.points.size());
+  PointHasher hasher;
+  std::vector<std::string> keys = raw_.keys;
+  for (const std::string_view key : kStudied) keys.emplace_back(key);
+  const auto read = [&](std::size_t raw) {
+    Draft& draft = drafts[raw];
+    try {
+      const Scenario scenario = raw_scenario(raw);
+      const IterationStudy& study = scenario.overlap;
+      draft.is_overlap = study.given();
+      const std::size_t items = draft.is_overlap ? overlap_rows(study) : 1;
+      for (std::size_t i = 0; i < items; ++i) {
+        const Source source{raw, i};
+        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}});
+        Scenario one = scenario;
+        if (draft.is_overlap) keep_one(one.overlap, source.item);
+        for (const std::string& key : keys) variant.values.push_back(effective_value(one, key, raw_.keys));
+        for (const std::uint32_t number : raw_.points[raw])
+          variant.settings.push_back(assignment(raw_.settings[number]));
+        const auto set_one = [&](std::string_view key, std::size_t choices) {
+          if (draft.is_overlap && choices > 1) variant.settings.push_back(printed_setting(key, one));
+        };
+        set_one(kWorkers, study.workers.size());
+        set_one(kCompression, study.compression.size());
+        set_one(kFusion, study.fusion.size());
+        set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
+        variant.unfitted = unfitted_workers(one.overlap);
+        variant.hash = hasher(std::move(one));
+      }
+    } catch (const InputError& error) {
+      for (const Complaint& each : error.complaints())
+        draft.complaints.push_back(at_its_place(each, raw_, raw_.points[raw]));
+    }
+  };
+  parallel_for(
+      threads, drafts.size(), [&] { return read; }, [] { return false; });
+  return drafts;
+}
+
+void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
+  const auto is_overlap = [](const Draft& draft) { return draft.is_overlap; };
+  const bool any = std::any_of(drafts.begin(), drafts.end(), is_overlap);
+  if (any && !std::all_of(drafts.begin(), drafts.end(), is_overlap))
+    throw InputError{"some points study an iteration (overlap.*) and some a cluster: they have no figure in common"};
+  const Scenario& base = variants_.base();
+  info_.name = base.name;
+  info_.kind = any ? "overlap" : "jobs";
+  info_.metrics = any ? overlap_metrics() : job_metrics();
+  info_.scenario = to_yaml(base);
+  first_seed_ = base.seed;
+}
+
+void SweepPlan::set_repeat(const SweepSpec& spec) {
+  if (info_.kind == "overlap" && spec.repeat.value_or(1) > 1)
+    throw InputError{
+        "sweep.repeat: the study of an iteration has one value: where it draws pairs of workers, their mean over many "
+        "rounds"};
+  info_.repeat = info_.kind == "overlap" ? 1 : spec.repeat.value_or(variants_.base().repeat);
+}
+
+/// Values as they were written first, where that means the same: 2.5Gbps rather than 2500Mbps.
+void SweepPlan::keep_spelling(const std::string& key, const std::vector<Variant>& variants,
+                              std::vector<std::optional<std::string>>& values) const {
+  std::map<std::string, std::string> spelling;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    const auto [there, is_new] = spelling.emplace(*values[i], *values[i]);
+    for (const std::uint32_t number : raw_.points[variants[i].source.raw]) {
+      const SweepSetting& setting = raw_.settings[number];
+      if (is_new && setting.key == key && same_value(setting.value.text, *values[i]))
+        there->second = setting.value.text;
+    }
+    values[i] = there->second;
+  }
+}
+
+void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
+  std::vector<Variant> all;
+  for (Draft& draft : drafts)
+    for (Variant& each : draft.variants) all.push_back(std::move(each));
+
+  std::vector<std::string> keys = raw_.keys;
+  for (const std::string_view key : kStudied) keys.emplace_back(key);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool implied = i >= raw_.keys.size();
+    if (implied && std::find(raw_.keys.begin(), raw_.keys.end(), keys[i]) != raw_.keys.end()) continue;
+    std::vector<std::optional<std::string>> values;
+    for (const Variant& each : all) values.push_back(each.values[i]);
+    if (implied && std::set<std::optional<std::string>>{values.begin(), values.end()}.size() <= 1) continue;
+    keep_spelling(keys[i], all, values);
+    const StoreParameter& parameter = info_.parameters.emplace_back(parameter_column(keys[i], values));
+    points_.resize(all.size());
+    for (std::size_t point = 0; point < all.size(); ++point) {
+      points_[point].values.push_back(column_value(parameter, values[point]));
+      points_[point].numbers.push_back(column_number(parameter, values[point]));
+    }
+  }
+  points_.resize(all.size());
+  const auto is_excluded = [&](const StorePoint& point) {
+    bool excluded = false;
+    for (std::size_t i = 0; i < spec.exclude.size(); ++i) {
+      const auto& wanted = spec.exclude[i].keys;
+      const bool matched = std::all_of(wanted.begin(), wanted.end(), [&](const SweepDimension& each) {
+        return std::any_of(each.values.begin(), each.values.end(),
+                           [&](const SweepValue& value) { return has_value(info_, point, each.key, value.text); });
+      });
+      if (matched) ++raw_.excluded[i];
+      excluded = excluded || matched;
+    }
+    return excluded;
+  };
+  std::size_t kept = 0;
+  std::map<std::pair<bool, std::vector<int>>, UnfittedWorkers> unfitted;  // one note for all points of the same costs
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    points_[i].hash = std::move(all[i].hash);
+    points_[i].settings = std::move(all[i].settings);
+    if (is_excluded(points_[i])) continue;
+    if (kept != i) points_[kept] = std::move(points_[i]);
+    points_[kept].point = static_cast<std::int64_t>(kept);
+    sources_.push_back(all[i].source);
+    const UnfittedWorkers& one = all[i].unfitted;
+    UnfittedWorkers& same = unfitted.emplace(std::pair{one.whole, one.fitted}, one).first->second;
+    same.workers.insert(one.workers.begin(), one.workers.end());
+    ++kept;
+  }
+  for (const auto& [costs, each] : unfitted)
+    if (!each.workers.empty()) notes_.push_back(each.note());
+  points_.resize(kept);
+  if (points_.empty()) throw InputError{"sweep.exclude leaves no point"};
+}
+
+void SweepPlan::set_hash() {
+  constexpr std::size_t kHashDigits = 16;
+  std::string text = fmt::format("{} {} {}\n", info_.kind, first_seed_, info_.repeat);
+  for (const StoreParameter& each : info_.parameters) text += each.key + " ";
+  for (const StorePoint& each : points_)
+    text += fmt::format("\n{} {}", each.hash, each.baseline ? fmt::format("{}", *each.baseline) : "");
+  info_.plan = sha256_hex(text).substr(0, kHashDigits);
+}
+
+Scenario SweepPlan::scenario(std::int64_t point) const {
+  const Source& source = sources_[static_cast<std::size_t>(point)];
+  Scenario scenario = raw_scenario(source.raw);
+  for (Complaint& place : scenario.overlap.places) place = at_its_place(place, raw_, raw_.points[source.raw]);
+  if (scenario.overlap.given()) keep_one(scenario.overlap, source.item);
+  return scenario;
+}
+
+}  // namespace contend

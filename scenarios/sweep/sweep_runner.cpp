@@ -1,0 +1,122 @@
+#include "scenarios/sweep/sweep_runner.hpp"
+
+#include "results/result_columns.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_columns.hpp"
+#include "scenarios/sweep/parallel.hpp"
+#include "scenarios/sweep/sweep_columns.hpp"
+#include "sim/error.hpp"
+#include "sim/statistics.hpp"
+
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+namespace {
+
+/// All that overlap_model() looks at.
+auto model_of(const IterationStudy& study) {
+  return std::tie(study.model, study.layers, study.select, study.device, study.type, study.batch, study.sequence,
+                  study.single_worker);
+}
+
+/// All complaints of an error, on one line.
+std::string one_line(const std::exception& error) {
+  std::string text;
+  if (const auto* input = dynamic_cast<const InputError*>(&error)) {
+    for (Complaint each : input->complaints()) {
+      each.source_line.clear();
+      text += (text.empty() ? "" : "; ") + each.format();
+    }
+  }
+  return text.empty() ? error.what() : text;
+}
+
+}  // namespace
+
+SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scenario&()>& scenario, std::uint64_t seed,
+                                                 const std::function<bool()>& interrupted) {
+  const auto begin = std::chrono::steady_clock::now();
+  Outcome outcome;
+  outcome.run.seed = seed;
+  try {
+    if (overlap_)
+      run_iteration(scenario(), outcome);
+    else
+      run_jobs(scenario(), interrupted, outcome);
+  } catch (const std::exception& error) {
+    outcome.run.status = RunStatus::failed;
+    outcome.run.error = one_line(error);
+  }
+  if (outcome.run.status != RunStatus::done)
+    outcome.run.metrics.assign(overlap_ ? overlap_metrics().size() : metrics().size(), kNaN);
+  outcome.run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted,
+                             Outcome& outcome) const {
+  RunHooks hooks;
+  hooks.monitor = [&](const Progress&) {
+    outcome.interrupted = outcome.interrupted || (interrupted && interrupted());
+    return !outcome.interrupted;
+  };
+  RunResult result = run_scenario(scenario, outcome.run.seed, hooks);
+  const Summary summary = summarise(result);
+  for (const Metric& each : metrics()) outcome.run.metrics.push_back(each.value(summary));
+  outcome.run.fingerprint = result.fingerprint;
+  outcome.run.digest = result.digest;
+  outcome.run.events = result.events;
+  outcome.jobs = std::move(result.jobs);
+}
+
+void SweepExecutor::run_iteration(const Scenario& scenario, Outcome& outcome) {
+  if (!study_.given() || model_of(study_) != model_of(scenario.overlap)) {
+    study_ = {};
+    model_ = overlap_model(scenario.overlap);
+    study_ = scenario.overlap;
+  }
+  const StudyRow row = run_overlap(scenario, model_).front();
+  if (!row.refused.empty()) {
+    outcome.run.status = RunStatus::refused;
+    outcome.run.error = row.refused;
+    return;
+  }
+  for (const StudyColumn& each : overlap_columns()) outcome.run.metrics.push_back(each.value(row));
+  outcome.run.metrics.push_back(row.stale ? 1 : 0);
+  outcome.run.metrics.push_back(row.settled ? 1 : 0);
+}
+
+void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,
+               const SweepHooks& hooks) {
+  const bool overlap = plan.info().kind == "overlap";
+  std::mutex mutex;
+  const auto stop = [&] { return hooks.interrupted && hooks.interrupted(); };
+  const auto make = [&] {
+    // The scenario of a point serves all its seeds.
+    return [&, executor = SweepExecutor{overlap}, scenario = Scenario{},
+            last = std::int64_t{-1}](std::size_t index) mutable {
+      const std::int64_t run = runs[index];
+      const std::int64_t point = plan.point_of(run);
+      const auto scenario_of_point = [&]() -> const Scenario& {
+        if (last != point) scenario = plan.scenario(point);
+        last = point;
+        return scenario;
+      };
+      SweepExecutor::Outcome outcome = executor(scenario_of_point, plan.seed_of(run), hooks.interrupted);
+      if (outcome.interrupted) return;
+      outcome.run.run = run;
+      outcome.run.point = point;
+      outcome.run.manifest = manifest;
+      const std::scoped_lock lock{mutex};
+      store.record(outcome.run, outcome.jobs);
+      if (hooks.recorded) hooks.recorded(outcome.run);
+    };
+  };
+  parallel_for(hooks.threads, runs.size(), make, stop);
+}
+
+}  // namespace contend

@@ -1,0 +1,164 @@
+#pragma once
+// How one kind of value is read from YAML, printed back and described. A codec knows nothing of a particular key, so
+// that a row of the key table is only: path, member, codec, text.
+
+#include "models/workload.hpp"
+#include "scenarios/yaml/source_layers.hpp"
+#include "scenarios/yaml/yaml_tree.hpp"
+#include "text/json_writer.hpp"
+#include "text/quantities.hpp"
+#include "text/words.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+/// Where a value is read, and where complaints about it go.
+struct Reading {
+  const SourceText& source;
+  const std::string& key;  ///< dotted path
+  std::vector<Complaint>& complaints;
+  const FileReader* files = nullptr;  ///< for values that may stand in a file of their own
+
+  /// `expected an integer >= 1, got "eight"`, at the place of `found`.
+  void expected(std::string_view what, const YamlNode& found, std::string hint = {}) const;
+  void complain(Place place, std::string reason, std::string hint = {}) const;
+  /// `expected one of a, b, c, got "x"; did you mean ...`
+  void expected_one_of(const std::vector<std::string>& names, const YamlNode& found) const;
+};
+
+template <class T>
+struct Codec {
+  std::string type;                         ///< for people: `integer`, `time`, `rate or auto`
+  std::string range;                        ///< for people: `1 to 1024`, `a, b or c`, or empty
+  std::function<void(JsonWriter&)> schema;  ///< writes the members of the JSON Schema (draft-07) of a value
+  /// Stores the value, or complains and leaves it as it was.
+  std::function<void(const YamlNode&, const Reading&, T&)> read;
+  std::function<std::string(const T&)> print;  ///< YAML in flow style, on one line
+  bool is_optional = false;                    ///< of a std::optional
+  std::string_view unset;  ///< the word for an empty optional, or empty if only leaving the key out says so
+};
+
+[[nodiscard]] Codec<std::string> text_codec();
+/// A path, made relative to the folder of the text that holds it.
+[[nodiscard]] Codec<std::string> path_codec();
+[[nodiscard]] Codec<bool> bool_codec();
+/// Decimal only: 010 is ten.
+template <class Int>
+[[nodiscard]] Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum);
+/// Both limits inclusive.
+[[nodiscard]] Codec<double> number_codec(double minimum, double maximum);
+/// Both limits inclusive.
+template <class T>
+[[nodiscard]] Codec<T> quantity_codec(T minimum, T maximum);
+/// One of these names.
+[[nodiscard]] Codec<std::string> name_codec(const std::vector<std::string>& names);
+/// A list of names of training profiles.
+[[nodiscard]] Codec<std::vector<std::string>> models_codec();
+/// A map of GPUs to jobs.
+[[nodiscard]] Codec<std::vector<std::pair<int, int>>> sizes_codec(int max_gpus, int max_jobs);
+/// `[min, max]`
+[[nodiscard]] Codec<std::pair<std::int64_t, std::int64_t>> interval_codec(std::int64_t minimum, std::int64_t maximum);
+
+/// Text as a YAML scalar: plain if that is unmistakably text, else in double quotes (which are valid JSON, too).
+[[nodiscard]] std::string quote(std::string_view text);
+/// Writes the JSON Schema of one of these names.
+void names_schema(JsonWriter& json, const std::vector<std::string>& names);
+
+/// A name out of an explicit table.
+template <class Enum>
+[[nodiscard]] Codec<Enum> choice_codec(std::vector<std::pair<std::string, Enum>> choices) {
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.push_back(choice.first);
+  Codec<Enum> codec;
+  codec.type = "name";
+  codec.range = join(names, " or ");
+  codec.schema = [names](JsonWriter& json) { names_schema(json, names); };
+  codec.read = [choices, names](const YamlNode& node, const Reading& reading, Enum& value) {
+    for (const auto& [name, choice] : choices) {
+      if (node.kind == YamlNode::Kind::scalar && node.text == name) {
+        value = choice;
+        return;
+      }
+    }
+    reading.expected_one_of(names, node);
+  };
+  codec.print = [choices](const Enum& value) {
+    std::string text;
+    for (const auto& [name, choice] : choices) {
+      if (choice == value) text = name;
+    }
+    return text;
+  };
+  return codec;
+}
+
+/// `inner`, or the word `unset` for no value; an empty word if only leaving the key out says so.
+template <class T>
+[[nodiscard]] Codec<std::optional<T>> optional_codec(Codec<T> inner, std::string_view unset) {
+  Codec<std::optional<T>> codec;
+  codec.type = unset.empty() ? inner.type : fmt::format("{} or {}", inner.type, unset);
+  codec.range = inner.range;
+  codec.schema = [inner, unset](JsonWriter& json) {
+    if (unset.empty()) return inner.schema(json);
+    json.key("anyOf").begin_array().begin_object();
+    inner.schema(json);
+    json.end_object().begin_object().member("const", unset).end_object().end_array();
+  };
+  codec.is_optional = true;
+  codec.unset = unset;
+  codec.read = [inner, unset](const YamlNode& node, const Reading& reading, std::optional<T>& value) {
+    if (!unset.empty() && node.kind == YamlNode::Kind::scalar && node.text == unset) {
+      value.reset();
+      return;
+    }
+    T read = value.value_or(T{});
+    const std::size_t complaints = reading.complaints.size();
+    inner.read(node, reading, read);
+    if (reading.complaints.size() == complaints) value = std::move(read);
+  };
+  codec.print = [inner, unset](const std::optional<T>& value) {
+    return value ? inner.print(*value) : std::string{unset};
+  };
+  return codec;
+}
+
+/// Lists are no longer than this: what is printed must fit into a file that is read back.
+inline constexpr std::size_t kMaxItems = 1'000;
+
+/// A list of values, which may be empty; `word` names the values.
+template <class T>
+[[nodiscard]] Codec<std::vector<T>> list_codec(Codec<T> item, std::string_view word) {
+  Codec<std::vector<T>> codec;
+  codec.type = fmt::format("list of {}", word);
+  codec.range = item.range;
+  codec.schema = [item](JsonWriter& json) {
+    json.member("type", "array").key("items").begin_object();
+    item.schema(json);
+    json.end_object();
+  };
+  codec.read = [item, word](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
+    if (node.kind != YamlNode::Kind::sequence) return reading.expected(fmt::format("a list of {}", word), node);
+    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} {}", kMaxItems, word), node);
+    const std::size_t complaints = reading.complaints.size();
+    std::vector<T> values(node.items.size());
+    for (std::size_t i = 0; i < values.size(); ++i) item.read(node.items[i], reading, values[i]);
+    if (reading.complaints.size() == complaints) value = std::move(values);
+  };
+  codec.print = [item](const std::vector<T>& value) {
+    std::vector<std::string> items;
+    for (const T& each : value) items.push_back(item.print(each));
+    return fmt::format("[{}]", join(items));
+  };
+  return codec;
+}
+
+}  // namespace contend

@@ -1,0 +1,77 @@
+#pragma once
+// A text as a tree of YAML nodes that remember their places. It stands between yaml-cpp and the reader, because
+// yaml-cpp accepts duplicate keys, reads 010 as 8 and 'no' as false: here every scalar stays text, and what a scenario
+// may not contain (duplicate keys, anchors and aliases, tags, merge keys, a second document) is a complaint.
+
+#include "sim/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+inline constexpr std::size_t kMaxSourceBytes = 1 << 20;    ///< of a scenario
+inline constexpr std::size_t kMaxProfileBytes = 16 << 20;  ///< of a calibration profile: a line for each measurement
+inline constexpr std::size_t kMaxYamlDepth = 100;
+
+/// 1-based; 0 if unknown.
+struct Place {
+  int line = 0;
+  int column = 0;  ///< in bytes
+};
+
+/// The text that complaints quote: a file, or one `--set key=value`.
+class SourceText {
+ public:
+  SourceText(std::string name, std::string text, bool is_override = false);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// Relative paths in this text start from this folder; empty for the working directory.
+  [[nodiscard]] std::string folder() const;
+  [[nodiscard]] bool is_override() const { return is_override_; }
+  [[nodiscard]] Complaint complaint(Place place, std::string_view key, std::string reason, std::string hint = {}) const;
+
+ private:
+  [[nodiscard]] std::string line(int number) const;
+
+  std::string name_;
+  std::string text_;
+  bool is_override_;
+  std::vector<std::size_t> line_starts_;
+};
+
+struct YamlNode {
+  enum class Kind : std::uint8_t { null, scalar, sequence, map };
+  struct Entry;
+
+  Kind kind = Kind::null;
+  Place place;
+  std::string text;             ///< of a scalar
+  bool quoted = false;          ///< a scalar in quotes or a block scalar: never a number or a bool
+  std::vector<YamlNode> items;  ///< of a sequence
+  std::vector<Entry> entries;   ///< of a map, in the order of the text, keys distinct
+};
+
+struct YamlNode::Entry {
+  std::string key;
+  Place place;
+  YamlNode value;
+};
+
+/// What a complaint says was found: `"eight"`, `a list`, `a map`, `nothing`.
+[[nodiscard]] std::string found_text(const YamlNode& node);
+
+/// Follows a path such as `.graph.links[4].from` from `root` as far as it goes: how many parts, and where that ends.
+[[nodiscard]] std::pair<std::size_t, const YamlNode*> follow(const YamlNode& root, std::string_view path);
+
+/// The single document in `text`, which is `source` from column `first_column` of its first line on. An empty text is a
+/// null node; nothing if the text is no YAML or larger than `limit` bytes. Complaints are added to `complaints`.
+std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& source, int first_column,
+                                   std::vector<Complaint>& complaints, std::size_t limit = kMaxSourceBytes);
+
+}  // namespace contend

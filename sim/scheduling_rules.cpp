@@ -1,0 +1,53 @@
+#include "sim/scheduling_rules.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+namespace {
+
+constexpr std::int64_t kNormalPace = 1000;
+
+/// Time that the work takes, rounded up.
+Time stretched(Time work, std::int64_t pace) {
+  const std::int64_t ns = work.ns();
+  return Time::nanoseconds(ns / kNormalPace * pace + (ns % kNormalPace * pace + kNormalPace - 1) / kNormalPace);
+}
+
+/// Work done in the time, rounded down.
+Time shrunk(Time time, std::int64_t pace) {
+  const std::int64_t ns = time.ns();
+  return Time::nanoseconds(ns / pace * kNormalPace + ns % pace * kNormalPace / pace);
+}
+
+}  // namespace
+
+Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
+  const std::int64_t interval = costs.checkpoint_interval.ns();
+  if (interval == 0 || segment.work == Time{}) return segment.restart + stretched(segment.work, segment.pace);
+  const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;  // none at the end
+  const Time last = segment.work - costs.checkpoint_interval * checkpoints;
+  return segment.restart + (stretched(costs.checkpoint_interval, segment.pace) + costs.checkpoint) * checkpoints +
+         stretched(last, segment.pace);
+}
+
+WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {
+  if (elapsed >= length_of(segment, costs)) {
+    const Time overhead = length_of(segment, costs) - length_of({segment.work, Time{}, segment.pace}, {});
+    return {segment.work, segment.work, overhead};
+  }
+  if (elapsed <= segment.restart) return {Time{}, Time{}, elapsed};
+  const Time time = elapsed - segment.restart;
+  if (costs.checkpoint_interval == Time{}) {
+    const Time done = shrunk(time, segment.pace);
+    return {done, done, segment.restart};
+  }
+  const Time busy = stretched(costs.checkpoint_interval, segment.pace);  // of one interval, before its checkpoint
+  const std::int64_t full = time.ns() / (busy + costs.checkpoint).ns();
+  const Time rest = time - (busy + costs.checkpoint) * full;
+  const Time saved = costs.checkpoint_interval * full;
+  const Time done = saved + std::min(shrunk(std::min(rest, busy), segment.pace), costs.checkpoint_interval);
+  return {done, saved, segment.restart + costs.checkpoint * full + std::max(Time{}, rest - busy)};
+}
+
+}  // namespace contend

@@ -1,0 +1,130 @@
+#include "calibration/calibrated_device.hpp"
+
+#include "models/catalogue/builder.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "models/overlap/kernel_costs.hpp"
+#include "sim/error.hpp"
+#include "tests/calibration/perceptron.hpp"
+#include "tests/calibration/synthetic_profile.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+
+using namespace contend;
+
+namespace {
+
+double us(Time time) {
+  return time.to_seconds() * 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("layers take what their operators are predicted to take") {
+  const CalibratedDevice device{synthetic_profile()};
+  const TimedModel model = calibrated_times(perceptron(200, 500, 128), device, 128, DataType::fp32);
+  CHECK(model.device == "synthetic");
+  CHECK(model.batch == 128);
+  CHECK(model.gradient_element_bytes == 4);
+  REQUIRE(model.layers.size() == 3);
+  const auto gemm = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return 1e6 * synthetic_seconds("gemm", DataType::fp32, {1, m, n, k});
+  };
+  // fc1: one product; backward the gradient of the weights, 500 x 200 x 128, and the sum of 128 x 500 gradients into
+  // the bias, which takes as long as a copy of 128'000 bytes: 4 us + 256'000 / 5e11.
+  CHECK(us(model.layers[0].forward) == doctest::Approx(gemm(128, 500, 200)).epsilon(0.03));
+  CHECK(us(model.layers[0].backward) == doctest::Approx(gemm(500, 200, 128) + 4.512).epsilon(0.03));
+  // relu: 64'000 elements read and written; backward two read, one written.
+  CHECK(us(model.layers[1].forward) == doctest::Approx(4 + 64'000 * 8 / 5e5).epsilon(0.02));
+  CHECK(us(model.layers[1].backward) == doctest::Approx(4 + 64'000 * 12 / 5e5).epsilon(0.02));
+  CHECK(us(model.layers[2].backward) == doctest::Approx(gemm(128, 500, 128) + gemm(128, 500, 128)).epsilon(0.03));
+  for (const TimedLayer& layer : model.layers) {
+    CHECK(layer.basis->basis == PredictionBasis::interpolated);
+    CHECK(layer.basis->relative_error > 0);
+    CHECK(layer.basis->relative_error < 0.1);
+  }
+  const BasisSummary summary = summarise_basis(model);
+  CHECK(summary.known);
+  CHECK(summary.layers[1] == 3);
+  CHECK(summary.seconds[1] == doctest::Approx((model.forward() + model.backward()).to_seconds()));
+  CHECK(summary.independent < summary.together);
+}
+
+TEST_CASE("a layer stands on the weakest of its operators") {
+  // All three of fc2's products are as measured if all its sizes are.
+  NetworkBuilder net{"one", "", "vector"};
+  net.linear("fc", {128, 1, 1, true}, 1024, Bias::no);
+  const LayerTable table = net.take();
+  const CalibratedDevice device{synthetic_profile()};
+  const auto basis = [&](int batch) {
+    return calibrated_times(table, device, batch, DataType::fp16).layers[0].basis.value();
+  };
+  CHECK(basis(16).basis == PredictionBasis::measured);
+  CHECK(basis(16).relative_error == doctest::Approx(0.002));
+  CHECK(basis(100).basis == PredictionBasis::extrapolated);  // 100 is no multiple of 8, unlike all that was measured
+  CHECK(basis(104).basis == PredictionBasis::interpolated);
+  CHECK(basis(100'000).basis == PredictionBasis::extrapolated);
+}
+
+TEST_CASE("what has no table is its work at the measured rates, and extrapolated") {
+  const CalibratedDevice device{synthetic_profile()};
+  const OperatorShape shape{8, 64, 28, 28, 128, 3, 3, 1, 1, 1};
+  const Prediction convolution = device.operation("convolution", DataType::fp32, shape);
+  CHECK(convolution.basis == PredictionBasis::extrapolated);
+  CHECK(convolution.relative_error == 1);
+  // Bound by its flops: 0.925 GFLOP at 10 TFLOPS.
+  CHECK(convolution.seconds == doctest::Approx(2.0 * 8 * 128 * 784 * 64 * 9 / 1e13).epsilon(1e-3));
+  // Three kernels of 1 MB each: bound by memory.
+  const Prediction work = device.work({1e3, 3e6, 3}, DataType::fp32);
+  CHECK(work.seconds == doctest::Approx(3 * (4e-6 + 1e6 / 5e11)).epsilon(0.01));
+}
+
+TEST_CASE("every network of the catalogue can be timed") {
+  const CalibratedDevice device{synthetic_profile()};
+  for (const CatalogueEntry& entry : catalogue()) {
+    CAPTURE(std::string{entry.name});
+    const TimedModel model = calibrated_times(build_model(entry), device, 2, DataType::fp16);
+    CHECK(model.forward() > Time{});
+    for (const TimedLayer& layer : model.layers) {
+      CHECK(layer.forward > Time{});
+      CHECK(layer.basis.has_value());
+    }
+  }
+}
+
+TEST_CASE("a number format that wasn't measured is an error that names those that were") {
+  const CalibratedDevice device{synthetic_profile()};
+  CHECK(device.faults(DataType::fp32).empty());
+  REQUIRE(device.faults(DataType::bf16).size() == 1);
+  CHECK(device.faults(DataType::bf16)[0].text == "the profile `synthetic` has no products in bf16; it has fp32, fp16");
+  CHECK_THROWS_AS(static_cast<void>(calibrated_times(perceptron(200, 500, 128), device, 1, DataType::bf16)),
+                  InputError);
+  CHECK_THROWS_AS(static_cast<void>(calibrated_times(perceptron(200, 500, 128), device, 0, DataType::fp32)),
+                  InputError);
+  const CalibratedDevice empty{CalibrationProfile{}};
+  CHECK(empty.faults(DataType::fp32).size() == 2);
+}
+
+TEST_CASE("kernels of compression take what was measured, times the factor") {
+  CalibrationProfile profile = synthetic_profile();
+  profile.tables.push_back(synthetic_table("top_k", DataType::fp32, {{1'000'000, 1'000}, {4'000'000, 4'000}}));
+  profile.tables.back().samples[0].seconds = 123.4e-6;
+  const auto device = std::make_shared<const CalibratedDevice>(std::move(profile));
+  KernelWork select;
+  select.bytes = 2e7;
+  select.launches = 9;
+  select.op = "top_k";
+  select.shape = {1'000'000, 1'000};
+  CHECK(KernelCosts{device}.of(select) == Time::nanoseconds(123'400));
+  CHECK(KernelCosts{device, 2.5}.of(select) == Time::nanoseconds(308'500));
+  select.times = 3;
+  CHECK(KernelCosts{device}.of(select) == Time::nanoseconds(370'200));
+  // Without an operator, or a table of it: 9 kernels of 2e7 / 9 bytes.
+  for (const char* op : {"", "gaussian_k"}) {
+    select.op = op;
+    CHECK(us(KernelCosts{device}.of(select)) == doctest::Approx(9 * 4 + 2e7 / 5e5).epsilon(0.02));
+  }
+  CHECK_THROWS_AS((KernelCosts{device, 0}), InputError);
+}

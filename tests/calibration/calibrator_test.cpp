@@ -1,0 +1,284 @@
+// A whole calibration of a device that does as told.
+
+#include "calibration/calibrator.hpp"
+#include "sim/error.hpp"
+#include "tests/calibration/fake_backend.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+OperatorWork work_of(const contend_operation& operation) {
+  return find_operator(operation.name)
+      ->work({operation.shape, static_cast<std::size_t>(operation.dimensions)}, DataType::fp32);
+}
+
+/// 1 us, and 1 TB/s or 10 Tflop/s.
+double roofline(const contend_operation& operation, int) {
+  const OperatorWork work = work_of(operation);
+  return 1e-6 + std::max(work.bytes / 1e12, work.flops / 1e13);
+}
+
+struct Bench {
+  Bench() { device.time = roofline; }
+
+  FakeDevice device;
+  CalibrationRequest request{.mode = CalibrationMode::quick,
+                             .groups = {OperatorGroup::memory},
+                             .budget_seconds = 50,
+                             .date = "2026-11-21T18:20:51Z",
+                             .version = "1"};
+  CalibrationHooks hooks{.clock = [this] { return device.now; }};
+
+  CalibrationResult run(const std::optional<CalibrationProfile>& begun = {}) {
+    return calibrate(device.backend(), request, hooks, begun);
+  }
+};
+
+std::size_t points(const CalibrationProfile& profile) {
+  std::size_t out = 0;
+  for (const OperatorTable& each : profile.tables) out += each.samples.size();
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a calibration of one group") {
+  Bench bench;
+  std::vector<CalibrationProfile> saved;
+  std::vector<std::size_t> done;
+  bench.hooks.checkpoint = [&](const CalibrationProfile& profile) { saved.push_back(profile); };
+  bench.hooks.progress = [&](const CalibrationProgress& progress) {
+    done.push_back(progress.done);
+    CHECK(progress.total == 15);
+    CHECK(progress.seconds_left <= 50);
+  };
+  const CalibrationResult result = bench.run();
+  const CalibrationProfile& profile = result.profile;
+  CHECK(result.end == CalibrationEnd::finished);
+  CHECK(profile.complete);
+  CHECK(profile.name == "fake-1");
+  CHECK(profile.device == "Fake 1");
+  CHECK(profile.backend == "fake");
+  CHECK(profile.mode == "quick");
+  CHECK(profile.date == "2026-11-21T18:20:51Z");
+  CHECK(profile.warnings.empty());
+  CHECK(profile.skipped.empty());
+  REQUIRE(profile.tables.size() == 3);
+  CHECK(profile.tables[0].name == "copy");
+  CHECK(profile.tables[2].name == "write");
+  REQUIRE(profile.tables[0].samples.size() == 5);
+  CHECK(profile.tables[0].samples[4].shape == OperatorShape{256 << 20});
+  // 2 x 256 MiB at 1 TB/s: 537 us.
+  CHECK(profile.tables[0].samples[4].seconds == doctest::Approx(1e-6 + 2 * 268435456e-12));
+  REQUIRE_FALSE(saved.empty());
+  CHECK_FALSE(saved.front().complete);
+  CHECK(saved.front().tables.empty());
+  CHECK(done.size() == 15);
+  CHECK(std::is_sorted(done.begin(), done.end()));
+  CHECK(bench.device.opened == bench.device.closed);
+  CHECK(bench.device.prepared == bench.device.released);
+}
+
+TEST_CASE("the budget holds on a slow device, and what doesn't fit is listed") {
+  Bench bench;
+  bench.request.groups = {OperatorGroup::memory, OperatorGroup::gemm};
+  bench.request.budget_seconds = 10;
+  bench.device.time = [](const contend_operation& operation, int count) { return 300 * roofline(operation, count); };
+  const CalibrationResult result = bench.run();
+  CHECK(result.profile.complete);  // there is nothing that another run would do better
+  CHECK(bench.device.now < 10.5);
+  CHECK(points(result.profile) > 20);
+  CHECK(result.profile.skipped.size() > 20);
+  for (const SkippedOperation& each : result.profile.skipped)
+    CHECK((each.reason.starts_with("too slow") || each.reason.starts_with("no time left of 10 s")));
+  CHECK(points(result.profile) + result.profile.skipped.size() == 15 + 5 * 66);
+}
+
+TEST_CASE("a launch that costs much doesn't make large operations look slow") {
+  Bench bench;
+  bench.device.time = [](const contend_operation& operation, int count) { return 1e-4 + roofline(operation, count); };
+  // 8 KiB in 101 us are 81 MB/s, at which 512 MiB would take 6.6 s.
+  const CalibrationProfile profile = bench.run().profile;
+  CHECK(points(profile) == 15);
+  CHECK(profile.skipped.empty());
+}
+
+TEST_CASE("what can't be measured is listed: shapes that don't fit, and once what isn't there at all") {
+  Bench bench;
+  bench.device.prepare = [](const contend_operation& operation) {
+    if (std::string_view{operation.name} == "read") return CONTEND_UNSUPPORTED;
+    return operation.shape[0] > (1 << 20) ? CONTEND_OUT_OF_MEMORY : CONTEND_OK;
+  };
+  const CalibrationProfile profile = bench.run().profile;
+  CHECK(profile.complete);
+  CHECK(profile.table("read", DataType::fp32) == nullptr);
+  CHECK(profile.table("copy", DataType::fp32)->samples.size() == 3);
+  REQUIRE(profile.skipped.size() == 2 + 1 + 2);
+  CHECK(profile.skipped[0].shape == OperatorShape{16 << 20});
+  CHECK(profile.skipped[0].reason == "fake answer 5");
+  CHECK(profile.skipped[2].name == "read");
+  CHECK(profile.skipped[2].shape.empty());
+}
+
+TEST_CASE("what needs two devices says so on one") {
+  Bench bench;
+  bench.request.groups = {OperatorGroup::collective};
+  const CalibrationProfile profile = bench.run().profile;
+  CHECK(profile.tables.empty());
+  CHECK(profile.skipped.size() == 5);
+  CHECK(profile.skipped[0].reason == "needs two devices");
+  CHECK(bench.device.log.empty());
+}
+
+TEST_CASE("a device that fails is opened anew; if that fails too, what there is is kept") {
+  Bench bench;
+  int runs = 0;
+  bench.device.run = [&](const contend_operation&, int) { return ++runs == 40 ? CONTEND_FAILED : CONTEND_OK; };
+  SUBCASE("once") {
+    const CalibrationResult result = bench.run();
+    CHECK(result.end == CalibrationEnd::finished);
+    CHECK(bench.device.opened == 2);
+    CHECK(bench.device.closed == 2);
+    CHECK(points(result.profile) == 14);
+    REQUIRE(result.profile.skipped.size() == 1);
+    CHECK(result.profile.skipped[0].reason == "fake answer 6");
+  }
+  SUBCASE("for good") {
+    bench.device.run = [&](const contend_operation&, int) {
+      if (++runs < 40) return CONTEND_OK;
+      bench.device.open = CONTEND_NO_DEVICE;
+      return CONTEND_FAILED;
+    };
+    const CalibrationResult result = bench.run();
+    CHECK(result.end == CalibrationEnd::device_lost);
+    CHECK(result.message == "fake answer 1");
+    CHECK_FALSE(result.profile.complete);
+    CHECK(points(result.profile) > 0);
+    CHECK(points(result.profile) < 15);
+    CHECK(bench.device.closed == 1);
+  }
+}
+
+TEST_CASE("throttling and other users are warned of") {
+  Bench bench;
+  bench.device.time = [](const contend_operation& operation, int count) { return 500 * roofline(operation, count); };
+  int looks = 0;
+  bench.device.state = [&] {
+    contend_device_state state{};
+    if (++looks == 2) {
+      state.throttled = 1;
+      state.clock_mhz = 1200;
+      std::snprintf(state.throttle, sizeof state.throttle, "power");
+    }
+    if (looks >= 2) state.other_processes = looks;
+    return state;
+  };
+  const CalibrationProfile profile = bench.run().profile;
+  REQUIRE(profile.warnings.size() == 2);
+  CHECK(profile.warnings[0].find("the clock was held down (power) at 1 of ") == 0);
+  CHECK(profile.warnings[0].find("; down to 1200 MHz") != std::string::npos);
+  CHECK(profile.warnings[1].find("others used the device at ") == 0);
+}
+
+TEST_CASE("cancelled and resumed: the same as in one go, and nothing twice") {
+  Bench whole;
+  whole.request.groups = {OperatorGroup::memory, OperatorGroup::optimizer};
+  const std::string expected = to_yaml(whole.run().profile);
+  const std::size_t all = whole.device.log.size();
+
+  std::optional<CalibrationProfile> begun;
+  std::vector<std::string> log;
+  for (const int after : {7, 9, 1000}) {
+    Bench part;
+    part.request.groups = whole.request.groups;
+    int asked = 0;
+    part.hooks.cancelled = [&] { return ++asked > after; };
+    const CalibrationResult result = part.run(begun);
+    CHECK((result.end == CalibrationEnd::cancelled) == (after < 1000));
+    CHECK(result.profile.complete == (after == 1000));
+    begun = result.profile;
+    log.insert(log.end(), part.device.log.begin(), part.device.log.end());
+  }
+  CHECK(to_yaml(*begun) == expected);
+  CHECK(log.size() == all);
+  std::sort(log.begin(), log.end());
+  CHECK(std::adjacent_find(log.begin(), log.end()) == log.end());
+}
+
+TEST_CASE("a shape that always takes the device away keeps no other from being measured, if that is resumed") {
+  Bench whole;
+  whole.request.groups = {OperatorGroup::memory, OperatorGroup::optimizer};
+  const std::size_t all = points(whole.run().profile);
+  const std::string bad = whole.device.log[3];
+
+  std::optional<CalibrationProfile> begun;
+  for (int session = 0; session < 2; ++session) {
+    Bench part;
+    part.request.groups = whole.request.groups;
+    part.device.run = [&](const contend_operation&, int) {
+      if (part.device.log.back() != bad) return CONTEND_OK;
+      part.device.open = CONTEND_NO_DEVICE;
+      return CONTEND_FAILED;
+    };
+    const CalibrationResult result = part.run(begun);
+    CHECK(result.end == CalibrationEnd::device_lost);
+    begun = result.profile;
+    CHECK(points(*begun) == (session == 0 ? 3 : all - 1));
+  }
+}
+
+TEST_CASE("another group is added to a profile, what it skipped there is tried again") {
+  Bench first;
+  first.device.prepare = [](const contend_operation& operation) {
+    return operation.shape[0] > (1 << 20) ? CONTEND_OUT_OF_MEMORY : CONTEND_OK;
+  };
+  CalibrationProfile begun = first.run().profile;
+  CHECK(begun.skipped.size() == 6);
+  Bench second;
+  second.request.groups = {OperatorGroup::optimizer};
+  begun = second.run(begun).profile;
+  CHECK(begun.skipped.size() == 6);
+  CHECK(begun.tables.size() == 3 + 4);
+  Bench third;
+  begun = third.run(begun).profile;
+  CHECK(begun.skipped.empty());
+  CHECK(third.device.log.size() == 6);
+}
+
+TEST_CASE("a profile of something else is no beginning") {
+  Bench bench;
+  CalibrationProfile begun = bench.run().profile;
+  begun.device = "Fake 2";
+  begun.mode = "full";
+  try {
+    static_cast<void>(bench.run(begun));
+    FAIL("taken");
+  } catch (const InputError& error) {
+    REQUIRE(error.complaints().size() == 2);
+    CHECK(error.complaints()[0].key == "device");
+    CHECK(error.complaints()[0].reason == "the profile says \"Fake 2\", here it is \"Fake 1\"");
+    CHECK(error.complaints()[1].key == "mode");
+  }
+}
+
+TEST_CASE("no device") {
+  Bench bench;
+  bench.device.open = CONTEND_NO_PERMISSION;
+  CHECK_THROWS_WITH_AS(static_cast<void>(bench.run()), "fake answer 2", DeviceError);
+  CHECK(bench.device.closed == 0);
+}
+
+TEST_CASE("names of profiles") {
+  CHECK(profile_name("NVIDIA H100 80GB HBM3") == "nvidia-h100-80gb-hbm3");
+  CHECK(profile_name("Intel(R) Xeon(R) CPU @ 2.20GHz") == "intel-r-xeon-r-cpu-2-20ghz");
+  CHECK(profile_name("  ") == "device");
+}

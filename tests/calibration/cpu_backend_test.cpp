@@ -1,0 +1,108 @@
+// The CPU as a device: every operator that it offers runs, and the others say why not.
+
+#include "calibration/backend.h"
+#include "calibration/cpu_operations.hpp"
+#include "calibration/operators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+contend_operation operation_of(const OperatorInfo& info, const char* type, std::int64_t size) {
+  contend_operation out{};
+  out.name = info.name.data();
+  out.type = type;
+  out.dimensions = static_cast<int>(info.dimensions.size());
+  std::fill_n(out.shape, out.dimensions, size);
+  if (info.group == OperatorGroup::convolution) {
+    const std::array<std::int64_t, 10> shape{2, 3, 9, 8, 4, 3, 3, 2, 1, 1};
+    std::copy(shape.begin(), shape.end(), out.shape);
+  }
+  return out;
+}
+
+constexpr std::string_view kMissing[] = {"launch",
+                                         "launch_graph",
+                                         "attention_backward",
+                                         "batch_norm_backward",
+                                         "pooling",
+                                         "layer_norm_backward",
+                                         "softmax_backward",
+                                         "pooling_backward",
+                                         "embedding_backward"};
+
+bool expected(const OperatorInfo& info) {
+  if (info.group == OperatorGroup::transfer || info.group == OperatorGroup::collective ||
+      info.group == OperatorGroup::contention)
+    return false;
+  return std::find(std::begin(kMissing), std::end(kMissing), info.name) == std::end(kMissing);
+}
+
+}  // namespace
+
+TEST_CASE("every operator runs or says why not") {
+  const contend_backend& cpu = *contend_cpu_backend();
+  contend_device_info info{};
+  std::array<char, 128> message{};
+  REQUIRE(cpu.open(0, &info, message.data(), message.size()) == CONTEND_OK);
+  CHECK(info.name[0] != '\0');
+  CHECK(info.memory_bytes > 0);
+  CHECK(info.free_bytes > 0);
+  CHECK(info.multiprocessors >= 1);
+  CHECK(std::string_view{info.libraries}.starts_with("Eigen 3."));
+  for (const OperatorInfo& each : operators()) {
+    for (const std::int64_t size : {1, 8, 33}) {
+      const contend_operation operation = operation_of(each, "fp32", size);
+      void* prepared = nullptr;
+      message.fill('\0');
+      const contend_status status = cpu.prepare(&operation, &prepared, message.data(), message.size());
+      INFO(fmt::format("{} {}: {}", each.name, size, message.data()));
+      CHECK(status == (expected(each) ? CONTEND_OK : CONTEND_UNSUPPORTED));
+      if (status != CONTEND_OK) {
+        CHECK(message[0] != '\0');
+        continue;
+      }
+      double seconds = -1;
+      CHECK(cpu.run(prepared, 3, &seconds, message.data(), message.size()) == CONTEND_OK);
+      CHECK(seconds > 0);
+      cpu.release(prepared);
+    }
+  }
+  cpu.close();
+}
+
+TEST_CASE("a CPU has one device, fp32, and so much memory") {
+  const contend_backend& cpu = *contend_cpu_backend();
+  contend_device_info info{};
+  std::array<char, 128> message{};
+  CHECK(cpu.open(1, &info, message.data(), message.size()) == CONTEND_NO_DEVICE);
+  CHECK(std::string_view{message.data()} == "the CPU is device 0; there is no device 1");
+  contend_device_state state{};
+  CHECK(cpu.state(&state) == CONTEND_OK);
+  CHECK(state.throttled == 0);
+
+  const OperatorInfo& gemm = *find_operator("gemm");
+  CHECK(cpu::make_ready(operation_of(gemm, "bf16", 8), 1e9).reason == "a CPU computes in fp32 here, not in bf16");
+  // 4 x 100^4 x 3 operands = 1.2e9 bytes, and as much again.
+  const contend_operation large = operation_of(gemm, "fp32", 100);
+  contend_operation wide = large;
+  wide.shape[0] = 10'000;
+  const cpu::ReadyOperation refused = cpu::make_ready(wide, 1e9);
+  CHECK(refused.status == CONTEND_OUT_OF_MEMORY);
+  CHECK(refused.reason == "it takes up to 2.4 GB, and 1.0 GB are free");
+  CHECK(cpu::make_ready(large, 1e9).status == CONTEND_OK);
+  contend_operation strange = large;
+  strange.name = "gem";
+  CHECK(cpu::make_ready(strange, 1e9).status == CONTEND_UNSUPPORTED);
+  strange = large;
+  strange.dimensions = 3;
+  CHECK(cpu::make_ready(strange, 1e9).status == CONTEND_FAILED);
+}

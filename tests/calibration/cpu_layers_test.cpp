@@ -1,0 +1,192 @@
+// What the CPU back end computes, against loops that follow the definition word for word.
+
+#include "calibration/cpu_kernels.hpp"
+#include "sim/random_stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+using namespace contend::cpu;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats drawn(std::size_t count, std::string_view name) {
+  RandomStream stream{7, name};
+  Floats out(count);
+  for (float& each : out) each = static_cast<float>(stream.uniform(-1, 1));
+  return out;
+}
+
+double to_double(float value) {
+  return static_cast<double>(value);
+}
+
+double worst(const Floats& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  double out = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) out = std::max(out, std::abs(to_double(a[i]) - b[i]));
+  return out;
+}
+
+/// The three passes of a convolution, by its definition.
+struct PlainConvolution {
+  std::vector<double> out, in_gradient, weight_gradient;
+
+  PlainConvolution(const ConvolutionShape& s, const Floats& in, const Floats& weights, const Floats& out_gradient)
+      : out(s.batch * s.out_channels * s.positions()), in_gradient(in.size()), weight_gradient(weights.size()) {
+    for (std::size_t b = 0; b < s.batch; ++b)
+      for (std::size_t o = 0; o < s.out_channels; ++o)
+        for (std::size_t oy = 0; oy < s.out_height(); ++oy)
+          for (std::size_t ox = 0; ox < s.out_width(); ++ox)
+            for (std::size_t c = 0; c < s.in_channels; ++c)
+              for (std::size_t ky = 0; ky < s.kernel_height; ++ky)
+                for (std::size_t kx = 0; kx < s.kernel_width; ++kx) {
+                  const auto y = static_cast<long>(oy * s.stride + ky) - static_cast<long>(s.pad_height);
+                  const auto x = static_cast<long>(ox * s.stride + kx) - static_cast<long>(s.pad_width);
+                  if (y < 0 || x < 0 || y >= static_cast<long>(s.height) || x >= static_cast<long>(s.width)) continue;
+                  const std::size_t i = ((b * s.in_channels + c) * s.height + static_cast<std::size_t>(y)) * s.width +
+                                        static_cast<std::size_t>(x);
+                  const std::size_t w = ((o * s.in_channels + c) * s.kernel_height + ky) * s.kernel_width + kx;
+                  const std::size_t r = ((b * s.out_channels + o) * s.out_height() + oy) * s.out_width() + ox;
+                  out[r] += to_double(in[i]) * to_double(weights[w]);
+                  in_gradient[i] += to_double(out_gradient[r]) * to_double(weights[w]);
+                  weight_gradient[w] += to_double(out_gradient[r]) * to_double(in[i]);
+                }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a convolution worked out by hand") {
+  // 1 2 3      1 0            1 x 1 + 1 x 5 = 6    2 + 6 = 8
+  // 4 5 6  by  0 1  without padding:  4 + 8 = 12           5 + 9 = 14
+  // 7 8 9
+  const ConvolutionShape s{1, 1, 3, 3, 1, 2, 2, 1, 0, 0};
+  Floats out(4), scratch(16);
+  convolve(s, Floats{1, 2, 3, 4, 5, 6, 7, 8, 9}, Floats{1, 0, 0, 1}, out, scratch);
+  CHECK(out == Floats{6, 8, 12, 14});
+}
+
+TEST_CASE("convolutions and their gradients are those of the definition") {
+  for (const ConvolutionShape& s :
+       {ConvolutionShape{2, 3, 8, 9, 4, 3, 3, 1, 1, 1}, ConvolutionShape{1, 2, 11, 11, 3, 5, 5, 2, 2, 2},
+        ConvolutionShape{3, 4, 7, 7, 5, 1, 1, 2, 0, 0}, ConvolutionShape{2, 2, 6, 10, 3, 1, 7, 1, 0, 3},
+        ConvolutionShape{1, 3, 5, 5, 2, 3, 3, 3, 2, 2}}) {
+    const Floats in = drawn(s.batch * s.in_channels * s.height * s.width, "in");
+    const Floats weights = drawn(s.out_channels * s.window(), "weights");
+    const Floats out_gradient = drawn(s.batch * s.out_channels * s.positions(), "out");
+    const PlainConvolution plain{s, in, weights, out_gradient};
+    Floats out(out_gradient.size(), 99), in_gradient(in.size(), 99), weight_gradient(weights.size(), 99);
+    Floats scratch(s.window() * s.positions());
+    convolve(s, in, weights, out, scratch);
+    convolve_input_gradient(s, out_gradient, weights, in_gradient, scratch);
+    convolve_weight_gradient(s, in, out_gradient, weight_gradient, scratch);
+    INFO(fmt::format("{} x {} by {} x {}, stride {}", s.height, s.width, s.kernel_height, s.kernel_width, s.stride));
+    CHECK(worst(out, plain.out) < 1e-5);
+    CHECK(worst(in_gradient, plain.in_gradient) < 1e-5);
+    CHECK(worst(weight_gradient, plain.weight_gradient) < 1e-4);
+  }
+}
+
+TEST_CASE("attention is softmax(Q K^T / sqrt(d)) V, in whole blocks and not") {
+  for (const std::size_t sequence : {std::size_t{5}, kQueryBlock, kQueryBlock + 9}) {
+    const std::size_t heads = 3, size = 8, all = heads * sequence * size;
+    const Floats q = drawn(all, "q"), k = drawn(all, "k"), v = drawn(all, "v");
+    std::vector<double> expected(all);
+    for (std::size_t h = 0; h < heads; ++h)
+      for (std::size_t i = 0; i < sequence; ++i) {
+        const std::size_t row = (h * sequence + i) * size;
+        std::vector<double> weights(sequence);
+        double sum = 0;
+        for (std::size_t j = 0; j < sequence; ++j) {
+          double score = 0;
+          for (std::size_t d = 0; d < size; ++d)
+            score += to_double(q[row + d]) * to_double(k[(h * sequence + j) * size + d]);
+          weights[j] = std::exp(score / std::sqrt(8.0));
+          sum += weights[j];
+        }
+        for (std::size_t j = 0; j < sequence; ++j)
+          for (std::size_t d = 0; d < size; ++d)
+            expected[row + d] += weights[j] / sum * to_double(v[(h * sequence + j) * size + d]);
+      }
+    Floats out(all), scratch(2 * std::min(kQueryBlock, sequence) * sequence);
+    attend(heads, sequence, size, q, k, v, out, scratch);
+    CHECK(worst(out, expected) < 1e-5);
+  }
+}
+
+TEST_CASE("softmax, small and shifted") {
+  // Weights e^0, e^0, e^ln 2: 1/4, 1/4, 1/2; a large shift changes nothing.
+  const float two = std::log(2.0F);
+  Floats out(6);
+  softmax(3, Floats{0, 0, two, 80, 80, 80 + two}, out);
+  for (const std::size_t row : {std::size_t{0}, std::size_t{3}}) {
+    CHECK(to_double(out[row]) == doctest::Approx(0.25).epsilon(1e-4));
+    CHECK(to_double(out[row + 2]) == doctest::Approx(0.5).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("normalizations") {
+  // A row 1, 3: mean 2, variance 1. A row 0, 10: mean 5, variance 25.
+  Floats out(4);
+  layer_norm(2, Floats{1, 3, 0, 10}, Floats{2, 1}, Floats{0.5, 0}, out);
+  CHECK(worst(out, {-2 + 0.5, 1, -2 + 0.5, 1}) < 1e-4);
+  // Two images of 2 channels at 2 places. Channel 0: 1 3 | 5 7, mean 4, variance (9 + 1 + 1 + 9) / 4 = 5.
+  // Channel 1: all 2, so only the shift is left.
+  Floats images(8);
+  batch_norm(2, 2, Floats{1, 3, 2, 2, 5, 7, 2, 2}, Floats{1, 1}, Floats{0, 0.25}, images);
+  const double unit = 1 / std::sqrt(5.0);
+  CHECK(worst(images, {-3 * unit, -unit, 0.25, 0.25, unit, 3 * unit, 0.25, 0.25}) < 1e-5);
+}
+
+TEST_CASE("element by element") {
+  Floats out(3);
+  relu(Floats{-1, 0, 2}, out);
+  CHECK(out == Floats{0, 0, 2});
+  add(Floats{1, 2, 3}, Floats{10, 20, 30}, out);
+  CHECK(out == Floats{11, 22, 33});
+  for (const std::size_t count : {std::size_t{1}, std::size_t{16}, std::size_t{100}}) {
+    Floats values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+    CHECK(to_double(add_up(values)) == static_cast<double>(count * (count - 1) / 2));
+  }
+  Floats rows(4);
+  look_up(2, Floats{0, 1, 10, 11, 20, 21}, std::vector<std::int64_t>{2, 0}, rows);
+  CHECK(rows == Floats{20, 21, 0, 1});
+}
+
+TEST_CASE("a step of SGD with momentum") {
+  // v = 0.9 x 1 + 2 = 2.9; w = 5 - 0.1 x 2.9 = 4.71.
+  for (const auto step : {sgd, sgd_fused}) {
+    Floats velocity{1, 0}, weights{5, 5};
+    step({.rate = 0.1F, .momentum = 0.9F}, Floats{2, 0}, velocity, weights);
+    CHECK(worst(velocity, {2.9, 0}) < 1e-6);
+    CHECK(worst(weights, {4.71, 5}) < 1e-6);
+  }
+}
+
+TEST_CASE("a step of Adam") {
+  // First step: the corrected mean is the gradient, the corrected square its square, so a weight moves by the rate.
+  const Adam rule{.rate = 0.01F};
+  Floats mean(2), square(2), weights{1, 1}, scratch(2);
+  adam(rule, Floats{3, -0.5}, mean, square, weights, scratch);
+  CHECK(worst(weights, {0.99, 1.01}) < 1e-5);
+  CHECK(worst(mean, {0.3, -0.05}) < 1e-6);
+  CHECK(worst(square, {0.009, 0.00025}) < 1e-6);
+  // Fused or not, from any state.
+  const Floats gradient = drawn(50, "gradient");
+  Floats m1 = drawn(50, "mean"), s1(50, 0.3F), w1 = drawn(50, "weights"), more(50);
+  Floats m2 = m1, s2 = s1, w2 = w1;
+  adam({.step = 10}, gradient, m1, s1, w1, more);
+  adam_fused({.step = 10}, gradient, m2, s2, w2);
+  CHECK(worst(w1, {w2.begin(), w2.end()}) < 1e-6);
+  CHECK(worst(m1, {m2.begin(), m2.end()}) < 1e-6);
+  CHECK(worst(s1, {s2.begin(), s2.end()}) < 1e-6);
+}

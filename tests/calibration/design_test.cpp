@@ -1,0 +1,94 @@
+// What is measured: every operator, sound shapes, those of real layers among them.
+
+#include "calibration/design.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr std::int64_t kGiga = std::int64_t{1} << 30;
+
+const DesignedTable& table_of(const std::vector<DesignedTable>& all, std::string_view name, DataType type) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const auto& each) { return each.info->name == name && each.type == type; });
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+bool has(const DesignedTable& table, const OperatorShape& shape) {
+  return std::find(table.shapes.begin(), table.shapes.end(), shape) != table.shapes.end();
+}
+
+}  // namespace
+
+TEST_CASE("every operator in every type is designed for, in order, by sound shapes that ascend in work") {
+  for (const auto mode : {CalibrationMode::quick, CalibrationMode::full}) {
+    const std::vector<DesignedTable> all = design({.mode = mode, .memory_bytes = 80 * kGiga, .devices = 8}, {});
+    std::size_t i = 0;
+    for (const OperatorInfo& info : operators())
+      for (const DataType type : info.types) {
+        REQUIRE(i < all.size());
+        const DesignedTable& table = all[i++];
+        INFO(fmt::format("{} {} {}", to_string(mode), info.name, to_string(type)));
+        CHECK(table.info == &info);
+        CHECK(table.type == type);
+        CHECK(table.skipped.empty());
+        CHECK(table.shapes.size() >= 2);
+        std::pair last{-1.0, -1.0};
+        for (const OperatorShape& shape : table.shapes) {
+          CHECK(shape.size() == info.dimensions.size());
+          for (std::size_t d = 0; d < shape.size(); ++d)
+            CHECK(shape[d] >= (info.dimensions[d].starts_with("pad_") ? 0 : 1));
+          const OperatorWork work = info.work(shape, type);
+          CHECK(std::pair{work.flops, work.bytes} >= last);
+          last = {work.flops, work.bytes};
+        }
+        std::vector<OperatorShape> sorted = table.shapes;
+        std::sort(sorted.begin(), sorted.end());
+        CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
+      }
+    CHECK(i == all.size());
+  }
+}
+
+TEST_CASE("layers of networks are measured as they are") {
+  const auto quick = design({.mode = CalibrationMode::quick, .memory_bytes = 80 * kGiga}, {});
+  // conv1 of ResNet-50 at batch 32; the feed-forward layer of BERT-Base at 8 x 128 tokens.
+  const OperatorShape conv1{32, 3, 224, 224, 64, 7, 7, 2, 3, 3};
+  CHECK(has(table_of(quick, "convolution", DataType::fp16), conv1));
+  CHECK(has(table_of(quick, "convolution_weight_gradient", DataType::fp16), conv1));
+  // Nothing needs the gradient of an image.
+  CHECK_FALSE(has(table_of(quick, "convolution_input_gradient", DataType::fp16), conv1));
+  CHECK(has(table_of(quick, "gemm", DataType::tf32), {1, 1024, 3072, 768}));
+  const auto full = design({.mode = CalibrationMode::full, .memory_bytes = 80 * kGiga}, {});
+  CHECK(full.size() == quick.size());
+  CHECK(has(table_of(full, "convolution", DataType::fp32), conv1));
+  CHECK(has(table_of(full, "convolution", DataType::fp32), {32, 64, 224, 224, 64, 3, 3, 1, 1, 1}));  // VGG-16
+}
+
+TEST_CASE("no operation takes more than a quarter of the memory") {
+  const auto all = design({.mode = CalibrationMode::full, .memory_bytes = kGiga}, {});
+  for (const DesignedTable& table : all)
+    for (const OperatorShape& shape : table.shapes) CHECK(table.info->work(shape, table.type).bytes <= 0.25 * kGiga);
+  const auto tiny = design({.mode = CalibrationMode::quick, .memory_bytes = 1000}, {});
+  CHECK(table_of(tiny, "copy", DataType::fp32).skipped == "the device has too little memory");
+}
+
+TEST_CASE("groups and numbers of devices") {
+  const OperatorGroup wanted[] = {OperatorGroup::collective, OperatorGroup::memory};
+  const auto one = design({.memory_bytes = kGiga, .devices = 1}, wanted);
+  REQUIRE(one.size() == 8);
+  CHECK(one[0].info->name == "copy");
+  CHECK(one[7].skipped == "needs two devices");
+  const auto three = design({.mode = CalibrationMode::full, .memory_bytes = kGiga, .devices = 3}, wanted);
+  const DesignedTable& reduce = table_of(three, "nccl_all_reduce", DataType::fp32);
+  CHECK(has(reduce, {1 << 20, 2}));
+  CHECK(has(reduce, {1 << 20, 3}));
+}

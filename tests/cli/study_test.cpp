@@ -1,0 +1,232 @@
+// `contend run` on the study of one iteration: --explain, its files, and factors of convergence.
+#include "tests/cli/program.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kOverlapStudy =
+    "schema_version: 1\n"
+    "name: study\n"
+    "network: {nic: 10Gbps, alpha: 50us}\n"
+    "overlap:\n"
+    "  model: resnet18\n"
+    "  workers: [4]\n"
+    "  fusion: [bsp, dear]\n"
+    "  compression: [none, top-k, onebit-adam]\n";
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("every message of a study is explained, as text, JSON and a file") {
+  const Workplace here;
+  here.write("study.yaml", kOverlapStudy);
+  const Outcome text = here.contend("run study.yaml --explain");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "4 workers, bsp: messages in the order"));
+  CHECK(contains(text.out, "4 workers, onebit-adam with bsp, phase 1 (15 % of the iterations)"));
+  CHECK(contains(text.out, "4 workers, onebit-adam with bsp, phase 2 (85 % of the iterations)"));
+  CHECK(contains(text.out, "decompress [ms]"));
+  CHECK_FALSE(contains(text.out, "top-k with dear, phase"));  // refused above
+  CHECK_FALSE(contains(here.contend("run study.yaml").out, "decompress"));
+
+  const Outcome json = here.contend("run study.yaml --explain --json");
+  CHECK(json.code == 0);
+  CHECK(contains(json.out, "\"phases\""));
+  CHECK(contains(json.out, "\"decompress_s\""));
+  CHECK_FALSE(contains(here.contend("run study.yaml --json").out, "\"phases\""));
+
+  CHECK(here.contend("run study.yaml --explain -q -o out").code == 0);
+  const std::string csv = here.read("out/overlap-messages.csv");
+  CHECK(csv.starts_with("workers,compression,policy,phase,share,message,gradients,dense_bytes,"));
+  // bsp: one message of none and top-k, and of each phase of onebit-adam; dear: some of none.
+  CHECK(lines(csv) > 6);
+  CHECK(contains(csv, "\n4,onebit-adam,bsp,2,0.85,"));
+  CHECK(here.contend("run study.yaml -q -o plain").code == 0);
+  CHECK_FALSE(std::filesystem::exists(here.path("plain/overlap-messages.csv")));
+}
+
+TEST_CASE("a cluster has no messages of an iteration to explain") {
+  const Workplace here;
+  here.write("jobs.yaml", "schema_version: 1\nworkload: {generate: {sizes: {1: 2}}}\n");
+  const Outcome outcome = here.contend("run jobs.yaml --explain");
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "contend explain"));
+}
+
+TEST_CASE("progress is a column where somebody gave a factor, and an empty field where not") {
+  const Workplace here;
+  here.write("study.yaml", kOverlapStudy);
+  CHECK_FALSE(contains(here.contend("run study.yaml").out, "progress"));
+  here.write("factor.yaml", std::string{kOverlapStudy} +
+                                "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n");
+  const Outcome text = here.contend("run factor.yaml -o out");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "progress [ms]"));
+  const std::string csv = here.read("out/overlap.csv");
+  CHECK(contains(csv, ",progress_s,"));
+  const std::size_t adam = csv.find("\n4,onebit-adam,bsp,");
+  REQUIRE(adam != std::string::npos);
+  CHECK(contains(csv.substr(adam, csv.find('\n', adam + 1) - adam), ",,"));
+  CHECK(contains(here.contend("run factor.yaml --json").out, "\"progress_s\": null"));
+}
+
+TEST_CASE("a sweep over methods keeps the factor of each") {
+  const Workplace here;
+  here.write("sweep.yaml", std::string{kOverlapStudy} +
+                               "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n"
+                               "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
+  const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
+  REQUIRE_MESSAGE(swept.code == 0, swept.err);
+  const Outcome rows =
+      here.contend("results store.sqlite --metric iteration_s,progress_s --group-by overlap.compression");
+  REQUIRE_MESSAGE(rows.code == 0, rows.err);
+  // Means over both networks: none 100 % and top-k 200 % of the iteration, no factor for onebit-adam.
+  const auto figures = [&](const std::string& method) {
+    const std::size_t at = rows.out.find("\n" + method);
+    REQUIRE(at != std::string::npos);
+    std::istringstream line{rows.out.substr(at + 1, rows.out.find('\n', at + 1) - at - 1)};
+    std::string name, runs, iteration, progress;
+    line >> name >> runs >> iteration >> progress;
+    return std::pair{iteration, progress};
+  };
+  CHECK(figures("none").first == figures("none").second);
+  CHECK(std::stod(figures("top-k").second) / std::stod(figures("top-k").first) == doctest::Approx(2).epsilon(1e-3));
+  CHECK(figures("onebit-adam").second == "-");
+}
+
+TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of workers") {
+  const Workplace here;
+  here.write("study.yaml", kOverlapStudy);
+  CHECK(here.contend("run study.yaml -q -o out --set overlap.workers=[2,8]").code == 0);
+  const Outcome drawn = here.contend("report out --svg figures");
+  REQUIRE_MESSAGE(drawn.code == 0, drawn.err);
+  CHECK(drawn.out == "figures/iteration-2-workers.svg\nfigures/iteration-8-workers.svg\n");
+  const std::string svg = here.read("figures/iteration-8-workers.svg");
+  // Four rows (dear refuses top-k and onebit-adam): a part of computing each, of exposed communication most.
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = svg.find(part); at != std::string::npos; at = svg.find(part, at + 1)) ++found;
+    return found;
+  };
+  CHECK(count("fill=\"#0072b2\"") == 1 + 4);
+  CHECK(count("fill=\"#d55e00\"") == 1 + 2);
+  CHECK(contains(svg, ">onebit-adam, bsp</text>"));
+  CHECK(here.contend("report out").out == "out/iteration-2-workers.svg\nout/iteration-8-workers.svg\n");
+  CHECK(here.contend("report out -o page.html").code == 2);
+  CHECK(here.contend("report out --seed 1").code == 2);
+  here.write("out/overlap.csv", "workers,compression,policy,compute_s,compression_s,exposed_communication_s\n");
+  CHECK(contains(here.contend("report out").err, "nothing to draw"));
+}
+
+TEST_CASE("two studies are compared iteration by iteration") {
+  const Workplace here;
+  here.write("study.yaml", kOverlapStudy);
+  CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
+  const Outcome text = here.contend("compare slow study.yaml");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "change [%]"));
+  CHECK(contains(text.out, "onebit-adam  bsp"));
+  const Outcome same = here.contend("compare study.yaml study.yaml --set-new 'overlap.compression=[none, fp16]'");
+  CHECK(contains(same.out, "+0.00"));
+  CHECK(contains(same.out, "only in BASE: 4 workers, top-k, bsp"));
+  CHECK(contains(same.out, "only in NEW: 4 workers, fp16, bsp"));
+  CHECK(contains(here.contend("compare slow study.yaml --json").out, "\"exposed_communication_s\""));
+  // A progress line says nothing before a second has passed, and never changes what is printed.
+  const Outcome shown = here.contend("compare slow study.yaml --progress always");
+  CHECK(shown.code == 0);
+  CHECK(shown.out == text.out);
+  CHECK(here.contend("run study.yaml --progress always").code == 0);
+  CHECK(here.contend("compare slow study.yaml --progress sometimes").code == 2);
+  CHECK(here.contend("compare slow study.yaml -q").out.empty());
+  CHECK(here.contend("compare slow study.yaml --repeat 3").code == 3);
+  CHECK(here.contend("compare slow slow --repeat 3").code == 2);
+  CHECK(here.contend("compare slow study.yaml --worst 3").code == 2);
+  CHECK(here.contend("compare slow study.yaml --significant --fail-if 'iteration > 1%'").code == 2);
+  CHECK(here.contend("compare slow study.yaml --set-new overlap.workers=[8]").code == 3);  // nothing in common
+}
+
+TEST_CASE("rules about two studies hold if they do for any iteration") {
+  const Workplace here;
+  here.write("study.yaml", kOverlapStudy);
+  CHECK(here.contend("run study.yaml -q -o fast").code == 0);
+  CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
+  const Outcome worse = here.contend(
+      "compare fast slow --fail-if 'iteration > 1%' --fail-if 'throughput_per_s < -99%' --junit j.xml --markdown m.md");
+  CHECK(worse.code == 1);
+  CHECK(contains(worse.out, "FAIL  iteration > 1%: iteration changed by +"));
+  CHECK(contains(worse.out, " (at worst: 4 workers, "));
+  CHECK(contains(worse.out, "ok    throughput_per_s < -99%: throughput changed by -"));
+  CHECK(contains(here.read("j.xml"), "tests=\"2\" failures=\"1\""));
+  CHECK(contains(here.read("m.md"), "### contend compare: **1 of 2 rules failed**"));
+  CHECK(contains(here.read("m.md"), "| 4 | none | bsp | "));
+  // The other way round everything is faster; nothing changed is no regression either.
+  CHECK(here.contend("compare slow fast --fail-if 'iteration_s > 0%' --fail-if 'exposed_communication > 0s'").code ==
+        0);
+  CHECK(here.contend("compare fast study.yaml --fail-if 'iteration > 0%' --fail-if 'messages > 0'").code == 0);
+  const Outcome quiet = here.contend("compare fast slow -q --fail-if 'exposed_communication > 1ms'");
+  CHECK(quiet.code == 1);
+  CHECK(quiet.out.empty());
+  CHECK(contains(quiet.err, "contend: failed: exposed_communication > 1ms: exposed_communication changed by +"));
+  CHECK(contains(here.contend("compare fast slow --json --fail-if 'iteration > 1%'").out, "\"failed\": true"));
+  // onebit-adam has no factor, so no progress.
+  const Outcome none = here.contend("compare fast slow --fail-if 'progress > 1%'");
+  CHECK(none.code == 1);
+  CHECK(contains(none.out, "FAIL  progress > 1%: progress has no value in BASE (4 workers, "));
+  const Outcome jobs = here.contend("compare fast slow --fail-if 'avg_jct > 1%'");
+  CHECK(jobs.code == 3);
+  CHECK(contains(jobs.err, "unknown metric \"avg_jct\"; one of iteration, compute, "));
+  CHECK(contains(here.contend("compare fast slow --fail-if 'iteratoin > 1%'").err, "did you mean \"iteration\"?"));
+}
+
+TEST_CASE("one map of factors serves a grid over methods") {
+  const Workplace here;
+  here.write("sweep.yaml", std::string{kOverlapStudy} +
+                               "  iterations_to_target: {top-k: 2, onebit-adam: 1.5, source: our own run}\n"
+                               "sweep: {grid: {overlap.compression: [none, top-k, fp16]}}\n");
+  const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
+  REQUIRE_MESSAGE(swept.code == 0, swept.err);
+  CHECK(swept.err.empty());
+  const Outcome rows = here.contend("results store.sqlite --metric progress_s --group-by overlap.compression");
+  CHECK(contains(rows.out, "fp16"));
+  CHECK(here.contend("results store.sqlite --rows --csv rows.csv").code == 0);
+  CHECK(lines(here.read("rows.csv")) == 1 + 3);
+}
+
+TEST_CASE("what can't be done at all names file, line and key; a reason that several share is said once") {
+  const Workplace here;
+  here.write("study.yaml", kOverlapStudy);
+  const Outcome outcome = here.contend("run study.yaml --set overlap.fusion=[dear] --set overlap.compression=[top-k]");
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.err, "--set: overlap.compression: nothing of this study can be done here: top-k "));
+  const Outcome some = here.contend("run study.yaml");
+  CHECK(some.code == 0);
+  CHECK(contains(some.out, "top-k with dear, onebit-adam with dear: not here: "));
+}
+
+TEST_CASE("a batch that a file of layer times contradicts is told where it stands, by every verb") {
+  const Workplace here;
+  here.write("times.csv", "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
+  const std::string study = "schema_version: 1\nname: s\noverlap: {layers: times.csv, fusion: [bsp]";
+  here.write("s.yaml", study + ", batch: 3}\n");
+  const std::string place = "s.yaml:3:52: overlap.batch: times.csv: a file in format timed-layers says itself";
+  for (const char* verb : {"check s.yaml", "run s.yaml", "show s.yaml --layers", "compare s.yaml s.yaml"}) {
+    const Outcome outcome = here.contend(verb);
+    CHECK(outcome.code == 3);
+    CHECK_MESSAGE(contains(outcome.err, place), outcome.err);
+  }
+  here.write("sweep.yaml", study + "}\nsweep: {grid: {overlap.batch: [3]}}\n");
+  const Outcome swept = here.contend("sweep sweep.yaml");
+  CHECK(swept.code == 4);
+  CHECK_MESSAGE(contains(swept.err, "sweep.yaml:4:32: overlap.batch: times.csv: "), swept.err);
+}

@@ -1,0 +1,168 @@
+#include "network/max_min_rates.hpp"
+#include "tests/effort.hpp"
+
+#include "tests/network/random_flows.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+FlowDemand over(std::initializer_list<std::uint32_t> links, double weight = 1, double cap = 0) {
+  FlowDemand flow;
+  for (const std::uint32_t l : links) flow.links.push_back({LinkId{l}, 1});
+  flow.weight = weight;
+  flow.cap = cap;
+  return flow;
+}
+
+std::vector<double> incrementally(const std::vector<double>& capacities, const std::vector<FlowDemand>& flows) {
+  MaxMinRates shares{capacities};
+  std::vector<FlowId> ids;
+  for (const FlowDemand& flow : flows) ids.push_back(shares.add(flow.links, flow.weight, flow.cap));
+  shares.solve();
+  std::vector<double> rates;
+  for (const FlowId id : ids) rates.push_back(shares.rate(id));
+  return rates;
+}
+
+void check_rates(const std::vector<double>& capacities, const std::vector<FlowDemand>& flows,
+                 const std::vector<double>& expected) {
+  const auto filled = max_min_rates(capacities, flows);
+  const auto swept = incrementally(capacities, flows);
+  for (std::size_t f = 0; f < flows.size(); ++f) {
+    CHECK(filled[f] == doctest::Approx(expected[f]).epsilon(1e-12));
+    CHECK(swept[f] == doctest::Approx(expected[f]).epsilon(1e-12));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("hand-worked max-min shares") {
+  // B = 4 is shared by f0 and f2: 2 each; f1 gets the rest of A = 10.
+  check_rates({10, 4}, {over({0, 1}), over({0}), over({1})}, {2, 8, 2});
+  // The line of Bertsekas and Gallager, figure 6.10: three links of 1, one flow over all, the last link with three
+  // more. Link 2: 1/4 each; link 0 and 1 give the rest, 3/4, to their own flow.
+  check_rates({1, 1, 1}, {over({0, 1, 2}), over({0}), over({1}), over({2}), over({2}), over({2})},
+              {0.25, 0.75, 0.75, 0.25, 0.25, 0.25});
+  // Weights 1 and 3 on 8: 2 and 6. A cap of 1 leaves 7 to the other.
+  check_rates({8}, {over({0}), over({0}, 3)}, {2, 6});
+  check_rates({8}, {over({0}, 1, 1), over({0}, 3)}, {1, 7});
+  // A dead link stops its flow, and the other has link 0 to itself.
+  check_rates({6, 0}, {over({0, 1}), over({0})}, {0, 6});
+  // A flow that puts twice its bytes on a link: 2 r + r = 9.
+  check_rates({9}, {FlowDemand{{{LinkId{0U}, 2}}, 1, 0}, over({0})}, {3, 3});
+  // Only a cap.
+  check_rates({}, {over({}, 1, 5)}, {5});
+}
+
+TEST_CASE("progressive filling is max-min fair on 10,000 random systems, and solving at once agrees") {
+  RandomStream random{7, "kkt"};
+  for (int i = 0; i < effort(10'000); ++i) {
+    const SystemShape shape = random_shape(random);
+    FlowSystem system{random_capacities(shape, random), {}};
+    for (int f = 0; f < shape.flows; ++f) system.flows.push_back(random_flow(shape, random));
+    const auto filled = max_min_rates(system.capacities, system.flows);
+    REQUIRE_MESSAGE(max_min_fault(system, filled).empty(), "system ", i, ": ", max_min_fault(system, filled));
+    const auto swept = incrementally(system.capacities, system.flows);
+    REQUIRE_MESSAGE(max_min_fault(system, swept).empty(), "system ", i, ": ", max_min_fault(system, swept));
+    for (std::size_t f = 0; f < filled.size(); ++f) REQUIRE(swept[f] == doctest::Approx(filled[f]).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("after any changes the incremental rates are those of filling from empty") {
+  const char* more = std::getenv("CONTEND_FAIR_SHARE_CASES");
+  const int cases = more != nullptr ? std::atoi(more) : effort(400);
+  RandomStream random{11, "changes"};
+  for (int i = 0; i < cases; ++i) {
+    SystemShape shape = random_shape(random);
+    shape.links = static_cast<int>(random.uniform_integer(1, 40));
+    FlowSystem system{random_capacities(shape, random), {}};
+    MaxMinRates shares{system.capacities};
+    MaxMinRates from_scratch{system.capacities};
+    std::vector<FlowId> ids;
+    std::vector<double> known;
+    for (int change = 0; change < 60; ++change) {
+      for (std::int64_t batch = random.uniform_integer(1, 3); batch > 0; --batch) {
+        const double what = random.uniform();
+        if (what < 0.55 || ids.empty()) {
+          system.flows.push_back(random_flow(shape, random));
+          const FlowDemand& flow = system.flows.back();
+          ids.push_back(shares.add(flow.links, flow.weight, flow.cap));
+          REQUIRE(from_scratch.add(flow.links, flow.weight, flow.cap) == ids.back());
+        } else if (what < 0.9) {
+          const auto gone =
+              static_cast<std::size_t>(random.uniform_integer(0, static_cast<std::int64_t>(ids.size()) - 1));
+          shares.remove(ids[gone]);
+          from_scratch.remove(ids[gone]);
+          ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(gone));
+          system.flows.erase(system.flows.begin() + static_cast<std::ptrdiff_t>(gone));
+        } else {
+          const LinkId link{static_cast<std::uint32_t>(random.uniform_integer(0, shape.links - 1))};
+          const double capacity = random_capacities(shape, random)[link.index()];
+          system.capacities[link.index()] = capacity;
+          shares.set_capacity(link, capacity);
+          from_scratch.set_capacity(link, capacity);
+        }
+      }
+      const auto changed = shares.solve();
+      // Who is not named as changed has the rate that it had.
+      known.resize(1000, -1);
+      for (const FlowId id : changed) known[id.index()] = shares.rate(id);
+      from_scratch.solve_all();
+      const auto expected = max_min_rates(system.capacities, system.flows);
+      for (std::size_t f = 0; f < ids.size(); ++f) {
+        REQUIRE(shares.rate(ids[f]) == doctest::Approx(expected[f]).epsilon(1e-9));
+        REQUIRE(from_scratch.rate(ids[f]) == doctest::Approx(expected[f]).epsilon(1e-9));
+        if (expected[f] > 0) REQUIRE(known[ids[f].index()] == shares.rate(ids[f]));
+        const LinkId bottleneck = shares.bottleneck(ids[f]);
+        if (bottleneck.valid()) {
+          REQUIRE(shares.load(bottleneck) == doctest::Approx(system.capacities[bottleneck.index()]).epsilon(1e-9));
+        } else {
+          REQUIRE(shares.rate(ids[f]) == doctest::Approx(system.flows[f].cap).epsilon(1e-9));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a change touches what it moves and no more") {
+  // 1000 pairs of flows, each pair on its own link of 2; a third flow on link 500 concerns its three flows alone.
+  const std::vector<double> capacities(1000, 2.0);
+  MaxMinRates shares{capacities};
+  for (std::uint32_t l = 0; l < 1000; ++l) {
+    for (int twice = 0; twice < 2; ++twice) shares.add(over({l}).links);
+  }
+  CHECK(shares.solve().size() == 2000);
+  const std::uint64_t before = shares.work().flows;
+  const FlowId third = shares.add(over({500}).links);
+  CHECK(shares.solve().size() == 3);
+  CHECK(shares.work().flows - before == 3);
+  CHECK(shares.rate(third) == doctest::Approx(2.0 / 3));
+  shares.remove(third);
+  CHECK(shares.solve().size() == 2);
+}
+
+TEST_CASE("the efficiency of a link falls with the number of flows") {
+  // 12 with one flow; with k flows and a penalty of 0.5: 12 k / (k + (k-1)/2): 12, 9.6, 9.
+  MaxMinRates shares{std::vector<double>{12}};
+  shares.set_efficiency(LinkId{0U}, {{}, 0.5});
+  const FlowId first = shares.add(over({0}).links);
+  shares.solve();
+  CHECK(shares.rate(first) == doctest::Approx(12));
+  const FlowId second = shares.add(over({0}).links);
+  shares.solve();
+  CHECK(shares.rate(second) == doctest::Approx(4.8));
+  shares.add(over({0}).links);
+  shares.solve();
+  CHECK(shares.rate(first) == doctest::Approx(3));
+  shares.remove(second);
+  shares.solve();
+  CHECK(shares.rate(first) == doctest::Approx(4.8));
+  CHECK(LinkEfficiency{{1.0, 0.9}, 0}.at(7) == doctest::Approx(0.9));
+}

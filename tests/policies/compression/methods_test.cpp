@@ -1,0 +1,237 @@
+#include "models/catalogue/catalogue.hpp"
+#include "models/overlap/engine_measurement.hpp"
+#include "models/overlap/iteration.hpp"
+#include "models/overlap/problem.hpp"
+#include "policies/registry.hpp"
+#include "sim/error.hpp"
+#include "tests/policies/fusion/random_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+using Given = std::vector<std::pair<std::string, ParameterValue>>;
+
+/// Four workers; a matrix of 40 x 10 in the upper layer, a vector of 50 and a matrix of 20 x 8 below, all fp32.
+OverlapProblem three_gradients() {
+  OverlapProblem problem;
+  problem.layers = {{"low", Time::microseconds(50), Time::microseconds(100)},
+                    {"high", Time::microseconds(50), Time::microseconds(100)}};
+  problem.gradients = {{1, Bytes{1600}, 40, 10}, {0, Bytes{200}, 50, 1}, {0, Bytes{640}, 20, 8}};
+  problem.workers = 4;
+  problem.cost = ExchangeCost::ring(4, {Time::microseconds(5), TimePerByte{1}, {}});
+  problem.kernels = v100_kernels();
+  return problem;
+}
+
+/// `all-gather 96, ...` of the collectives by which the whole gradient, 610 values, is sent as one group.
+std::string sent(std::string_view name, const Given& given = {}, int phase = 0) {
+  OverlapProblem problem = three_gradients();
+  const auto compressor = compression(name, given);
+  problem.phase = phase;
+  std::string text;
+  for (const ExchangeStage& stage : compressor->stages(problem, {0, 2})) {
+    CHECK((stage.collective || stage.duration > Time{}));
+    if (!stage.collective) continue;
+    if (!text.empty()) text += ", ";
+    text += stage.name + " " + std::to_string(stage.bytes.count());
+  }
+  return text;
+}
+
+struct Factors {
+  std::int64_t p = 0, q = 0, vectors = 0;
+};
+
+/// What a low-rank method sends of a network of the catalogue, in elements.
+Factors factors_of(std::string_view model, std::int64_t rank) {
+  TimedModel timed = roofline_times(build_model(*find_model(model), 0), *find_device("V100-SXM2"), 1);
+  OverlapProblem problem = overlap_problem(timed, 4, ExchangeCost::ring(4, {}));
+  problem.kernels = v100_kernels();
+  const auto power = compression("power-sgd", {{"rank", rank}});
+  const auto stages = power->stages(problem, {0, problem.gradients.size() - 1});
+  Factors factors;
+  for (const auto& each : problem.gradients) {
+    if (each.rows == 1 || each.columns == 1) factors.vectors += each.rows * each.columns;
+  }
+  factors.p = stages[1].bytes.count() / 4 - factors.vectors;
+  factors.q = stages[3].bytes.count() / 4;
+  return factors;
+}
+
+}  // namespace
+
+TEST_CASE("what each method sends of 610 values among 4 workers, by hand") {
+  CHECK(sent("fp16") == "all-reduce 1220");
+  // 1 % of 610 are 7 values, with their indices 56 bytes from each of 4 workers.
+  CHECK(sent("top-k", {{"density", 0.01}}) == "all-gather 224");
+  CHECK(sent("gaussian-k", {{"density", 0.01}}) == "all-gather 224");
+  CHECK(sent("ms-top-k", {{"density", 0.01}}) == "all-gather 224");
+  CHECK(sent("dgc", {{"density", 0.01}}) == "all-gather 224");
+  CHECK(sent("gtop-k", {{"density", 0.01}}) == "merge up 56, broadcast 56");
+  CHECK(sent("random-k", {{"density", 0.01}}) == "all-reduce 28");
+  // The same 7 weights on both sides, so no indices; all 610 to each neighbour.
+  CHECK(sent("saps") == "swap 28");
+  CHECK(sent("d-psgd") == "to the right 2440, to the left 2440");
+  // 610 bytes and ceil(610 / 512) = 2 norms, from each.
+  CHECK(sent("qsgd") == "all-gather 2472");
+  CHECK(sent("qsgd", {{"bits", std::int64_t{4}}}) == "all-gather 1252");
+  // Two bits a value: 153 bytes, and a scale. One: 77.
+  CHECK(sent("terngrad") == "all-gather 628");
+  CHECK(sent("sign-sgd") == "all-gather 308");
+  CHECK(sent("ef-sign-sgd") == "all-gather 324");
+  // Chunks of 153 values: 153 bytes and a range, four of them; as signs 20 bytes and a scale.
+  CHECK(sent("byte-grad") == "all-to-all 644, all-gather 644");
+  CHECK(sent("onebit-adam") == "all-reduce 2440");
+  CHECK(sent("onebit-adam", {}, 1) == "all-to-all 96, all-gather 96");
+  // Rank 4: P is 40 x 4 and 20 x 4, Q 10 x 4 and 8 x 4; the vector of 50 goes with P, in ACP-SGD with either.
+  CHECK(sent("power-sgd") == "all-reduce P 1160, all-reduce Q 288");
+  CHECK(sent("acp-sgd") == "all-reduce P 1160");
+  CHECK(sent("acp-sgd", {}, 1) == "all-reduce Q 488");
+  // No more than the smaller side of a matrix: 10 and 8.
+  CHECK(sent("power-sgd", {{"rank", std::int64_t{99}}}) == "all-reduce P 2440, all-reduce Q 656");
+}
+
+TEST_CASE("factors of low rank as derived from the architectures (in thousands of elements)") {
+  const auto thousands = [](std::int64_t n) { return std::llround(static_cast<double>(n) / 1000); };
+  const Factors resnet50 = factors_of("resnet50", 4);
+  CHECK(thousands(resnet50.p) == 110);
+  CHECK(thousands(resnet50.q) == 220);
+  CHECK(thousands(resnet50.vectors) == 54);
+  const Factors resnet152 = factors_of("resnet152", 4);
+  CHECK(thousands(resnet152.p) == 307);
+  CHECK(thousands(resnet152.q) == 678);
+  CHECK(thousands(resnet152.vectors) == 152);
+  const Factors base = factors_of("bert-base", 32);
+  CHECK(thousands(base.p) == 3696);
+  CHECK(thousands(base.q) == 2756);
+  CHECK(thousands(base.vectors) == 155);
+  const Factors large = factors_of("bert-large", 32);
+  CHECK(thousands(large.p) == 8137);
+  CHECK(thousands(large.q) == 7213);
+  CHECK(thousands(large.vectors) == 356);
+}
+
+TEST_CASE("phases: a warm-up, and P and Q in turn") {
+  CHECK(compression("onebit-adam", {{"warm_up", 0.25}})->phases() == std::vector<double>{0.25, 0.75});
+  CHECK(compression("acp-sgd")->phases() == std::vector<double>{0.5, 0.5});
+  // 1 / (w + (1 - w) / 16) of the volume in fp16 at w = 0.15 is 4.92; the abstract's "up to 5x".
+  OverlapProblem problem = three_gradients();
+  problem.gradients = {{1, Bytes{1'600'000}, 400'000, 1}, {0, Bytes{1'600'000}, 400'000, 1}};
+  const auto compressor = compression("onebit-adam");
+  std::vector<double> bytes;
+  for (problem.phase = 0; problem.phase < 2; ++problem.phase) {
+    double ns = 0;
+    for (const ExchangeStage& stage : compressor->stages(problem, {0, 1})) {
+      if (stage.collective) ns += stage.bytes.to_double() * problem.cost.of(*stage.collective).beta.ns_per_byte();
+    }
+    bytes.push_back(ns);
+  }
+  const double reduction = bytes[0] / 2 / (0.15 * bytes[0] / 2 + 0.85 * bytes[1]);  // the reference sends fp16
+  CHECK(reduction == doctest::Approx(1 / (0.15 + 0.85 / 16)).epsilon(1e-3));
+}
+
+TEST_CASE("kernels before the first collective hold up the backward pass, those after it don't") {
+  OverlapProblem problem = three_gradients();
+  const auto compressor = compression("sign-sgd");
+  problem.method = compressor.get();
+  const IterationGraph graph = fusion("wfbp")->plan(problem).graph;
+  const auto op = [&](std::string_view begin) {
+    for (std::size_t i = 0; i < graph.ops().size(); ++i) {
+      if (graph.ops()[i].name.starts_with(begin)) return OpId{i};
+    }
+    return OpId{};
+  };
+  const auto depends = [&](OpId after, OpId before) {
+    return std::any_of(graph.dependencies().begin(), graph.dependencies().end(),
+                       [&](const Dependency& d) { return d.before == before && d.after == after && d.lag == 0; });
+  };
+  CHECK(depends(op("encode #0"), op("high backward")));
+  CHECK(depends(op("low backward"), op("encode #0")));
+  CHECK_FALSE(depends(op("low backward"), op("decode #0")));
+  CHECK(depends(op("decode #0"), op("all-gather #0")));
+}
+
+TEST_CASE("every method under every fusion policy: a sound graph, and the fast executor ends on the engine's ns") {
+  const std::vector<std::string> cut{"dear", "bytescheduler", "p3", "search"};
+  const std::vector<std::string> of_gradients{"horovod", "last-batch"};
+  for (const PolicyRow<CompressionMethod>& method : compression_policies()) {
+    if (method.name == "none" || method.name == "hierarchical" || method.name == "hitopk") continue;  // levels_test.cpp
+    for (const PolicyRow<FusionPolicy>& fusion : fusion_policies()) {
+      INFO(std::string{method.name}, " with ", std::string{fusion.name});
+      OverlapProblem problem = three_gradients();
+      const auto compressor = compression(method.name);
+      problem.method = compressor.get();
+      const auto policy = contend::test::fusion(fusion.name);
+      const bool refused = std::find(of_gradients.begin(), of_gradients.end(), fusion.name) != of_gradients.end() &&
+                           compressor->moment() != ExchangeMoment::gradients;
+      if (refused || std::find(cut.begin(), cut.end(), fusion.name) != cut.end()) {
+        CHECK_THROWS_AS(static_cast<void>(policy->plan(problem)), InputError);
+        continue;
+      }
+      for (std::size_t phase = 0; phase < compressor->phases().size(); ++phase) {
+        problem.phase = static_cast<int>(phase);
+        const IterationGraph graph = policy->plan(problem).graph;
+        graph.validate();
+        const SteadyState fast = steady_state(graph, problem.cost);
+        REQUIRE(fast.recurs);
+        SteadyStateOptions options;
+        options.iterations = fast.warm_up + fast.period;
+        const SteadyState engine = measure_in_engine(graph, problem.cost, 2, options);
+        REQUIRE(engine.ends.size() >= fast.ends.size());
+        CHECK(std::equal(fast.ends.begin(), fast.ends.end(), engine.ends.begin()));
+        CHECK(fast.iteration_ns >= static_cast<double>(graph.compute_per_rank(RoleId{0U}).ns()));
+      }
+    }
+  }
+}
+
+TEST_CASE("who meets whom: a ring, pairs over fast links, or anybody") {
+  CHECK(compression("top-k")->peers().kind == PeerRule::Kind::random);
+  CHECK(compression("d-psgd")->peers().kind == PeerRule::Kind::ring);
+  CHECK(compression("saps", {{"matched", false}})->peers().kind == PeerRule::Kind::random);
+  const PeerRule saps = compression("saps", {{"threshold_mbps", 80.0}, {"within", std::int64_t{7}}})->peers();
+  CHECK(saps.kind == PeerRule::Kind::matched);
+  CHECK(saps.threshold == ByteRate{1e7});
+  CHECK(saps.within == 7);
+}
+
+TEST_CASE("a ring of two has one neighbour") {
+  OverlapProblem problem = three_gradients();
+  problem.workers = 2;
+  CHECK(compression("d-psgd")->stages(problem, {0, 2}).size() == 2);
+}
+
+TEST_CASE("a method refuses what it can't work on") {
+  OverlapProblem halves = three_gradients();
+  halves.gradient_element_bytes = 2;
+  CHECK_THROWS_AS(static_cast<void>(compression("fp16")->stages(halves, {0, 2})), InputError);
+  OverlapProblem layers = three_gradients();
+  layers.gradients[1].rows = layers.gradients[1].columns = 0;  // several tensors
+  CHECK_THROWS_AS(static_cast<void>(compression("acp-sgd")->stages(layers, {0, 2})), InputError);
+  OverlapProblem shapeless = three_gradients();
+  for (auto& each : shapeless.gradients) {
+    each.rows = each.size.count() / 4;
+    each.columns = 1;
+  }
+  CHECK_THROWS_AS(static_cast<void>(compression("power-sgd")->stages(shapeless, {0, 2})), InputError);
+}
+
+TEST_CASE("a kernel takes the roofline's time, by hand") {
+  // V100-SXM2: 0.8 of 900 GB/s; 7.2 MB take 10 us, and 3 launches 15 us more.
+  CHECK(v100_kernels().of({7.2e6, 0, 3}) == Time::microseconds(25));
+  CHECK(KernelCosts(*find_device("V100-SXM2"), RooflineOptions{}, 4).of({7.2e6, 0, 3}) == Time::microseconds(55));
+  CHECK_THROWS_AS(KernelCosts(*find_device("V100-SXM2"), RooflineOptions{}, 0), InputError);
+}

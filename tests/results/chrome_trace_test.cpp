@@ -1,0 +1,149 @@
+#include "results/chrome_trace.hpp"
+
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+using namespace contend;
+namespace fs = std::filesystem;
+
+namespace {
+struct Span {
+  std::int64_t start = 0, end = 0;  // ns
+};
+using Lane = std::pair<std::int64_t, std::int64_t>;  // pid, tid
+
+std::int64_t number_after(const std::string& line, const std::string& key) {
+  return std::stoll(line.substr(line.find(key) + key.size()));
+}
+
+/// `"ts":12.345` is 12345 ns.
+std::int64_t ns_after(const std::string& line, const std::string& key) {
+  const std::size_t at = line.find(key) + key.size(), point = line.find('.', at);
+  return std::stoll(line.substr(at, point - at)) * 1000 + std::stoll(line.substr(point + 1, 3));
+}
+
+/// One event a line, as the writer has it.
+std::map<Lane, std::vector<Span>> spans_by_lane(const std::string& text) {
+  std::map<Lane, std::vector<Span>> lanes;
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string line = text.substr(at, end - at);
+    if (line.find("\"ph\":\"X\"") == std::string::npos) continue;
+    const std::int64_t start = ns_after(line, "\"ts\":");
+    lanes[{number_after(line, "\"pid\":"), number_after(line, "\"tid\":")}].push_back(
+        {start, start + ns_after(line, "\"dur\":")});
+  }
+  return lanes;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t times = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++times;
+  return times;
+}
+
+std::string temporary(const char* name) {
+  return (fs::temp_directory_path() / (std::to_string(::getpid()) + "-" + name)).string();
+}
+
+Op named(const char* name) {
+  Op op;
+  op.name = name;
+  return op;
+}
+
+TransferRequest all_reduce(std::uint32_t job, const std::vector<ServerId>& servers) {
+  TransferRequest request;
+  request.job = JobId{job};
+  request.bytes = Bytes{100};
+  request.ranks = 2;
+  request.servers = servers;
+  return request;
+}
+}  // namespace
+
+TEST_CASE("a timeline names its lanes and keeps nanoseconds") {
+  const std::string path = temporary("trace.json");
+  ChromeTrace trace{path, 2, 2};
+  trace.compute(GpuId{3u}, JobId{5u}, named("for\"ward"), 7, Time::nanoseconds(1'234'567),
+                Time::nanoseconds(2'000'001));
+  const std::vector<ServerId> both{ServerId{0u}, ServerId{1u}};
+  trace.transfer(all_reduce(5, both), named("gradients"), 7, Time{}, Time::microseconds(10));
+  CHECK_FALSE(fs::exists(path));  // until it is whole
+  trace.close();
+  const std::string text = read_file(path);
+  fs::remove(path);
+  CHECK(text.find("{\"ph\":\"X\",\"pid\":2,\"tid\":1,\"ts\":1234.567,\"dur\":765.434,\"cat\":\"compute\","
+                  "\"name\":\"job 5 for\\\"ward\",\"args\":{\"job\":5,\"iteration\":7}}") != std::string::npos);
+  CHECK(count(text, "\"name\":\"job 5 gradients\"") == 2);  // once for each server
+  for (const char* name : {"server0", "server1", "network", "GPU 0", "GPU 3", "server0/nic", "server1/nic"})
+    CHECK_MESSAGE(count(text, "{\"name\":\"" + std::string{name} + "\"}") == 1, name);
+}
+
+TEST_CASE("overlapping transfers never share a lane, and there are no more lanes than transfers overlap") {
+  std::mt19937 random{20261121};
+  std::vector<Span> transfers;
+  for (int i = 0; i < 500; ++i) {
+    const auto start = static_cast<std::int64_t>(random() % 10'000);
+    transfers.push_back({start, start + static_cast<std::int64_t>(random() % 200)});
+  }
+  std::sort(transfers.begin(), transfers.end(), [](Span a, Span b) { return a.end < b.end; });  // as a run reports them
+
+  const std::string path = temporary("lanes.json");
+  ChromeTrace trace{path, 1, 1};
+  const std::vector<ServerId> server{ServerId{0u}};
+  for (const Span& each : transfers)
+    trace.transfer(all_reduce(1, server), named("m"), 0, Time::nanoseconds(each.start), Time::nanoseconds(each.end));
+  trace.close();
+  auto lanes = spans_by_lane(read_file(path));
+  fs::remove(path);
+
+  std::size_t drawn = 0;
+  for (auto& [lane, spans] : lanes) {
+    drawn += spans.size();
+    std::sort(spans.begin(), spans.end(), [](Span a, Span b) {
+      return std::pair{a.start, a.end} < std::pair{b.start, b.end};
+    });
+    for (std::size_t i = 1; i < spans.size(); ++i) CHECK(spans[i - 1].end <= spans[i].start);
+  }
+  CHECK(drawn == transfers.size());
+  std::size_t most = 0;  // the largest overlap begins where some transfer starts
+  for (const Span& at : transfers)
+    most = std::max(most, static_cast<std::size_t>(std::count_if(transfers.begin(), transfers.end(), [&](Span s) {
+                      return (s.start <= at.start && at.start < s.end) || (s.start == at.start && s.end == at.end);
+                    })));
+  CHECK(lanes.size() <= most);
+}
+
+TEST_CASE("a name in .gz is compressed, and an unfinished timeline leaves nothing") {
+  const std::string path = temporary("trace.json.gz");
+  { const ChromeTrace abandoned{path, 1, 1}; }
+  CHECK_FALSE(fs::exists(path));
+  ChromeTrace trace{path, 1, 1};
+  for (int i = 0; i < 50'000; ++i)
+    trace.compute(GpuId{0u}, JobId{0u}, named("f"), i, Time::seconds(i), Time::seconds(i + 1));
+  trace.close();
+  CHECK(read_file(path).starts_with("\x1f\x8b"));
+  const gzFile file = ::gzopen(path.c_str(), "rb");
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  for (int n = 0; (n = ::gzread(file, buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  ::gzclose(file);
+  fs::remove(path);
+  CHECK(count(text, "\"ph\":\"X\"") == 50'000);
+  CHECK(text.ends_with("\n]}\n"));
+}

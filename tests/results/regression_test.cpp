@@ -1,0 +1,266 @@
+// Comparisons of two sides: pairs of seeds and of jobs, jobs that come and go, sides that can't be compared, and the
+// rules that make a comparison fail.
+#include "results/regression.hpp"
+
+#include "results/regression_rules.hpp"
+#include "sim/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+namespace contend {
+namespace {
+
+struct Ran {
+  const char* name;
+  int start_s, finish_s;  ///< both from a submission at 0; -1: not finished
+};
+
+/// A run of these jobs, each submitted at 0 and of one GPU.
+StoredReplica run_of(std::uint64_t seed, const std::vector<Ran>& jobs) {
+  Replica replica;
+  replica.seed = seed;
+  for (const Ran& each : jobs) {
+    JobResult job;
+    job.name = each.name;
+    job.gpus = 1;
+    job.iterations = 1;
+    job.state = each.finish_s < 0 ? JobState::queued : JobState::finished;
+    if (each.finish_s >= 0) {
+      job.start = Time::seconds(each.start_s);
+      job.finish = Time::seconds(each.finish_s);
+    }
+    replica.result.digest = replica.result.digest * 1'000 + static_cast<std::uint64_t>(each.finish_s + 1);
+    replica.result.jobs.push_back(job);
+  }
+  replica.result.gpus.resize(1);
+  replica.summary = summarise(replica.result);
+  return as_stored(replica);
+}
+
+StoredResults side(std::vector<StoredReplica> replicas) {
+  StoredResults results;
+  results.name = "s";
+  results.version = "1";
+  results.exit_state = "finished";
+  results.replicas = std::move(replicas);
+  return results;
+}
+
+std::string complaint_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const PairedChange& figure(const Regression& regression, const char* name) {
+  return regression.of(*find_metric(name)).change;
+}
+
+TEST_CASE("one seed: figures of the run, intervals over its jobs, and the jobs that changed most") {
+  // JCT: a 10 -> 12, b 20 -> 20, c 40 -> 30, d 30 -> 60. Means 25 and 30.5: 5.5 s more, 22%.
+  const StoredResults base = side({run_of(1, {{"a", 0, 10}, {"b", 5, 20}, {"c", 5, 40}, {"d", 0, 30}})});
+  const StoredResults other = side({run_of(1, {{"a", 0, 12}, {"b", 5, 20}, {"c", 5, 30}, {"d", 30, 60}})});
+  const Regression found = find_regression(base, other, 1);
+  CHECK(found.paired_over == PairedOver::jobs);
+  CHECK(found.pairs == 4);
+  CHECK(found.jobs == 4);
+  CHECK(found.slower_jobs == 2);
+  CHECK(found.faster_jobs == 1);
+  CHECK_FALSE(found.identical);
+  const PairedChange& jct = figure(found, "avg_jct");
+  CHECK(jct.base == 25);
+  CHECK(jct.other == 30.5);
+  CHECK(jct.difference == 5.5);
+  CHECK(jct.relative == doctest::Approx(0.22));
+  CHECK(jct.difference_95.low < 5.5);
+  CHECK(jct.difference_95.high > 5.5);
+  CHECK(figure(found, "avg_queueing").difference == 7.5);             // d waits 30 s longer
+  CHECK(figure(found, "max_jct").difference == doctest::Approx(20));  // 40 -> 60
+  CHECK_FALSE(figure(found, "max_jct").difference_95.exists());
+  CHECK_FALSE(figure(found, "makespan").difference_95.exists());
+  REQUIRE(found.slowest.size() == 1);
+  CHECK(found.slowest[0].job == "d");
+  CHECK(found.slowest[0].difference() == Time::seconds(30));
+  CHECK(found.slowest[0].relative() == 1);
+  REQUIRE(found.fastest.size() == 1);
+  CHECK(found.fastest[0].job == "c");
+  REQUIRE(found.notes.size() == 1);
+  CHECK(has(found.notes[0], "over its jobs, not over seeds"));
+}
+
+TEST_CASE("several seeds are the pairs") {
+  // Average JCT 10, 20, 30 -> 11, 22, 33.
+  const StoredResults base = side({run_of(1, {{"a", 0, 10}}), run_of(2, {{"a", 0, 20}}), run_of(3, {{"a", 0, 30}})});
+  const StoredResults other = side({run_of(1, {{"a", 0, 11}}), run_of(2, {{"a", 0, 22}}), run_of(3, {{"a", 0, 33}})});
+  const Regression found = find_regression(base, other, 5);
+  CHECK(found.paired_over == PairedOver::seeds);
+  CHECK(found.pairs == 3);
+  CHECK(figure(found, "avg_jct").relative_95.low == doctest::Approx(0.1));
+  CHECK(figure(found, "avg_jct").relative_95.high == doctest::Approx(0.1));
+  CHECK(found.slowest.size() == 3);
+  CHECK(found.slowest[0].seed == 3);
+  CHECK(found.fastest.empty());
+  REQUIRE(found.notes.size() == 1);
+  CHECK(has(found.notes[0], "3 seeds: the intervals are too narrow"));
+}
+
+TEST_CASE("seeds that decide nothing are one run, not certainty") {
+  const StoredResults base = side({run_of(1, {{"a", 0, 10}, {"b", 0, 20}}), run_of(2, {{"a", 0, 10}, {"b", 0, 20}})});
+  const StoredResults other = side({run_of(1, {{"a", 0, 12}, {"b", 0, 20}}), run_of(2, {{"a", 0, 12}, {"b", 0, 20}})});
+  const Regression found = find_regression(base, other, 5);
+  CHECK(found.paired_over == PairedOver::jobs);
+  CHECK(found.seeds.size() == 2);
+  CHECK(found.jobs == 2);
+  CHECK(figure(found, "avg_jct").difference_95.high > figure(found, "avg_jct").difference_95.low);
+  CHECK(has(found.notes.back(), "the seeds decide nothing"));
+}
+
+TEST_CASE("jobs that end, appear or vanish on one side only") {
+  const StoredResults base = side({run_of(1, {{"a", 0, 10}, {"b", 0, 20}, {"c", 0, -1}, {"old", 0, 1}})});
+  const StoredResults other = side({run_of(1, {{"new", 0, 5}, {"a", 0, 10}, {"b", 0, -1}, {"c", 0, 9}})});
+  const Regression found = find_regression(base, other, 5);
+  CHECK(found.jobs == 1);
+  REQUIRE(found.lost.size() == 1);
+  CHECK(found.lost[0].job == "b");
+  CHECK(found.lost[0].other == "queued");
+  REQUIRE(found.gained.size() == 1);
+  CHECK(found.gained[0].job == "c");
+  REQUIRE(found.only_in_base.size() == 1);
+  CHECK(found.only_in_base[0].job == "old");
+  REQUIRE(found.only_in_new.size() == 1);
+  CHECK(found.only_in_new[0].job == "new");
+  // The means are over other jobs than the common ones, so those can't give their interval.
+  CHECK_FALSE(figure(found, "avg_jct").difference_95.exists());
+  CHECK(has(found.notes.back(), "not the same jobs finished"));
+}
+
+TEST_CASE("identical sides, and another version of the program") {
+  StoredResults base = side({run_of(1, {{"a", 0, 10}})});
+  CHECK(find_regression(base, base, 5).identical);
+  StoredResults other = base;
+  other.version = "2";
+  other.git_hash = "beef";
+  CHECK(has(find_regression(base, other, 5).notes.front(), "BASE was run by contend 1, NEW by contend 2 (beef)"));
+}
+
+TEST_CASE("sides that can't be compared") {
+  const StoredResults base = side({run_of(1, {{"a", 0, 10}, {"b", 0, 10}})});
+  const auto complaint = [&](const StoredResults& other) {
+    return complaint_of([&] { static_cast<void>(find_regression(base, other, 5)); });
+  };
+  CHECK(has(complaint(side({run_of(2, {{"a", 0, 10}, {"b", 0, 10}})})), "BASE has the seeds 1, NEW has 2"));
+  CHECK(has(complaint(side({run_of(1, {{"a", 0, 10}}), run_of(2, {{"a", 0, 10}}), run_of(3, {})})), "NEW has 1 to 3"));
+  CHECK(has(complaint(side({run_of(1, {{"x", 0, 10}})})), "no job of BASE is in NEW"));
+  StoredResults other = base;
+  other.exit_state = "interrupted";
+  CHECK(has(complaint(other), "NEW (s) was interrupted"));
+  other = base;
+  other.replicas[0].jobs[0].gpus = 8;
+  CHECK(has(complaint(other), "different workloads: job \"a\" (seed 1): 1 GPUs in BASE, 8 in NEW"));
+  other.replicas[0].jobs[1].submit = Time::seconds(3);
+  CHECK(has(complaint(other), "and 1 more jobs differ"));
+  other = base;
+  other.replicas[0].jobs[0].iterations = 0;  // a file that does not say
+  CHECK(complaint(other) == "none");
+}
+
+TEST_CASE("rules: what they say") {
+  const auto rules = parse_rules({"avg_jct > 1%", " makespan_s>=30s", "gpu_utilisation < -2pp", "finished<0",
+                                  "avg_queueing > -1.5min", "failed > +2", "contended_share > 10 %"});
+  REQUIRE(rules.size() == 7);
+  CHECK(rules[0].metric == find_metric("avg_jct_s"));
+  CHECK(rules[0].relation == Relation::more);
+  CHECK(rules[0].relative);
+  CHECK(rules[0].amount == doctest::Approx(0.01));
+  CHECK(rules[1].relation == Relation::at_least);
+  CHECK_FALSE(rules[1].relative);
+  CHECK(rules[1].amount == doctest::Approx(30));
+  CHECK(rules[2].amount == doctest::Approx(-0.02));
+  CHECK_FALSE(rules[2].relative);
+  CHECK(rules[3].relation == Relation::less);
+  CHECK(rules[3].amount == 0);
+  CHECK(rules[4].amount == doctest::Approx(-90));
+  CHECK(rules[5].amount == 2);
+  CHECK(rules[6].relative);
+}
+
+TEST_CASE("rules: what is wrong with them, with a caret") {
+  const auto complaint = [](const std::string& rule) {
+    return complaint_of([&] { static_cast<void>(parse_rules({rule})); });
+  };
+  CHECK(complaint("avg_jtc > 1%") ==
+        "--fail-if: unknown metric \"avg_jtc\"; did you mean \"avg_jct\"?\n  avg_jtc > 1%\n  ^");
+  CHECK(complaint("avg_jct = 1%") == "--fail-if: expected < or >, got \"= 1%\"\n  avg_jct = 1%\n          ^");
+  CHECK(has(complaint("avg_jct >"), "expected a change such as 1% or 30s, got nothing\n  avg_jct >\n           ^"));
+  CHECK(has(complaint("avg_jct > 5"), "got \"5\""));
+  CHECK(has(complaint("avg_jct > 5 sec"), "expected a change such as 1% or 30s"));
+  CHECK(has(complaint("avg_jct > -%"), "got \"-%\""));
+  CHECK(has(complaint("avg_jct > --1%"), "got \"--1%\""));
+  CHECK(has(complaint("gpu_utilisation < 5"), "or 2pp for percentage points"));
+  CHECK(has(complaint("finished < 1s"), "or 3, got \"1s\""));
+  CHECK(has(complaint(""), "expected a metric such as avg_jct"));
+  CHECK(has(complaint("avg_jct > nan%"), "got \"nan%\""));
+  // All at once.
+  const std::string both = complaint_of([] { static_cast<void>(parse_rules({"x > 1%", "finished < 0", "avg_jct"})); });
+  CHECK(has(both, "unknown metric \"x\""));
+  CHECK(has(both, "expected < or >, got nothing"));
+}
+
+TEST_CASE("rules: when they hold") {
+  // Average JCT 100, 100, 100 -> 99, 102, 108: 3% more on average, and not for every resample.
+  const StoredResults base = side({run_of(1, {{"a", 0, 100}}), run_of(2, {{"a", 1, 100}}), run_of(3, {{"a", 2, 100}})});
+  StoredResults varied = base;
+  for (std::size_t i = 0; i < 3; ++i) varied.replicas[i].digest = std::to_string(i);
+  const StoredResults other = side({run_of(1, {{"a", 0, 99}}), run_of(2, {{"a", 1, 102}}), run_of(3, {{"a", 2, 108}})});
+  const Regression found = find_regression(varied, other, 5);
+  const auto fails = [&](const char* rule, bool significant = false) {
+    return judge(parse_rules({rule}), found, significant).front().fails;
+  };
+  CHECK(fails("avg_jct > 2.9%"));
+  CHECK_FALSE(fails("avg_jct > 3.1%"));
+  CHECK(fails("avg_jct > 2.9s"));
+  CHECK_FALSE(fails("avg_jct < -1%"));
+  CHECK(fails("avg_jct < 5%"));  // a rule is what it says: a growth below 5%
+  CHECK_FALSE(fails("finished < 0"));
+  CHECK(fails("finished <= 0"));
+  CHECK_FALSE(fails("avg_jct > 2.9%", true));
+  CHECK(fails("avg_jct > -2%", true));
+  CHECK_FALSE(fails("failed > 0%"));  // 0 of 0 is no change
+  const RuleOutcome outcome = judge(parse_rules({"avg_jct > 2.9%"}), found, true).front();
+  CHECK(has(outcome.reason, "avg_jct changed by +3%, 95% interval ["));
+  CHECK(has(outcome.reason, "not significant"));
+}
+
+TEST_CASE("rules: a figure without a value fails") {
+  const Regression found = find_regression(side({run_of(1, {{"a", 0, 10}})}), side({run_of(1, {{"a", 0, -1}})}), 5);
+  const RuleOutcome outcome = judge(parse_rules({"avg_jct > 1%"}), found, false).front();
+  CHECK(outcome.fails);
+  CHECK(outcome.reason == "avg_jct has no value in NEW");
+}
+
+TEST_CASE("changes for people") {
+  const Metric &jct = *find_metric("avg_jct"), &share = *find_metric("gpu_utilisation"), &jobs = *find_metric("jobs");
+  CHECK(change_text(jct, true, 0.0125) == "+1.25%");
+  CHECK(change_text(jct, false, -30) == "-30 s");
+  CHECK(change_text(share, false, 0.051) == "+5.1 pp");
+  CHECK(change_text(jobs, false, 0) == "0 jobs");
+  CHECK(change_text(jct, true, 0.0000001) == "+1.00e-05%");
+  CHECK(change_text(jct, true, INFINITY) == "from 0");
+  CHECK(change_text(jct, true, NAN) == "-");
+  CHECK(interval_text(jct, true, {-0.01, 0.02}) == "[-1, +2]%");
+  CHECK(interval_text(jct, true, {}).empty());
+}
+
+}  // namespace
+}  // namespace contend

@@ -1,0 +1,123 @@
+// Servers of several workers in a study of an iteration.
+
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "sim/error.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kLevels = "per_server: 4, inside: {alpha: 4us, bandwidth: 100GB/s}";
+
+std::string text(const std::string& more) {
+  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic}\noverlap: {model: resnet18, "
+         "executor: fast, " +
+         more + "}\n";
+}
+
+Scenario study_of_servers(const std::string& more) {
+  return parse_scenario(text(more), "study");
+}
+
+/// `key: reason` of every complaint, one a line.
+std::string level_complaints(const std::string& more) {
+  std::string all;
+  try {
+    static_cast<void>(study_of_servers(more));
+  } catch (const InputError& error) {
+    for (const Complaint& each : error.complaints()) all += each.key + ": " + each.reason + "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("servers of several workers are part of the exchange, and of the scenario that is printed back") {
+  const Scenario scenario = study_of_servers(std::string{kLevels} + ", workers: [2, 8]");
+  // 10 Gbps are 0.8 ns a byte, 100 GB/s 0.01: a flat ring of 8 over two servers.
+  const LinearCost flat = overlap_cost(scenario, 8).of(CollectiveKind::all_reduce);
+  CHECK(flat.alpha == Time::microseconds(14 * 50));
+  CHECK(flat.beta.ns_per_byte() == doctest::Approx(2 * 7 / 8.0 * 0.8));
+  const ExchangeCost one = overlap_cost(scenario, 2);
+  CHECK(one.one_server());
+  CHECK(one.of(CollectiveKind::all_reduce).alpha == Time::microseconds(8));
+  CHECK(overlap_cost(study_of_servers("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
+            .of(CollectiveKind::all_reduce, CollectiveScope::server)
+            .beta.ns_per_byte() == doctest::Approx(0.015));
+  const Scenario again = parse_scenario(to_yaml(scenario), "again");
+  CHECK(again.overlap.per_server == 4);
+  CHECK(again.overlap.inside.alpha == Time::microseconds(4));
+  CHECK(again.overlap.inside.bandwidth == ByteRate{1e11});
+}
+
+TEST_CASE("what contradicts servers of several workers is said") {
+  CHECK(level_complaints(std::string{kLevels} + ", workers: [4, 6, 8, 10]") ==
+        "overlap.workers: 6 workers don't fill servers of 4\noverlap.workers: 10 workers don't fill servers of 4\n");
+  CHECK(level_complaints("per_server: 4, workers: [8]") ==
+        "overlap.per_server: how fast the workers of a server reach each other is not given\n");
+  CHECK(level_complaints("inside: {alpha: 4us, bandwidth: 100GB/s}") ==
+        "overlap.inside.alpha: there is one worker on each server\n"
+        "overlap.inside.bandwidth: there is one worker on each server\n");
+  CHECK(level_complaints(std::string{kLevels} + ", formula: measured") ==
+        "overlap.formula: with several workers on a server there are costs of rings only\n");
+  CHECK(level_complaints(std::string{kLevels} + ", formula: halving-doubling") ==
+        "overlap.formula: with several workers on a server there are costs of rings only\n");
+  CHECK(level_complaints(std::string{kLevels} + ", exchange: parameter-server") ==
+        "overlap.per_server: a parameter server has workers on servers of their own\n");
+  CHECK_FALSE(level_complaints("per_server: 4, inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
+}
+
+TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(s-1)/s of it among servers") {
+  const Scenario scenario =
+      study_of_servers(std::string{kLevels} + ", workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
+  const std::vector<StudyRow> rows = run_overlap(scenario);
+  REQUIRE(rows.size() == 4);
+  const double gradient = overlap_problem(scenario, overlap_model(scenario.overlap), 16).gradient().to_double();
+  CHECK(rows[0].per_server == 4);
+  CHECK(rows[0].sent_bytes == doctest::Approx(2 * 15 / 16.0 * gradient));
+  CHECK(rows[0].interface_bytes == doctest::Approx(2 * 15 / 16.0 * gradient));
+  CHECK(rows[1].sent_bytes == doctest::Approx(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
+  CHECK(rows[1].interface_bytes == doctest::Approx(2 * 3 / 4.0 * gradient));
+  CHECK(rows[1].iteration_s < rows[0].iteration_s);
+  CHECK(rows[1].iteration_s > rows[1].bound_s);
+  CHECK(rows[2].interface_bytes == 0);
+  CHECK(rows[3].interface_bytes == 0);
+}
+
+TEST_CASE("methods on levels say so where there are none") {
+  const std::vector<StudyRow> rows = run_overlap(study_of_servers(
+      "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]"));
+  CHECK(rows[0].refused == "needs servers of several workers: overlap.per_server must be 2 or more");
+  CHECK(rows[1].refused == rows[0].refused);
+  CHECK(rows[2].refused.empty());
+}
+
+TEST_CASE("weights averaged now and then, and beside training") {
+  const std::vector<StudyRow> rows = run_overlap(study_of_servers(
+      "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
+      "async-average, decentralized]"));
+  REQUIRE(rows.size() == 16);
+  const StudyRow &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
+  // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.
+  const double compute = dense.iteration_s * dense.efficiency;
+  CHECK(local.iteration_s == doctest::Approx(0.75 * compute + 0.25 * dense.iteration_s));
+  CHECK(local.sent_bytes == doctest::Approx(dense.sent_bytes / 4));
+  CHECK(local.compression_s == 0);
+  CHECK(async.exposed_s == 0);
+  CHECK(async.iteration_s == doctest::Approx(compute + async.compression_s));
+  CHECK(swapped.iteration_s < dense.iteration_s);
+  for (const std::size_t method : {4U, 8U, 12U}) {
+    CHECK(rows[method + 1].refused.empty());
+    CHECK(rows[method + 1].iteration_s <= rows[method].iteration_s * 1.001);
+    CHECK(rows[method + 2].refused ==
+          "negotiates gradients during the backward pass, and this method exchanges weights");
+    CHECK(rows[method + 3].refused == "is about gradients, and this method exchanges weights");
+  }
+}

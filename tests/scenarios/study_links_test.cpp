@@ -1,0 +1,104 @@
+#include "models/overlap/link_cost.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "sim/error.hpp"
+#include "tests/temporary_folder.hpp"
+#include "text/atomic_file.hpp"
+#include "traces/link_matrix_csv.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kThree =
+    "from,to,latency_ms,mbps\n"
+    "a,b,5,100\nb,a,5,200\nb,c,10,400\nc,b,10,300\na,c,20,50\nc,a,20,80\n";
+
+Scenario study_of_sites(const std::string& links, const std::string& more = {}, const std::string& top = {}) {
+  return parse_scenario("schema_version: 1\n" + top + "overlap: {model: resnet18, fusion: [bsp], links: " + links +
+                            (more.empty() ? "" : ", " + more) + "}\n",
+                        "study");
+}
+
+std::vector<std::string> link_complaints(const std::string& links, const std::string& more,
+                                         const std::string& top = {}) {
+  std::vector<std::string> found;
+  try {
+    static_cast<void>(study_of_sites(links, more, top));
+  } catch (const InputError& error) {
+    for (const Complaint& each : error.complaints()) found.push_back(each.key + ": " + each.reason);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("sites of a file: all are workers, or the first so many; the exposed time is that of the collectives") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("links.csv");
+  write_file(file, kThree);
+  const Scenario scenario = study_of_sites(file, "compression: [none, saps, {policy: saps, matched: false}, d-psgd]");
+  CHECK(scenario.overlap.workers == std::vector<int>{3});
+  CHECK(study_of_sites(file, "workers: [2]").overlap.workers == std::vector<int>{2});
+  const std::string text = to_yaml(scenario);
+  CHECK(text.find("network") == std::string::npos);
+  CHECK(to_yaml(parse_scenario(text, "again")) == text);
+
+  const std::vector<StudyRow> rows = run_overlap(scenario);
+  REQUIRE(rows.size() == 4);
+  const LinkMatrix links = read_link_matrix(file);
+  const Bytes all = overlap_problem(scenario, overlap_model(scenario.overlap), 3).gradient();
+  const Time reduce = link_cost(links, {}, {}, 1).sized(all, CollectiveKind::all_reduce).of(all);
+  CHECK(rows[0].exposed_s == doctest::Approx(reduce.to_seconds()).epsilon(1e-9));
+  // Pairs of three sites leave one out. Blocks of 5 rounds: four over b-c, the fastest; the last has to connect a, with
+  // b by 100 Mbit/s and 5 ms rather than with c by 50 and 20.
+  const double swapped = rows[1].sent_bytes;
+  CHECK(swapped == doctest::Approx(0.01 * all.to_double()).epsilon(1e-4));
+  const double fast = 0.010 + swapped * 8 / 300e6, slow = 0.005 + swapped * 8 / 100e6;
+  CHECK(rows[1].exposed_s == doctest::Approx((4 * fast + slow) / 5).epsilon(1e-6));
+  CHECK(rows[2].exposed_s > rows[1].exposed_s);
+  // Two rounds of the whole model: a to b, b to c, c to a at 80 Mbit/s; then c to b, b to a, a to c at 50.
+  const double ring = 0.040 + all.to_double() * 8 * (1 / 80e6 + 1 / 50e6);
+  CHECK(rows[3].iteration_s == doctest::Approx(ring + rows[3].compression_s).epsilon(1e-6));
+}
+
+TEST_CASE("what has no effect on links of their own, or without them, is refused") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("links.csv");
+  write_file(file, kThree);
+  using Texts = std::vector<std::string>;
+  CHECK(link_complaints(file, "", "network: {alpha: 1ms}\n") == Texts{"network.alpha: needs `no overlap.links`"});
+  CHECK(link_complaints(file, "exchange: parameter-server") ==
+        Texts{"overlap.exchange: needs `overlap.model or overlap.layers, and no overlap.links`"});
+  CHECK(link_complaints(file, "workers: [2, 4]") ==
+        Texts{fmt::format("overlap.workers: 4 workers, but {} links 3 sites", file)});
+  CHECK(link_complaints(file, "compression: [{policy: saps, matched: false, within: 5}]") ==
+        Texts{"overlap.compression: within of saps has no effect on random pairs"});
+  CHECK(link_complaints(file, "", "seed: 3\n").empty());
+  CHECK(link_complaints(folder.path("none.csv"), "").size() == 1);
+  try {
+    static_cast<void>(parse_scenario(
+        "schema_version: 1\noverlap: {model: resnet18, compression: [{policy: saps, within: 5}]}\n", "s"));
+    FAIL("nothing was thrown");
+  } catch (const InputError& error) {
+    CHECK(error.complaints().front().reason == "within of saps has no effect: all links are the same");
+  }
+}
+
+TEST_CASE("a method that finds no pairs has a row that says why") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("links.csv");
+  write_file(file, kThree);
+  const std::vector<StudyRow> rows = run_overlap(
+      study_of_sites(file, "compression: [{policy: saps, threshold_mbps: 301}, {policy: saps, within: 2}, top-k]"));
+  CHECK(rows[0].refused == "no link reaches the threshold of 301 Mbit/s in both directions; the fastest has 300");
+  CHECK(rows[1].refused == "2 rounds are too few to connect 3 sites: expected at least 3");
+  CHECK(rows[2].refused.empty());
+}

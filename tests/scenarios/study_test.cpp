@@ -1,0 +1,128 @@
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace contend;
+
+namespace {
+
+Scenario study(const std::string& more = {}, const std::string& network = "{nic: 10Gbps, alpha: 50us}") {
+  return parse_scenario("schema_version: 1\nnetwork: " + network + "\noverlap: {model: resnet18, workers: [1, 4, 64]" +
+                            (more.empty() ? "" : ", " + more) + "}\n",
+                        "study");
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    const Scenario scenario = parse_scenario(text, "study");
+    static_cast<void>(run_overlap(scenario));
+    return {};
+  } catch (const InputError& error) {
+    return error.complaints().front().key + ": " + error.complaints().front().reason;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a study gives one row for each number of workers and policy, none below its bound") {
+  const std::vector<StudyRow> rows = run_overlap(study());
+  CHECK(rows.size() == 3 * 13);
+  double best = 1e9, searched = 0;
+  for (const StudyRow& row : rows) {
+    INFO(row.workers, " ", row.policy);
+    REQUIRE(row.refused.empty());
+    CHECK(row.settled);
+    CHECK(row.above_bound() >= 0);
+    CHECK(row.efficiency <= 1);
+    CHECK(row.throughput == doctest::Approx(32 * row.workers / row.iteration_s));
+    if (row.workers == 1) CHECK(row.exposed_s == 0);  // exactly: rules of `compare` divide by it
+    if (row.workers != 64 || row.stale) continue;
+    if (row.policy == "search") searched = row.iteration_s;
+    best = std::min(best, row.iteration_s);
+  }
+  CHECK(searched == best);
+}
+
+TEST_CASE("the fast executor gives the same figures as the engine") {
+  const std::vector<StudyRow> engine = run_overlap(study("two_at_once: 1.5"));
+  const std::vector<StudyRow> fast = run_overlap(study("two_at_once: 1.5, executor: fast"));
+  REQUIRE(engine.size() == fast.size());
+  for (std::size_t i = 0; i < engine.size(); ++i) CHECK(engine[i].iteration_s == fast[i].iteration_s);
+}
+
+TEST_CASE("keys of a study are printed and read back, with their parameters; others are left out") {
+  const Scenario scenario = study("fusion: [wfbp, {policy: threshold, mib: 8}, {policy: mg-wfbp, optimal: false}]");
+  const std::string text = to_yaml(scenario);
+  CHECK(text.find("{policy: threshold, mib: 8}") != std::string::npos);
+  CHECK(text.find("workload") == std::string::npos);
+  CHECK(to_yaml(parse_scenario(text, "again")) == text);
+  const std::vector<StudyRow> rows = run_overlap(scenario);
+  CHECK(rows[1].policy == "threshold mib=8");
+}
+
+TEST_CASE("layer times may be scaled to a measured iteration") {
+  const TimedModel model = overlap_model(study("single_worker: 100ms").overlap);
+  CHECK((model.forward() + model.backward()).to_seconds() == doctest::Approx(0.1).epsilon(1e-6));
+  CHECK(model.layers.front().origin.find("x ") != std::string::npos);
+}
+
+TEST_CASE("what has no effect is an error") {
+  const std::string head = "schema_version: 1\n";
+  CHECK(complaint(head + "overlap: {workers: [4]}\n") == "overlap.workers: needs `overlap.model or overlap.layers`");
+  CHECK(complaint(head + "overlap: {model: vgg16}\ncluster: {servers: 3}\n") ==
+        "cluster.servers: needs `a study of jobs (no overlap.model or overlap.layers)`");
+  CHECK(complaint(head + "overlap: {model: vgg16, servers: 3}\n") == "overlap.servers: there are none");
+  CHECK(complaint(head + "overlap: {model: vgg16, select: x}\n") == "overlap.select: has no effect without a file");
+  CHECK(complaint(head + "overlap: {model: vgg16, exchange: parameter-server, formula: measured}\n") ==
+        "overlap.formula: is about all-reduces; a parameter server has none");
+  CHECK(complaint(head + "overlap: {model: vgg16, formula: measured}\n") ==
+        "overlap.formula: measured costs are those of a whole all-reduce, and network.nic is the rate of a link");
+  CHECK(complaint("schema_version: 1\nnetwork: {beta: 1ns/B}\noverlap: {model: vgg16, formula: measured}\n").empty());
+  CHECK(complaint(head + "overlap: {model: vgg61}\n").find("expected one of") != std::string::npos);
+  CHECK(complaint(head + "overlap: {model: vgg16, fusion: [mg-wfpb]}\n").find("expected one of") != std::string::npos);
+  CHECK(complaint(head + "overlap: {model: vgg16, workers: []}\n").find("integers, got an empty one") !=
+        std::string::npos);
+}
+
+TEST_CASE("contradictions within a study are found together, each at its place") {
+  try {
+    static_cast<void>(
+        parse_scenario("schema_version: 1\n"
+                       "network: {fidelity: contention, nic: 10Gbps, tick: 1ms}\n"
+                       "overlap:\n"
+                       "  model: vgg16\n"
+                       "  select: other\n"
+                       "  servers: 3\n",
+                       "s.yaml"));
+    FAIL("nothing was thrown");
+  } catch (const InputError& error) {
+    std::vector<std::string> places;
+    for (const Complaint& each : error.complaints()) places.push_back(fmt::format("{}:{}", each.line, each.key));
+    CHECK(places == std::vector<std::string>{"2:network.tick", "5:overlap.select", "6:overlap.servers"});
+  }
+}
+
+TEST_CASE("a timeline holds one iteration: no lane does two things at once") {
+  const StudyTimeline timeline = overlap_timeline(parse_scenario(
+      "schema_version: 1\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, fusion: [dear]}\n", "study"));
+  CHECK(timeline.iteration > Time{});
+  Time compute_end, network_end, computing;
+  for (const Span& span : timeline.spans) {
+    const bool compute = timeline.graph.ops()[span.op.index()].kind == OpKind::compute;
+    Time& end = compute ? compute_end : network_end;
+    CHECK(span.start >= end);
+    end = span.end;
+    if (compute) computing += span.end - span.start;
+  }
+  const TimedModel model =
+      overlap_model(parse_scenario("schema_version: 1\noverlap: {model: resnet18}\n", "s").overlap);
+  CHECK(computing == model.forward() + model.backward());
+}

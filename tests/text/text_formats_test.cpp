@@ -1,0 +1,102 @@
+// Decimals, CSV, JSON and SHA-256: the small formats under the readers and writers.
+
+#include "sim/error.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/json_writer.hpp"
+#include "text/sha256.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_CASE("decimals are read without a detour over binary fractions") {
+  const auto ns = [](const char* seconds) { return parse_scaled(seconds, 9).value; };
+  CHECK(ns("0.1") == 100'000'000);
+  CHECK(ns("12.345678901") == 12'345'678'901);
+  CHECK(ns("9007199.254740993") == 9'007'199'254'740'993);  // not a double
+  CHECK(ns("-0.25") == -250'000'000);
+  CHECK(ns("1.5e3") == 1'500'000'000'000);
+  CHECK(ns("25E-1") == 2'500'000'000);
+  CHECK(ns("1e+2") == 100'000'000'000);
+  CHECK(ns(".5") == 500'000'000);
+  CHECK(ns("0.0000000004") == 0);
+  CHECK(ns("0.0000000005") == 1);  // half a nanosecond rounds away from zero
+  CHECK(ns("1e-2000000000") == 0);
+  CHECK(parse_scaled("0e2000000000", 9).error == DecimalError::none);
+  CHECK(parse_scaled("1e2000000000", 9).error == DecimalError::overflow);
+  CHECK(parse_scaled("9223372036.854775807", 9).value == std::numeric_limits<std::int64_t>::max());
+  CHECK(parse_scaled("9223372036.8547758075", 9).error == DecimalError::overflow);
+  for (const char* text : {"", " 1", "1 ", "+1", ".", "-", "nan", "inf", "0x10", "1,5", "1e", "1e++2", "1e5.0", "--1"})
+    CHECK_MESSAGE(parse_scaled(text, 9).error == DecimalError::not_a_number, text);
+  CHECK(parse_integer("12").value == 12);
+  CHECK(parse_integer("1.0").error == DecimalError::not_a_number);
+  CHECK(parse_integer("9223372036854775808").error == DecimalError::overflow);
+}
+
+TEST_CASE("seconds are exact and short, and read back") {
+  CHECK(format_seconds(Time::nanoseconds(12'345'678'901)) == "12.345678901");
+  CHECK(format_seconds(Time::seconds(7)) == "7");
+  CHECK(format_seconds(Time::milliseconds(1050)) == "1.05");
+  CHECK(format_seconds(Time::nanoseconds(-1)) == "-0.000000001");
+  CHECK(format_seconds(Time{}) == "0");
+  for (const std::int64_t ns :
+       {std::numeric_limits<std::int64_t>::max(), std::int64_t{1}, std::int64_t{-1'500'000'000}})
+    CHECK(parse_scaled(format_seconds(Time::nanoseconds(ns)), 9).value == ns);
+  CHECK(format_seconds(Time::nanoseconds(std::numeric_limits<std::int64_t>::min())) == "-9223372036.854775808");
+}
+
+TEST_CASE("CSV with quotes, CRLF, blank lines and a byte order mark") {
+  const CsvTable table = parse_csv(
+      "\xEF\xBB\xBF"
+      "a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n\r\n,last",
+      "f.csv");
+  CHECK(table.header == std::vector<std::string>{"a", "b"});
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].fields == std::vector<std::string>{"1", "x, \"y\"\nz"});
+  CHECK(table.rows[1].fields == std::vector<std::string>{"", "last"});
+  CHECK(table.rows[1].line == 5);
+
+  std::string written;
+  append_csv_field(written, "x, \"y\"\nz");
+  CHECK(written == "\"x, \"\"y\"\"\nz\"");
+  CHECK(parse_csv("h\n" + written, "f").rows[0].fields[0] == "x, \"y\"\nz");
+}
+
+TEST_CASE("CSV errors name the line, all at once where they are independent") {
+  const auto message = [](const char* text) {
+    try {
+      static_cast<void>(parse_csv(text, "f.csv"));
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(message("a,b\n1\n1,2\n1,2,3\n") ==
+        "f.csv:2: expected 2 fields as in the header, got 1\nf.csv:4: expected 2 fields as in the header, got 3");
+  CHECK(message("") == "f.csv: the file is empty; expected a header line");
+  CHECK(message("a\n\"open\nstill") == "f.csv:2: a quote is never closed");
+  CHECK(message("a\nx\"y\n").starts_with("f.csv:2: a quote inside"));
+  CHECK(message("a\n\"x\"y\n").starts_with("f.csv:2: text behind"));
+}
+
+TEST_CASE("JSON: escapes, shortest doubles, null for what is no number") {
+  JsonWriter json;
+  json.begin_object().member("text", "a\"\\\n\t\x01\xC3\xA9\xFF").member("tenth", 0.1).member("nan", std::nan(""));
+  json.key("list").begin_array().value(1).value(true).end_array();
+  json.key("empty").begin_array().end_array().end_object();
+  CHECK(json.take() ==
+        "{\n  \"text\": \"a\\\"\\\\\\n\\t\\u0001\xC3\xA9\xEF\xBF\xBD\",\n  \"tenth\": 0.1,\n  \"nan\": null,\n"
+        "  \"list\": [\n    1,\n    true\n  ],\n  \"empty\": []\n}\n");
+}
+
+TEST_CASE("SHA-256 of the examples of FIPS 180-4") {
+  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(sha256_hex(std::string(1'000'000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}

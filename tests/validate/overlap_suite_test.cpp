@@ -1,0 +1,15 @@
+#include "validate/overlap_suite.hpp"
+
+#include <cstdio>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_CASE("the suite holds, with the trace or without") {
+  std::FILE* out = std::tmpfile();
+  REQUIRE(out != nullptr);
+  CHECK(validate_overlap(out) == 0);
+  CHECK(std::ftell(out) > 1000);
+  std::fclose(out);
+}

@@ -1,0 +1,68 @@
+#include "text/atomic_file.hpp"
+
+#include "sim/error.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace contend {
+namespace fs = std::filesystem;
+
+void throw_file_error(const std::string& path, std::string_view what, int error_number) {
+  std::string reason{what};
+  if (error_number != 0) reason += ": " + std::generic_category().message(error_number);
+  throw InputError{{.file = path, .reason = std::move(reason)}};
+}
+
+AtomicFile::AtomicFile(std::string target) : target_{std::move(target)} {
+  std::error_code ignored;
+  // Renaming over a link would replace the link; what it points at is meant.
+  if (fs::is_symlink(target_, ignored)) {
+    const fs::path real = fs::canonical(target_, ignored);
+    if (!ignored) target_ = real.string();
+  }
+  const fs::file_status status = fs::status(target_, ignored);
+  if (fs::is_directory(status)) throw_file_error(target_, "can't be written: it is a folder", 0);
+  const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
+  temporary_ = in_place ? target_ : fmt::format("{}.tmp-{}", target_, ::getpid());
+}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_ && temporary_ != target_) std::remove(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  if (temporary_ != target_ && std::rename(temporary_.c_str(), target_.c_str()) != 0)
+    throw_file_error(target_, "can't be written", errno);
+  committed_ = true;
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  AtomicFile file{path};
+  std::FILE* stream = std::fopen(file.path().c_str(), "wb");
+  if (stream == nullptr) throw_file_error(path, "can't be written", errno);
+  const bool written = std::fwrite(content.data(), 1, content.size(), stream) == content.size();
+  const int write_error = errno;
+  if (std::fclose(stream) != 0 || !written) throw_file_error(path, "can't be written", written ? errno : write_error);
+  file.commit();
+}
+
+std::string read_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream{std::fopen(path.c_str(), "rb"), &std::fclose};
+  if (!stream) throw_file_error(path, "can't be read", errno);
+  std::string content;
+  char buffer[1 << 16];
+  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, stream.get())) content.append(buffer, count);
+  // Also how a folder shows itself: it opens, and then can't be read.
+  if (std::ferror(stream.get()) != 0) throw_file_error(path, "can't be read", errno);
+  return content;
+}
+
+}  // namespace contend

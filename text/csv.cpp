@@ -1,0 +1,209 @@
+#include "text/csv.hpp"
+
+#include "sim/complaints.hpp"
+#include "text/byte_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{1} << 18;
+constexpr std::size_t kLongestRow = std::size_t{16} << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets put it in front
+constexpr std::string_view kStrayReturn = "a carriage return inside a row";
+constexpr std::string_view kStrayQuote = "a quote inside a field that does not begin with one";
+
+}  // namespace
+
+RowReader::RowReader(ByteSource& source, std::string file, RowSyntax syntax)
+    : source_{source}, file_{std::move(file)}, syntax_{syntax} {
+  buffer_.resize(kBuffer);
+}
+
+bool RowReader::next() {
+  for (;;) {
+    row_ = next_;
+    row_line_ = line_;
+    fields_.clear();
+    if (first_ && row_line_ == 1) {
+      while (filled_ - row_ < kByteOrderMark.size() && refill()) continue;
+      if (std::string_view{buffer_.data() + row_, filled_ - row_}.starts_with(kByteOrderMark))
+        row_ += kByteOrderMark.size();
+    }
+    if (!available(0)) return false;
+    const bool comments = syntax_.comment != '\0' && (first_ || syntax_.comments_anywhere);
+    const bool is_comment = comments && at(0) == syntax_.comment;
+    const std::size_t length = line_end();
+    next_ = std::min(row_ + length + 1, filled_);  // row_ may have moved while the end was looked for
+    ++line_;
+    if (is_comment) continue;
+    if (!split_line(length)) split_quoted();
+    if (fields_.empty()) continue;
+    first_ = false;
+    return true;
+  }
+}
+
+bool RowReader::refill() {
+  if (ended_) return false;
+  if (row_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + row_, filled_ - row_);
+    filled_ -= row_;
+    row_ = 0;
+  }
+  if (filled_ == buffer_.size()) {
+    if (filled_ >= kLongestRow) fail(row_line_, fmt::format("a row longer than {} MiB", kLongestRow >> 20));
+    buffer_.resize(2 * filled_);
+  }
+  const std::size_t count = read_at_line(source_, buffer_.data() + filled_, buffer_.size() - filled_, row_line_);
+  filled_ += count;
+  ended_ = count == 0;
+  return !ended_;
+}
+
+bool RowReader::available(std::size_t offset) {
+  while (row_ + offset >= filled_)
+    if (!refill()) return false;
+  return true;
+}
+
+/// Length of the line at row_, without its end.
+std::size_t RowReader::line_end() {
+  std::size_t from = 0;
+  for (;;) {
+    const char* start = buffer_.data() + row_ + from;
+    const std::size_t rest = filled_ - row_ - from;
+    if (const void* found = std::memchr(start, '\n', rest); found != nullptr)
+      return from + static_cast<std::size_t>(static_cast<const char*>(found) - start);
+    from += rest;
+    if (!refill()) return from;
+  }
+}
+
+/// The fields of a line of that length; false if a field begins with a quote, so that the row may go on behind it.
+bool RowReader::split_line(std::size_t length) {
+  std::string_view line{buffer_.data() + row_, length};
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty()) return true;
+  if (syntax_.separator == ' ') {
+    split_blanks(line);
+    return true;
+  }
+  // Both are rare, and looking for them at once costs less than at every character.
+  if (line.find('\r') != std::string_view::npos) fail(row_line_, std::string{kStrayReturn});
+  const bool any_quote = syntax_.quotes && line.find('"') != std::string_view::npos;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = std::min(line.find(syntax_.separator, begin), line.size());
+    const std::string_view field = line.substr(begin, end - begin);
+    if (any_quote && field.starts_with('"')) {
+      fields_.clear();
+      return false;
+    }
+    if (any_quote && field.find('"') != std::string_view::npos) fail(row_line_, std::string{kStrayQuote});
+    fields_.push_back(field);
+    if (end == line.size()) return true;
+    begin = end + 1;
+  }
+}
+
+void RowReader::split_blanks(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t";
+  for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+    fields_.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(kBlanks, end);
+  }
+}
+
+/// Takes the row apart character by character. What quotes stand for is shorter than the quotes, so it is written over
+/// the text that has been read.
+void RowReader::split_quoted() {
+  bounds_.clear();
+  line_ = row_line_;
+  std::size_t read = 0;
+  std::size_t write = 0;
+  for (;;) {
+    const std::size_t begin = write;
+    if (available(read) && at(read) == '"') {
+      write = unquote(read, write);
+    } else {
+      for (; available(read) && at(read) != syntax_.separator && at(read) != '\r' && at(read) != '\n'; ++read) {
+        if (at(read) == '"') fail(line_, std::string{kStrayQuote});
+        buffer_[row_ + write++] = at(read);
+      }
+    }
+    bounds_.emplace_back(begin, write);
+    if (!available(read) || at(read) != syntax_.separator) break;
+    ++read;
+  }
+  if (available(read) && at(read) == '\r') {
+    ++read;
+    if (available(read) && at(read) != '\n') fail(line_, std::string{kStrayReturn});
+  }
+  if (available(read)) ++line_;
+  next_ = std::min(row_ + read + 1, filled_);
+  for (const auto& [begin, end] : bounds_) fields_.emplace_back(buffer_.data() + row_ + begin, end - begin);
+}
+
+/// A quoted field from `read` on, moved to `write`. Returns where it ends there.
+std::size_t RowReader::unquote(std::size_t& read, std::size_t write) {
+  const int first_line = line_;
+  for (++read;; ++read) {
+    if (!available(read)) fail(first_line, "a quote is never closed");
+    const char c = at(read);
+    if (c == '\n') ++line_;
+    if (c == '"') {
+      if (!available(read + 1) || at(read + 1) != '"') break;
+      ++read;
+    }
+    buffer_[row_ + write++] = c;
+  }
+  ++read;
+  if (available(read) && at(read) != syntax_.separator && at(read) != '\r' && at(read) != '\n')
+    fail(line_, "text behind a closing quote");
+  return write;
+}
+
+void RowReader::fail(int line, std::string reason) const {
+  throw InputError{{.file = file_, .line = line, .reason = std::move(reason)}};
+}
+
+CsvTable parse_csv(std::string_view text, const std::string& name) {
+  TextSource source{text};
+  RowReader rows{source, name};
+  CsvTable table;
+  if (!rows.next()) throw InputError{{.file = name, .reason = "the file is empty; expected a header line"}};
+  table.header.assign(rows.fields().begin(), rows.fields().end());
+  Complaints complaints;
+  while (rows.next()) {
+    const std::span<const std::string_view> fields = rows.fields();
+    const std::size_t expected = table.header.size();
+    if (fields.size() == expected)
+      table.rows.push_back({.line = rows.line(), .fields = {fields.begin(), fields.end()}});
+    else
+      complaints.add({.file = name,
+                      .line = rows.line(),
+                      .reason = fmt::format("expected {} fields as in the header, got {}", expected, fields.size())});
+  }
+  complaints.throw_if_any();
+  return table;
+}
+
+void append_csv_field(std::string& out, std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += field;
+    return;
+  }
+  out += '"';
+  for (const char c : field) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+}  // namespace contend
