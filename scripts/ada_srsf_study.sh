@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Repeats every number and the figure of docs/validation/ada-srsf.md (ten to fifteen minutes on two cores). What it
-# prints also lies in the output folder; the figure replaces the one in docs/validation.
+# Repeats every number and the figure of docs/validation/ada-srsf.md but its first table, which scripts/quickstart.sh
+# prints (ten to fifteen minutes on two cores). The output folder also holds what it prints; the figure replaces the one
+# in docs/validation.
 #   scripts/ada_srsf_study.sh [OUTPUT_FOLDER]   default: out/ada-srsf-study
 # CONTEND is the program (default build/release/contend), CONTEND_DATA the folder of reference data, SEEDS the number of
 # job mixes at each point of the sweep (default 30).
