@@ -14,7 +14,6 @@ namespace contend {
 
 namespace {
 
-constexpr double kUnknownError = 1;
 constexpr double kDay_s = 86'400;
 
 /// Sums up predictions of what follows each other.
@@ -47,28 +46,23 @@ Total pass_time(const PassOperators& pass, const CalibratedDevice& device, DataT
   return total;
 }
 
-bool has_samples(const CalibrationProfile& profile, std::string_view op, DataType type) {
-  const OperatorTable* table = profile.table(op, type);
-  return table != nullptr && !table->samples.empty();
-}
-
 }  // namespace
 
 CalibratedDevice::CalibratedDevice(CalibrationProfile profile) : profile_{std::move(profile)}, predictor_{profile_} {}
 
 std::vector<CalibratedDevice::Fault> CalibratedDevice::faults(DataType type) const {
   std::vector<Fault> found;
-  if (!has_samples(profile_, "gemm", type)) {
+  if (!profile_.has_samples("gemm", type)) {
     std::vector<std::string_view> types;
     for (const DataType each : kDataTypes) {
-      if (has_samples(profile_, "gemm", each)) types.push_back(to_string(each));
+      if (profile_.has_samples("gemm", each)) types.push_back(to_string(each));
     }
     found.push_back(
         {Fault::type,
          fmt::format("the profile `{}` has no products in {}; {}", profile_.name, to_string(type),
                      types.empty() ? "it has none at all" : fmt::format("it has {}", fmt::join(types, ", ")))});
   }
-  if (!has_samples(profile_, "copy", DataType::fp32))
+  if (!profile_.has_samples("copy", DataType::fp32))
     found.push_back({Fault::memory, fmt::format("the profile `{}` has no copies in memory", profile_.name)});
   return found;
 }

@@ -12,7 +12,7 @@ struct Row {
   std::optional<CollectiveKind> collective;
 };
 
-constexpr std::array<Row, 7> kRows = {{
+constexpr std::array<Row, 7> kExchanges = {{
     {TimedExchange::all_reduce, "all-reduce", CollectiveKind::all_reduce},
     {TimedExchange::reduce_scatter, "reduce-scatter", CollectiveKind::reduce_scatter},
     {TimedExchange::all_gather, "all-gather", CollectiveKind::all_gather},
@@ -23,7 +23,7 @@ constexpr std::array<Row, 7> kRows = {{
 }};
 
 const Row& row_of(TimedExchange exchange) {
-  return kRows[static_cast<std::size_t>(exchange)];
+  return kExchanges[static_cast<std::size_t>(exchange)];
 }
 
 }  // namespace
@@ -34,16 +34,17 @@ std::string_view to_string(TimedExchange exchange) {
 
 std::span<const TimedExchange> timed_exchanges() {
   static constexpr auto kAll = [] {
-    std::array<TimedExchange, kRows.size()> all{};
-    for (std::size_t i = 0; i < kRows.size(); ++i) all[i] = kRows[i].exchange;
+    std::array<TimedExchange, kExchanges.size()> all{};
+    for (std::size_t i = 0; i < kExchanges.size(); ++i) all[i] = kExchanges[i].exchange;
     return all;
   }();
   return kAll;
 }
 
 std::optional<TimedExchange> timed_exchange_named(std::string_view name) {
-  const auto* const row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) { return each.name == name; });
-  return row == kRows.end() ? std::nullopt : std::optional{row->exchange};
+  const auto* const row =
+      std::find_if(kExchanges.begin(), kExchanges.end(), [&](const Row& each) { return each.name == name; });
+  return row == kExchanges.end() ? std::nullopt : std::optional{row->exchange};
 }
 
 std::optional<CollectiveKind> collective_of(TimedExchange exchange) {

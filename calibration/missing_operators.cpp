@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t kNamed = 3;  ///< layers, before the others are counted
 
-bool has_samples(const CalibrationProfile& profile, std::string_view op, DataType type) {
-  const OperatorTable* const table = profile.table(op, type);
-  return table != nullptr && !table->samples.empty();
-}
-
 std::string skipped_reason(const CalibrationProfile& profile, std::string_view op, DataType type) {
   for (const SkippedOperation& each : profile.skipped)
     if (each.name == op && each.type == type && each.shape.empty()) return each.reason;
@@ -44,7 +39,7 @@ std::vector<MissingOperator> missing_operators(const CalibrationProfile& profile
   // operators() is one array, so its addresses are in its order.
   std::map<std::pair<const OperatorInfo*, DataType>, MissingOperator> found;
   const auto need = [&](std::string_view op, DataType in, const std::string& layer) {
-    if (has_samples(profile, op, in)) return;
+    if (profile.has_samples(op, in)) return;
     const OperatorInfo* const info = find_operator(op);
     MissingOperator& one = found.try_emplace({info, in}, MissingOperator{info, in, {}, {}}).first->second;
     if (one.layers.empty()) one.skipped = skipped_reason(profile, op, in);

@@ -20,7 +20,7 @@ namespace contend {
 namespace {
 
 /// What an operation may take: so many times its share of what is left of the budget; never less than is of use.
-constexpr double kShares = 2, kLeastLimit = 0.02, kMostLimit = 5;
+constexpr double kModelShares = 2, kModelLeastLimit = 0.02, kModelMostLimit = 5;
 
 using Key = std::tuple<const OperatorInfo*, DataType, OperatorShape>;
 
@@ -116,7 +116,7 @@ class ModelMeasurer {
                          .total = samples_.size(),
                          .seconds_left = std::max(0.0, left)});
       const std::string what = fmt::format("{} {} [{}]", info->name, to_string(type), fmt::join(shape, ", "));
-      if (!measure_one(key, sample, what, kShares * left / static_cast<double>(samples_.size() - done))) break;
+      if (!measure_one(key, sample, what, kModelShares * left / static_cast<double>(samples_.size() - done))) break;
       ++done;
     }
     watch_.look("the end");
@@ -128,12 +128,12 @@ class ModelMeasurer {
   /// False: the device is lost.
   bool measure_one(const Key& key, std::optional<OperatorSample>& sample, const std::string& what, double limit) {
     const auto& [info, type, shape] = key;
-    if (limit < kLeastLimit) {
+    if (limit < kModelLeastLimit) {
       result_.reasons.push_back(fmt::format("{}: no time left of {:g} s", what, request_.budget_seconds));
       return true;
     }
     RepetitionRules rules;
-    rules.limit_seconds = std::min(limit, kMostLimit);
+    rules.limit_seconds = std::min(limit, kModelMostLimit);
     const MeasuredOperation found = measure(backend_, *info, type, shape, rules, hooks_.clock);
     sample = found.sample;
     if (found.drifted) ++drifted_;

@@ -10,7 +10,7 @@ namespace {
 using Shape = std::span<const std::int64_t>;
 using Names = std::span<const std::string_view>;
 
-constexpr std::string_view kNone[] = {"launches"};
+constexpr std::string_view kLaunches[] = {"launches"};
 constexpr std::string_view kBytes[] = {"bytes"};
 constexpr std::string_view kElements[] = {"elements"};
 constexpr std::string_view kSelection[] = {"elements", "selected"};
@@ -112,8 +112,8 @@ OperatorWork product_beside(Shape s, DataType type) {
 
 using G = OperatorGroup;
 constexpr OperatorInfo kOperators[] = {
-    {"launch", G::launch, kNone, kFloat, nothing, "`launches` empty kernels on one stream, one after the other"},
-    {"launch_graph", G::launch, kNone, kFloat, nothing, "the same as one graph"},
+    {"launch", G::launch, kLaunches, kFloat, nothing, "`launches` empty kernels on one stream, one after the other"},
+    {"launch_graph", G::launch, kLaunches, kFloat, nothing, "the same as one graph"},
     {"copy", G::memory, kBytes, kFloat, moved<2>, "bytes copied within the memory of the device"},
     {"read", G::memory, kBytes, kFloat, moved<1>, "bytes read and added up"},
     {"write", G::memory, kBytes, kFloat, moved<1>, "bytes written"},

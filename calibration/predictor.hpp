@@ -12,6 +12,9 @@
 
 namespace contend {
 
+/// The expected error of a prediction that nothing vouches for: 100%.
+inline constexpr double kUnknownError = 1;
+
 struct Prediction {
   double seconds = 0;         ///< > 0
   double relative_error = 0;  ///< expected, a share: of the measurement, or from cross-validation

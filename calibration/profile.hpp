@@ -55,6 +55,7 @@ struct CalibrationProfile {
 
   /// The table, or nullptr.
   [[nodiscard]] const OperatorTable* table(std::string_view op, DataType type) const;
+  [[nodiscard]] bool has_samples(std::string_view op, DataType type) const;
 };
 
 /// As a file: YAML, one line a sample; the same bytes for the same profile. Read by read_profile() of scenarios/.

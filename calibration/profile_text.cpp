@@ -71,6 +71,11 @@ const OperatorTable* CalibrationProfile::table(std::string_view op, DataType typ
   return found == tables.end() ? nullptr : &*found;
 }
 
+bool CalibrationProfile::has_samples(std::string_view op, DataType type) const {
+  const OperatorTable* const found = table(op, type);
+  return found != nullptr && !found->samples.empty();
+}
+
 std::string to_yaml(const CalibrationProfile& profile) {
   std::string out;
   add_head(out, profile);

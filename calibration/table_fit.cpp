@@ -13,12 +13,11 @@ namespace contend {
 
 namespace {
 
-constexpr std::size_t kNone = ScatteredSurface::kNone;
+constexpr std::size_t kNothingSkipped = ScatteredSurface::kNone;
 /// Up to so many samples, the roofline is fitted anew for each that is left out; its three numbers then hardly depend
 /// on one sample any more.
 constexpr std::size_t kRefitted = 64;
 constexpr std::size_t kErrorNeighbours = 8;
-constexpr double kUnknownError = 1;
 /// Between samples is what is no farther from one than twice the distance that most samples have to their neighbour,
 /// or, where that is less, than a factor of two in one dimension.
 constexpr double kReach = 2;
@@ -60,7 +59,7 @@ TableFit::TableFit(const OperatorTable& table)
   }
   weights_ = noise_weights(deviations_, typical_noise(deviations_));
   find_ranges();
-  model_ = fit(kNone);
+  model_ = fit(kNothingSkipped);
   if (!varying_.empty()) {
     std::vector<double> coordinates;
     for (const auto& each : features_) {
@@ -108,7 +107,7 @@ void TableFit::find_ranges() {
 
 TableFit::Model TableFit::fit(std::size_t skip) const {
   std::vector<TimedWork> kept = works_;
-  if (skip != kNone) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(skip));
+  if (skip != kNothingSkipped) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(skip));
   Model model;
   model.roofline = fit_roofline(kept);
   for (const TimedWork& each : works_)
@@ -193,7 +192,7 @@ Prediction TableFit::predict(std::span<const std::int64_t> shape) const {
     return {found->seconds, found->half_width, PredictionBasis::measured};
   const std::vector<double> where = features(shape);
   const bool is_inside = inside(where);
-  return {seconds(model_, where, work(shape), kNone), expected_error(where, is_inside),
+  return {seconds(model_, where, work(shape), kNothingSkipped), expected_error(where, is_inside),
           is_inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated};
 }
 

@@ -2,7 +2,7 @@
 
 #include "models/workloads/fitted.hpp"
 #include "network/topology_report.hpp"
-#include "report/topology_drawing.hpp"
+#include "report/topology/topology_drawing.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"

@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::string_view kMarks[] = {"line", "step", "dots", "bars"};
 
-void write_numbers(JsonWriter& json, std::string_view name, const std::vector<double>& values) {
-  // On one line: the writer would put every number on a line of its own.
-  std::string text = "[";
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) text += ',';
-    text += std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "null";
-  }
-  json.key(name).raw(text + "]");
-}
-
 void write_texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
   json.key(name).begin_array();
   for (const std::string& text : texts) json.value(text);
@@ -34,7 +24,7 @@ void write_axis(JsonWriter& json, std::string_view name, const FigureAxis& axis)
   json.member("log", axis.logarithmic).member("from_zero", axis.from_zero);
   if (!axis.categories.empty()) write_texts(json, "categories", axis.categories);
   if (!axis.ticks.empty()) {
-    write_numbers(json, "ticks", axis.ticks);
+    json.key("ticks").numbers(axis.ticks);
     write_texts(json, "tick_names", axis.tick_names);
   }
   json.end_object();
@@ -50,10 +40,10 @@ struct PlotWriter {
     json.key("series").begin_array();
     for (const FigureSeries& series : plot.series) {
       json.begin_object().member("name", series.name).member("mark", kMarks[static_cast<std::size_t>(series.mark)]);
-      write_numbers(json, "x", series.x);
-      write_numbers(json, "y", series.y);
-      if (!series.low.empty()) write_numbers(json, "low", series.low);
-      if (!series.high.empty()) write_numbers(json, "high", series.high);
+      json.key("x").numbers(series.x);
+      json.key("y").numbers(series.y);
+      if (!series.low.empty()) json.key("low").numbers(series.low);
+      if (!series.high.empty()) json.key("high").numbers(series.high);
       if (!series.labels.empty()) write_texts(json, "labels", series.labels);
       json.end_object();
     }
@@ -67,7 +57,7 @@ struct PlotWriter {
       json.begin_object().member("name", box.name).member("count", std::uint64_t{box.count}).member("low", box.low);
       json.member("q1", box.q1).member("median", box.median).member("q3", box.q3).member("high", box.high);
       json.member("mean", box.mean);
-      write_numbers(json, "outliers", box.outliers);
+      json.key("outliers").numbers(box.outliers);
       json.end_object();
     }
     json.end_array();
@@ -79,7 +69,7 @@ struct PlotWriter {
     json.member("x_from", plot.x_from).member("x_step", plot.x_step).member("columns", std::uint64_t{plot.columns});
     json.member("low", plot.low).member("high", plot.high);
     CONTEND_CHECK(std::isnan(plot.middle), "the page draws no diverging maps");
-    write_numbers(json, "values", plot.values);
+    json.key("values").numbers(plot.values);
   }
 };
 

@@ -23,13 +23,6 @@ void write_whole(JsonWriter& json, std::string_view name, const std::vector<Numb
   json.key(name).raw(fmt::format("[{}]", fmt::join(values, ",")));
 }
 
-void write_numbers(JsonWriter& json, std::string_view name, const std::vector<double>& values) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < values.size(); ++i)
-    text += fmt::format("{}{}", i > 0 ? "," : "", std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "null");
-  json.key(name).raw(text + "]");
-}
-
 std::size_t distinct(const SweepData::Parameter& parameter) {
   return std::set<std::string>(parameter.values.begin(), parameter.values.end()).size();
 }
@@ -132,7 +125,7 @@ void write_sweep_json(JsonWriter& json, const SweepData& data, const SweepAxes& 
     json.key("names").begin_array();
     for (const std::string& name : names) json.value(name);
     json.end_array();
-    write_numbers(json, "numbers", numbers);
+    json.key("numbers").numbers(numbers);
     write_whole(json, "codes", codes);
     json.end_object();
   }
@@ -140,7 +133,7 @@ void write_sweep_json(JsonWriter& json, const SweepData& data, const SweepAxes& 
   for (const SweepData::Metric& metric : data.metrics) {
     json.begin_object().member("name", metric.description.name).member("title", metric.description.title);
     json.member("unit", metric.description.unit).member("text", metric.description.text);
-    write_numbers(json, "values", metric.values);
+    json.key("values").numbers(metric.values);
     json.end_object();
   }
   json.end_array();

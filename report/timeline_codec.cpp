@@ -9,7 +9,7 @@
 namespace contend {
 namespace {
 
-enum Column : std::size_t { kKind, kGap, kLength, kNumber, kShare };
+enum Column : std::size_t { kKind, kGapColumn, kLength, kNumber, kShare };
 
 /// Kinds, the last used first.
 class RecentFirst {
@@ -38,7 +38,7 @@ void encode_exact(const TimelineLane& lane, std::size_t kinds, TimelineBytes& ou
     LastSeen& guess = last[span.kind];
     const LastSeen now{(span.start - free).ns(), (span.end - span.start).ns(), span.number};
     append_varint(out.columns[kKind], recent.position(span.kind));
-    append_signed_varint(out.columns[kGap], now.gap - guess.gap);
+    append_signed_varint(out.columns[kGapColumn], now.gap - guess.gap);
     append_signed_varint(out.columns[kLength], now.length - guess.length);
     append_signed_varint(out.columns[kNumber], now.number - guess.number);
     guess = now;
@@ -52,7 +52,7 @@ void encode_summaries(const TimelineLane& lane, std::size_t kinds, TimelineBytes
   for (const TimelineSpan& span : lane.spans) {
     const std::int64_t first = span.start.ns() / lane.bin.ns();
     append_varint(out.columns[kKind], recent.position(span.kind));
-    append_varint(out.columns[kGap], static_cast<std::uint64_t>(first - before));
+    append_varint(out.columns[kGapColumn], static_cast<std::uint64_t>(first - before));
     append_varint(out.columns[kLength], static_cast<std::uint64_t>((span.end - span.start).ns() / lane.bin.ns() - 1));
     append_varint(out.columns[kNumber], static_cast<std::uint64_t>(span.number));
     append_varint(out.columns[kShare], static_cast<std::uint64_t>(std::llround(span.share * 100)));

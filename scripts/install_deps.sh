@@ -7,7 +7,7 @@ set -euo pipefail
 build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-cpp-dev libfmt-dev zlib1g-dev
                 nlohmann-json3-dev libsqlite3-dev libboost-graph1.81-dev libeigen3-dev)
 test_packages=(doctest-dev
-               clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+               clang-14 lld-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
                python3 python3-jsonschema python3-yaml python3-simgrid chromium nodejs npm git
                slurmctld slurmd slurm-client munge)
 
@@ -24,6 +24,7 @@ available_without_package() {
     g++ | cmake | git | python3 | clang-format-14 | clang-tidy-14) command -v "$1" ;;
     ninja-build) command -v ninja ;;
     clang-14) command -v clang++-14 ;;
+    lld-14) command -v ld.lld-14 || command -v ld.lld ;;
     python3-jsonschema) python3 -c "import jsonschema" ;;
     python3-yaml) python3 -c "import yaml" ;;
     chromium) command -v chromium || command -v chromium-headless-shell ;;

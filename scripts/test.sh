@@ -1,91 +1,53 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in. Each stage is timed; the output of a stage is shown only if it
-# fails and is kept in build/log/. The release tests run last, so that their summary ends the output.
-#   scripts/test.sh          all stages
-#   scripts/test.sh --quick  the release build and its tests
+# Builds the release program and runs its tests. With --all it runs every check that a merge requires; CI does that.
+# Each stage is timed. The output of a stage is shown only if it fails, and is kept in build/log/. The release tests run
+# last, so that their summary ends the output.
+#   scripts/test.sh        release build and its tests
+#   scripts/test.sh --all  also lint, sanitizers, clang-tidy, determinism across compilers, and fuzzing
+# What takes too long for every merge is in scripts/weekly.sh. A check that weekly.sh has made of code that has not
+# changed since (scripts/weekly.commit) is not repeated here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/stages.sh
 
-quick=false
+all=false
 case "${1-}" in
   "") ;;
-  --quick) quick=true ;;
-  *) echo "usage: ${0##*/} [--quick]" >&2; exit 2 ;;
+  --all) all=true ;;
+  *) echo "usage: ${0##*/} [--all]" >&2; exit 2 ;;
 esac
 
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
-jobs=$(nproc)
+# Processor seconds of fuzzing over all targets.
 fuzz_seconds=${FUZZ_SECONDS:-60}
-failed=()
-mkdir -p build/log
 
-# stage NAME COMMAND...: runs it; a failure is remembered and the other stages go on.
-stage() {
-  local name=$1 log=build/log/${1// /-}.log begin=$SECONDS verdict=ok
-  shift
-  "$@" >"$log" 2>&1 || verdict=FAILED
-  if [[ $verdict == FAILED ]]; then
-    failed+=("$name")
-    tail -n 200 "$log"
-  elif [[ $(tail -n 1 "$log") == skipped:* ]]; then
-    verdict=$(tail -n 1 "$log")
+# The rooms whose tests are compiled in both flavours: those where runs spend their time, and cli/, whose tests run the
+# program that was built. The tests of all other rooms run under sanitizers only.
+hot_rooms="sim;network;models;calibration;policies;validate;cli"
+
+# The oldest generation of devices if the CUDA code has changed since the last weekly run; always the newest that has
+# code of its own. Without --all CUDA is compiled only where a GPU can run it.
+release_options() {
+  if $all; then
+    local architectures="90-real"
+    if changed_since_weekly '^calibration/(cuda/|backend\.h)' | grep -q .; then architectures="75-real;90-real"; fi
+    printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms" -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
+  elif command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+    printf '%s\n' -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native
+  else
+    printf '%s\n' -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
   fi
-  printf '%-32s %5d s  %s\n' "$name" $((SECONDS - begin)) "$verdict"
-}
-
-# build PRESET [cmake arguments]
-build() {
-  cmake --preset "$@" && cmake --build --preset "$1" -j "$jobs"
-}
-
-run_ctest() {
-  ctest --test-dir "build/$1" -j "$jobs" --no-tests=error --output-on-failure
-}
-
-tidy() {
-  if ! command -v clang-tidy-14 >/dev/null; then
-    echo "skipped: clang-tidy-14 is not here"
-    return
-  fi
-  # What the checked build compiles, without the tests.
-  sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/checked/compile_commands.json | grep -vE "^$PWD/(build/checked/)?tests/" |
-    xargs -r -P "$jobs" -n 1 clang-tidy-14 -p build/checked --quiet
-}
-
-# A minute in all over the targets fuzz_NAME, one for each committed corpus tests/fuzz/corpus/NAME. New inputs and
-# crashes stay in build/checked/found.
-fuzz() {
-  local corpus name target
-  local corpora=(tests/fuzz/corpus/*/)
-  if [[ ! -d ${corpora[0]} ]]; then
-    echo "no corpus in tests/fuzz/corpus"
-    return 1
-  fi
-  for corpus in "${corpora[@]}"; do
-    name=$(basename "$corpus")
-    target=$(find build/checked -name "fuzz_$name" -type f -perm -u+x)
-    mkdir -p "build/checked/found/$name"
-    "$target" -max_total_time=$((fuzz_seconds / ${#corpora[@]})) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-      -artifact_prefix="build/checked/found/crash-$name-" "build/checked/found/$name" "$corpus" || return
-  done
 }
 
 stage "install" scripts/install_deps.sh
-# Where there is nvcc, the oldest generation of devices and the newest with code of its own; a user's build has more.
-stage "release build" build release -DCONTEND_WERROR=ON "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real"
-if ! $quick; then
+mapfile -t options < <(release_options)
+stage "release build" build release "${options[@]}"
+if $all; then
   stage "lint" scripts/lint.sh
   # One build with clang serves the sanitizers, clang-tidy, the fuzzer, and as the second flavour of determinism.
-  stage "checked build" build checked -DCONTEND_WERROR=ON
-  stage "clang-tidy" tidy
-  stage "checked tests" run_ctest checked
+  stage "checked build" build checked
+  stage "clang-tidy" tidy checked changed
+  stage "checked tests" run_tests checked
   stage "determinism" scripts/check_determinism.sh
-  stage "fuzz" fuzz
+  stage "fuzz" fuzz "$fuzz_seconds"
 fi
-printf '%-32s %5d s\n' "all before the release tests" "$SECONDS"
-
-if ((${#failed[@]} > 0)); then
-  echo "FAILED: $(printf '%s, ' "${failed[@]}" | sed 's/, $//'); the release tests follow all the same"
-fi
-run_ctest release || exit 1
-((${#failed[@]} == 0))
+finish_with_tests release

@@ -14,13 +14,13 @@
 namespace contend {
 namespace {
 
-constexpr unsigned kBuffer = 1U << 17;
+constexpr unsigned kGzipBuffer = 1U << 17;
 
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::string& path) : path_{path}, file_{::gzopen(path.c_str(), "rb"), &::gzclose} {
     if (!file_) throw_file_error(path, "can't be read", errno);
-    ::gzbuffer(file_.get(), kBuffer);
+    ::gzbuffer(file_.get(), kGzipBuffer);
   }
 
   std::size_t read(char* buffer, std::size_t size) override {

@@ -11,7 +11,7 @@
 namespace contend {
 namespace {
 
-constexpr std::size_t kBuffer = std::size_t{1} << 18;
+constexpr std::size_t kReadBuffer = std::size_t{1} << 18;
 constexpr std::size_t kLongestRow = std::size_t{16} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets put it in front
 constexpr std::string_view kStrayReturn = "a carriage return inside a row";
@@ -21,7 +21,7 @@ constexpr std::string_view kStrayQuote = "a quote inside a field that does not b
 
 RowReader::RowReader(ByteSource& source, std::string file, RowSyntax syntax)
     : source_{source}, file_{std::move(file)}, syntax_{syntax} {
-  buffer_.resize(kBuffer);
+  buffer_.resize(kReadBuffer);
 }
 
 bool RowReader::next() {

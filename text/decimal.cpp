@@ -9,10 +9,6 @@
 namespace contend {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /// Digits before and after the point as one string, and how many of them stand before it.
 struct Digits {
   std::string digits;

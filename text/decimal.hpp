@@ -11,6 +11,10 @@
 
 namespace contend {
 
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 enum class DecimalError : std::uint8_t { none, not_a_number, overflow };
 
 struct ScaledDecimal {

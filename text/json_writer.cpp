@@ -88,6 +88,15 @@ JsonWriter& JsonWriter::null() {
   return raw("null");
 }
 
+JsonWriter& JsonWriter::numbers(std::span<const double> values) {
+  std::string list = "[";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) list += ',';
+    list += std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "null";
+  }
+  return raw(list + "]");
+}
+
 JsonWriter& JsonWriter::raw(std::string_view json) {
   before_value();
   out_ += json;

@@ -3,6 +3,7 @@
 // the same; what JSON has no number for (NaN, infinity) is null.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ class JsonWriter {
   JsonWriter& null();
   /// Text that is JSON already, e.g. a number with an exact decimal fraction.
   JsonWriter& raw(std::string_view json);
+  /// A list on one line. A number that is not finite becomes null.
+  JsonWriter& numbers(std::span<const double> values);
 
   template <class T>
   JsonWriter& member(std::string_view name, const T& content) {

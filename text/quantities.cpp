@@ -1,6 +1,7 @@
 #include "text/quantities.hpp"
 
 #include "sim/check.hpp"
+#include "text/decimal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -208,10 +209,6 @@ std::string print_real(double value, const Units& units) {
     }
   }
   return shortest.take();
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// Length of the leading number, 0 if there is none.

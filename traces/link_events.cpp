@@ -17,7 +17,7 @@
 namespace contend {
 namespace {
 
-constexpr std::array<std::string_view, 3> kColumns = {"time_s", "link", "factor"};
+constexpr std::array<std::string_view, 3> kEventColumns = {"time_s", "link", "factor"};
 constexpr int kDecimals = 9;
 constexpr std::int64_t kUnit = 1'000'000'000;
 constexpr std::int64_t kLargestFactor = 1'000;
@@ -28,9 +28,9 @@ Complaint complaint(const std::string& file, int line, std::string column, std::
   return {.file = file, .line = line, .key = std::move(column), .reason = std::move(reason), .hint = std::move(hint)};
 }
 
-/// The position of each of kColumns, or complaints.
+/// The position of each of kEventColumns, or complaints.
 std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string& file, Complaints& complaints) {
-  const std::vector<std::string> known{kColumns.begin(), kColumns.end()};
+  const std::vector<std::string> known{kEventColumns.begin(), kEventColumns.end()};
   const auto& header = table.header;
   for (std::size_t i = 0; i < header.size(); ++i) {
     if (std::find(known.begin(), known.end(), header[i]) == known.end())
@@ -101,11 +101,11 @@ std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::st
   for (const CsvRow& row : table.rows) {
     LinkEventRow event;
     event.line = row.line;
-    event.time = Time::nanoseconds(read_scaled(row, time, kColumns[0], kLatest.ns(), file, complaints));
+    event.time = Time::nanoseconds(read_scaled(row, time, kEventColumns[0], kLatest.ns(), file, complaints));
     event.name = row.fields[link];
     if (event.name.empty()) complaints.add(complaint(file, row.line, "link", "expected a link or node, got nothing"));
     event.factor =
-        static_cast<double>(read_scaled(row, factor, kColumns[2], kLargestFactor * kUnit, file, complaints)) /
+        static_cast<double>(read_scaled(row, factor, kEventColumns[2], kLargestFactor * kUnit, file, complaints)) /
         static_cast<double>(kUnit);
     events.push_back(std::move(event));
   }

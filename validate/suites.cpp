@@ -1,9 +1,9 @@
 #include "validate/suites.hpp"
 
-#include "validate/ada_srsf.hpp"
-#include "validate/compression_suite.hpp"
-#include "validate/network_suite.hpp"
-#include "validate/overlap_suite.hpp"
+#include "validate/ada_srsf/ada_srsf.hpp"
+#include "validate/compression/compression_suite.hpp"
+#include "validate/network/network_suite.hpp"
+#include "validate/overlap/overlap_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
 

@@ -3,7 +3,7 @@
 #include "cli/layers_report.hpp"
 #include "cli/load.hpp"
 #include "cli/topology_text.hpp"
-#include "report/topology_drawing.hpp"
+#include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/study/study_run.hpp"

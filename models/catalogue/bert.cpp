@@ -11,12 +11,12 @@ namespace contend {
 
 namespace {
 
-constexpr std::int64_t kPositions = 512;
+constexpr std::int64_t kBertPositions = 512;
 
 Feature embeddings(NetworkBuilder& net, const TransformerSize& size, std::int64_t tokens) {
   const std::string at = "bert.embeddings.";
   const Feature words = net.embedding(at + "word_embeddings", size.vocabulary, size.width, tokens);
-  const Feature positions = net.embedding(at + "position_embeddings", kPositions, size.width, tokens);
+  const Feature positions = net.embedding(at + "position_embeddings", kBertPositions, size.width, tokens);
   const Feature types = net.embedding(at + "token_type_embeddings", 2, size.width, tokens);
   Feature x = net.sum(at + "add_types", words, types);
   x = net.sum(at + "add_positions", x, positions);
@@ -29,7 +29,7 @@ Feature output_sublayer(NetworkBuilder& net, const std::string& at, const Featur
   return net.normalization(at + "LayerNorm", y);
 }
 
-Feature encoder_layer(NetworkBuilder& net, const std::string& at, const Feature& x, const TransformerSize& size) {
+Feature bert_layer(NetworkBuilder& net, const std::string& at, const Feature& x, const TransformerSize& size) {
   const std::string self = at + "attention.self.";
   const Feature queries = net.linear(self + "query", x, size.width, Bias::yes);
   const Feature keys = net.linear(self + "key", x, size.width, Bias::yes);
@@ -53,7 +53,7 @@ void pretraining_heads(NetworkBuilder& net, const TransformerSize& size, const F
 LayerTable bert(const TransformerSize& size, BertHeads heads, std::int64_t sequence_length) {
   NetworkBuilder net{size.name, "arXiv 1810.04805, section 3", fmt::format("sequence of {} tokens", sequence_length)};
   Feature x = embeddings(net, size, sequence_length);
-  for (int i = 0; i < size.layers; ++i) x = encoder_layer(net, fmt::format("bert.encoder.layer.{}.", i), x, size);
+  for (int i = 0; i < size.layers; ++i) x = bert_layer(net, fmt::format("bert.encoder.layer.{}.", i), x, size);
   const Feature first{size.width, 1, 1, true};
   const Feature pooled =
       net.activation("bert.pooler.tanh", net.linear("bert.pooler.dense", first, size.width, Bias::yes));

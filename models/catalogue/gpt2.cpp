@@ -10,7 +10,7 @@ namespace contend {
 
 namespace {
 
-constexpr std::int64_t kPositions = 1024;
+constexpr std::int64_t kGpt2Positions = 1024;
 
 Feature block(NetworkBuilder& net, const std::string& at, const Feature& x, const TransformerSize& size) {
   const Feature qkv = net.linear(at + "attn.c_attn", net.normalization(at + "ln_1", x), 3 * size.width, Bias::yes);
@@ -30,7 +30,7 @@ LayerTable gpt2(const TransformerSize& size, std::int64_t sequence_length) {
   NetworkBuilder net{size.name, "GPT-2 report (Radford et al., 2019), table 2",
                      fmt::format("sequence of {} tokens", sequence_length)};
   const Feature tokens = net.embedding("transformer.wte", size.vocabulary, size.width, sequence_length);
-  const Feature positions = net.embedding("transformer.wpe", kPositions, size.width, sequence_length);
+  const Feature positions = net.embedding("transformer.wpe", kGpt2Positions, size.width, sequence_length);
   Feature x = net.activation("transformer.drop", net.sum("transformer.add", tokens, positions));
   for (int i = 0; i < size.layers; ++i) x = block(net, fmt::format("transformer.h.{}.", i), x, size);
   net.tied_linear("lm_head", net.normalization("transformer.ln_f", x), size.vocabulary, Bias::no);

@@ -9,7 +9,7 @@ namespace contend {
 
 namespace {
 
-Feature encoder_layer(NetworkBuilder& net, const std::string& at, const Feature& x, const TransformerSize& size) {
+Feature vit_layer(NetworkBuilder& net, const std::string& at, const Feature& x, const TransformerSize& size) {
   const std::string self = at + "self_attention.";
   const Feature qkv = net.linear(self + "in_proj", net.normalization(at + "ln_1", x), 3 * size.width, Bias::yes);
   Feature third = qkv;
@@ -32,7 +32,7 @@ LayerTable vision_transformer(const TransformerSize& size) {
   x = net.trained_tensor("encoder.pos_embedding", x, "pos_embedding", {1, x.positions(), size.width});
   x = net.activation("encoder.dropout", x);
   for (int i = 0; i < size.layers; ++i) {
-    x = encoder_layer(net, fmt::format("encoder.layers.encoder_layer_{}.", i), x, size);
+    x = vit_layer(net, fmt::format("encoder.layers.encoder_layer_{}.", i), x, size);
   }
   x = net.normalization("encoder.ln", x);
   net.linear("heads.head", {size.width, 1, 1, true}, size.vocabulary, Bias::yes);

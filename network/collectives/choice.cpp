@@ -98,13 +98,13 @@ CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> 
 }
 
 std::span<const std::string_view> auto_candidates(CollectiveKind kind) {
-  static constexpr std::string_view kAllReduce[] = {"ring", "double-binary-tree"};
+  static constexpr std::string_view kRingOrTree[] = {"ring", "double-binary-tree"};
   static constexpr std::string_view kRing[] = {"ring"};
   static constexpr std::string_view kPairwise[] = {"pairwise"};
   static constexpr std::string_view kSwap[] = {"swap"};
   switch (kind) {
     case CollectiveKind::all_reduce:
-      return kAllReduce;
+      return kRingOrTree;
     case CollectiveKind::all_to_all:
       return kPairwise;
     case CollectiveKind::exchange:

@@ -10,6 +10,9 @@
 
 namespace contend::key_rows {
 
+inline constexpr Time kHour = Time::seconds(3600);
+inline constexpr Time kDay = 24 * kHour;
+
 template <class T>
 void clear(T& value, const T& fallback) {
   value = fallback;

@@ -20,13 +20,13 @@ namespace contend {
 namespace {
 
 using key_rows::displacing;
+using key_rows::kDay;
+using key_rows::kHour;
 using key_rows::property;
 using key_rows::row;
 
 constexpr std::int64_t kMaxJobs = 1'000'000;
 constexpr std::int64_t kMaxIterations = 1'000'000'000'000;
-constexpr Time kHour = Time::seconds(3600);
-constexpr Time kDay = 24 * kHour;
 
 bool is_flow(const Scenario& scenario) {
   return scenario.network.fidelity == Fidelity::flow;

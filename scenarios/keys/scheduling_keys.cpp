@@ -12,9 +12,9 @@
 namespace contend {
 namespace {
 
+using key_rows::kDay;
 using key_rows::row;
 
-constexpr Time kDay = Time::seconds(86'400);
 constexpr int kMaxServers = 1'000'000;
 constexpr int kMaxQuota = 1'000'000'000;
 constexpr double kThousandths = 1000;

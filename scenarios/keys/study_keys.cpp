@@ -22,7 +22,6 @@ using Kind = YamlNode::Kind;
 using key_rows::displacing;
 using key_rows::row;
 
-constexpr std::size_t kMaxItems = 1000;
 constexpr int kMaxWorkers = 1 << 20;
 
 /// A list of values, each there once; `fresh` is what an item starts from.

@@ -1,6 +1,7 @@
 # One library per room (top-level folder): every .cpp of the folder, linked only to the rooms named after USES.
 #   contend_room(NAME USES rooms and packages of its headers... PRIVATE_USES packages of its .cpp files...
-#                EXCLUDE files...)
+#                EXCLUDE files... [FUZZED])
+# FUZZED: libFuzzer targets link the room, so with CONTEND_FUZZ it counts coverage, which costs half its compile time.
 option(CONTEND_WERROR "Treat warnings as errors" OFF)
 
 add_library(contend_options INTERFACE)
@@ -19,21 +20,37 @@ endif()
 if(CONTEND_WERROR)
   target_compile_options(contend_options INTERFACE -Werror)
 endif()
-if(CONTEND_FUZZ)
-  # Coverage of the rooms, which libFuzzer steers by; the targets themselves add -fsanitize=fuzzer.
-  target_compile_options(contend_options INTERFACE -fsanitize=fuzzer-no-link)
-endif()
 if(CONTEND_SANITIZE)
   target_compile_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE} -fno-sanitize-recover=all
                                                    -fno-omit-frame-pointer)
   target_link_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE})
 endif()
 
+# Where CMAKE_UNITY_BUILD is on, the files of one folder compile as one unit. A new file changes the unit of its own
+# folder and no other, and file-local names need to differ only within a folder.
+function(contend_unit_per_folder target)
+  if(NOT CMAKE_UNITY_BUILD)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER "${folder}" unit)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(contend_room name)
-  cmake_parse_arguments(ROOM "" "" "USES;PRIVATE_USES;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ROOM "FUZZED" "" "USES;PRIVATE_USES;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(TRANSFORM ROOM_EXCLUDE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(REMOVE_ITEM sources ${ROOM_EXCLUDE})
   add_library(contend_${name} STATIC ${sources})
   target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
+  if(ROOM_FUZZED AND CONTEND_FUZZ)
+    target_compile_options(contend_${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+  contend_unit_per_folder(contend_${name})
 endfunction()

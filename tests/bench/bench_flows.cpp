@@ -8,7 +8,7 @@
 #include "network/fluid.hpp"
 #include "network/routing.hpp"
 #include "network/topologies/topology_spec.hpp"
-#include "validate/network_simgrid.hpp"
+#include "validate/network/network_simgrid.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #pragma once
 // Runs the built program, whose path CTest gives in CONTEND_PROGRAM, in a folder of its own.
 
+#include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
 #include <cstdlib>
@@ -48,9 +49,5 @@ class Workplace {
  private:
   std::filesystem::path folder_;
 };
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace contend

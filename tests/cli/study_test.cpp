@@ -1,5 +1,6 @@
 // `contend run` on the study of one iteration: --explain, its files, and factors of convergence.
 #include "tests/cli/program.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -21,10 +22,6 @@ constexpr const char* kOverlapStudy =
     "  workers: [4]\n"
     "  fusion: [bsp, dear]\n"
     "  compression: [none, top-k, onebit-adam]\n";
-
-std::size_t lines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 }  // namespace
 
@@ -50,7 +47,7 @@ TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   const std::string csv = here.read("out/overlap-messages.csv");
   CHECK(csv.starts_with("workers,compression,policy,phase,share,message,gradients,dense_bytes,"));
   // bsp: one message of none and top-k, and of each phase of onebit-adam; dear: some of none.
-  CHECK(lines(csv) > 6);
+  CHECK(count_lines(csv) > 6);
   CHECK(contains(csv, "\n4,onebit-adam,bsp,2,0.85,"));
   CHECK(here.contend("run study.yaml -q -o plain").code == 0);
   CHECK_FALSE(std::filesystem::exists(here.path("plain/overlap-messages.csv")));
@@ -200,7 +197,7 @@ TEST_CASE("one map of factors serves a grid over methods") {
   const Outcome rows = here.contend("results store.sqlite --metric progress_s --group-by overlap.compression");
   CHECK(contains(rows.out, "fp16"));
   CHECK(here.contend("results store.sqlite --rows --csv rows.csv").code == 0);
-  CHECK(lines(here.read("rows.csv")) == 1 + 3);
+  CHECK(count_lines(here.read("rows.csv")) == 1 + 3);
 }
 
 TEST_CASE("what can't be done at all names file, line and key; a reason that several share is said once") {

@@ -2,6 +2,7 @@
 
 #include "scenarios/sweep/sweep_store.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -30,10 +31,6 @@ sweep:
 
 Outcome rows(const Workplace& here, const std::string& store) {
   return here.contend("results " + store + " --rows");
-}
-
-std::size_t lines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 /// Runs of a store, 0 if there is none yet.
@@ -80,7 +77,7 @@ TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
   const Outcome results = here.contend("results small.sqlite --group-by network.nic,policies.placement");
   CHECK(results.code == 0);
   CHECK(contains(results.out, "1.000 [1.000, 1.000]"));
-  CHECK(lines(results.out) == 2 + 4);
+  CHECK(count_lines(results.out) == 2 + 4);
 
   CHECK(here.contend("check small.yaml").out == "small.yaml: ok, 4 points x 3 seeds = 12 runs\n");
   const Outcome run = here.contend("run small.yaml");
@@ -112,7 +109,7 @@ TEST_CASE("a sweep that is killed five times in a row ends with the same results
   CHECK(last.code == 0);
   CHECK(contains(last.err, fmt::format("{} runs are there and skipped, {} to do", survived, 600 - survived)));
   const Outcome whole = rows(here, "whole.sqlite"), killed = rows(here, "killed.sqlite");
-  CHECK(lines(whole.out) == 601);
+  CHECK(count_lines(whole.out) == 601);
   CHECK(killed.out == whole.out);
   // Every run has all of its jobs.
   SweepStore jobs = SweepStore::open(store);
@@ -238,5 +235,5 @@ TEST_CASE("results: names that are not there are told with the nearest" * doctes
   CHECK(
       csv.out.starts_with("network_nic,network_nic_Bps,policies_placement,runs,avg_jct_s,avg_jct_s_ci95,"
                           "avg_jct_s_ratio,avg_jct_s_ratio_low,avg_jct_s_ratio_high\n1Gbps,125000000,lwf,3,"));
-  CHECK(lines(csv.out) == 3);
+  CHECK(count_lines(csv.out) == 3);
 }

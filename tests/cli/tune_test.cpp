@@ -1,6 +1,7 @@
 // `contend tune` as a user meets it.
 
 #include "tests/cli/program.hpp"
+#include "tests/text_checks.hpp"
 
 #include <string>
 
@@ -19,10 +20,6 @@ sweep:
   repeat: 2
 )";
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store for the sweep" *
@@ -31,17 +28,18 @@ TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store fo
   here.write("small.yaml", kTuneScenario);
   const Outcome few = here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 1");
   CHECK(few.code == 0);
-  CHECK(has(few.out, "tried 3 of 6 points in 6 runs"));
+  CHECK(contains(few.out, "tried 3 of 6 points in 6 runs"));
   CHECK(here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 2 -o other.sqlite").out == few.out);
   const Outcome again = here.contend("tune small.yaml --minimise avg_jct_s --trials 3");
   CHECK(again.code == 3);
-  CHECK(has(again.err, "--resume goes on with it"));
+  CHECK(contains(again.err, "--resume goes on with it"));
   const Outcome all = here.contend("tune small.yaml --minimise avg_jct_s --trials 6 --resume");
-  CHECK(has(all.out, "tried 6 of 6 points in 12 runs"));
-  CHECK(has(here.contend("sweep small.yaml -o small.sqlite --resume").err, "12 runs are there and skipped, 0 to do"));
+  CHECK(contains(all.out, "tried 6 of 6 points in 12 runs"));
+  CHECK(contains(here.contend("sweep small.yaml -o small.sqlite --resume").err,
+                 "12 runs are there and skipped, 0 to do"));
   const Outcome halving = here.contend("tune small.yaml --maximise avg_jct_s --method halving -o h.sqlite --json");
   CHECK(halving.code == 0);
-  CHECK(has(halving.out, "\"tried\": 6"));
+  CHECK(contains(halving.out, "\"tried\": 6"));
 }
 
 TEST_CASE("tune refuses what means nothing" * doctest::skip(!has_program())) {
@@ -51,7 +49,7 @@ TEST_CASE("tune refuses what means nothing" * doctest::skip(!has_program())) {
     const Outcome outcome = here.contend("tune small.yaml " + options);
     INFO(options, ": ", outcome.err);
     CHECK(outcome.code == 2);
-    CHECK(has(outcome.err, why));
+    CHECK(contains(outcome.err, why));
   };
   refused("", "expected --minimise METRIC or --maximise METRIC");
   refused("--minimise a --maximise b", "expected --minimise METRIC or --maximise METRIC");

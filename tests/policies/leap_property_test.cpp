@@ -1,5 +1,5 @@
 // Leaping against event by event on random clusters: nothing that a run reports may differ.
-//   CONTEND_LEAP_CASES=20 test_policies -tc='leaping lands*'      20 times as many cases
+//   CONTEND_EFFORT=20 test_policies -tc='leaping lands*'      20 times as many cases
 //   CONTEND_LEAP_SEED=4711 test_policies -tc='leaping lands*'     this case only
 
 #include "tests/effort.hpp"
@@ -28,8 +28,7 @@ TEST_CASE("leaping lands on the same nanosecond as event by event, on random clu
   constexpr std::uint64_t kNoSeed = UINT64_MAX;
   const std::uint64_t only = number_from_environment("CONTEND_LEAP_SEED", kNoSeed);
   const std::uint64_t first = only == kNoSeed ? 0 : only;
-  const std::uint64_t cases =
-      only == kNoSeed ? effort(std::uint64_t{600}) * number_from_environment("CONTEND_LEAP_CASES", 1) : 1;
+  const std::uint64_t cases = only == kNoSeed ? effort(std::uint64_t{600}) : 1;
   std::uint64_t events = 0, leapt = 0, cases_with_leaps = 0, finished = 0, jobs = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const RandomCluster cluster = random_cluster(seed);

@@ -16,7 +16,7 @@ using namespace contend::test;
 
 namespace {
 
-struct Job {
+struct ListedJob {
   std::int64_t submit = 0, gpus = 0, duration = 0;
   bool running = false;
   std::int64_t executed = 0, last = 0, finish = -1, preemptions = 0;
@@ -27,9 +27,9 @@ enum class Rule { srtf, srsf, dlas, dlas_gpu };
 
 class Lists {
  public:
-  Lists(std::vector<Job> jobs, std::int64_t gpus, Rule rule) : jobs_{std::move(jobs)}, gpus_{gpus}, rule_{rule} {}
+  Lists(std::vector<ListedJob> jobs, std::int64_t gpus, Rule rule) : jobs_{std::move(jobs)}, gpus_{gpus}, rule_{rule} {}
 
-  const std::vector<Job>& run() {
+  const std::vector<ListedJob>& run() {
     while (arrived_ < jobs_.size() || !active_.empty()) event();
     return jobs_;
   }
@@ -72,7 +72,7 @@ class Lists {
 
   void demote() {
     for (const std::size_t j : active_) {
-      Job& job = jobs_[j];
+      ListedJob& job = jobs_[j];
       const std::int64_t service = job.executed * (rule_ == Rule::dlas_gpu ? job.gpus : 1);
       if (!job.running || job.queue == 2 || service < kLimits[job.queue]) continue;
       std::erase(queues_[job.queue], j);
@@ -84,7 +84,7 @@ class Lists {
     std::int64_t free = gpus_;
     for (auto& queue : queues_) {
       for (const std::size_t j : queue) {
-        Job& job = jobs_[j];
+        ListedJob& job = jobs_[j];
         const bool fits = job.gpus <= free;
         if (fits) free -= job.gpus;
         if (job.running && !fits) ++job.preemptions;
@@ -100,7 +100,7 @@ class Lists {
     demotion_ = INT64_MAX;
     if (!has_queues()) return;
     for (const std::size_t j : active_) {
-      const Job& job = jobs_[j];
+      const ListedJob& job = jobs_[j];
       if (!job.running || job.queue == 2) continue;
       const std::int64_t seconds = kLimits[job.queue] - job.executed;
       const std::int64_t by = rule_ == Rule::dlas_gpu ? job.gpus : 1;
@@ -108,7 +108,7 @@ class Lists {
     }
   }
 
-  std::vector<Job> jobs_;
+  std::vector<ListedJob> jobs_;
   std::int64_t gpus_;
   Rule rule_;
   std::size_t arrived_ = 0;
@@ -138,12 +138,12 @@ TEST_CASE("list_order: the same ends and preemptions as lists that are walked an
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       RandomStream stream{seed, "scheduling-lists"};
       const std::int64_t gpus = stream.uniform_integer(3, 12);
-      std::vector<Job> jobs;
+      std::vector<ListedJob> jobs;
       std::vector<JobSpec> specs;
       std::int64_t submit = 0;
       for (int j = 0; j < 60; ++j) {
         submit += stream.uniform() < 0.3 ? 0 : stream.uniform_integer(1, 9);
-        Job job;
+        ListedJob job;
         job.submit = submit;
         job.gpus = std::min(gpus, std::int64_t{1} << stream.uniform_integer(0, 3));
         job.duration = stream.uniform_integer(1, stream.uniform() < 0.3 ? 60 : 6);
@@ -152,7 +152,7 @@ TEST_CASE("list_order: the same ends and preemptions as lists that are walked an
       }
       const Played played = play(choice_of(rule), static_cast<int>(gpus), specs);
       Lists lists{jobs, gpus, rule};
-      const std::vector<Job>& expected = lists.run();
+      const std::vector<ListedJob>& expected = lists.run();
       INFO("rule ", static_cast<int>(rule), ", seed ", seed);
       for (std::size_t j = 0; j < jobs.size(); ++j) {
         CHECK(played.result.jobs[j].finish == Time::seconds(expected[j].finish));

@@ -3,7 +3,7 @@
 #include "report/colours.hpp"
 #include "report/distributions.hpp"
 #include "report/plot_scale.hpp"
-#include "tests/report/text.hpp"
+#include "tests/text_checks.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include "report/fit_figures.hpp"
-#include "tests/report/text.hpp"
+#include "tests/text_checks.hpp"
 
 #include <cmath>
 

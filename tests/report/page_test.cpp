@@ -7,6 +7,7 @@
 #include "scenarios/sweep/store_query.hpp"
 #include "sim/error.hpp"
 #include "tests/report/report_kit.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +20,6 @@ using namespace contend;
 
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 bool never() {
   return false;
 }
@@ -53,12 +51,12 @@ TEST_CASE("a folder comes back as it was written") {
 
 TEST_CASE("what is no folder of results says so") {
   const TemporaryFolder place;
-  CHECK(has(complaint_of(place.path("none")), "no manifest.json in it"));
+  CHECK(contains(complaint_of(place.path("none")), "no manifest.json in it"));
   write_run(place.path("run"), kSmallScenario);
   write_file(place.path("run/summary.json"), "{\"replicas\": []}");
-  CHECK(has(complaint_of(place.path("run")), "0 replicas, but manifest.json has 2"));
+  CHECK(contains(complaint_of(place.path("run")), "0 replicas, but manifest.json has 2"));
   write_file(place.path("run/manifest.json"), "{\"version\": 3}");
-  CHECK(has(complaint_of(place.path("run")), "expected a string \"version\""));
+  CHECK(contains(complaint_of(place.path("run")), "expected a string \"version\""));
   CHECK_THROWS_AS((void)ColumnTable{}.numbers("x"), InputError);
 }
 
@@ -86,24 +84,24 @@ TEST_CASE("a run that can't be repeated has a reason instead of a timeline") {
   RunFolder folder = read_run_folder(place.path("run"));
   RunFolder::Run changed = folder.runs[0];
   changed.digest = "0123456789abcdef";
-  CHECK(has(replay_run(folder, changed, {}, never).reason, "instead of 0123456789abcdef"));
+  CHECK(contains(replay_run(folder, changed, {}, never).reason, "instead of 0123456789abcdef"));
   changed.interrupted = true;
-  CHECK(has(replay_run(folder, changed, {}, never).reason, "interrupted"));
+  CHECK(contains(replay_run(folder, changed, {}, never).reason, "interrupted"));
   folder.scenario.workload.jobs = place.path("gone.csv");
-  CHECK(has(replay_run(folder, folder.runs[0], {}, never).reason, "gone.csv"));
+  CHECK(contains(replay_run(folder, folder.runs[0], {}, never).reason, "gone.csv"));
 }
 
 TEST_CASE("no text of the data can end its element, and only the script of the page may run") {
   const std::string text = "</script><script>alert(1)</script><!--";
   const std::string page = page_document(text, "{\"name\": \"" + text + "\"}", {});
-  CHECK(!has(page, "alert(1)</script>"));
-  CHECK(has(page, "\\u003c/script>\\u003cscript>alert(1)"));
-  CHECK(has(page, "<title>&lt;/script&gt;"));
-  CHECK(has(page, "default-src 'none'; script-src 'sha256-"));
-  CHECK(!has(page_document("t", "{}", {}), "{{"));
+  CHECK(!contains(page, "alert(1)</script>"));
+  CHECK(contains(page, "\\u003c/script>\\u003cscript>alert(1)"));
+  CHECK(contains(page, "<title>&lt;/script&gt;"));
+  CHECK(contains(page, "default-src 'none'; script-src 'sha256-"));
+  CHECK(!contains(page_document("t", "{}", {}), "{{"));
   // The script itself must not hold what would end it.
-  CHECK(!has(std::string{page_script()}, "</script"));
-  CHECK(!has(std::string{page_style()}, "</style"));
+  CHECK(!contains(std::string{page_script()}, "</script"));
+  CHECK(!contains(std::string{page_style()}, "</style"));
 }
 
 TEST_CASE("two pages of one folder are the same bytes") {
@@ -132,7 +130,7 @@ TEST_CASE("a comparison pairs jobs of equal seeds") {
   const auto scatter = std::ranges::find(figures, "jobs-1", &Figure::id);
   REQUIRE(scatter != figures.end());
   CHECK(std::get<XyPlot>(scatter->plot).series[0].x.size() == 12);
-  CHECK(has(comparison_page(folders, figures), "2 runs side by side"));
+  CHECK(contains(comparison_page(folders, figures), "2 runs side by side"));
 
   other.replace(other.find("seed: 3"), 7, "seed: 9");
   write_run(place.path("c"), other);
@@ -171,7 +169,7 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
   const HeatMap& map = std::get<HeatMap>(figures[1].plot);
   CHECK(map.values[0] == doctest::Approx(1120));
   CHECK(map.columns == 4);
-  CHECK(!has(sweep_page(data, axes, figures), "<img"));
+  CHECK(!contains(sweep_page(data, axes, figures), "<img"));
 }
 
 TEST_CASE("maps relative to a value: one for each other value, cell by cell") {

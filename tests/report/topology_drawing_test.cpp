@@ -1,8 +1,9 @@
 // Drawings are well-formed, name what they show, and fold what is large.
 
-#include "report/topology_drawing.hpp"
+#include "report/topology/topology_drawing.hpp"
 #include "network/topology_report.hpp"
 #include "tests/network/topology_kit.hpp"
+#include "tests/text_checks.hpp"
 
 #include <string_view>
 #include <tuple>
@@ -13,12 +14,6 @@ using namespace contend;
 using namespace contend::test;
 
 namespace {
-
-std::size_t occurrences(std::string_view text, std::string_view word) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++found;
-  return found;
-}
 
 /// Every element is closed in the right order, and no text holds a bare & or <.
 bool well_formed(std::string_view text) {

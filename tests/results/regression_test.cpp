@@ -4,6 +4,7 @@
 
 #include "results/regression_rules.hpp"
 #include "sim/error.hpp"
+#include "tests/text_checks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -59,10 +60,6 @@ std::string complaint_of(const std::function<void()>& act) {
   return "none";
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 const PairedChange& figure(const Regression& regression, const char* name) {
   return regression.of(*find_metric(name)).change;
 }
@@ -96,7 +93,7 @@ TEST_CASE("one seed: figures of the run, intervals over its jobs, and the jobs t
   REQUIRE(found.fastest.size() == 1);
   CHECK(found.fastest[0].job == "c");
   REQUIRE(found.notes.size() == 1);
-  CHECK(has(found.notes[0], "over its jobs, not over seeds"));
+  CHECK(contains(found.notes[0], "over its jobs, not over seeds"));
 }
 
 TEST_CASE("several seeds are the pairs") {
@@ -112,7 +109,7 @@ TEST_CASE("several seeds are the pairs") {
   CHECK(found.slowest[0].seed == 3);
   CHECK(found.fastest.empty());
   REQUIRE(found.notes.size() == 1);
-  CHECK(has(found.notes[0], "3 seeds: the intervals are too narrow"));
+  CHECK(contains(found.notes[0], "3 seeds: the intervals are too narrow"));
 }
 
 TEST_CASE("seeds that decide nothing are one run, not certainty") {
@@ -123,7 +120,7 @@ TEST_CASE("seeds that decide nothing are one run, not certainty") {
   CHECK(found.seeds.size() == 2);
   CHECK(found.jobs == 2);
   CHECK(figure(found, "avg_jct").difference_95.high > figure(found, "avg_jct").difference_95.low);
-  CHECK(has(found.notes.back(), "the seeds decide nothing"));
+  CHECK(contains(found.notes.back(), "the seeds decide nothing"));
 }
 
 TEST_CASE("jobs that end, appear or vanish on one side only") {
@@ -142,7 +139,7 @@ TEST_CASE("jobs that end, appear or vanish on one side only") {
   CHECK(found.only_in_new[0].job == "new");
   // The means are over other jobs than the common ones, so those can't give their interval.
   CHECK_FALSE(figure(found, "avg_jct").difference_95.exists());
-  CHECK(has(found.notes.back(), "not the same jobs finished"));
+  CHECK(contains(found.notes.back(), "not the same jobs finished"));
 }
 
 TEST_CASE("identical sides, and another version of the program") {
@@ -151,7 +148,7 @@ TEST_CASE("identical sides, and another version of the program") {
   StoredResults other = base;
   other.version = "2";
   other.git_hash = "beef";
-  CHECK(has(find_regression(base, other, 5).notes.front(), "BASE was run by contend 1, NEW by contend 2 (beef)"));
+  CHECK(contains(find_regression(base, other, 5).notes.front(), "BASE was run by contend 1, NEW by contend 2 (beef)"));
 }
 
 TEST_CASE("sides that can't be compared") {
@@ -159,17 +156,18 @@ TEST_CASE("sides that can't be compared") {
   const auto complaint = [&](const StoredResults& other) {
     return complaint_of([&] { static_cast<void>(find_regression(base, other, 5)); });
   };
-  CHECK(has(complaint(side({run_of(2, {{"a", 0, 10}, {"b", 0, 10}})})), "BASE has the seeds 1, NEW has 2"));
-  CHECK(has(complaint(side({run_of(1, {{"a", 0, 10}}), run_of(2, {{"a", 0, 10}}), run_of(3, {})})), "NEW has 1 to 3"));
-  CHECK(has(complaint(side({run_of(1, {{"x", 0, 10}})})), "no job of BASE is in NEW"));
+  CHECK(contains(complaint(side({run_of(2, {{"a", 0, 10}, {"b", 0, 10}})})), "BASE has the seeds 1, NEW has 2"));
+  CHECK(contains(complaint(side({run_of(1, {{"a", 0, 10}}), run_of(2, {{"a", 0, 10}}), run_of(3, {})})),
+                 "NEW has 1 to 3"));
+  CHECK(contains(complaint(side({run_of(1, {{"x", 0, 10}})})), "no job of BASE is in NEW"));
   StoredResults other = base;
   other.exit_state = "interrupted";
-  CHECK(has(complaint(other), "NEW (s) was interrupted"));
+  CHECK(contains(complaint(other), "NEW (s) was interrupted"));
   other = base;
   other.replicas[0].jobs[0].gpus = 8;
-  CHECK(has(complaint(other), "different workloads: job \"a\" (seed 1): 1 GPUs in BASE, 8 in NEW"));
+  CHECK(contains(complaint(other), "different workloads: job \"a\" (seed 1): 1 GPUs in BASE, 8 in NEW"));
   other.replicas[0].jobs[1].submit = Time::seconds(3);
-  CHECK(has(complaint(other), "and 1 more jobs differ"));
+  CHECK(contains(complaint(other), "and 1 more jobs differ"));
   other = base;
   other.replicas[0].jobs[0].iterations = 0;  // a file that does not say
   CHECK(complaint(other) == "none");
@@ -202,19 +200,20 @@ TEST_CASE("rules: what is wrong with them, with a caret") {
   CHECK(complaint("avg_jtc > 1%") ==
         "--fail-if: unknown metric \"avg_jtc\"; did you mean \"avg_jct\"?\n  avg_jtc > 1%\n  ^");
   CHECK(complaint("avg_jct = 1%") == "--fail-if: expected < or >, got \"= 1%\"\n  avg_jct = 1%\n          ^");
-  CHECK(has(complaint("avg_jct >"), "expected a change such as 1% or 30s, got nothing\n  avg_jct >\n           ^"));
-  CHECK(has(complaint("avg_jct > 5"), "got \"5\""));
-  CHECK(has(complaint("avg_jct > 5 sec"), "expected a change such as 1% or 30s"));
-  CHECK(has(complaint("avg_jct > -%"), "got \"-%\""));
-  CHECK(has(complaint("avg_jct > --1%"), "got \"--1%\""));
-  CHECK(has(complaint("gpu_utilisation < 5"), "or 2pp for percentage points"));
-  CHECK(has(complaint("finished < 1s"), "or 3, got \"1s\""));
-  CHECK(has(complaint(""), "expected a metric such as avg_jct"));
-  CHECK(has(complaint("avg_jct > nan%"), "got \"nan%\""));
+  CHECK(
+      contains(complaint("avg_jct >"), "expected a change such as 1% or 30s, got nothing\n  avg_jct >\n           ^"));
+  CHECK(contains(complaint("avg_jct > 5"), "got \"5\""));
+  CHECK(contains(complaint("avg_jct > 5 sec"), "expected a change such as 1% or 30s"));
+  CHECK(contains(complaint("avg_jct > -%"), "got \"-%\""));
+  CHECK(contains(complaint("avg_jct > --1%"), "got \"--1%\""));
+  CHECK(contains(complaint("gpu_utilisation < 5"), "or 2pp for percentage points"));
+  CHECK(contains(complaint("finished < 1s"), "or 3, got \"1s\""));
+  CHECK(contains(complaint(""), "expected a metric such as avg_jct"));
+  CHECK(contains(complaint("avg_jct > nan%"), "got \"nan%\""));
   // All at once.
   const std::string both = complaint_of([] { static_cast<void>(parse_rules({"x > 1%", "finished < 0", "avg_jct"})); });
-  CHECK(has(both, "unknown metric \"x\""));
-  CHECK(has(both, "expected < or >, got nothing"));
+  CHECK(contains(both, "unknown metric \"x\""));
+  CHECK(contains(both, "expected < or >, got nothing"));
 }
 
 TEST_CASE("rules: when they hold") {
@@ -238,8 +237,8 @@ TEST_CASE("rules: when they hold") {
   CHECK(fails("avg_jct > -2%", true));
   CHECK_FALSE(fails("failed > 0%"));  // 0 of 0 is no change
   const RuleOutcome outcome = judge(parse_rules({"avg_jct > 2.9%"}), found, true).front();
-  CHECK(has(outcome.reason, "avg_jct changed by +3%, 95% interval ["));
-  CHECK(has(outcome.reason, "not significant"));
+  CHECK(contains(outcome.reason, "avg_jct changed by +3%, 95% interval ["));
+  CHECK(contains(outcome.reason, "not significant"));
 }
 
 TEST_CASE("rules: a figure without a value fails") {

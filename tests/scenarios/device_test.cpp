@@ -5,6 +5,7 @@
 #include "tests/calibration/synthetic_profile.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
@@ -23,10 +24,6 @@ Scenario calibrated(const std::string& more = {}, std::vector<std::string> overr
                 std::move(overrides), kFiles);
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a device is a name or a profile, relative to the file that names it") {
@@ -35,8 +32,8 @@ TEST_CASE("a device is a name or a profile, relative to the file that names it")
   REQUIRE(scenario.overlap.device.calibrated);
   CHECK(*scenario.overlap.device.profile == "lab/gpu.yaml");
   CHECK(scenario.overlap.device.calibrated->profile().name == "synthetic");
-  CHECK(has(to_yaml(scenario), "  device: {profile: lab/gpu.yaml}\n"));
-  CHECK(has(to_yaml(scenario, "lab"), "  device: {profile: gpu.yaml}\n"));
+  CHECK(contains(to_yaml(scenario), "  device: {profile: lab/gpu.yaml}\n"));
+  CHECK(contains(to_yaml(scenario, "lab"), "  device: {profile: gpu.yaml}\n"));
   // Relative to the included file in one case, to where the program runs in the other.
   const Scenario included =
       parse_scenario(versioned("include: lab/base.yaml\n"), "a.yaml", {},
@@ -51,19 +48,21 @@ TEST_CASE("what is wrong with a device or its profile is said with its place") {
   const auto errors = [](const std::string& device, const MemoryFiles& files = kFiles) {
     return errors_of("overlap: {model: resnet18, device: " + device + "}", {}, files);
   };
-  CHECK(has(errors("{profil: gpu.yaml}"), "overlap.device.profil: unknown key"));
-  CHECK(has(errors("{}"), "profile is missing"));
-  CHECK(has(errors("{profile: nowhere.yaml}"), "a.yaml:2:46: overlap.device: can't read nowhere.yaml: no such file"));
-  CHECK(has(errors("V100-SXM"), "did you mean \"V100-SXM2\""));
+  CHECK(contains(errors("{profil: gpu.yaml}"), "overlap.device.profil: unknown key"));
+  CHECK(contains(errors("{}"), "profile is missing"));
+  CHECK(contains(errors("{profile: nowhere.yaml}"),
+                 "a.yaml:2:46: overlap.device: can't read nowhere.yaml: no such file"));
+  CHECK(contains(errors("V100-SXM"), "did you mean \"V100-SXM2\""));
   std::string text = to_yaml(synthetic_profile());
   text.replace(text.find("mode: quick"), 11, "mode: quack");
-  CHECK(has(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}), "gpu.yaml:10:7: mode: expected one of quick, full"));
-  CHECK(has(errors("{profile: gpu.yaml}, dtype: bf16"),
-            "a.yaml:2:64: overlap.dtype: the profile `synthetic` has no products in bf16; it has fp32, fp16"));
+  CHECK(contains(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}),
+                 "gpu.yaml:10:7: mode: expected one of quick, full"));
+  CHECK(contains(errors("{profile: gpu.yaml}, dtype: bf16"),
+                 "a.yaml:2:64: overlap.dtype: the profile `synthetic` has no products in bf16; it has fp32, fp16"));
   CalibrationProfile blind = synthetic_profile();
   std::erase_if(blind.tables, [](const OperatorTable& table) { return table.name == "copy"; });
-  CHECK(has(errors("{profile: gpu.yaml}", {{"gpu.yaml", to_yaml(blind)}}),
-            "overlap.device: the profile `synthetic` has no copies"));
+  CHECK(contains(errors("{profile: gpu.yaml}", {{"gpu.yaml", to_yaml(blind)}}),
+                 "overlap.device: the profile `synthetic` has no copies"));
 }
 
 TEST_CASE("a study on a calibrated device: layers, kernels of compression, and the hash of a sweep's point") {
@@ -118,10 +117,10 @@ TEST_CASE("layers that a file lacks are predicted") {
     static_cast<void>(overlap_model(study("convv1,9408,1,1,8\n")));
     FAIL("a layer that the model doesn't have");
   } catch (const InputError& error) {
-    CHECK(has(error.complaints()[0].reason, "model `resnet18` has no such layer"));
-    CHECK(has(error.complaints()[0].hint, "conv1"));
+    CHECK(contains(error.complaints()[0].reason, "model `resnet18` has no such layer"));
+    CHECK(contains(error.complaints()[0].hint, "conv1"));
   }
   // Without a model nothing says which layers there should be: then the file has all the times.
-  CHECK(has(errors_of("overlap: {layers: times.csv, device: {profile: gpu.yaml}}", {}, kFiles),
-            "overlap.device: has no effect: the file has the times"));
+  CHECK(contains(errors_of("overlap: {layers: times.csv, device: {profile: gpu.yaml}}", {}, kFiles),
+                 "overlap.device: has no effect: the file has the times"));
 }

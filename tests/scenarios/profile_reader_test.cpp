@@ -1,6 +1,7 @@
 #include "scenarios/study/profile_reader.hpp"
 
 #include "sim/error.hpp"
+#include "tests/text_checks.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -65,10 +66,6 @@ std::string profile_complaints(const std::string& what, const std::string& by) {
   return profile_complaints(replaced(kHead + kGemm + kSkipped, what, by));
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("every member of a profile is read") {
@@ -103,38 +100,39 @@ TEST_CASE("every member of a profile is read") {
 }
 
 TEST_CASE("what is wrong with a profile is said with its place") {
-  CHECK(has(profile_complaints("mode: quick", "mode: quik"), "gpu.yaml:10:7: mode: expected one of quick, full"));
+  CHECK(contains(profile_complaints("mode: quick", "mode: quik"), "gpu.yaml:10:7: mode: expected one of quick, full"));
+  CHECK(contains(profile_complaints("clock_mhz: 2450.5", "clok_mhz: 1"),
+                 "gpu.yaml:15:1: clok_mhz: unknown key did you mean"));
+  CHECK(contains(profile_complaints("clock_mhz: 2450.5\n", ""), "clock_mhz is missing"));
+  CHECK(contains(profile_complaints("schema_version: 1", "schema_version: 2"),
+                 "expected 1, the version that this program reads"));
+  CHECK(contains(profile_complaints("op: gemm\n", "op: gem\n"),
+                 "gpu.yaml:19:9: operators[0].op: expected the name of an operator"));
   CHECK(
-      has(profile_complaints("clock_mhz: 2450.5", "clok_mhz: 1"), "gpu.yaml:15:1: clok_mhz: unknown key did you mean"));
-  CHECK(has(profile_complaints("clock_mhz: 2450.5\n", ""), "clock_mhz is missing"));
-  CHECK(has(profile_complaints("schema_version: 1", "schema_version: 2"),
-            "expected 1, the version that this program reads"));
-  CHECK(has(profile_complaints("op: gemm\n", "op: gem\n"),
-            "gpu.yaml:19:9: operators[0].op: expected the name of an operator"));
-  CHECK(has(profile_complaints("type: fp32\n", "type: fp64\n"), "gemm isn't measured in fp64, only in fp32, tf32"));
-  CHECK(has(profile_complaints("[batch, m, n, k]", "[m, n, k]"), "calibrate again"));
-  CHECK(has(profile_complaints("op: gemm, type: fp8", "op: gem, type: fp8"), "skipped[0].op"));
-  CHECK(has(profile_complaints(kHead), "operators is missing"));
-  CHECK(has(profile_complaints("- a list"), "expected the map of a calibration profile"));
-  CHECK(has(profile_complaints(""), "expected the map of a calibration profile"));
-  CHECK(has(profile_complaints("a: ["), "not YAML"));
+      contains(profile_complaints("type: fp32\n", "type: fp64\n"), "gemm isn't measured in fp64, only in fp32, tf32"));
+  CHECK(contains(profile_complaints("[batch, m, n, k]", "[m, n, k]"), "calibrate again"));
+  CHECK(contains(profile_complaints("op: gemm, type: fp8", "op: gem, type: fp8"), "skipped[0].op"));
+  CHECK(contains(profile_complaints(kHead), "operators is missing"));
+  CHECK(contains(profile_complaints("- a list"), "expected the map of a calibration profile"));
+  CHECK(contains(profile_complaints(""), "expected the map of a calibration profile"));
+  CHECK(contains(profile_complaints("a: ["), "not YAML"));
 }
 
 TEST_CASE("what is wrong with a sample is said with its place") {
   const auto sample = [](const std::string& text) {
     return profile_complaints("[1, 128, 128, 256, 1.23e-05, 0.004, 12]", text);
   };
-  CHECK(has(
+  CHECK(contains(
       sample("[1, 128, 256, 1.23e-05, 0.004, 12]"),
       "gpu.yaml:24:9: operators[0].samples[0]: expected [batch, m, n, k, seconds, half_width, repetitions], got 6"));
-  CHECK(has(sample("7"), "got \"7\""));
-  CHECK(has(sample("[1, 128, 128, 256.5, 1.23e-05, 0.004, 12]"), "expected an integer for k, got \"256.5\""));
-  CHECK(has(sample("[1, 128, 0, 256, 1.23e-05, 0.004, 12]"), "expected n of 1 to"));
-  CHECK(has(sample("[1, 128, 128, 256, 0, 0.004, 12]"), "expected seconds above 0"));
-  CHECK(has(sample("[1, 128, 128, 256, nan, 0.004, 12]"), "expected seconds above 0"));
-  CHECK(has(sample("[1, 128, 128, 256, 1e-5, -1, 12]"), "expected half_width"));
-  CHECK(has(sample("[1, 128, 128, 256, 1e-5, 0, 0]"), "expected repetitions"));
-  CHECK(has(sample("[1, 128, 128, 512, 1e-5, 0, 1]"), "samples[1]: this shape has a sample already"));
+  CHECK(contains(sample("7"), "got \"7\""));
+  CHECK(contains(sample("[1, 128, 128, 256.5, 1.23e-05, 0.004, 12]"), "expected an integer for k, got \"256.5\""));
+  CHECK(contains(sample("[1, 128, 0, 256, 1.23e-05, 0.004, 12]"), "expected n of 1 to"));
+  CHECK(contains(sample("[1, 128, 128, 256, 0, 0.004, 12]"), "expected seconds above 0"));
+  CHECK(contains(sample("[1, 128, 128, 256, nan, 0.004, 12]"), "expected seconds above 0"));
+  CHECK(contains(sample("[1, 128, 128, 256, 1e-5, -1, 12]"), "expected half_width"));
+  CHECK(contains(sample("[1, 128, 128, 256, 1e-5, 0, 0]"), "expected repetitions"));
+  CHECK(contains(sample("[1, 128, 128, 512, 1e-5, 0, 1]"), "samples[1]: this shape has a sample already"));
 }
 
 TEST_CASE("a convolution may have no padding, and no kernel beyond its input") {
@@ -146,15 +144,15 @@ TEST_CASE("a convolution may have no padding, and no kernel beyond its input") {
                        kernel);
   };
   CHECK(profile_complaints(text(8)).empty());
-  CHECK(has(profile_complaints(text(9)), "the kernel is larger than the padded input"));
+  CHECK(contains(profile_complaints(text(9)), "the kernel is larger than the padded input"));
 }
 
 TEST_CASE("one table an operator and number format; few complaints of many") {
-  CHECK(has(profile_complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
-            "operators[1]: gemm in fp32 has a table already"));
+  CHECK(contains(profile_complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
+                 "operators[1]: gemm in fp32 has a table already"));
   std::string many = kHead + kGemm;
   for (int i = 0; i < 1000; ++i) many += "      - [0, 1, 1, 1, 1, 1, 1]\n";
-  CHECK(has(profile_complaints(many + kSkipped), "980 more samples are unsound"));
+  CHECK(contains(profile_complaints(many + kSkipped), "980 more samples are unsound"));
 }
 
 TEST_CASE("a profile may be larger than a scenario") {

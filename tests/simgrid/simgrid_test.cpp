@@ -1,7 +1,7 @@
 // 200 random topologies and sets of flows: the ends by `FluidNetwork` are those by SimGrid within 1e-6. Skipped with a
 // reason (exit code 77) where SimGrid is absent. A second check makes sure that the comparison can fail.
 
-#include "validate/network_simgrid.hpp"
+#include "validate/network/network_simgrid.hpp"
 
 #include <exception>
 #include <string>

@@ -1,4 +1,4 @@
-#include "validate/ada_srsf.hpp"
+#include "validate/ada_srsf/ada_srsf.hpp"
 
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
@@ -7,8 +7,8 @@
 #include "tests/effort.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/job_list.hpp"
+#include "validate/ada_srsf/time_stepped.hpp"
 #include "validate/suites.hpp"
-#include "validate/time_stepped.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "validate/compression_suite.hpp"
+#include "validate/compression/compression_suite.hpp"
 
 #include "models/catalogue/catalogue.hpp"
 

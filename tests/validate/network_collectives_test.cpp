@@ -1,4 +1,4 @@
-#include "validate/network_collectives.hpp"
+#include "validate/network/network_collectives.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-#include "validate/network_cases.hpp"
-#include "validate/network_simgrid.hpp"
+#include "validate/network/network_cases.hpp"
+#include "validate/network/network_simgrid.hpp"
 
 #include <algorithm>
 #include <cmath>

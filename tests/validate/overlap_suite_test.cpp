@@ -1,4 +1,4 @@
-#include "validate/overlap_suite.hpp"
+#include "validate/overlap/overlap_suite.hpp"
 
 #include <cstdio>
 

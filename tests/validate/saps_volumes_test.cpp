@@ -1,4 +1,4 @@
-#include "validate/saps_volumes.hpp"
+#include "validate/compression/saps_volumes.hpp"
 
 #include <doctest/doctest.h>
 

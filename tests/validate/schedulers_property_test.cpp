@@ -14,7 +14,7 @@ using namespace contend;
 
 namespace {
 
-constexpr std::uint64_t kWorkloads = effort(60);
+const std::uint64_t kWorkloads = effort(std::uint64_t{60});
 
 /// Up to 60 jobs on 2 to 5 servers of 8. Times are multiples of a grain so that events coincide; the longest jobs pass
 /// the thresholds of DLAS.

@@ -89,7 +89,7 @@ TEST_CASE("buckets close when they are full; the first may be smaller") {
 
 TEST_CASE("MG-WFBP equals the exhaustive optimum under its own assumptions") {
   std::size_t published_is_optimal = 0, merged = 0;
-  constexpr std::uint64_t kInstances = effort(10'000);
+  const std::uint64_t kInstances = effort(std::uint64_t{10'000});
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
     const OverlapProblem problem = whole_problem(seed);
     const SerialCost cost = serial_cost(problem.cost);

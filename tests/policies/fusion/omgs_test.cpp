@@ -125,7 +125,7 @@ TEST_CASE("OMGS without compression is the published walk of MG-WFBP") {
 }
 
 TEST_CASE("how often the walk of OMGS finds the best of all merges") {
-  constexpr std::uint64_t kInstances = effort(3000);
+  const std::uint64_t kInstances = effort(std::uint64_t{3000});
   std::size_t optimal = 0, better_than_alone = 0;
   double worst = 1;
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Prints the source files of a Ninja build folder whose objects depend on one of the files named on standard input.
+
+Usage: dependants.py BUILD_FOLDER <files, relative to the current folder. The build must be complete: what an object
+depends on is what the compiler wrote down when it was built.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+
+def main():
+    folder = sys.argv[1]
+    changed = {os.path.abspath(line.strip()) for line in sys.stdin if line.strip()}
+    source_of = {}
+    with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
+        for command in json.load(file):
+            source_of[re.search(r" -o (\S+)", command["command"]).group(1)] = command["file"]
+    listing = subprocess.run(["ninja", "-C", folder, "-t", "deps"], check=True, capture_output=True, text=True).stdout
+    target = None
+    touched = set()
+    for line in listing.splitlines():
+        if line and not line[0].isspace():
+            target = line.split(":")[0]
+        elif line.strip() and target in source_of:
+            if os.path.normpath(os.path.join(os.path.abspath(folder), line.strip())) in changed:
+                touched.add(source_of[target])
+    for source in sorted(touched):
+        print(source)
+
+
+if __name__ == "__main__":
+    main()

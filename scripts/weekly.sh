@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The checks that take too long for every merge. Run it once a week on an otherwise idle machine; it takes hours. Where
+# everything passes it writes the commit to scripts/weekly.commit: scripts/test.sh --all doesn't repeat clang-tidy and
+# the old CUDA architecture for files that haven't changed since. Commit that file.
+#   scripts/weekly.sh
+# CONTEND_EFFORT (default 20) multiplies the rounds of property tests, MUTANTS (default 100) is the number of mutations,
+# SEED (default: the day) draws them, and FUZZ_SECONDS (default 1200) are the processor seconds of fuzzing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/stages.sh
+
+commit=$(git rev-parse HEAD)
+if [[ -n $(git status --porcelain --untracked-files=no) ]]; then
+  echo "weekly: commit your changes first: the run is recorded as one of $commit" >&2
+  exit 2
+fi
+
+properties() {
+  CONTEND_EFFORT=${CONTEND_EFFORT:-20} ctest --test-dir build/release -j "$jobs" --no-tests=error --output-on-failure \
+    --timeout 7200 -R 'property|reliability|merging|matching|schedule|fluid|max_min'
+}
+
+stage "install" scripts/install_deps.sh
+# Every file alone, which finds a missing #include; with GCC's view of all tests, and all CUDA architectures.
+stage "every file alone" build dev -DCMAKE_UNITY_BUILD=OFF "-DCMAKE_CUDA_ARCHITECTURES=75-real;80-real;90"
+stage "checked build" build checked
+stage "clang-tidy on everything" tidy checked all
+stage "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
+stage "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
+  --output build/log/mutations.csv
+stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
+stage "properties" properties
+if ((${#failed[@]} == 0)); then printf '%s\n' "$commit" >scripts/weekly.commit; fi
+finish_with_tests release

@@ -1,0 +1,124 @@
+// VGG-16 with BAGUA and others (Gan et al., VLDB 2022): 16 servers of 8 V100, 100 Gbit/s TCP, 32 images a GPU;
+// digitised from the figures of BaguaSys/tutorials.
+
+#include "validate/compression/compression_suite.hpp"
+#include "validate/iteration_time.hpp"
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+constexpr int kGpusPerServer = 8;
+constexpr int kBatch = 32;
+constexpr int kServers = 16;
+
+/// Slowest first.
+struct BaguaRow {
+  const char* name;
+  double images_per_s;
+  const char* fusion;
+  const char* method;
+};
+/// As bagua/torch_api/algorithms has them unless told otherwise: buckets of 10 MB; the all-reduce, NCCL's ring, is
+/// flat, the others go through one GPU of each server; decentralized training averages with all workers, not with one.
+/// QAdam after its warm-up. BytePS waits for all pulls before the next forward pass (byteps/torch: step()
+/// synchronizes).
+constexpr const char* kBuckets = "{policy: threshold, mib: 10}";
+constexpr BaguaRow kBaguaRows[] = {
+    {"BytePS", 8602, "wfbp", "none"},
+    {"PyTorch-DDP", 8913, "ddp", "none"},
+    {"Horovod", 9720, "horovod", "none"},
+    {"Bagua all-reduce", 12329, kBuckets, "none"},
+    {"Decentralized", 13696, kBuckets, "{policy: decentralized, all: true, hierarchical: true}"},
+    {"Low-precision decentralized", 15932, kBuckets, "{policy: dcd-psgd, hierarchical: true}"},
+    {"QAdam", 18913, kBuckets, "{policy: q-adam, warm_up: 0, hierarchical: true}"},
+    {"ByteGrad", 21832, kBuckets, "{policy: byte-grad, hierarchical: true}"},
+    {"Async", 28913, kBuckets, "async-average"}};
+
+/// Computing alone is what asynchronous averaging needs, which never waits: 226 images/s a GPU. So that row is not
+/// judged.
+constexpr double kComputeS = 0.1417;
+
+double published_s(const BaguaRow& row) {
+  return kBatch * kGpusPerServer * kServers / row.images_per_s;
+}
+
+/// Start-ups over TCP: an assumption.
+ChannelCost between(double bytes_per_s) {
+  return {Time::microseconds(20), TimePerByte{1e9 / bytes_per_s}, {}};
+}
+
+OverlapProblem vgg_problem(int servers, double bytes_per_s) {
+  const Device& device = *find_device("V100-SXM2");
+  const ChannelCost inside{Time::microseconds(10), TimePerByte{1e9 / device.nvlink.bytes_per_second()}, {}};
+  static const TimedModel model = scaled_model("vgg16", "V100-SXM2", kBatch, 0, kComputeS);
+  return overlap_problem(model, servers * kGpusPerServer,
+                         ExchangeCost::two_level(servers, kGpusPerServer, inside, between(bytes_per_s)));
+}
+
+double ours_s(const BaguaRow& row, double bytes_per_s) {
+  if (std::string{row.name} == "BytePS") {  // the GPUs of a server add up first; servers push to and pull from all
+    OverlapProblem problem = vgg_problem(kServers, bytes_per_s);
+    problem.workers = kServers;
+    problem.cost = ExchangeCost::parameter_server(kServers, kServers, true, between(bytes_per_s));
+    return iteration_s(problem, row.fusion);
+  }
+  return compressed_iteration(vgg_problem(kServers, bytes_per_s), row.fusion, row.method, "V100-SXM2").seconds;
+}
+
+/// The bandwidth with which `servers` take that long for all-reduces in BAGUA's buckets.
+double bandwidth(int servers, double seconds) {
+  double low = 0.1e9, high = 12.5e9;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (iteration_s(vgg_problem(servers, middle), kBuckets) > seconds ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+std::vector<CheckedTable> compression_bagua() {
+  constexpr double kTolerance = 0.25;
+  // BaguaSys/bagua, Bagua-Net: VGG-16 on 4 servers of the same kind, plain NCCL over TCP, and with Bagua-Net.
+  constexpr int kOtherServers = 4;
+  constexpr double kPlain = 2744.9, kBaguaNet = 4046.6;
+  const auto of = [](double images_per_s) {
+    return bandwidth(kOtherServers, kBatch * kGpusPerServer * kOtherServers / images_per_s);
+  };
+  const double bytes_per_s = of(kPlain);
+  CheckedTable times, order;
+  times.title = "VGG-16, 16 servers of 8 V100, 100 Gbit/s TCP (BAGUA, VLDB 2022): iteration in ms";
+  order.title = "The same: each method slower than the next one (1: yes)";
+  times.notes = {
+      fmt::format("bandwidth {:.2f} GB/s, with which 4 servers make {} images/s in all-reduces of plain NCCL",
+                  bytes_per_s * 1e-9, kPlain),
+      fmt::format("with Bagua-Net ({} images/s) it would be {:.2f} GB/s, by the row of Bagua's all-reduce "
+                  "{:.2f} GB/s",
+                  kBaguaNet, of(kBaguaNet) * 1e-9, bandwidth(kServers, published_s(kBaguaRows[3])) * 1e-9)};
+  const BaguaRow pairs{"by pairs", 0, kBuckets, "{policy: decentralized, hierarchical: true}"};
+  times.notes.push_back(
+      fmt::format("decentralized by random pairs would take {:.0f} ms", 1e3 * ours_s(pairs, bytes_per_s)));
+  const BaguaRow* before = nullptr;
+  double before_s = 0;
+  for (const BaguaRow& row : kBaguaRows) {
+    const double ours = ours_s(row, bytes_per_s);
+    const bool given = &row == &kBaguaRows[std::size(kBaguaRows) - 1];  // what computing takes
+    times.checks.push_back(
+        {fmt::format("BAGUA, {}", row.name), 1e3 * published_s(row), 1e3 * ours, given ? kOnlyShown : kTolerance, {}});
+    if (before != nullptr)
+      order.checks.push_back(
+          {fmt::format("{} slower than {}", before->name, row.name), 1, before_s > ours ? 1.0 : 0.0, 0, {}});
+    before = &row;
+    before_s = ours;
+  }
+  return {times, order};
+}
+
+}  // namespace contend
