@@ -3,6 +3,7 @@
 #include "network/collectives/double_tree.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/network/collectives_kit.hpp"
 
 #include <algorithm>
@@ -208,7 +209,7 @@ TEST_CASE("the closed form is the cost of the schedule on ranks with one port, 2
         const double executed = port_model_seconds(
             expand_collective(*each.algorithm, each.kind, each.shape, bytes, form), 5e-6, 1e-9, 0.25e-9);
         INFO(each.name());
-        CHECK(executed == doctest::Approx(closed).epsilon(1e-12));
+        CHECK(executed == near(closed));
         ++compared;
       }
     }

@@ -4,6 +4,7 @@
 
 #include "network/fluid.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/network/random_flows.hpp"
 
 #include <algorithm>
@@ -26,10 +27,10 @@ TEST_CASE("a flow whose links stay dead never ends, and gives back what it has n
   network.set_capacity(LinkId{0U}, 10e9, Time::nanoseconds(500));
   CHECK(network.next_end() == Time::never());
   CHECK(network.rate(flow) == 0);
-  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(600)) == doctest::Approx(300));
-  CHECK(network.cancel(flow, Time::nanoseconds(700)) == doctest::Approx(700));
+  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(600)) == near(300));
+  CHECK(network.cancel(flow, Time::nanoseconds(700)) == near(700));
   CHECK(network.active() == 0);
-  CHECK(network.carried(LinkId{1U}, Time::nanoseconds(700)) == doctest::Approx(300));
+  CHECK(network.carried(LinkId{1U}, Time::nanoseconds(700)) == near(300));
 }
 
 TEST_CASE("links that fail and come back lose no bytes: every link carries what its flows have sent") {
@@ -67,7 +68,7 @@ TEST_CASE("links that fail and come back lose no bytes: every link carries what 
     }
     REQUIRE(ended.size() == started);
     for (std::size_t l = 0; l < capacities.size(); ++l) {
-      REQUIRE(network.carried(LinkId{l}, now) == doctest::Approx(demanded[l]).epsilon(1e-9));
+      REQUIRE(network.carried(LinkId{l}, now) == near(demanded[l]));
     }
   }
 }
@@ -98,7 +99,7 @@ TEST_CASE("the sums of links do not drift: 60,000 changes, some solved from scra
     if (change % 1000 != 999) continue;
     const std::vector<double> expected = max_min_rates(system.capacities, system.flows);
     for (std::size_t f = 0; f < ids.size(); ++f) {
-      REQUIRE(shares.rate(ids[f]) == doctest::Approx(expected[f]).epsilon(1e-9));
+      REQUIRE(shares.rate(ids[f]) == near(expected[f]));
     }
   }
 }

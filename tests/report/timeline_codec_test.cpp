@@ -1,6 +1,7 @@
 #include "report/timeline_codec.hpp"
 
 #include "report/packing.hpp"
+#include "tests/near.hpp"
 
 #include <numeric>
 #include <random>
@@ -151,7 +152,7 @@ TEST_CASE("property: any timeline comes back from its bytes") {
         REQUIRE(spans[i].end == lane.spans[i].end);
         REQUIRE(spans[i].kind == lane.spans[i].kind);
         REQUIRE(spans[i].number == lane.spans[i].number);
-        REQUIRE(spans[i].share == doctest::Approx(lane.spans[i].share));
+        REQUIRE(spans[i].share == near(lane.spans[i].share));
       }
     }
   }

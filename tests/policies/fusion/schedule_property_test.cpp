@@ -5,6 +5,7 @@
 #include "models/overlap/steady_state.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <optional>
@@ -61,7 +62,7 @@ TEST_CASE("the fast executor ends every iteration on the same nanosecond as the 
       const SteadyState settled = steady_state(*graph, problem.cost);
       CHECK(settled.recurs);
       if (settled.recurs && settled.warm_up + settled.period <= 8 && settled.period == 1) {
-        CHECK(settled.iteration_ns == doctest::Approx(fast.iteration_ns).epsilon(1e-9));
+        CHECK(settled.iteration_ns == near(fast.iteration_ns, 1e-9));
       }
       ++compared;
       if (settled.warm_up > 1) ++crossing;
