@@ -123,9 +123,9 @@ TEST_CASE("a roofline without noise is found exactly") {
   };
   const RooflineFit fit =
       predictor_of(table_of("gemm", product_grid(), time, 0)).roofline("gemm", DataType::fp32).value();
-  CHECK(fit.seconds_per_flop == near(1e-13, 1e-6));
-  CHECK(fit.seconds_per_byte == near(2e-12, 1e-6));
-  CHECK(fit.overhead == near(5e-6, 1e-6));
+  CHECK(fit.seconds_per_flop == near(1e-13));
+  CHECK(fit.seconds_per_byte == near(2e-12));
+  CHECK(fit.overhead == near(5e-6));
 }
 
 TEST_CASE("a measured shape is answered as it was measured") {
@@ -152,7 +152,7 @@ TEST_CASE("outside of what was measured, the nearest efficiency holds, and the a
     CHECK(prediction.relative_error >= at({1, 500, 500, 500}).relative_error);
   }
   // Large products are bound by the peak, so 8 times the work takes 8 times as long.
-  CHECK(at({1, 32768, 4096, 4096}).seconds / at({1, 4096, 4096, 4096}).seconds == near(8, 0.05));
+  CHECK(at({1, 32768, 4096, 4096}).seconds / at({1, 4096, 4096, 4096}).seconds == near(8, 0.02));
 }
 
 TEST_CASE("inside the box of the samples but far from all of them is outside, too") {
@@ -183,7 +183,8 @@ TEST_CASE("products that tensor cores can't load in whole are none of the measur
 }
 
 TEST_CASE("operators of one size: straight in logarithms between samples, and never falling") {
-  // A cache up to 32 MB: 5 TB/s there, 2 TB/s beyond, and 2 us for the launch.
+  // A cache up to 32 MB: 5 TB/s there, 2 TB/s beyond, and 2 us for the launch. Between the samples on either side of
+  // its end, 16 and 64 MiB, a line can't know where the jump is. Elsewhere times bend by up to 6% between samples.
   const TimeOf time = [](const OperatorShape& s) {
     return 2e-6 + 2 * number(s[0]) / (s[0] < 32'000'000 ? 5e12 : 2e12);
   };
@@ -193,6 +194,7 @@ TEST_CASE("operators of one size: straight in logarithms between samples, and ne
     const OperatorTable table = table_of("copy", shapes, time, noise);
     const OperatorPredictor predictor = predictor_of(table);
     double before = 0;
+    int interpolated = 0, extrapolated = 0, beside_jump = 0;
     for (double exponent = 3; exponent < 40; exponent += 0.173) {
       const OperatorShape shape{static_cast<std::int64_t>(std::exp2(exponent))};
       const Prediction prediction = predictor.predict("copy", DataType::fp32, shape).value();
@@ -201,8 +203,19 @@ TEST_CASE("operators of one size: straight in logarithms between samples, and ne
       before = prediction.seconds;
       const bool inside = shape[0] >= 1024 && shape[0] <= table.samples.back().shape[0];
       CHECK(prediction.basis == (inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated));
-      if (noise == 0 && inside) CHECK(prediction.seconds == near(time(shape), 0.25));
+      ++(inside ? interpolated : extrapolated);
+      if (noise > 0 || !inside) continue;
+      if (16 << 20 < shape[0] && shape[0] < 64 << 20) {
+        CHECK(prediction.seconds > time({16 << 20}));
+        CHECK(prediction.seconds < time({64 << 20}));
+        ++beside_jump;
+      } else {
+        CHECK(prediction.seconds == near(time(shape), 0.06));
+      }
     }
+    CHECK(interpolated > 90);
+    CHECK((noise > 0 || beside_jump > 10));
+    CHECK(extrapolated > 90);
   }
 }
 
@@ -226,7 +239,7 @@ TEST_CASE("empty kernels: their number stands for the work") {
       "launch", {{1}, {10}, {100}, {1000}}, [](const OperatorShape& s) { return 1e-6 + 2e-6 * number(s[0]); }, 0);
   const OperatorPredictor predictor = predictor_of(table);
   const Prediction far = predictor.predict("launch", DataType::fp32, OperatorShape{100'000}).value();
-  CHECK(far.seconds == near(0.2, 0.01));
+  CHECK(far.seconds == near(1e-6 + 2e-6 * 100'000));
   CHECK(far.basis == PredictionBasis::extrapolated);
 }
 
@@ -241,7 +254,7 @@ TEST_CASE("convolutions without padding and tables of one value of a dimension h
   const OperatorShape between{8, 90, 28, 28, 90, 3, 3, 1, 1, 1};
   const Prediction prediction = predictor.predict("convolution", DataType::fp32, between).value();
   CHECK(prediction.basis == PredictionBasis::interpolated);
-  CHECK(prediction.seconds == near(time(between), 0.02));
+  CHECK(prediction.seconds == near(time(between)));
 }
 
 namespace {
@@ -392,7 +405,7 @@ TEST_CASE("kriging meets its points where there is no noise, and its neighbours 
     values.push_back(std::sin(coordinates[coordinates.size() - 2]) + coordinates.back() / 8);
   }
   const ScatteredSurface surface{coordinates, 2};
-  for (std::size_t i = 0; i < 40; ++i) CHECK(surface.at(surface.point(i), values, {4, 1e-9}) == near(values[i], 1e-4));
+  for (std::size_t i = 0; i < 40; ++i) CHECK(surface.at(surface.point(i), values, {4, 1e-9}) == near(values[i], 1e-6));
   // A constant stays one, wherever it is asked for.
   const std::vector<double> constant(40, 2.5);
   CHECK(surface.at(std::vector<double>{100, -3}, constant, {4, 0.1}) == near(2.5));

@@ -42,6 +42,7 @@ TEST_CASE("peaks and bandwidths are those of cores, clocks and memory buses") {
 
 TEST_CASE("every device is sound, has a source, and tensor cores keep their ratios") {
   std::set<std::string> names;
+  int with_bf16 = 0, with_fp8 = 0;
   for (const Device& device : devices()) {
     INFO(device.name);
     CHECK_NOTHROW(validate(device));
@@ -55,10 +56,16 @@ TEST_CASE("every device is sound, has a source, and tensor cores keep their rati
       // Data sheets round each figure by itself.
       CHECK(device.peak(DataType::tf32) == near(device.peak(DataType::fp16) / 2, 0.005));
       CHECK(device.uses_matrix_unit(DataType::tf32));
+      ++with_bf16;
     }
-    if (device.supports(DataType::fp8)) CHECK(device.peak(DataType::fp8) == 2 * device.peak(DataType::fp16));
+    if (device.supports(DataType::fp8)) {
+      CHECK(device.peak(DataType::fp8) == 2 * device.peak(DataType::fp16));
+      ++with_fp8;
+    }
     CHECK_FALSE(device.uses_matrix_unit(DataType::fp32));
   }
+  CHECK(with_bf16 >= 8);  // Ampere and Hopper
+  CHECK(with_fp8 >= 3);   // Hopper
   CHECK(find_device("V100") == nullptr);
   CHECK(device_names().size() == devices().size());
 }

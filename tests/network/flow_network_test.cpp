@@ -8,6 +8,7 @@
 #include "tests/network/topology_kit.hpp"
 #include "tests/sim/test_kit.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -130,13 +131,12 @@ TEST_CASE("an oversubscribed core slows jobs that share no server") {
   const RunResult inside = run_flow(two_leaves, {4, 1}, {{kExchangeOf100, {0, 1}}, {kExchangeOf100, {2, 3}}});
   CHECK(inside.jobs[1].finish.ns() == 110);
   // Who used the spine link.
-  for (const FabricLinkResult& link : run.fabric.links) {
-    if (link.name != "leaf0->spine0") continue;
-    REQUIRE(link.users.size() == 2);
-    CHECK(link.users[1].job == JobId{1U});
-    CHECK(link.users[1].bytes == near(100));
-    CHECK(link.busy.ns() == 200);
-  }
+  const auto link = std::ranges::find(run.fabric.links, "leaf0->spine0", &FabricLinkResult::name);
+  REQUIRE(link != run.fabric.links.end());
+  REQUIRE(link->users.size() == 2);
+  CHECK(link->users[1].job == JobId{1U});
+  CHECK(link->users[1].bytes == near(100));
+  CHECK(link->busy.ns() == 200);
 }
 
 TEST_CASE("alpha is paid once, latency at every step") {

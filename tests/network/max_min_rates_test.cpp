@@ -79,6 +79,7 @@ TEST_CASE("after any changes the incremental rates are those of filling from emp
   const char* more = std::getenv("CONTEND_FAIR_SHARE_CASES");
   const int cases = more != nullptr ? std::atoi(more) : effort(400);
   RandomStream random{11, "changes"};
+  std::size_t at_bottleneck = 0, at_cap = 0, stopped = 0;
   for (int i = 0; i < cases; ++i) {
     SystemShape shape = random_shape(random);
     shape.links = static_cast<int>(random.uniform_integer(1, 40));
@@ -119,16 +120,25 @@ TEST_CASE("after any changes the incremental rates are those of filling from emp
       for (std::size_t f = 0; f < ids.size(); ++f) {
         REQUIRE(shares.rate(ids[f]) == near(expected[f], 1e-9));
         REQUIRE(from_scratch.rate(ids[f]) == near(expected[f], 1e-9));
-        if (expected[f] > 0) REQUIRE(known[ids[f].index()] == shares.rate(ids[f]));
+        if (expected[f] > 0) {
+          REQUIRE(known[ids[f].index()] == shares.rate(ids[f]));
+        } else {
+          ++stopped;
+        }
         const LinkId bottleneck = shares.bottleneck(ids[f]);
         if (bottleneck.valid()) {
           REQUIRE(shares.load(bottleneck) == near(system.capacities[bottleneck.index()], 1e-9));
+          ++at_bottleneck;
         } else {
           REQUIRE(shares.rate(ids[f]) == near(system.flows[f].cap, 1e-9));
+          ++at_cap;
         }
       }
     }
   }
+  CHECK(at_bottleneck > static_cast<std::size_t>(cases) * 100);
+  CHECK(at_cap > static_cast<std::size_t>(cases) * 10);
+  CHECK(stopped < at_bottleneck / 2);
 }
 
 TEST_CASE("a change touches what it moves and no more") {
