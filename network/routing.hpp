@@ -1,7 +1,8 @@
 #pragma once
 // Which links a flow uses, and what share of its bytes each of them carries.
 //
-// Shortest means fewest links, whatever their bandwidth or latency; inside a server NVLink therefore comes before the
+// Shortest means fewest links, whatever their bandwidth or latency. Of equally short ways between two GPUs of one
+// server the widest count, those whose narrowest link is the fastest; inside a server NVLink therefore comes before the
 // way over PCIe, and both before the way through the NIC. Who may forward: network/topology.hpp.
 
 #include "network/topology.hpp"

@@ -58,6 +58,9 @@ forbid "only cli/ and sim/failure.cpp may end the program" \
 forbid "finish it or open an issue" '\b(TO[D]O|FIX[M]E|X[X]X)\b' "${texts[@]}"
 forbid "an absolute path of some machine" '(^|[^][A-Za-z0-9_./:-])/([h]ome|[r]oot|[w]ork|[U]sers)/[A-Za-z0-9_]' "${texts[@]}"
 
+# It adds 1 to the size of the numbers, so that small ones are all the same to it.
+forbid "doctest's Approx: compare with near() of tests/near.hpp" "$(code '\bApprox\b')" "${sources[@]}"
+
 for file in "${headers[@]}"; do
   [[ $(grep -m1 . "$file") == '#pragma once' ]] || breach "$file:1" "a header opens with #pragma once"
 done

@@ -3,6 +3,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace contend {
@@ -199,6 +200,38 @@ void ShortestPaths::find_exits() {
   }
 }
 
+void ShortestPaths::find_widths() {
+  widths_.clear();
+  const std::uint32_t server = place(from_).server;
+  if (server != place(to_).server) return;
+  const std::uint32_t hops = inner_distance(from_, to_);
+  if (hops >= kFar || hops > distance(from_)) return;
+  const auto nodes =
+      std::span{server_nodes_}.subspan(first_node_[server], first_node_[server + 1] - first_node_[server]);
+  widths_.assign(nodes.size(), 0);
+  widths_[place(to_).local] = std::numeric_limits<double>::infinity();
+  // From the end backwards, so that what lies behind a link is known.
+  for (std::uint32_t left = 1; left <= hops; ++left) {
+    for (const NodeId at : nodes) {
+      if (inner_distance(at, to_) != left || !(at == from_ || place(at).relays)) continue;
+      double& width = widths_[place(at).local];
+      for (const Step& step : steps(at)) {
+        if (up_[step.link.index()] == 0 || places_[step.to].server != server) continue;
+        if (inner_distance(NodeId{step.to}, to_) + 1 == left) width = std::max(width, width_over(step));
+      }
+    }
+  }
+}
+
+double ShortestPaths::width_over(const Step& step) const {
+  return std::min(topology_.links()[step.link.index()].bandwidth.bytes_per_second(), widths_[places_[step.to].local]);
+}
+
+bool ShortestPaths::is_wide(const Step& step) const {
+  if (widths_.empty()) return true;
+  return places_[step.to].server == place(from_).server && width_over(step) >= widths_[place(from_).local];
+}
+
 std::vector<std::uint32_t> ShortestPaths::contact(NodeId gpu) const {
   const std::uint32_t server = place(gpu).server;
   std::vector<std::uint32_t> all;
@@ -224,6 +257,7 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
   aims_.clear();
   for (const Goal& goal : goals_of(to)) aims_.push_back({field(goal.at), goal.rest});
   find_exits();
+  find_widths();
   return distance(from) < kFar;
 }
 
@@ -237,7 +271,7 @@ std::span<const LinkId> ShortestPaths::next(NodeId at) {
     } else if (step.to == to_.value() || places_[step.to].relays) {
       rest = distance(NodeId{step.to});
     }
-    if (rest + 1 == left && up_[step.link.index()] != 0) next_.push_back(step.link);
+    if (rest + 1 == left && up_[step.link.index()] != 0 && is_wide(step)) next_.push_back(step.link);
   }
   CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a way on");
   return next_;

@@ -1,6 +1,8 @@
 #pragma once
 // All shortest paths between GPUs, as a question: which links out of this node lie on one? Distances are counted in
-// links and follow the rules of forwarding in network/topology.hpp.
+// links and follow the rules of forwarding in network/topology.hpp. Of equally short ways between two GPUs of one
+// server only the widest count, and none that leaves the server: two GPUs below one PCIe switch are as near to each
+// other by that switch as by NVSwitch.
 //
 // Only two small things are stored: for every server the distances between its own nodes, and, for every switch with
 // servers on it that was asked for, the distance of all switches to it (two bytes each). All else is a minimum over the
@@ -80,6 +82,9 @@ class ShortestPaths {
   [[nodiscard]] bool loses_paths(const std::vector<Hops>& field, const Link& link) const;
   const std::vector<Goal>& goals_of(NodeId gpu);
   void find_exits();
+  void find_widths();
+  [[nodiscard]] double width_over(const Step& step) const;
+  [[nodiscard]] bool is_wide(const Step& step) const;
 
   [[nodiscard]] std::uint32_t inner_distance(NodeId from, NodeId to) const;  // same server
   [[nodiscard]] std::uint32_t fabric_distance(std::uint32_t at) const;
@@ -121,6 +126,7 @@ class ShortestPaths {
   NodeId to_;
   std::vector<Aim> aims_;
   std::vector<Exit> ways_out_;
+  std::vector<double> widths_;  // bytes per second from each node of the server to the end; empty: all ways count
   std::vector<LinkId> next_;
   std::vector<std::uint32_t> queue_;  // of the search over switches
 };

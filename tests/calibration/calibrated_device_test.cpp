@@ -6,6 +6,7 @@
 #include "sim/error.hpp"
 #include "tests/calibration/perceptron.hpp"
 #include "tests/calibration/synthetic_profile.hpp"
+#include "tests/near.hpp"
 
 #include <doctest/doctest.h>
 
@@ -34,12 +35,12 @@ TEST_CASE("layers take what their operators are predicted to take") {
   };
   // fc1: one product; backward the gradient of the weights, 500 x 200 x 128, and the sum of 128 x 500 gradients into
   // the bias, which takes as long as a copy of 128'000 bytes: 4 us + 256'000 / 5e11.
-  CHECK(us(model.layers[0].forward) == doctest::Approx(gemm(128, 500, 200)).epsilon(0.03));
-  CHECK(us(model.layers[0].backward) == doctest::Approx(gemm(500, 200, 128) + 4.512).epsilon(0.03));
+  CHECK(us(model.layers[0].forward) == near(gemm(128, 500, 200), 0.001));
+  CHECK(us(model.layers[0].backward) == near(gemm(500, 200, 128) + 4.512, 0.001));
   // relu: 64'000 elements read and written; backward two read, one written.
-  CHECK(us(model.layers[1].forward) == doctest::Approx(4 + 64'000 * 8 / 5e5).epsilon(0.02));
-  CHECK(us(model.layers[1].backward) == doctest::Approx(4 + 64'000 * 12 / 5e5).epsilon(0.02));
-  CHECK(us(model.layers[2].backward) == doctest::Approx(gemm(128, 500, 128) + gemm(128, 500, 128)).epsilon(0.03));
+  CHECK(us(model.layers[1].forward) == near(4 + 64'000 * 8 / 5e5, 0.005));
+  CHECK(us(model.layers[1].backward) == near(4 + 64'000 * 12 / 5e5, 0.005));
+  CHECK(us(model.layers[2].backward) == near(gemm(128, 500, 128) + gemm(128, 500, 128), 0.001));
   for (const TimedLayer& layer : model.layers) {
     CHECK(layer.basis->basis == PredictionBasis::interpolated);
     CHECK(layer.basis->relative_error > 0);
@@ -48,7 +49,7 @@ TEST_CASE("layers take what their operators are predicted to take") {
   const BasisSummary summary = summarise_basis(model);
   CHECK(summary.known);
   CHECK(summary.layers[1] == 3);
-  CHECK(summary.seconds[1] == doctest::Approx((model.forward() + model.backward()).to_seconds()));
+  CHECK(summary.seconds[1] == near((model.forward() + model.backward()).to_seconds()));
   CHECK(summary.independent < summary.together);
 }
 
@@ -62,7 +63,7 @@ TEST_CASE("a layer stands on the weakest of its operators") {
     return calibrated_times(table, device, batch, DataType::fp16).layers[0].basis.value();
   };
   CHECK(basis(16).basis == PredictionBasis::measured);
-  CHECK(basis(16).relative_error == doctest::Approx(0.002));
+  CHECK(basis(16).relative_error == near(0.002));
   CHECK(basis(100).basis == PredictionBasis::extrapolated);  // 100 is no multiple of 8, unlike all that was measured
   CHECK(basis(104).basis == PredictionBasis::interpolated);
   CHECK(basis(100'000).basis == PredictionBasis::extrapolated);
@@ -75,10 +76,10 @@ TEST_CASE("what has no table is its work at the measured rates, and extrapolated
   CHECK(convolution.basis == PredictionBasis::extrapolated);
   CHECK(convolution.relative_error == 1);
   // Bound by its flops: 0.925 GFLOP at 10 TFLOPS.
-  CHECK(convolution.seconds == doctest::Approx(2.0 * 8 * 128 * 784 * 64 * 9 / 1e13).epsilon(1e-3));
+  CHECK(convolution.seconds == near(2.0 * 8 * 128 * 784 * 64 * 9 / 1e13));
   // Three kernels of 1 MB each: bound by memory.
   const Prediction work = device.work({1e3, 3e6, 3}, DataType::fp32);
-  CHECK(work.seconds == doctest::Approx(3 * (4e-6 + 1e6 / 5e11)).epsilon(0.01));
+  CHECK(work.seconds == near(3 * (4e-6 + 1e6 / 5e11), 0.005));
 }
 
 TEST_CASE("every network of the catalogue can be timed") {
@@ -124,7 +125,7 @@ TEST_CASE("kernels of compression take what was measured, times the factor") {
   // Without an operator, or a table of it: 9 kernels of 2e7 / 9 bytes.
   for (const char* op : {"", "gaussian_k"}) {
     select.op = op;
-    CHECK(us(KernelCosts{device}.of(select)) == doctest::Approx(9 * 4 + 2e7 / 5e5).epsilon(0.02));
+    CHECK(us(KernelCosts{device}.of(select)) == near(9 * 4 + 2e7 / 5e5, 0.01));
   }
   CHECK_THROWS_AS((KernelCosts{device, 0}), InputError);
 }

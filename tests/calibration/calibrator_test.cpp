@@ -3,6 +3,7 @@
 #include "calibration/calibrator.hpp"
 #include "sim/error.hpp"
 #include "tests/calibration/fake_backend.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -78,7 +79,7 @@ TEST_CASE("a calibration of one group") {
   REQUIRE(profile.tables[0].samples.size() == 5);
   CHECK(profile.tables[0].samples[4].shape == OperatorShape{256 << 20});
   // 2 x 256 MiB at 1 TB/s: 537 us.
-  CHECK(profile.tables[0].samples[4].seconds == doctest::Approx(1e-6 + 2 * 268435456e-12));
+  CHECK(profile.tables[0].samples[4].seconds == near(1e-6 + 2 * 268435456e-12));
   REQUIRE_FALSE(saved.empty());
   CHECK_FALSE(saved.front().complete);
   CHECK(saved.front().tables.empty());

@@ -2,6 +2,7 @@
 
 #include "calibration/dense.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,14 +68,14 @@ TEST_CASE("a line through four points") {
   const std::vector<double> x{1, 0, 1, 1, 1, 2, 1, 3}, y{1, 3, 2, 5};
   const LinearFit fit = least_squares(x, 2, y);
   CHECK(fit.rank == 2);
-  CHECK(fit.coefficients[0] == doctest::Approx(1.1));
-  CHECK(fit.coefficients[1] == doctest::Approx(1.1));
-  CHECK(fit.deviation == doctest::Approx(std::sqrt(1.35)));
-  CHECK(fit.r_squared == doctest::Approx(1 - 2.7 / 8.75));
-  CHECK(fit.standard_errors[0] == doctest::Approx(std::sqrt(0.945)));
-  CHECK(fit.standard_errors[1] == doctest::Approx(std::sqrt(0.27)));
-  CHECK(fit.covariance[1] == doctest::Approx(-0.405));
-  CHECK(fit.covariance[2] == doctest::Approx(-0.405));
+  CHECK(fit.coefficients[0] == near(1.1));
+  CHECK(fit.coefficients[1] == near(1.1));
+  CHECK(fit.deviation == near(std::sqrt(1.35)));
+  CHECK(fit.r_squared == near(1 - 2.7 / 8.75));
+  CHECK(fit.standard_errors[0] == near(std::sqrt(0.945)));
+  CHECK(fit.standard_errors[1] == near(std::sqrt(0.27)));
+  CHECK(fit.covariance[1] == near(-0.405));
+  CHECK(fit.covariance[2] == near(-0.405));
 }
 
 TEST_CASE("weights: of 2 like a row twice, of 0 like no row") {
@@ -82,9 +83,9 @@ TEST_CASE("weights: of 2 like a row twice, of 0 like no row") {
                                            std::vector<double>{1, 3, 2, 50}, std::vector<double>{1, 2, 1, 0});
   const LinearFit repeated =
       least_squares(std::vector<double>{1, 0, 1, 1, 1, 1, 1, 2}, 2, std::vector<double>{1, 3, 3, 2});
-  CHECK(weighted.coefficients[0] == doctest::Approx(repeated.coefficients[0]));
-  CHECK(weighted.coefficients[1] == doctest::Approx(repeated.coefficients[1]));
-  CHECK(weighted.r_squared == doctest::Approx(repeated.r_squared));
+  CHECK(weighted.coefficients[0] == near(repeated.coefficients[0]));
+  CHECK(weighted.coefficients[1] == near(repeated.coefficients[1]));
+  CHECK(weighted.r_squared == near(repeated.r_squared));
 }
 
 TEST_CASE("columns of very different units don't change the rank") {
@@ -96,29 +97,29 @@ TEST_CASE("columns of very different units don't change the rank") {
   }
   const LinearFit fit = least_squares(x, 2, y);
   CHECK(fit.rank == 2);
-  CHECK(fit.coefficients[0] == doctest::Approx(1e-6).epsilon(1e-9));
-  CHECK(fit.coefficients[1] == doctest::Approx(1e-12).epsilon(1e-9));
+  CHECK(fit.coefficients[0] == near(1e-6, 1e-9));
+  CHECK(fit.coefficients[1] == near(1e-12, 1e-9));
 }
 
 TEST_CASE("what rows don't determine has no error bars") {
   SUBCASE("columns alike: the sum is known, each is not") {
     const LinearFit fit = least_squares(std::vector<double>{1, 1, 2, 2, 3, 3}, 2, std::vector<double>{2, 4, 6});
     CHECK(fit.rank == 1);
-    CHECK(fit.coefficients[0] == doctest::Approx(1));
-    CHECK(fit.coefficients[1] == doctest::Approx(1));
+    CHECK(fit.coefficients[0] == near(1));
+    CHECK(fit.coefficients[1] == near(1));
     CHECK(std::isnan(fit.standard_errors[0]));
     CHECK(std::isnan(fit.covariance[3]));
   }
   SUBCASE("a column of zeros") {
     const LinearFit fit = least_squares(std::vector<double>{1, 0, 2, 0, 3, 0}, 2, std::vector<double>{2, 4, 6});
     CHECK(fit.rank == 1);
-    CHECK(fit.coefficients[0] == doctest::Approx(2));
+    CHECK(fit.coefficients[0] == near(2));
     CHECK(fit.coefficients[1] == 0);
   }
   SUBCASE("as many rows as columns: met exactly, errors unknown") {
     const LinearFit fit = least_squares(std::vector<double>{1, 0, 1, 1}, 2, std::vector<double>{1, 3});
     CHECK(fit.rank == 2);
-    CHECK(fit.coefficients[1] == doctest::Approx(2));
+    CHECK(fit.coefficients[1] == near(2));
     CHECK(fit.deviation == 0);
     CHECK(std::isnan(fit.standard_errors[0]));
   }

@@ -3,6 +3,7 @@
 #include "calibration/measure.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/calibration/fake_backend.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 
@@ -23,7 +24,7 @@ TEST_CASE("a device that always takes 100 us") {
   FakeDevice device;
   const MeasuredOperation found = measured(device);
   REQUIRE(found.sample.has_value());
-  CHECK(found.sample->seconds == doctest::Approx(1e-4));
+  CHECK(found.sample->seconds == near(1e-4));
   CHECK(found.sample->half_width < 1e-9);
   CHECK(found.sample->shape == OperatorShape{4096});
   CHECK(found.sample->repetitions == 10);  // the least: there is nothing to wait for
@@ -40,12 +41,12 @@ TEST_CASE("the faster the operation, the more executions a sample") {
   device.time = [](const contend_operation&, int) { return 1e-8; };
   const MeasuredOperation found = measured(device);
   REQUIRE(found.sample.has_value());
-  CHECK(found.sample->seconds == doctest::Approx(1e-8));
+  CHECK(found.sample->seconds == near(1e-8, 1e-9));
   CHECK(found.launches >= 100'000);
   device.time = [](const contend_operation&, int) { return 0.01; };
   const MeasuredOperation slow = measured(device);
   CHECK(slow.launches == 1);
-  CHECK(slow.sample->seconds == doctest::Approx(0.01));
+  CHECK(slow.sample->seconds == near(0.01));
 }
 
 TEST_CASE("noise: repeated until the interval is narrow, and the interval is sound") {
@@ -81,7 +82,7 @@ TEST_CASE("a device that warms up: the start is dropped") {
   device.time = [](const contend_operation&, int count) { return 1e-3 * (count < 60 ? 2 - count / 60.0 : 1); };
   const MeasuredOperation found = measured(device, {.limit_seconds = 2});
   REQUIRE(found.sample.has_value());
-  CHECK(found.sample->seconds == doctest::Approx(1e-3).epsilon(0.01));
+  CHECK(found.sample->seconds == near(1e-3, 1e-9));
   CHECK_FALSE(found.drifted);
 }
 
@@ -98,7 +99,7 @@ TEST_CASE("an interrupt now and then is an outlier, not the time") {
   device.time = [](const contend_operation&, int count) { return count % 7 == 3 ? 5e-3 : 1e-3; };
   const MeasuredOperation found = measured(device, {.sample_seconds = 5e-4, .least_samples = 30});
   REQUIRE(found.sample.has_value());
-  CHECK(found.sample->seconds == doctest::Approx(1e-3));
+  CHECK(found.sample->seconds == near(1e-3));
   CHECK(found.outliers >= 3);
 }
 

@@ -1,6 +1,7 @@
 #include "calibration/network_fit.hpp"
 #include "synthetic_times.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 
@@ -58,20 +59,20 @@ TEST_CASE("network fit: series and regions") {
   CHECK(fits[0].regions[0].one_size);
   CHECK(fits[0].regions[0].alpha.value == 0);
   CHECK(std::isnan(fits[0].regions[0].alpha.high));
-  CHECK(fits[0].regions[0].beta.value == doctest::Approx(2));
+  CHECK(fits[0].regions[0].beta.value == near(2));
 
   REQUIRE(fits[1].regions.size() == 2);
   CHECK(fits[1].ranks == 4);
   CHECK(fits[1].samples.front().size == Bytes{256});
-  CHECK(fits[1].fitted.front() == doctest::Approx(10'256));
+  CHECK(fits[1].fitted.front() == near(10'256));
   const LineRegion &eager = fits[1].regions[0], &late = fits[1].regions[1];
   CHECK(eager.last == Bytes{1 << 15});
   CHECK(late.first == Bytes{1 << 16});
   CHECK(late.last == Bytes{1 << 20});
-  CHECK(eager.alpha.value == doctest::Approx(10e3));
-  CHECK(eager.beta.value == doctest::Approx(1));
-  CHECK(late.alpha.value == doctest::Approx(50e3).epsilon(1e-4));
-  CHECK(late.beta.value == doctest::Approx(0.1).epsilon(1e-4));
+  CHECK(eager.alpha.value == near(10e3));
+  CHECK(eager.beta.value == near(1));
+  CHECK(late.alpha.value == near(50e3, 1e-4));
+  CHECK(late.beta.value == near(0.1, 1e-5));
   CHECK(late.quality.points == 5);
   CHECK(late.quality.outliers == 0);
   CHECK(late.quality.r_squared > 0.9999);
@@ -86,9 +87,9 @@ TEST_CASE("network fit: the link behind rings") {
     const std::optional<LinkFit> link = fit_link(series, Bytes{}, all);
     REQUIRE(link);
     CHECK(link->gamma_status == GammaStatus::fitted);
-    CHECK(link->alpha.value == doctest::Approx(20e3).epsilon(1e-4));
-    CHECK(link->beta.value == doctest::Approx(0.8).epsilon(1e-4));
-    CHECK(link->gamma.value == doctest::Approx(0.3).epsilon(1e-3));
+    CHECK(link->alpha.value == near(20e3, 1e-5));
+    CHECK(link->beta.value == near(0.8, 1e-5));
+    CHECK(link->gamma.value == near(0.3, 1e-5));
     CHECK(link->series.size() == 6);
     CHECK(link->median_errors[5] < 1e-4);
     // Of the sizes that were asked for.
@@ -104,14 +105,14 @@ TEST_CASE("network fit: the link behind rings") {
     REQUIRE(link);
     CHECK(link->gamma_status == GammaStatus::inseparable);
     CHECK(link->gamma.value == 0);
-    CHECK(link->beta.value == doctest::Approx(0.8 + 0.15).epsilon(1e-4));
+    CHECK(link->beta.value == near(0.8 + 0.15, 1e-5));
   }
   SUBCASE("where nothing is added up there is none") {
     const auto series = fit_series(ring_samples({all_to_all, message}, {2, 4}, NoisyClock{1, 0, false}), 1);
     const std::optional<LinkFit> link = fit_link(series, Bytes{}, all);
     REQUIRE(link);
     CHECK(link->gamma_status == GammaStatus::absent);
-    CHECK(link->beta.value == doctest::Approx(0.8).epsilon(1e-4));
+    CHECK(link->beta.value == near(0.8, 1e-5));
   }
   SUBCASE("one size of one ring tells nothing, nor does a broadcast") {
     const std::vector<CollectiveSample> one{sample(all_reduce, 4, 1, 1e6, 1e6), sample(all_reduce, 4, 1, 1e6, 1.01e6)};
@@ -151,11 +152,11 @@ TEST_CASE("network fit: what several at once cost") {
     for (int k = 1; k <= 3; ++k) samples.push_back(sample(all_reduce, 4, k, 1e6, 50e3 * (k + 1)));
     const std::vector<ContentionFit> fits = fit_contention(samples, {});
     REQUIRE(fits.size() == 1);
-    CHECK(fits[0].penalty.value == doctest::Approx(-0.5));
+    CHECK(fits[0].penalty.value == near(-0.5));
     CHECK(fits[0].jobs == std::vector<int>{1, 2, 3});
-    CHECK(fits[0].ratio[2] == doctest::Approx(2));
-    CHECK(fits[0].fitted[1] == doctest::Approx(1.5));
-    CHECK(common_penalty(fits).value == doctest::Approx(-0.5));
+    CHECK(fits[0].ratio[2] == near(2));
+    CHECK(fits[0].fitted[1] == near(1.5));
+    CHECK(common_penalty(fits).value == near(-0.5));
   }
   SUBCASE("a start-up that is known doesn't stretch") {
     // alpha 40 us, beta 0.1 ns/B: 1e6 B take 140 us, two at once with penalty 0.2 take 40 + 2.2 x 100.
@@ -165,8 +166,8 @@ TEST_CASE("network fit: what several at once cost") {
     samples.push_back(sample(all_reduce, 4, 3, 1e6, 380e3));
     const std::vector<ContentionFit> fits = fit_contention(samples, fit_series(samples));
     REQUIRE(fits.size() == 1);
-    CHECK(fits[0].alpha == doctest::Approx(40e3));
-    CHECK(fits[0].penalty.value == doctest::Approx(0.2).epsilon(1e-6));
+    CHECK(fits[0].alpha == near(40e3));
+    CHECK(fits[0].penalty.value == near(0.2));
   }
   SUBCASE("of one number of jobs nothing can be told") {
     CHECK(fit_contention(std::vector{sample(all_reduce, 4, 2, 1e6, 1e6)}, {}).empty());

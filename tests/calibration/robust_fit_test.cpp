@@ -1,6 +1,7 @@
 #include "calibration/robust_fit.hpp"
 #include "synthetic_times.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 
@@ -31,11 +32,11 @@ TEST_CASE("robust fit: exact data are met exactly, and one outlier is thrown out
   Rows rows;
   for (int m = 1; m <= 12; ++m) rows.add(1, m, m == 7 ? 1000 : 10 + 2 * m);
   const RobustFit fit = robust_fit(rows.matrix, 2, rows.y);
-  CHECK(fit.coefficients[0].value == doctest::Approx(10).epsilon(1e-9));
-  CHECK(fit.coefficients[1].value == doctest::Approx(2).epsilon(1e-9));
+  CHECK(fit.coefficients[0].value == near(10));
+  CHECK(fit.coefficients[1].value == near(2));
   CHECK(fit.weights[6] == 0);
-  CHECK(fit.residuals[6] == doctest::Approx(1000.0 / 24 - 1));
-  CHECK(fit.r_squared == doctest::Approx(1));
+  CHECK(fit.residuals[6] == near(1000.0 / 24 - 1));
+  CHECK(fit.r_squared == near(1));
   CHECK(fit.rank == 2);
 }
 
@@ -44,14 +45,14 @@ TEST_CASE("robust fit: by hand") {
   // deviation is 0.1 / 0.6745. So the mean, 10, with the usual interval: t(0.975, 2) = 4.3027, s = 1, n = 3.
   const std::vector<double> ones{1, 1, 1}, y{9, 10, 11};
   const RobustFit fit = robust_fit(ones, 1, y);
-  CHECK(fit.coefficients[0].value == doctest::Approx(10));
-  CHECK(fit.coefficients[0].high == doctest::Approx(10 + 4.302653 / std::sqrt(3.0)).epsilon(1e-5));
-  CHECK(fit.deviation == doctest::Approx(0.1 / 0.6745));
+  CHECK(fit.coefficients[0].value == near(10));
+  CHECK(fit.coefficients[0].high == near(10 + 4.302653 / std::sqrt(3.0), 1e-7));
+  CHECK(fit.deviation == near(0.1 / 0.6745));
   // As many rows as columns: a line, and no word about how sure it is.
   const std::vector<double> two{1, 1, 1, 2}, times{3, 5};
   const RobustFit exact = robust_fit(two, 2, times);
-  CHECK(exact.coefficients[0].value == doctest::Approx(1));
-  CHECK(exact.coefficients[1].value == doctest::Approx(2));
+  CHECK(exact.coefficients[0].value == near(1));
+  CHECK(exact.coefficients[1].value == near(2));
   CHECK(std::isnan(exact.coefficients[1].low));
   CHECK(std::isnan(exact.interval_factor()));
 }
@@ -77,7 +78,7 @@ TEST_CASE("robust fit: columns that say the same") {
   }
   const RobustFit fit = robust_fit(matrix, 3, y);
   CHECK(fit.rank == 2);
-  CHECK(fit.fitted[11] == doctest::Approx(41));
+  CHECK(fit.fitted[11] == near(41));
 }
 
 TEST_CASE("robust fit: intervals hold the truth 95 times in 100, with and without outliers" *

@@ -1,6 +1,7 @@
 #include "calibration/size_regions.hpp"
 #include "synthetic_times.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 
 #include <limits>
 
@@ -70,7 +71,7 @@ TEST_CASE("regions: as cheap as trying all") {
         const std::size_t end = r + 1 < parts ? firsts[r + 1] : count;
         CHECK(end >= firsts[r] + least);
       }
-      CHECK(sum(firsts, count, cost) == doctest::Approx(cheapest_by_trying(0, count, parts, least, cost)));
+      CHECK(sum(firsts, count, cost) == near(cheapest_by_trying(0, count, parts, least, cost)));
     }
   }
 }
@@ -78,7 +79,7 @@ TEST_CASE("regions: as cheap as trying all") {
 TEST_CASE("regions: the loss of a line") {
   // Met exactly, and one point 20% above in steps of 10%: u = (1 - 1/1.2) / 0.1 = 1.667 if the line stays.
   const std::vector<double> bytes{1, 2, 3, 4}, times{12, 14, 16, 18};
-  CHECK(line_loss(bytes, times, 0.1) == doctest::Approx(0));
+  CHECK(line_loss(bytes, times, 0.1) == near_absolute(0, 1e-20));
   // A falling time is best met by a constant: with one deviation large enough for squares, that of 1/t weights.
   const std::vector<double> falling{4, 3, 2, 1};
   double a = 0, aa = 0;
@@ -88,7 +89,7 @@ TEST_CASE("regions: the loss of a line") {
   }
   double loss = 0;
   for (const double t : falling) loss += (1 - a / aa / t) * (1 - a / aa / t);
-  CHECK(line_loss(bytes, falling, 1) == doctest::Approx(loss));
+  CHECK(line_loss(bytes, falling, 1) == near(loss));
   // Cutting never costs more.
   RandomStream stream{3, "loss"};
   for (int round = 0; round < 200; ++round) {
@@ -111,7 +112,7 @@ TEST_CASE("regions: noise without a model") {
   double sum_of_estimates = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed)
     sum_of_estimates += local_noise(timed(powers(6, 24, 4), three_protocols, NoisyClock{seed, 0.05, false}));
-  CHECK(sum_of_estimates / 50 == doctest::Approx(0.05).epsilon(0.15));
+  CHECK(sum_of_estimates / 50 == near(0.05, 0.1));
 }
 
 TEST_CASE("regions: protocols are found, in noise and among outliers" * doctest::skip(kSanitized)) {

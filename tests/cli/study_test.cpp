@@ -1,5 +1,6 @@
 // `contend run` on the study of one iteration: --explain, its files, and factors of convergence.
 #include "tests/cli/program.hpp"
+#include "tests/near.hpp"
 #include "tests/text_checks.hpp"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ TEST_CASE("a sweep over methods keeps the factor of each") {
     return std::pair{iteration, progress};
   };
   CHECK(figures("none").first == figures("none").second);
-  CHECK(std::stod(figures("top-k").second) / std::stod(figures("top-k").first) == doctest::Approx(2).epsilon(1e-3));
+  CHECK(std::stod(figures("top-k").second) / std::stod(figures("top-k").first) == near(2, 1e-3));
   CHECK(figures("onebit-adam").second == "-");
 }
 

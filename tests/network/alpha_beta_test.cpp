@@ -1,5 +1,6 @@
 #include "network/alpha_beta.hpp"
 
+#include "tests/near.hpp"
 #include "tests/network/network_kit.hpp"
 
 #include <vector>
@@ -53,7 +54,7 @@ TEST_CASE("k is the largest count on any server that the transfer touches") {
   CHECK(driver.next() == 200);
   CHECK(driver.finish(200) == std::vector{first});
   // The others have sent 200 / 3 bytes. Server 2 still carries three: no change of rate, they end at 300.
-  CHECK(driver.left(3, 0, 200) == doctest::Approx(100 - 200.0 / 3));
+  CHECK(driver.left(3, 0, 200) == near(100 - 200.0 / 3));
   CHECK(driver.next() == 300);
 }
 

@@ -6,6 +6,7 @@
 #include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -132,7 +133,7 @@ TEST_CASE("a bad order on two servers of 8 GPUs: the NICs carry eight messages i
   const Bytes bytes = Bytes::mebibytes(160);
   const double ratio = ring_time(alternating, topology, *router, bytes).to_seconds() /
                        ring_time(good, topology, *router, bytes).to_seconds();
-  CHECK(ratio == doctest::Approx(8).epsilon(0.001));
+  CHECK(ratio == near(8, 0.001));
 }
 
 TEST_CASE("the topological order is never slower than a random one on an oversubscribed leaf-spine") {
@@ -167,16 +168,16 @@ TEST_CASE("probed costs: by hand on servers of 4 GPUs behind one NIC") {
   const std::vector<int> levels = level_sizes(order, topology);
   const StepOverhead none{Time{}, Time{}};
   const CollectiveCosts costs = probe_costs(order, levels, topology, *router, none);
-  CHECK(costs.flat.beta == doctest::Approx(1 / 10e9));  // one message on the NIC
+  CHECK(costs.flat.beta == near(1 / 10e9));  // one message on the NIC
   REQUIRE(costs.levels.size() == 2);
-  CHECK(costs.levels[0].beta == doctest::Approx(1 / 450e9));  // NVLink
-  CHECK(costs.levels[1].beta == doctest::Approx(4 / 10e9));   // four on the NIC
-  CHECK(costs.of_leaders(1).beta == doctest::Approx(1 / 10e9));
-  CHECK(costs.of_leaders(0).beta == doctest::Approx(1 / 450e9));
+  CHECK(costs.levels[0].beta == near(1 / 450e9));  // NVLink
+  CHECK(costs.levels[1].beta == near(4 / 10e9));   // four on the NIC
+  CHECK(costs.of_leaders(1).beta == near(1 / 10e9));
+  CHECK(costs.of_leaders(0).beta == near(1 / 450e9));
   CHECK(!costs.two_ports);
   const CollectiveCosts with = probe_costs(order, levels, topology, *router);
-  CHECK(with.flat.alpha - costs.flat.alpha == doctest::Approx(14e-6));
-  CHECK(with.levels[0].alpha - costs.levels[0].alpha == doctest::Approx(3.4e-6));
+  CHECK(with.flat.alpha - costs.flat.alpha == near(14e-6));
+  CHECK(with.levels[0].alpha - costs.levels[0].alpha == near(3.4e-6));
 }
 
 TEST_CASE("closed forms with probed costs predict the runs of hierarchical algorithms over three levels") {
@@ -204,9 +205,8 @@ TEST_CASE("closed forms with probed costs predict the runs of hierarchical algor
     const Bytes bytes{64'000};
     const CollectiveRun run = run_collective(expand_collective(algorithm, CollectiveKind::all_reduce, shape, bytes),
                                              order, topology, *router, options);
-    CHECK(
-        run.end.to_seconds() ==
-        doctest::Approx(collective_seconds(algorithm, CollectiveKind::all_reduce, shape, bytes, costs)).epsilon(1e-4));
+    CHECK(run.end.to_seconds() ==
+          near(collective_seconds(algorithm, CollectiveKind::all_reduce, shape, bytes, costs), 1e-5));
   }
 }
 

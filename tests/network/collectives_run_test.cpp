@@ -6,6 +6,7 @@
 #include "network/topologies/topology_spec.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/network/collectives_kit.hpp"
 
 #include <algorithm>
@@ -156,7 +157,7 @@ TEST_CASE("a flat ring over two servers of 8 GPUs: the NIC carries 2(n-1)/n V wi
       most = std::max(most, run.carried[link]);
     }
   }
-  CHECK(most == doctest::Approx(2.0 * 15 / 16 * 16'000));
+  CHECK(most == near(2.0 * 15 / 16 * 16'000));
 }
 
 TEST_CASE("conservation: every link carries what routing demands, and all bytes of the schedule arrive") {
@@ -192,7 +193,7 @@ TEST_CASE("conservation: every link carries what routing demands, and all bytes 
         if (topology.nodes()[each_link.from.index()].kind == NodeKind::gpu) from_gpus += run.carried[link];
       }
       CHECK(equal);
-      CHECK(from_gpus == doctest::Approx(static_cast<double>(schedule.bytes_sent())));
+      CHECK(from_gpus == near(static_cast<double>(schedule.bytes_sent())));
     }
   }
 }
@@ -333,9 +334,9 @@ TEST_CASE("bidirectional ring: no gain behind one interface, twice as fast on a 
   CollectiveCosts costs;
   costs.flat = {1800e-9, 1e-9};
   costs.two_ports = true;
-  CHECK(collective_seconds(*each.algorithm, each.kind, each.shape, Bytes{6000}, costs) == doctest::Approx(23e-6));
+  CHECK(collective_seconds(*each.algorithm, each.kind, each.shape, Bytes{6000}, costs) == near(23e-6));
   costs.two_ports = false;
-  CHECK(collective_seconds(*each.algorithm, each.kind, each.shape, Bytes{6000}, costs) == doctest::Approx(28e-6));
+  CHECK(collective_seconds(*each.algorithm, each.kind, each.shape, Bytes{6000}, costs) == near(28e-6));
 }
 
 TEST_CASE("point to point: latency, bytes, and nothing on other links") {
@@ -345,5 +346,5 @@ TEST_CASE("point to point: latency, bytes, and nothing on other links") {
   CHECK(run.end.ns() == 1300 + 5000);
   double sum = 0;
   for (const double bytes : run.carried) sum += bytes;
-  CHECK(sum == doctest::Approx(4 * 5000));
+  CHECK(sum == near(4 * 5000));
 }

@@ -3,6 +3,7 @@
 #include "network/collectives/double_tree.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/network/collectives_kit.hpp"
 
 #include <algorithm>
@@ -147,6 +148,7 @@ TEST_CASE("ring all-reduce of 9 bytes over 3 ranks, by hand") {
 }
 
 TEST_CASE("every algorithm computes its collective, whatever the number of ranks and the size") {
+  std::size_t computed = 0;
   for (const int n : {2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 24, 30, 32, 33}) {
     if (kSanitized && n > 17) break;
     for (const CollectiveCase& each : all_cases(n)) {
@@ -154,9 +156,11 @@ TEST_CASE("every algorithm computes its collective, whatever the number of ranks
       for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{n - 1}, std::int64_t{3 * n + 1}}) {
         INFO(each.name(), " bytes ", bytes);
         CHECK(computes(each, bytes));
+        ++computed;
       }
     }
   }
+  CHECK(computed > effort(std::size_t{500}));
 }
 
 TEST_CASE("all-to-all: every block arrives") {
@@ -208,7 +212,7 @@ TEST_CASE("the closed form is the cost of the schedule on ranks with one port, 2
         const double executed = port_model_seconds(
             expand_collective(*each.algorithm, each.kind, each.shape, bytes, form), 5e-6, 1e-9, 0.25e-9);
         INFO(each.name());
-        CHECK(executed == doctest::Approx(closed).epsilon(1e-12));
+        CHECK(executed == near(closed));
         ++compared;
       }
     }
@@ -229,6 +233,7 @@ TEST_CASE("steady form: the same steps, without their offsets") {
     std::sort(shapes.begin(), shapes.end());
     return shapes;
   };
+  std::size_t shorter = 0;
   for (const int n : {2, 3, 4, 5, 8, 12, 30}) {
     for (CollectiveCase each : all_cases(n)) {
       for (const int more : {0, 40}) {
@@ -242,9 +247,11 @@ TEST_CASE("steady form: the same steps, without their offsets") {
         CHECK(steady.bytes_sent() == exact.bytes_sent());
         CHECK(shapes_of(steady) == shapes_of(exact));
         if (exact.steps.size() > 70) CHECK(steady.steps.size() < exact.steps.size());
+        shorter += steady.steps.size() < exact.steps.size() ? 1U : 0U;
       }
     }
   }
+  CHECK(shorter > 20);
 }
 
 TEST_CASE("a steady ring over 16384 ranks is two steps") {

@@ -3,6 +3,7 @@
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/network/network_kit.hpp"
 
 #include <algorithm>
@@ -76,8 +77,8 @@ class ObviousNetwork {
 };
 
 /// Within 1e-9 of the whole, plus the nanosecond to which an end is rounded up.
-bool near(double exact, double rounded) {
-  return std::abs(rounded - exact) <= 1e-9 * std::abs(exact) + 1.5;
+Near rounded_from(double exact) {
+  return near_absolute(exact, 1e-9 * std::abs(exact) + 1.5);
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ TEST_CASE("contention equals the obvious computation on random traffic") {
                                           [&](const ObviousNetwork::Transfer& t) { return t.id == id; });
           REQUIRE(found != obvious.transfers.end());
           if (found->k >= 2) ++contended_in_all;
-          CHECK(near(static_cast<double>(now), static_cast<double>(now) + obvious.time_left(*found)));
+          CHECK(static_cast<double>(now) + obvious.time_left(*found) == rounded_from(static_cast<double>(now)));
           obvious.remove(id);
           ++ended_in_all;
         }
@@ -137,11 +138,10 @@ TEST_CASE("contention equals the obvious computation on random traffic") {
       for (const ObviousNetwork::Transfer& transfer : obvious.transfers) {
         soonest = std::min(soonest, obvious.time_left(transfer));
       }
-      if (!obvious.transfers.empty())
-        CHECK(near(static_cast<double>(now) + soonest, static_cast<double>(driver.next())));
+      if (!obvious.transfers.empty()) CHECK(driver.next() == rounded_from(static_cast<double>(now) + soonest));
       for (std::uint32_t s = 0; s < servers; ++s) {
-        CHECK(near(obvious.busy[s], static_cast<double>(driver.server(s, now).active.ns())));
-        CHECK(near(obvious.contended[s], static_cast<double>(driver.server(s, now).contended.ns())));
+        CHECK(driver.server(s, now).active.ns() == rounded_from(obvious.busy[s]));
+        CHECK(driver.server(s, now).contended.ns() == rounded_from(obvious.contended[s]));
       }
     }
     CHECK(driver.network->next_end() == Time::never());

@@ -1,6 +1,7 @@
 // Jobs over the real network, with and without leaping: hand-worked contention (reference: arXiv 2002.10105).
 
 #include "network/alpha_beta.hpp"
+#include "tests/near.hpp"
 #include "tests/network/network_kit.hpp"
 #include "tests/sim/test_kit.hpp"
 
@@ -83,6 +84,6 @@ TEST_CASE("the network of the reference: VGG-16 and ResNet-50 contend") {
   const RunResult run = run_on(price, true, {2, 2},
                                {{"role w 2 | compute f w 10 | all-reduce g w 551970406 | f -> g", {0, 2}},
                                 {"role w 2 | compute f w 10 | all-reduce g w 104018739 | f -> g", {1, 3}}});
-  CHECK(run.jobs[1].communication.to_seconds() == doctest::Approx(0.1931424).epsilon(1e-7));
-  CHECK(run.jobs[0].communication.to_seconds() == doctest::Approx(0.1931424 + 0.3656832).epsilon(1e-7));
+  CHECK(run.jobs[1].communication.to_seconds() == near(0.1931424));
+  CHECK(run.jobs[0].communication.to_seconds() == near(0.1931424 + 0.3656832));
 }

@@ -1,6 +1,6 @@
 #include "network/fluid.hpp"
 #include "tests/effort.hpp"
-
+#include "tests/near.hpp"
 #include "tests/network/random_flows.hpp"
 
 #include <vector>
@@ -50,10 +50,10 @@ TEST_CASE("who stays gets the rate of who leaves") {
   CHECK(network.next_end().ns() == 100);
   const FlowId b = network.start({.links = kFirst, .bytes = 30}, Time::nanoseconds(40));
   CHECK(network.next_end().ns() == 100);
-  CHECK(network.remaining(a, Time::nanoseconds(50)) == doctest::Approx(55));
+  CHECK(network.remaining(a, Time::nanoseconds(50)) == near(55));
   CHECK(finish(network) == std::vector{b});
   CHECK(network.next_end().ns() == 130);
-  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(110)) == doctest::Approx(110));
+  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(110)) == near(110));
   CHECK(finish(network) == std::vector{a});
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("a cancelled flow has carried what it sent") {
   CHECK(network.next_end().ns() == 100);
   network.cancel(a, Time::nanoseconds(30));
   CHECK(network.next_end() == Time::never());
-  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(50)) == doctest::Approx(30));
+  CHECK(network.carried(LinkId{0U}, Time::nanoseconds(50)) == near(30));
 }
 
 TEST_CASE("solving what a change touches gives the same ends as solving everything") {
@@ -110,6 +110,6 @@ TEST_CASE("solving what a change touches gives the same ends as solving everythi
     }
     double carried = 0;
     for (std::uint32_t l = 0; l < 30; ++l) carried += fast.carried(LinkId{l}, now);
-    CHECK(carried == doctest::Approx(demanded).epsilon(1e-9));
+    CHECK(carried == near(demanded));
   }
 }

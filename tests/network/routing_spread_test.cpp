@@ -1,9 +1,11 @@
 // How routers spread flows over equal paths.
 
 #include "network/routing.hpp"
+#include "tests/near.hpp"
 #include "tests/network/topology_kit.hpp"
 
 #include <map>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -42,10 +44,10 @@ TEST_CASE("spraying gives every shortest path the same share") {
   const Topology grid = build_topology(torus({5, 5}), 25, 1);
   make_spraying_router(grid)->route(grid.gpus()[0], grid.gpus()[7], 0, route);
   const auto shares = between_switches(grid, route);
-  CHECK(shares.at("switch0->switch1") == doctest::Approx(2.0 / 3));
-  CHECK(shares.at("switch0->switch5") == doctest::Approx(1.0 / 3));
-  CHECK(shares.at("switch1->switch2") == doctest::Approx(1.0 / 3));
-  CHECK(shares.at("switch6->switch7") == doctest::Approx(2.0 / 3));
+  CHECK(shares.at("switch0->switch1") == near(2.0 / 3));
+  CHECK(shares.at("switch0->switch5") == near(1.0 / 3));
+  CHECK(shares.at("switch1->switch2") == near(1.0 / 3));
+  CHECK(shares.at("switch6->switch7") == near(2.0 / 3));
   CHECK(shares.size() == 7);
   // Parallel cables are paths of their own.
   TopologySpec made = leaf_spine(1, 2);
@@ -162,4 +164,33 @@ TEST_CASE("inside a server NVLink comes first, GPUs pass nothing on, and every G
         Names{"server0/pcie0", "server0/socket0", "server0/socket1", "server0/pcie2", "server0/gpu5"});
   cube.server.gpu_relay = true;
   CHECK(names(build_topology(cube, 1, 8), 0, 5) == Names{"server0/gpu1", "server0/gpu5"});
+}
+
+TEST_CASE("two GPUs below one PCIe switch, equally near by NVSwitch, take it under every routing") {
+  const Topology topology = build_topology(with_server(spec("single-switch"), "nvswitch"), 1, 4);
+  const auto link = [&](const std::string& name) {
+    for (std::size_t i = 0; i < topology.links().size(); ++i) {
+      if (topology.link_name(LinkId{i}) == name) return LinkId{i};
+    }
+    FAIL("no link ", name);
+    return LinkId::none();
+  };
+  for (const auto& router :
+       {make_shortest_path_router(topology), make_ecmp_router(topology, 3), make_spraying_router(topology)}) {
+    const auto used = [&](std::uint64_t label) {
+      Route route;
+      router->route(topology.gpus()[0], topology.gpus()[1], label, route);
+      std::set<std::string> names;
+      for (const LinkShare& use : route.links) names.insert(topology.link_name(use.link));
+      return names;
+    };
+    using Names = std::set<std::string>;
+    for (std::uint64_t label = 0; label < 20; ++label) {
+      CHECK(used(label) == Names{"server0/gpu0->server0/nvswitch0", "server0/nvswitch0->server0/gpu1"});
+    }
+    router->set_link_up(link("server0/nvswitch0->server0/gpu1"), false);
+    CHECK(used(0) == Names{"server0/gpu0->server0/pcie0", "server0/pcie0->server0/gpu1"});
+    router->set_link_up(link("server0/nvswitch0->server0/gpu1"), true);
+    CHECK(used(0).contains("server0/gpu0->server0/nvswitch0"));
+  }
 }

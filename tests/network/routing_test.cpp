@@ -79,8 +79,13 @@ void check_balance(const Topology& topology, NodeId from, NodeId to, const Route
   for (const auto& [node, rest] : surplus) REQUIRE(std::abs(rest) < 1e-12);
 }
 
+/// Pairs that are joined, and that are cut off from each other.
+struct Pairs {
+  std::size_t joined = 0, apart = 0;
+};
+
 void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::vector<const Router*>& single,
-                     const Router& spraying) {
+                     const Router& spraying, Pairs& pairs) {
   const Topology& topology = made.topology;
   CAPTURE(made.name);
   Route route;
@@ -89,6 +94,7 @@ void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::v
       if (from == to) continue;
       const auto distance = distances_to(topology, from, to, up);
       const bool joined = distance[from.index()] < 1000;
+      ++(joined ? pairs.joined : pairs.apart);
       for (const Router* router : single) {
         router->route(from, to, 7, route);
         REQUIRE(length_of_path(topology, from, to, route) == (joined ? distance[from.index()] : 0));
@@ -108,12 +114,15 @@ TEST_CASE("every route is a shortest path, and spraying uses only shortest paths
     const auto shortest = make_shortest_path_router(made.topology);
     const auto ecmp = make_ecmp_router(made.topology, 3);
     const auto spraying = make_spraying_router(made.topology);
-    check_all_pairs(made, all_up(made.topology), {shortest.get(), ecmp.get()}, *spraying);
+    Pairs pairs;
+    check_all_pairs(made, all_up(made.topology), {shortest.get(), ecmp.get()}, *spraying, pairs);
+    CHECK(pairs.joined == made.topology.gpus().size() * (made.topology.gpus().size() - 1));
   }
 }
 
 TEST_CASE("routes avoid links that are down and come back when they are up, whatever was cached") {
   RandomStream stream{11, "failures"};
+  Pairs pairs;
   for (const Case& made : cases()) {
     if (made.topology.gpus().size() > 20) continue;
     const auto shortest = make_shortest_path_router(made.topology);
@@ -126,7 +135,9 @@ TEST_CASE("routes avoid links that are down and come back when they are up, what
         up[link] = !up[link];
         for (Router* router : {shortest.get(), ecmp.get(), spraying.get()}) router->set_link_up(LinkId{link}, up[link]);
       }
-      check_all_pairs(made, up, {shortest.get(), ecmp.get()}, *spraying);
+      check_all_pairs(made, up, {shortest.get(), ecmp.get()}, *spraying, pairs);
     }
   }
+  CHECK(pairs.joined > 1000);
+  CHECK(pairs.apart > 1000);
 }

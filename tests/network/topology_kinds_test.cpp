@@ -40,13 +40,17 @@ TEST_CASE("kinds and their parameters have one name and a line of text") {
 
 TEST_CASE("a parameter is read and written through its row, with the default of the spec") {
   FabricSpec fabric;
+  int latencies = 0;
   for (const auto& kind : fabric_kinds()) {
     if (kind.name != "fat-tree") continue;
     for (const auto& parameter : kind.parameters) {
       if (parameter.name == "ports") fabric.*std::get<std::size_t FabricSpec::*>(parameter.field) = 6;
-      if (parameter.name == "link_latency") CHECK((fabric.*std::get<Time FabricSpec::*>(parameter.field)).ns() == 500);
+      if (parameter.name != "link_latency") continue;
+      CHECK((fabric.*std::get<Time FabricSpec::*>(parameter.field)).ns() == 500);
+      ++latencies;
     }
   }
+  CHECK(latencies == 1);
   CHECK(fabric.ports == 6);
 }
 

@@ -96,6 +96,7 @@ TEST_CASE("the ordered queue is a sorted list") {
 }
 
 TEST_CASE("the rules in order are those of the obvious scheduler, on random lists") {
+  int waits = 0;
   for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     RandomStream stream{seed, "in-order"};
     const auto in = [&](std::int64_t low, std::int64_t high) { return stream.uniform_integer(low, high); };
@@ -124,9 +125,11 @@ TEST_CASE("the rules in order are those of the obvious scheduler, on random list
       CHECK(job.state == JobState::finished);
       CHECK(job.held + job.waited == job.jct());
       service += job.compute;
+      waits += job.waited > Time{} ? 1 : 0;
     }
     CHECK(service > Time{});
   }
+  CHECK(waits > effort(2000));  // of 8000 jobs
 }
 
 TEST_CASE("with a quantum jobs end exactly, and their GPUs are used from its next multiple on") {

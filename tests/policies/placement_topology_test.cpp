@@ -76,6 +76,7 @@ TEST_CASE("topology-aware: of as many switches those whose uplinks carry fewer j
 }
 
 TEST_CASE("topology-aware: never more groups than necessary, and all of the job in one group if one has room") {
+  int several = 0, alone = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     RandomStream random{seed, "test.topology"};
     const int servers = static_cast<int>(random.uniform_integer(1, 14));
@@ -118,9 +119,15 @@ TEST_CASE("topology-aware: never more groups than necessary, and all of the job 
       }
       CHECK(static_cast<int>(different.size()) == job.gpus);
       CHECK(leaves.size() == fewest);
-      if (largest >= job.gpus) CHECK(used.size() == 1);
+      several += fewest > 1 ? 1 : 0;
+      if (largest >= job.gpus) {
+        CHECK(used.size() == 1);
+        ++alone;
+      }
       cluster.hold(chosen, job);
       if (random.uniform() < 0.3) cluster.end(job.id);
     }
   }
+  CHECK(several > 100);
+  CHECK(alone > 100);
 }

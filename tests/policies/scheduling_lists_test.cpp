@@ -133,8 +133,8 @@ Choice choice_of(Rule rule) {
 }  // namespace
 
 TEST_CASE("list_order: the same ends and preemptions as lists that are walked anew at every event") {
-  std::int64_t preemptions = 0;
   for (const Rule rule : {Rule::srtf, Rule::srsf, Rule::dlas, Rule::dlas_gpu}) {
+    std::int64_t preemptions = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       RandomStream stream{seed, "scheduling-lists"};
       const std::int64_t gpus = stream.uniform_integer(3, 12);
@@ -160,6 +160,7 @@ TEST_CASE("list_order: the same ends and preemptions as lists that are walked an
         preemptions += expected[j].preemptions;
       }
     }
+    INFO("rule ", static_cast<int>(rule));
+    CHECK(preemptions > 100);
   }
-  CHECK(preemptions > 500);
 }

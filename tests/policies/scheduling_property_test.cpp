@@ -100,6 +100,7 @@ bool conserves_work(const Choice& choice) {
 
 TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and gangs kept, no room left idle") {
   for (const Choice& choice : choices()) {
+    std::int64_t waits = 0;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       const int gpus = seed % 2 == 0 ? 8 : 13;
       const std::vector<JobSpec> jobs = random_jobs(seed, gpus, 0);
@@ -107,12 +108,16 @@ TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and
       INFO(choice.name, " ", choice.parameters.size(), ", seed ", seed);
       check_accounts(played, jobs);
       if (conserves_work(choice)) CHECK(played.passes_with_idle_room == 0);
+      for (const JobResult& job : played.result.jobs) waits += job.waited > Time{} ? 1 : 0;
     }
+    INFO(choice.name, " ", choice.parameters.size());
+    CHECK(waits > 100);  // of 420 jobs: there was something to decide
   }
 }
 
 TEST_CASE(
     "every policy: virtual clusters with servers of their own, with quotas, and with quotas that may be exceeded") {
+  int over_quota = 0;
   for (const Choice& choice : choices()) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       ClusterSpec cluster;
@@ -137,6 +142,8 @@ TEST_CASE(
       cluster.vcs = {{{}, 5, true}, {{}, 11, true}};
       played = play(choice, cluster, jobs);
       check_accounts(played, jobs);
+      over_quota += played.most_of_vc[0] > 5 || played.most_of_vc[1] > 11 ? 1 : 0;
     }
   }
+  CHECK(over_quota > 0);
 }

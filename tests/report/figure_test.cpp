@@ -3,6 +3,7 @@
 #include "report/colours.hpp"
 #include "report/distributions.hpp"
 #include "report/plot_scale.hpp"
+#include "tests/near.hpp"
 #include "tests/text_checks.hpp"
 
 #include <array>
@@ -37,9 +38,9 @@ TEST_CASE("a box has quartiles, whiskers within 1.5 quartile ranges, and the res
   // from -3.5 to 14.5, so they stand at 1 and 9, and 30 is beyond.
   const BoxGroup box = box_of("b", {30, 9, 8, 7, 6, 5, 4, 3, 2, 1});
   CHECK(box.count == 10);
-  CHECK(box.q1 == doctest::Approx(3.25));
-  CHECK(box.median == doctest::Approx(5.5));
-  CHECK(box.q3 == doctest::Approx(7.75));
+  CHECK(box.q1 == near(3.25));
+  CHECK(box.median == near(5.5));
+  CHECK(box.q3 == near(7.75));
   CHECK(box.low == 1);
   CHECK(box.high == 9);
   CHECK(box.outliers == std::vector<double>{30});
@@ -63,13 +64,13 @@ TEST_CASE("scales have round ticks") {
   CHECK(scale.from == 0);
   CHECK(scale.to == 10);
   CHECK(scale.ticks == std::vector<double>{0, 2, 4, 6, 8, 10});
-  CHECK(scale.at(5) == doctest::Approx(0.5));
+  CHECK(scale.at(5) == near(0.5));
   const PlotScale log =
       fit_scale({.title = "t", .unit = "s", .logarithmic = true, .categories = {}}, {0, 1, 1000}, true);
   CHECK(log.from == 1);
-  CHECK(log.at(std::sqrt(1000.0)) == doctest::Approx(0.5));
-  CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {4, 4}, true).at(4) == doctest::Approx(0.5));
-  CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {NAN}, true).at(0) == doctest::Approx(0.5));
+  CHECK(log.at(std::sqrt(1000.0)) == near(0.5));
+  CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {4, 4}, true).at(4) == near(0.5));
+  CHECK(fit_scale({.title = "t", .unit = "", .categories = {}}, {NAN}, true).at(0) == near(0.5));
   CHECK(tick_text(0.25, "share", 0.05) == "25%");
   CHECK(tick_text(0.5, "s", 0.1) == "0.5");
   CHECK(tick_text(2000, "s", 1000) == "2000");

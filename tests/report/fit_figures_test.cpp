@@ -1,4 +1,5 @@
 #include "report/fit_figures.hpp"
+#include "tests/near.hpp"
 #include "tests/text_checks.hpp"
 
 #include <cmath>
@@ -29,13 +30,13 @@ TEST_CASE("fit figures: points and lines above, residuals below") {
   CHECK(fit.x.logarithmic);
   REQUIRE(fit.series.size() == 2);
   CHECK(fit.series[0].name == fit.series[1].name);
-  CHECK(fit.series[0].y.front() == doctest::Approx(52.048));
-  CHECK(fit.series[1].y.front() == doctest::Approx(52.048));
-  CHECK(fit.series[1].y.back() == doctest::Approx(2147.152));
+  CHECK(fit.series[0].y.front() == near(52.048));
+  CHECK(fit.series[1].y.front() == near(52.048));
+  CHECK(fit.series[1].y.back() == near(2147.152));
   for (const double off : std::get<XyPlot>(panels[1].figure.plot).series[0].y) CHECK(off == 0);
   const auto& jobs = std::get<XyPlot>(panels[2].figure.plot);
   CHECK(jobs.series[0].y == std::vector<double>{1, 2, 3});
-  CHECK(jobs.series[1].y.back() == doctest::Approx(3));
+  CHECK(jobs.series[1].y.back() == near(3));
   CHECK(fit_panels(calibration(false, true)).size() == 2);
   CHECK(fit_panels(calibration(true, false)).size() == 2);
   CHECK(fit_panels({}).empty());

@@ -1,6 +1,7 @@
 #include "report/span_recorder.hpp"
 
 #include "report/span_bins.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 #include <random>
@@ -105,7 +106,7 @@ TEST_CASE("above the limit spans become summaries, and busy time is kept") {
     CHECK(span.share <= 0.5);
   }
   CHECK(count == 3000);
-  CHECK(busy_s == doctest::Approx(9.0).epsilon(0.03));  // shares are rounded to hundredths
+  CHECK(busy_s == near(9.0, 0.015));  // shares are rounded to hundredths
 }
 
 TEST_CASE("property: summaries add up to the spans, whatever the order in which they came") {
@@ -137,7 +138,7 @@ TEST_CASE("property: summaries add up to the spans, whatever the order in which 
         sum += span.share * (span.end - span.start).to_seconds();
         ++summaries;
       }
-      CHECK(sum == doctest::Approx(busy[lane]).epsilon(0.05));
+      CHECK(sum == near(busy[lane], 0.01));
     }
     CHECK(seen == count);
     CHECK(summaries <= 60);

@@ -5,6 +5,7 @@
 #include "sim/random_stream.hpp"
 #include "sim/statistics.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,20 +18,19 @@ namespace {
 
 TEST_CASE("the normal distribution against its tables") {
   // Abramowitz and Stegun, table 26.1.
-  CHECK(normal_cumulative(0) == doctest::Approx(0.5));
-  CHECK(normal_cumulative(1) == doctest::Approx(0.841344746).epsilon(1e-9));
-  CHECK(normal_cumulative(-2) == doctest::Approx(0.022750132).epsilon(1e-8));
-  CHECK(normal_cumulative(5) == doctest::Approx(0.9999997133).epsilon(1e-9));
+  CHECK(normal_cumulative(0) == near(0.5));
+  CHECK(normal_cumulative(1) == near(0.841344746, 1e-9));
+  CHECK(normal_cumulative(-2) == near(0.022750132, 1e-8));
+  CHECK(normal_cumulative(5) == near(0.9999997133, 1e-10));
   CHECK(normal_cumulative(-7) == 0);
-  CHECK(normal_quantile(0.975) == doctest::Approx(1.959963985).epsilon(1e-9));
-  CHECK(normal_quantile(0.5) == doctest::Approx(0).epsilon(1e-9));
-  for (double x = -4; x <= 4; x += 0.37)
-    CHECK(normal_quantile(normal_cumulative(x)) == doctest::Approx(x).epsilon(1e-6));
+  CHECK(normal_quantile(0.975) == near(1.959963985, 1e-9));
+  CHECK(normal_quantile(0.5) == near_absolute(0, 1e-15));
+  for (double x = -4; x <= 4; x += 0.37) CHECK(normal_quantile(normal_cumulative(x)) == near(x, 1e-10));
 }
 
 TEST_CASE("changes of two figures") {
   CHECK(plain_change(200, 210).difference == 10);
-  CHECK(plain_change(200, 210).relative == doctest::Approx(0.05));
+  CHECK(plain_change(200, 210).relative == near(0.05));
   CHECK(plain_change(0, 0).relative == 0);
   CHECK(plain_change(0, 3).relative == INFINITY);
   CHECK(std::isnan(plain_change(NAN, 3).difference));
@@ -45,9 +45,9 @@ TEST_CASE("means of pairs, by hand") {
   CHECK(change.base == 20);
   CHECK(change.other == 22);
   CHECK(change.difference == 2);
-  CHECK(change.relative == doctest::Approx(0.1));
-  CHECK(change.relative_95.low == doctest::Approx(0.1));
-  CHECK(change.relative_95.high == doctest::Approx(0.1));
+  CHECK(change.relative == near(0.1));
+  CHECK(change.relative_95.low == near(0.1));
+  CHECK(change.relative_95.high == near(0.1));
   CHECK(change.difference_95.low >= 1);
   CHECK(change.difference_95.low < 1.5);
   CHECK(change.difference_95.high > 2.5);
@@ -108,28 +108,28 @@ TEST_CASE("the draws stand for all resamples there are") {
       difference_without.push_back(difference(rest));
       ratio_without.push_back(ratio(rest));
     }
-    const auto near = [](const ConfidenceInterval& got, const ConfidenceInterval& want) {
+    const auto agree = [](const ConfidenceInterval& got, const ConfidenceInterval& want) {
       const double width = want.high - want.low;
       CHECK(std::abs(got.low - want.low) < 0.06 * width);
       CHECK(std::abs(got.high - want.high) < 0.06 * width);
     };
     const PairedChange change = change_of_means(base, other, 1);
-    near(change.difference_95,
-         bca_interval(change.difference, all_resamples(base.size(), difference), difference_without));
-    near(change.relative_95, bca_interval(change.relative, all_resamples(base.size(), ratio), ratio_without));
+    agree(change.difference_95,
+          bca_interval(change.difference, all_resamples(base.size(), difference), difference_without));
+    agree(change.relative_95, bca_interval(change.relative, all_resamples(base.size(), ratio), ratio_without));
     const PairedChange middle = change_of_percentiles(base, other, 0.5, 1);
-    near(middle.difference_95, bca_interval(middle.difference, all_resamples(base.size(), median), {}));
+    agree(middle.difference_95, bca_interval(middle.difference, all_resamples(base.size(), median), {}));
   }
 }
 
 TEST_CASE("percentiles of pairs") {
   const std::vector<double> base{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, other{2, 4, 6, 8, 10, 12, 14, 16, 18, 20};
   const PairedChange change = change_of_percentiles(base, other, 0.95, 1);
-  CHECK(change.base == doctest::Approx(9.55));  // position 0.95 x 9 = 8.55: 9 + 0.55 x (10 - 9)
-  CHECK(change.other == doctest::Approx(19.1));
-  CHECK(change.relative == doctest::Approx(1));
-  CHECK(change.relative_95.low == doctest::Approx(1));
-  CHECK(change.relative_95.high == doctest::Approx(1));
+  CHECK(change.base == near(9.55));  // position 0.95 x 9 = 8.55: 9 + 0.55 x (10 - 9)
+  CHECK(change.other == near(19.1));
+  CHECK(change.relative == near(1));
+  CHECK(change.relative_95.low == near(1));
+  CHECK(change.relative_95.high == near(1));
   CHECK(change.difference_95.low < 9.55);
   CHECK(change.difference_95.high <= 10);
 }

@@ -4,6 +4,7 @@
 
 #include "results/regression_rules.hpp"
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 #include "tests/text_checks.hpp"
 
 #include <doctest/doctest.h>
@@ -79,11 +80,11 @@ TEST_CASE("one seed: figures of the run, intervals over its jobs, and the jobs t
   CHECK(jct.base == 25);
   CHECK(jct.other == 30.5);
   CHECK(jct.difference == 5.5);
-  CHECK(jct.relative == doctest::Approx(0.22));
+  CHECK(jct.relative == near(0.22));
   CHECK(jct.difference_95.low < 5.5);
   CHECK(jct.difference_95.high > 5.5);
-  CHECK(figure(found, "avg_queueing").difference == 7.5);             // d waits 30 s longer
-  CHECK(figure(found, "max_jct").difference == doctest::Approx(20));  // 40 -> 60
+  CHECK(figure(found, "avg_queueing").difference == 7.5);  // d waits 30 s longer
+  CHECK(figure(found, "max_jct").difference == near(20));  // 40 -> 60
   CHECK_FALSE(figure(found, "max_jct").difference_95.exists());
   CHECK_FALSE(figure(found, "makespan").difference_95.exists());
   REQUIRE(found.slowest.size() == 1);
@@ -103,8 +104,8 @@ TEST_CASE("several seeds are the pairs") {
   const Regression found = find_regression(base, other, 5);
   CHECK(found.paired_over == PairedOver::seeds);
   CHECK(found.pairs == 3);
-  CHECK(figure(found, "avg_jct").relative_95.low == doctest::Approx(0.1));
-  CHECK(figure(found, "avg_jct").relative_95.high == doctest::Approx(0.1));
+  CHECK(figure(found, "avg_jct").relative_95.low == near(0.1));
+  CHECK(figure(found, "avg_jct").relative_95.high == near(0.1));
   CHECK(found.slowest.size() == 3);
   CHECK(found.slowest[0].seed == 3);
   CHECK(found.fastest.empty());
@@ -180,15 +181,15 @@ TEST_CASE("rules: what they say") {
   CHECK(rules[0].metric == find_metric("avg_jct_s"));
   CHECK(rules[0].relation == Relation::more);
   CHECK(rules[0].relative);
-  CHECK(rules[0].amount == doctest::Approx(0.01));
+  CHECK(rules[0].amount == near(0.01));
   CHECK(rules[1].relation == Relation::at_least);
   CHECK_FALSE(rules[1].relative);
-  CHECK(rules[1].amount == doctest::Approx(30));
-  CHECK(rules[2].amount == doctest::Approx(-0.02));
+  CHECK(rules[1].amount == near(30));
+  CHECK(rules[2].amount == near(-0.02));
   CHECK_FALSE(rules[2].relative);
   CHECK(rules[3].relation == Relation::less);
   CHECK(rules[3].amount == 0);
-  CHECK(rules[4].amount == doctest::Approx(-90));
+  CHECK(rules[4].amount == near(-90));
   CHECK(rules[5].amount == 2);
   CHECK(rules[6].relative);
 }

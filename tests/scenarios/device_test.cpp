@@ -3,6 +3,7 @@
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/effective.hpp"
 #include "tests/calibration/synthetic_profile.hpp"
+#include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/text_checks.hpp"
@@ -76,7 +77,7 @@ TEST_CASE("a study on a calibrated device: layers, kernels of compression, and t
   REQUIRE(rows.size() == 2);
   CHECK(rows[1].compression_s > 0);
   CHECK(run_overlap(calibrated("workers: [4], fusion: [wfbp], compression: [top-k], kernel_factor: 2"))[0]
-            .compression_s == doctest::Approx(2 * rows[1].compression_s).epsilon(1e-3));
+            .compression_s == near(2 * rows[1].compression_s, 1e-4));
 }
 
 TEST_CASE("a sweep's point is known by what the profile holds, not by its path") {

@@ -3,6 +3,7 @@
 
 #include "scenarios/keys/print.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <doctest/doctest.h>
@@ -132,7 +133,7 @@ TEST_CASE("over replicas the mean counts, with its interval") {
   const ExpectationOutcome outcome = judged("{avg_jct: < 21s}", runs)[0];
   CHECK(outcome.met);
   CHECK(outcome.value == 20);
-  CHECK(outcome.half_width == doctest::Approx(24.84).epsilon(1e-3));
+  CHECK(outcome.half_width == near(24.84, 2e-4));
   CHECK(outcome.reason == "20 ± 24.8 s over 3 replicas, not for the whole 95% interval");
   CHECK(judged("{avg_jct: < 1min}", runs)[0].reason == "20 ± 24.8 s over 3 replicas");
 }

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -243,8 +244,8 @@ Workload random_workload(RandomStream& random, int gpus) {
   return workload;
 }
 
-/// What must be true of the explanation of any job.
-void check_explanation(const Explanation& explanation, const JobResult& job, Time end) {
+/// What must be true of the explanation of any job. Returns the number of its waits.
+std::size_t check_explanation(const Explanation& explanation, const JobResult& job, Time end) {
   Time at = job.submit;
   std::size_t attempt = 0;
   for (const WaitInterval& wait : explanation.waits) {
@@ -269,7 +270,7 @@ void check_explanation(const Explanation& explanation, const JobResult& job, Tim
     CHECK(explanation.attempts.front().from == job.start);
     CHECK(explanation.waited_before_start() == job.queueing());
   }
-  if (job.state == JobState::failed) return;
+  if (job.state == JobState::failed) return explanation.waits.size();
   const Time last = job.finish == Time::never() ? end : job.finish;
   CHECK(explanation.waited() == job.waited);
   CHECK(explanation.waited() + held == last - job.submit);
@@ -277,10 +278,12 @@ void check_explanation(const Explanation& explanation, const JobResult& job, Tim
   Time sum;
   for (const CauseTotal& total : totals_by_cause(explanation)) sum += total.time;
   CHECK(sum == explanation.waited());
+  return explanation.waits.size();
 }
 
 TEST_CASE("for every job of random runs the intervals add up to its queueing time") {
   RandomStream random{11, "explanations"};
+  std::map<std::string, std::size_t, std::less<>> waits;
   const PolicyKind& kind = policy_kind("scheduling");
   for (int round = 0; round < effort(60); ++round) {
     const int servers = static_cast<int>(random.uniform_integer(1, 4));
@@ -302,14 +305,20 @@ TEST_CASE("for every job of random runs the intervals add up to its queueing tim
       CHECK(heard.result.digest == run_workload(scenario, workload, 1).digest);
       for (const JobResult& job : heard.result.jobs) {
         CAPTURE(job.name);
-        if (job.submit <= heard.result.end) check_explanation(heard.jobs[job.id.index()], job, heard.result.end);
+        if (job.submit > heard.result.end) continue;
+        waits[std::string{policy.name}] += check_explanation(heard.jobs[job.id.index()], job, heard.result.end);
       }
     }
+  }
+  for (const PolicyInfo& policy : kind.policies) {
+    CAPTURE(policy.name);
+    CHECK(waits[std::string{policy.name}] > effort(std::size_t{500}));
   }
 }
 
 TEST_CASE("jobs with iterations, which share GPUs and leap, explain themselves too") {
   RandomStream random{12, "explanations of graphs"};
+  std::size_t waits = 0;
   for (int round = 0; round < 12; ++round) {
     Scenario scenario = parsed(
         "cluster: {servers: 2, gpus_per_server: 2, gpu_memory: 12GiB}\n"
@@ -319,8 +328,10 @@ TEST_CASE("jobs with iterations, which share GPUs and leap, explain themselves t
     const Workload workload = scenario_workload(scenario, seed);
     const Listened heard = listen(scenario, workload);
     CHECK(heard.result.digest == run_workload(scenario, workload, 1).digest);
-    for (const JobResult& job : heard.result.jobs) check_explanation(heard.jobs[job.id.index()], job, heard.result.end);
+    for (const JobResult& job : heard.result.jobs)
+      waits += check_explanation(heard.jobs[job.id.index()], job, heard.result.end);
   }
+  CHECK(waits > 50);
 }
 
 TEST_CASE("a job by its name") {

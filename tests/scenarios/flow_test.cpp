@@ -3,6 +3,7 @@
 #include "scenarios/run/run_scenario.hpp"
 
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <algorithm>
@@ -49,8 +50,8 @@ TEST_CASE("a ring over leaves runs at the speed of one link to a spine, or of al
     return run_scenario(scenario, 1).jobs[0].communication.to_seconds();
   };
   const double wide = communication("fabric: {kind: single-switch}");
-  CHECK(communication(kLeafSpine) == doctest::Approx(2 * wide).epsilon(1e-3));
-  CHECK(communication(std::string{kLeafSpine} + ", routing: spraying") == doctest::Approx(wide).epsilon(1e-3));
+  CHECK(communication(kLeafSpine) == near(2 * wide, 2e-4));
+  CHECK(communication(std::string{kLeafSpine} + ", routing: spraying") == near(wide, 2e-4));
 }
 
 TEST_CASE("start-up, the overhead of steps and inefficient links cost time") {
@@ -77,7 +78,7 @@ TEST_CASE("links of a run carry what its jobs send") {
   for (const FabricLinkResult& link : run.fabric.links) {
     double users = 0;
     for (const auto& user : link.users) users += user.bytes;
-    CHECK(users == doctest::Approx(link.bytes));
+    CHECK(users == near(link.bytes));
     CHECK(link.utilisation <= 1 + 1e-9);
     if (link.name.starts_with("leaf0->spine")) up += link.bytes;
   }

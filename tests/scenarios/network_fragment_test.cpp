@@ -3,6 +3,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/fitted_workers.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
+#include "tests/near.hpp"
 
 #include <doctest/doctest.h>
 
@@ -62,7 +63,7 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
   CHECK(fragment.yaml.find("# allreduce.log: 15 times\n") != std::string::npos);
   const Scenario s = used(fragment, "overlap: {model: resnet50}\n");
   CHECK(s.network.alpha == Time::microseconds(300));
-  CHECK(s.network.beta->ns_per_byte() == doctest::Approx(1.5));
+  CHECK(s.network.beta->ns_per_byte() == near(1.5));
   CHECK(s.overlap.workers == std::vector<int>{8});
   CHECK(s.overlap.fitted_bytes->least == Bytes{64 * 1024});
   CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(4));
@@ -73,7 +74,7 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
   const Scenario t =
       used(network_fragment(calibrate_network(two_regions(8)), small, {}), "overlap: {model: resnet50}\n");
   CHECK(t.network.alpha == Time::microseconds(100));
-  CHECK(t.network.beta->ns_per_byte() == doctest::Approx(2));
+  CHECK(t.network.beta->ns_per_byte() == near(2));
   CHECK(t.overlap.fitted_bytes->most == Bytes{32 * 1024});
 }
 
@@ -83,13 +84,13 @@ TEST_CASE("network fragment: the link of several logs, or one of them") {
   CHECK(link.says == "the link behind rings, fitted to 4KiB to 16MiB");
   const Scenario s = used(link, "overlap: {model: resnet50, workers: [4, 64]}\n");
   CHECK(s.network.alpha == Time::microseconds(20));
-  CHECK(s.network.beta->ns_per_byte() == doctest::Approx(0.5));
-  CHECK(s.overlap.gamma.ns_per_byte() == doctest::Approx(0.25));
+  CHECK(s.network.beta->ns_per_byte() == near(0.5));
+  CHECK(s.overlap.gamma.ns_per_byte() == near(0.25));
   CHECK(s.overlap.fitted_bytes->least == Bytes{4 * 1024});
   CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(16));
   const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}), "overlap: {model: resnet50}\n");
   CHECK(four.network.alpha == Time::microseconds(120));
-  CHECK(four.network.beta->ns_per_byte() == doctest::Approx(0.9375));
+  CHECK(four.network.beta->ns_per_byte() == near(0.9375));
 }
 
 TEST_CASE("network fragment: several at once") {
@@ -98,10 +99,10 @@ TEST_CASE("network fragment: several at once") {
   add_contention(cost, 8, 15'000'000);  // 0.25
   const FragmentChoice jobs{.study = FragmentStudy::jobs};
   CHECK(used(network_fragment(calibrate_network(gain), {}, {}), "overlap: {model: resnet50}\n").overlap.two_at_once ==
-        doctest::Approx(1.5));
+        near(1.5));
   const Scenario s = used(network_fragment(calibrate_network(cost), jobs, {}), "cluster: {servers: 2}\n");
   CHECK(s.network.alpha == Time::microseconds(300));
-  CHECK(s.network.eta->ns_per_byte() == doctest::Approx(0.375).epsilon(1e-3));
+  CHECK(s.network.eta->ns_per_byte() == near(0.375));
   const NetworkFragment gained = network_fragment(calibrate_network(gain), jobs, {});
   CHECK(gained.yaml.find("eta is 0") != std::string::npos);
   CHECK(used(gained, "cluster: {servers: 2}\n").network.eta->ns_per_byte() == 0);

@@ -206,6 +206,7 @@ TEST_CASE("schema and reference page name every key, policy and parameter") {
 }
 
 TEST_CASE("every default passes its own reader, alone") {
+  int defaults = 0;
   for (const ScenarioKey& key : scenario_keys()) {
     const std::string value = key.print(default_scenario());
     if (key.role != KeyRole::value || value.empty()) continue;
@@ -219,7 +220,9 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs.starts_with("overlap.model or overlap.layers")) overrides.emplace_back("overlap.model=resnet50");
     overrides.push_back(std::string{key.path} + "=" + value);
     CHECK(errors_of("", overrides).empty());
+    ++defaults;
   }
+  CHECK(defaults >= 50);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 
 #include <string>
 #include <vector>
@@ -44,13 +45,13 @@ TEST_CASE("servers of several workers are part of the exchange, and of the scena
   // 10 Gbps are 0.8 ns a byte, 100 GB/s 0.01: a flat ring of 8 over two servers.
   const LinearCost flat = overlap_cost(scenario, 8).of(CollectiveKind::all_reduce);
   CHECK(flat.alpha == Time::microseconds(14 * 50));
-  CHECK(flat.beta.ns_per_byte() == doctest::Approx(2 * 7 / 8.0 * 0.8));
+  CHECK(flat.beta.ns_per_byte() == near(2 * 7 / 8.0 * 0.8));
   const ExchangeCost one = overlap_cost(scenario, 2);
   CHECK(one.one_server());
   CHECK(one.of(CollectiveKind::all_reduce).alpha == Time::microseconds(8));
   CHECK(overlap_cost(study_of_servers("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
             .of(CollectiveKind::all_reduce, CollectiveScope::server)
-            .beta.ns_per_byte() == doctest::Approx(0.015));
+            .beta.ns_per_byte() == near(0.015));
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
   CHECK(again.overlap.per_server == 4);
   CHECK(again.overlap.inside.alpha == Time::microseconds(4));
@@ -81,10 +82,10 @@ TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(
   REQUIRE(rows.size() == 4);
   const double gradient = overlap_problem(scenario, overlap_model(scenario.overlap), 16).gradient().to_double();
   CHECK(rows[0].per_server == 4);
-  CHECK(rows[0].sent_bytes == doctest::Approx(2 * 15 / 16.0 * gradient));
-  CHECK(rows[0].interface_bytes == doctest::Approx(2 * 15 / 16.0 * gradient));
-  CHECK(rows[1].sent_bytes == doctest::Approx(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
-  CHECK(rows[1].interface_bytes == doctest::Approx(2 * 3 / 4.0 * gradient));
+  CHECK(rows[0].sent_bytes == near(2 * 15 / 16.0 * gradient));
+  CHECK(rows[0].interface_bytes == near(2 * 15 / 16.0 * gradient));
+  CHECK(rows[1].sent_bytes == near(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
+  CHECK(rows[1].interface_bytes == near(2 * 3 / 4.0 * gradient));
   CHECK(rows[1].iteration_s < rows[0].iteration_s);
   CHECK(rows[1].iteration_s > rows[1].bound_s);
   CHECK(rows[2].interface_bytes == 0);
@@ -107,11 +108,11 @@ TEST_CASE("weights averaged now and then, and beside training") {
   const StudyRow &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
   // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.
   const double compute = dense.iteration_s * dense.efficiency;
-  CHECK(local.iteration_s == doctest::Approx(0.75 * compute + 0.25 * dense.iteration_s));
-  CHECK(local.sent_bytes == doctest::Approx(dense.sent_bytes / 4));
+  CHECK(local.iteration_s == near(0.75 * compute + 0.25 * dense.iteration_s));
+  CHECK(local.sent_bytes == near(dense.sent_bytes / 4));
   CHECK(local.compression_s == 0);
   CHECK(async.exposed_s == 0);
-  CHECK(async.iteration_s == doctest::Approx(compute + async.compression_s));
+  CHECK(async.iteration_s == near(compute + async.compression_s));
   CHECK(swapped.iteration_s < dense.iteration_s);
   for (const std::size_t method : {4U, 8U, 12U}) {
     CHECK(rows[method + 1].refused.empty());

@@ -3,6 +3,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/link_matrix_csv.hpp"
@@ -56,17 +57,17 @@ TEST_CASE("sites of a file: all are workers, or the first so many; the exposed t
   const LinkMatrix links = read_link_matrix(file);
   const Bytes all = overlap_problem(scenario, overlap_model(scenario.overlap), 3).gradient();
   const Time reduce = link_cost(links, {}, {}, 1).sized(all, CollectiveKind::all_reduce).of(all);
-  CHECK(rows[0].exposed_s == doctest::Approx(reduce.to_seconds()).epsilon(1e-9));
+  CHECK(rows[0].exposed_s == near(reduce.to_seconds()));
   // Pairs of three sites leave one out. Blocks of 5 rounds: four over b-c, the fastest; the last has to connect a, with
   // b by 100 Mbit/s and 5 ms rather than with c by 50 and 20.
   const double swapped = rows[1].sent_bytes;
-  CHECK(swapped == doctest::Approx(0.01 * all.to_double()).epsilon(1e-4));
+  CHECK(swapped == near(0.01 * all.to_double(), 1e-5));
   const double fast = 0.010 + swapped * 8 / 300e6, slow = 0.005 + swapped * 8 / 100e6;
-  CHECK(rows[1].exposed_s == doctest::Approx((4 * fast + slow) / 5).epsilon(1e-6));
+  CHECK(rows[1].exposed_s == near((4 * fast + slow) / 5, 1e-7));
   CHECK(rows[2].exposed_s > rows[1].exposed_s);
   // Two rounds of the whole model: a to b, b to c, c to a at 80 Mbit/s; then c to b, b to a, a to c at 50.
   const double ring = 0.040 + all.to_double() * 8 * (1 / 80e6 + 1 / 50e6);
-  CHECK(rows[3].iteration_s == doctest::Approx(ring + rows[3].compression_s).epsilon(1e-6));
+  CHECK(rows[3].iteration_s == near(ring + rows[3].compression_s, 1e-9));
 }
 
 TEST_CASE("what has no effect on links of their own, or without them, is refused") {

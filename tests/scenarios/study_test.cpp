@@ -2,6 +2,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <string>
@@ -42,7 +43,7 @@ TEST_CASE("a study gives one row for each number of workers and policy, none bel
     CHECK(row.settled);
     CHECK(row.above_bound() >= 0);
     CHECK(row.efficiency <= 1);
-    CHECK(row.throughput == doctest::Approx(32 * row.workers / row.iteration_s));
+    CHECK(row.throughput == near(32 * row.workers / row.iteration_s));
     if (row.workers == 1) CHECK(row.exposed_s == 0);  // exactly: rules of `compare` divide by it
     if (row.workers != 64 || row.stale) continue;
     if (row.policy == "search") searched = row.iteration_s;
@@ -70,7 +71,7 @@ TEST_CASE("keys of a study are printed and read back, with their parameters; oth
 
 TEST_CASE("layer times may be scaled to a measured iteration") {
   const TimedModel model = overlap_model(study("single_worker: 100ms").overlap);
-  CHECK((model.forward() + model.backward()).to_seconds() == doctest::Approx(0.1).epsilon(1e-6));
+  CHECK((model.forward() + model.backward()).to_seconds() == near(0.1, 1e-6));
   CHECK(model.layers.front().origin.find("x ") != std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 #include "scenarios/sweep/store_query.hpp"
 
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 #include "tests/temporary_folder.hpp"
 
 #include <cmath>
@@ -68,8 +69,8 @@ TEST_CASE("means and intervals are over seeds, each seed averaged over the point
   // nic 1: seed 1 has (10 + 20) / 2 = 15, seed 2 (20 + 80) / 2 = 50; mean 32.5, deviation 24.749, half width
   // 12.7062 x 24.749 / sqrt(2) = 222.36.
   const Estimate& first = by_nic.groups[0].figures[0];
-  CHECK(first.mean == doctest::Approx(32.5));
-  CHECK(first.half_width == doctest::Approx(222.36).epsilon(1e-4));
+  CHECK(first.mean == near(32.5));
+  CHECK(first.half_width == near(222.36, 3e-5));
   CHECK(first.count == 4);
   // nic 2: seed 2 lacks a value at (2, b), so that only seed 1 counts: (30 + 30) / 2.
   CHECK(by_nic.groups[1].figures[0].mean == 30);
@@ -89,14 +90,14 @@ TEST_CASE("ratios pair the same seeds of a point and its baseline") {
   REQUIRE(points.groups.size() == 4);
   CHECK(points.groups[0].ratios[0].ratio == 1);
   // (1, b): 20 / 10 and 80 / 20: the geometric mean of 2 and 4.
-  CHECK(points.groups[1].ratios[0].ratio == doctest::Approx(std::sqrt(8.0)));
+  CHECK(points.groups[1].ratios[0].ratio == near(std::sqrt(8.0)));
   CHECK(points.groups[1].ratios[0].low < 1);
-  CHECK(points.groups[3].ratios[0].ratio == doctest::Approx(1));
+  CHECK(points.groups[3].ratios[0].ratio == near(1));
   CHECK(std::isnan(points.groups[3].ratios[0].low));
   // Over both points of b: only seed 1 has both, with ratios 2 and 1.
   query.group_by = {"policies_placement"};
   const ResultsTable policies = query_results(store, query);
-  CHECK(policies.groups[1].ratios[0].ratio == doctest::Approx(std::sqrt(2.0)));
+  CHECK(policies.groups[1].ratios[0].ratio == near(std::sqrt(2.0)));
 }
 
 TEST_CASE("only points with the values asked for, in however they are written") {

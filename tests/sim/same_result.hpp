@@ -17,6 +17,10 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
   const auto compare = [&found](const std::string& row, const char* column, auto x, auto y) {
     if (found.empty() && x != y) found = fmt::format("{} {}: {} and {}", row, column, x, y);
   };
+  compare("run", "jobs", a.jobs.size(), b.jobs.size());
+  compare("run", "GPUs", a.gpus.size(), b.gpus.size());
+  compare("run", "links", a.links.size(), b.links.size());
+  if (!found.empty()) return found;
   for (std::size_t j = 0; j < a.jobs.size(); ++j) {
     const JobResult& x = a.jobs[j];
     const JobResult& y = b.jobs[j];

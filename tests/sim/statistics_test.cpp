@@ -1,4 +1,5 @@
 #include "sim/statistics.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 #include <vector>
@@ -11,7 +12,7 @@ TEST_CASE("mean and sample deviation by hand") {
   // 2, 4, 9: mean 5; squares 9 + 1 + 16 = 26; 26 / 2 = 13.
   const std::vector<double> values{2, 4, 9};
   CHECK(mean(values) == 5.0);
-  CHECK(sample_deviation(values) == doctest::Approx(std::sqrt(13.0)));
+  CHECK(sample_deviation(values) == near(std::sqrt(13.0)));
   CHECK(std::isnan(mean({})));
   CHECK(std::isnan(sample_deviation(std::vector<double>{1})));
 }
@@ -20,7 +21,7 @@ TEST_CASE("percentiles interpolate between order statistics") {
   // Sorted 1 2 3 4: the 95th percentile lies at position 0.95 * 3 = 2.85, between 3 and 4.
   const std::vector<double> values{4, 1, 3, 2};
   CHECK(percentile(values, 0.5) == 2.5);
-  CHECK(percentile(values, 0.95) == doctest::Approx(3.85));
+  CHECK(percentile(values, 0.95) == near(3.85));
   CHECK(percentile(values, 0) == 1);
   CHECK(percentile(values, 1) == 4);
   CHECK(percentile({7}, 0.95) == 7);
@@ -28,12 +29,12 @@ TEST_CASE("percentiles interpolate between order statistics") {
 }
 
 TEST_CASE("Student-t quantiles of the printed tables") {
-  CHECK(student_t_975(1) == doctest::Approx(12.7062).epsilon(3e-5));
-  CHECK(student_t_975(9) == doctest::Approx(2.2622).epsilon(3e-5));
-  CHECK(student_t_975(30) == doctest::Approx(2.0423).epsilon(3e-5));
-  CHECK(student_t_975(40) == doctest::Approx(2.0211).epsilon(3e-5));
-  CHECK(student_t_975(120) == doctest::Approx(1.9799).epsilon(3e-5));
-  CHECK(student_t_975(1'000'000) == doctest::Approx(1.95997).epsilon(3e-5));
+  CHECK(student_t_975(1) == near(12.7062, 3e-5));
+  CHECK(student_t_975(9) == near(2.2622, 3e-5));
+  CHECK(student_t_975(30) == near(2.0423, 3e-5));
+  CHECK(student_t_975(40) == near(2.0211, 3e-5));
+  CHECK(student_t_975(120) == near(1.9799, 3e-5));
+  CHECK(student_t_975(1'000'000) == near(1.95997, 3e-5));
   CHECK(std::isnan(student_t_975(0)));
   for (std::size_t v = 1; v < 200; ++v) CHECK(student_t_975(v) > student_t_975(v + 1));  // also across the table's end
 }
@@ -42,7 +43,7 @@ TEST_CASE("a confidence interval of three replicas by hand") {
   // 2, 4, 9: standard error sqrt(13 / 3) = 2.081666; t with 2 degrees of freedom is 4.302653.
   const Estimate result = estimate(std::vector<double>{2, 4, 9});
   CHECK(result.mean == 5);
-  CHECK(result.half_width == doctest::Approx(4.302653 * 2.081666).epsilon(1e-6));
+  CHECK(result.half_width == near(4.302653 * 2.081666, 1e-6));
   CHECK(result.count == 3);
   CHECK(std::isnan(estimate(std::vector<double>{3}).half_width));
 }
@@ -50,14 +51,14 @@ TEST_CASE("a confidence interval of three replicas by hand") {
 TEST_CASE("a paired ratio is symmetric and ignores the level of a seed") {
   const std::vector<double> base{10, 100, 1000}, half{5, 50, 500};
   const RatioEstimate exact = paired_ratio(half, base);
-  CHECK(exact.ratio == doctest::Approx(0.5));
-  CHECK(exact.low == doctest::Approx(0.5));
-  CHECK(exact.high == doctest::Approx(0.5));
+  CHECK(exact.ratio == near(0.5));
+  CHECK(exact.low == near(0.5));
+  CHECK(exact.high == near(0.5));
 
   const std::vector<double> other{8, 90, 1200};
   const RatioEstimate there = paired_ratio(other, base), back = paired_ratio(base, other);
-  CHECK(there.ratio == doctest::Approx(1 / back.ratio));
-  CHECK(there.low == doctest::Approx(1 / back.high));
+  CHECK(there.ratio == near(1 / back.ratio));
+  CHECK(there.low == near(1 / back.high));
   CHECK(there.low < there.ratio);
   CHECK(std::isnan(paired_ratio(std::vector<double>{0}, std::vector<double>{1}).ratio));
   CHECK(std::isnan(paired_ratio(std::vector<double>{1}, std::vector<double>{1}).low));

@@ -1,4 +1,5 @@
 #include "sim/result.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -36,15 +37,15 @@ TEST_CASE("a summary of two jobs by hand") {
   const Summary summary = summarise(two_jobs());
   CHECK(summary.jobs == 2);
   CHECK(summary.finished == 2);
-  CHECK(summary.avg_jct_s == doctest::Approx(20));
-  CHECK(summary.median_jct_s == doctest::Approx(20));
-  CHECK(summary.p95_jct_s == doctest::Approx(29));
-  CHECK(summary.max_jct_s == doctest::Approx(30));
-  CHECK(summary.makespan_s == doctest::Approx(32));
-  CHECK(summary.avg_queueing_s == doctest::Approx(2));
-  CHECK(summary.gpu_utilisation == doctest::Approx(24.0 / 64));
-  CHECK(summary.network_utilisation == doctest::Approx(8.0 / 32));
-  CHECK(summary.contended_share == doctest::Approx(0.25));
+  CHECK(summary.avg_jct_s == near(20));
+  CHECK(summary.median_jct_s == near(20));
+  CHECK(summary.p95_jct_s == near(29));
+  CHECK(summary.max_jct_s == near(30));
+  CHECK(summary.makespan_s == near(32));
+  CHECK(summary.avg_queueing_s == near(2));
+  CHECK(summary.gpu_utilisation == near(24.0 / 64));
+  CHECK(summary.network_utilisation == near(8.0 / 32));
+  CHECK(summary.contended_share == near(0.25));
 }
 
 TEST_CASE("a run that was cut short is measured until the cut, over its finished jobs") {
@@ -55,9 +56,9 @@ TEST_CASE("a run that was cut short is measured until the cut, over its finished
   const Summary summary = summarise(run);
   CHECK(summary.finished == 1);
   CHECK(summary.unfinished == 1);
-  CHECK(summary.max_jct_s == doctest::Approx(10));
-  CHECK(summary.makespan_s == doctest::Approx(10));
-  CHECK(summary.gpu_utilisation == doctest::Approx(24.0 / 32));
+  CHECK(summary.max_jct_s == near(10));
+  CHECK(summary.makespan_s == near(10));
+  CHECK(summary.gpu_utilisation == near(24.0 / 32));
 }
 
 TEST_CASE("figures over no finished job have no value") {

@@ -3,6 +3,7 @@
 
 #include "layer_test_kit.hpp"
 
+#include "tests/near.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 #include "traces/layers/bcaffe.hpp"
@@ -134,7 +135,7 @@ TEST_CASE("published: PipeDream's graphs hold the parameters of their networks")
     const TimedModel model = read_timed_model(data + "/pipedream_profiles/" + known.network + "__graph.txt");
     CHECK(model.layers.size() == known.nodes);
     CHECK(model.gradient_elements() == known.parameters);
-    CHECK(model.backward().to_seconds() * 1e3 == doctest::Approx(known.backward_ms).epsilon(1e-9));
+    CHECK(model.backward().to_seconds() * 1e3 == near(known.backward_ms));
     CHECK(model.layers.front().forward == Time{});  // the input, whose time is data loading
   }
   // 201.450 ms of forward time, 18.962 ms of which is the input's.
@@ -166,8 +167,8 @@ TEST_CASE("published: DreamDDP's times add up") {
       backward += layer.backward;
       communication += layer.communication;
     }
-    CHECK(backward.to_seconds() == doctest::Approx(known.backward_s).epsilon(1e-5));
-    CHECK(communication.to_seconds() == doctest::Approx(known.communication_s).epsilon(1e-5));
+    CHECK(backward.to_seconds() == near_absolute(known.backward_s, 0.5e-7));
+    CHECK(communication.to_seconds() == near_absolute(known.communication_s, 0.5e-7));
     const LayerTable sizes = sizes_of(layers);
     const TimedModel model = read_timed_model(path, {.select = known.select, .forward_ratio = 1, .sizes = &sizes});
     CHECK(model.backward() == backward);

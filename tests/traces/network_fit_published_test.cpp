@@ -5,6 +5,7 @@
 
 #include "calibration/dense.hpp"
 #include "calibration/network_fit.hpp"
+#include "tests/near.hpp"
 #include "traces/layers/collective_log.hpp"
 
 #include <cmath>
@@ -50,8 +51,8 @@ TEST_CASE("published: plain lines through the all-reduces of the K80 cluster are
     CAPTURE(each.ranks);
     const NetworkCalibration fit = k80(data, each.ranks);
     const Line plain = plain_line(fit.series[0], 0, 520e3);
-    CHECK(plain.alpha_us == doctest::Approx(each.line.alpha_us).epsilon(1e-3));
-    CHECK(plain.beta_ns == doctest::Approx(each.line.beta_ns).epsilon(1e-3));
+    CHECK(plain.alpha_us == near(each.line.alpha_us, 7e-4));
+    CHECK(plain.beta_ns == near(each.line.beta_ns, 3e-4));
   }
 }
 
@@ -61,8 +62,8 @@ TEST_CASE("published: a robust line through one region agrees with the plain one
   const NetworkCalibration fit = k80(data, 8);
   const std::optional<LineRegion> line = fit_line(fit.series[0], {Bytes{200'000}, Bytes{500'000}});
   REQUIRE(line);
-  CHECK(line->alpha.value == doctest::Approx(1112e3).epsilon(0.02));
-  CHECK(line->beta.value == doctest::Approx(1.994).epsilon(0.02));
+  CHECK(line->alpha.value == near(1112e3, 0.02));
+  CHECK(line->beta.value == near(1.994, 0.02));
   CHECK(line->alpha.low < 1112e3);
   CHECK(1112e3 < line->alpha.high);
 }

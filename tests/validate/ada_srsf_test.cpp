@@ -5,6 +5,7 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/job_list.hpp"
 #include "validate/ada_srsf/time_stepped.hpp"
@@ -134,7 +135,7 @@ TEST_CASE("jobs given in code run as a job list does") {
   const double first = shifted_avg_jct_ms(scenario, 1);
   CHECK(first == shifted_avg_jct_ms(scenario, 1));
   CHECK(first != shifted_avg_jct_ms(scenario, 2));
-  CHECK(first == doctest::Approx(summarise(in_code).avg_jct_s * 1e3).epsilon(0.05));
+  CHECK(first == near(summarise(in_code).avg_jct_s * 1e3, 0.001));
 }
 
 TEST_CASE("the suites run the shipped scenarios") {

@@ -1,4 +1,5 @@
 #include "validate/checked_table.hpp"
+#include "tests/near.hpp"
 
 #include <cstdio>
 
@@ -30,7 +31,7 @@ TEST_CASE("a table of published figures can fail") {
   table.checks.front().why = "listed as outside, but within";
   CHECK_FALSE(holds(table));
   CHECK_FALSE(CheckedFigure{"below", 100, 89, 0.1, {}}.is_within());
-  CHECK(CheckedFigure{"below", 100, 91, 0.1, {}}.deviation() == doctest::Approx(-0.09));
+  CHECK(CheckedFigure{"below", 100, 91, 0.1, {}}.deviation() == near(-0.09));
 }
 
 TEST_CASE("reasons: given by name, useless ones fail") {

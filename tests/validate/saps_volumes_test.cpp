@@ -1,4 +1,5 @@
 #include "validate/compression/saps_volumes.hpp"
+#include "tests/near.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +10,6 @@ TEST_CASE("what workers send and receive in a round is what SAPS-PSGD's authors 
   CHECK(rows.size() == 8);
   for (const VolumeRow& row : rows) {
     INFO(row.name, " among ", row.workers);
-    CHECK(row.ours == doctest::Approx(row.published).epsilon(1e-9));
+    CHECK(row.ours == near(row.published));
   }
 }

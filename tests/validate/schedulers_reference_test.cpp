@@ -1,5 +1,6 @@
 // The plain schedulers, by hand. What they are worth is shown on real traces (contend validate schedulers).
 
+#include "tests/near.hpp"
 #include "validate/schedulers/reference.hpp"
 
 #include <doctest/doctest.h>
@@ -65,8 +66,8 @@ TEST_CASE("SRTF preempts whoever no longer fits") {
   CHECK(schedule.finish == Times{15, 5, 7});
   CHECK(schedule.queued == Times{5, 0, 0});
   CHECK(schedule.preemptions == 1);
-  CHECK(average_jct(jobs, schedule) == doctest::Approx((15 + 3 + 4) / 3.0));
-  CHECK(average_queueing(schedule) == doctest::Approx(5 / 3.0));
+  CHECK(average_jct(jobs, schedule) == near((15 + 3 + 4) / 3.0));
+  CHECK(average_queueing(schedule) == near(5 / 3.0));
 }
 
 TEST_CASE("SRSF weighs the remaining time with the GPUs") {
@@ -111,8 +112,8 @@ TEST_CASE("Gittins rank of three sizes") {
   // Sizes 2, 4, 8 and delta 3. At 0: two of three would end by 1 + 3, and the three get 2 + 4 + 3 until then: 2/3
   // over 3. From 2 on: one of two, after (4 + 3) / 2. From 4 on none would end in time; from 8 on nothing is known.
   const std::vector<std::int64_t> sizes{2, 4, 8};
-  CHECK(reference_gittins_rank(sizes, 3, 0) == doctest::Approx(222223.3333).epsilon(1e-9));
-  CHECK(reference_gittins_rank(sizes, 3, 2) == doctest::Approx(142857.1429).epsilon(1e-9));
+  CHECK(reference_gittins_rank(sizes, 3, 0) == near(222223.3333));
+  CHECK(reference_gittins_rank(sizes, 3, 2) == near(142857.1429));
   CHECK(reference_gittins_rank(sizes, 3, 4) == 0);
   CHECK(reference_gittins_rank(sizes, 3, 8) == 0);
   // It reorders a queue: at 1 A has attained 4 and B nothing.

@@ -1,4 +1,5 @@
 #include "validate/verdict.hpp"
+#include "tests/near.hpp"
 
 #include <cmath>
 #include <limits>
@@ -20,8 +21,8 @@ TEST_CASE("prediction interval of four values by hand") {
   // Mean 5, squares of deviations 9 + 1 + 1 + 9 = 20, s = sqrt(20/3) = 2.582; t(3) = 3.18245; sqrt(1 + 1/4) = 1.11803.
   const Interval interval = prediction_interval(std::vector<double>{2, 4, 6, 8});
   const double half_width = 3.1824463 * std::sqrt(20.0 / 3) * std::sqrt(1.25);
-  CHECK(interval.low == doctest::Approx(5 - half_width));
-  CHECK(interval.high == doctest::Approx(5 + half_width));
+  CHECK(interval.low == near(5 - half_width));
+  CHECK(interval.high == near(5 + half_width));
   CHECK(interval.contains(5 + 0.99 * half_width));
   CHECK_FALSE(interval.contains(5 + 1.01 * half_width));
   CHECK_FALSE(interval.contains(5 - 1.01 * half_width));

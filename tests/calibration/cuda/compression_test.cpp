@@ -1,5 +1,6 @@
 // Compression against plain loops.
 #include "tests/calibration/cuda/prepared.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -202,7 +203,7 @@ TEST_CASE("quantised to 8 and 4 bits and back") {
       to.execute();
       const Values range = to.read("range"), words = to.read("levels");
       CHECK(range[0] == least);
-      CHECK(range[1] == doctest::Approx(step).epsilon(1e-6));
+      CHECK(range[1] == near(step, 1e-6));
       const std::size_t per_word = 32 / bits;
       REQUIRE(words.size() == (x.size() + per_word - 1) / per_word);
       Values restored(x.size());

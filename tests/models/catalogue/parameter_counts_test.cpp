@@ -113,9 +113,12 @@ TEST_CASE("GPT-2 and Llama: the checkpoints of their makers") {
 }
 
 TEST_CASE("parameters don't depend on the length of the sequences") {
+  int models = 0;
   for (const CatalogueEntry& entry : catalogue()) {
     if (entry.sequence_length == 0) continue;
+    ++models;
     INFO(std::string{entry.name});
     CHECK(build_model(entry, 7).parameter_elements() == build_model(entry).parameter_elements());
   }
+  CHECK(models >= 10);
 }

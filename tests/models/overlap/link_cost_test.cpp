@@ -3,6 +3,7 @@
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -64,7 +65,7 @@ TEST_CASE("a curve finds every line of a largest, and nothing else") {
       const auto bytes = static_cast<std::int64_t>(stream.exponential(2000));
       std::vector<double> all;
       for (const CostLine& each : lines) all.push_back(each.at(static_cast<double>(bytes)));
-      CHECK(curve.at(Bytes{bytes}).of(Bytes{bytes}).ns() == doctest::Approx(largest(all)).epsilon(1e-9));
+      CHECK(curve.at(Bytes{bytes}).of(Bytes{bytes}).ns() == near(largest(all)));
       CHECK(curve.least().of(Bytes{bytes}) <= curve.at(Bytes{bytes}).of(Bytes{bytes}));
     }
   }

@@ -7,11 +7,13 @@
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +72,11 @@ OverlapProblem random_levels(std::uint64_t seed) {
   range.levels = true;
   OverlapProblem problem = random_problem(seed, range);
   problem.kernels = v100_kernels();
+  for (auto& each : problem.gradients) {  // a matrix for methods of low rank
+    const std::int64_t elements = each.size.count() / 4;
+    each.columns = std::gcd(elements, std::int64_t{16});
+    each.rows = elements / each.columns;
+  }
   return problem;
 }
 
@@ -245,8 +252,8 @@ TEST_CASE("a dense all-reduce through peers sends as much as a flat ring, and le
         sent.by_interface += part.by_interface;
       }
       const double size = even.gradient().to_double();
-      CHECK(sent.by_worker == doctest::Approx(2.0 * (n - 1) / n * size));
-      CHECK(sent.by_interface == doctest::Approx(2.0 * (servers - 1) / servers * size));
+      CHECK(sent.by_worker == near(2.0 * (n - 1) / n * size));
+      CHECK(sent.by_interface == near(2.0 * (servers - 1) / servers * size));
     }
   }
 }
@@ -278,14 +285,14 @@ TEST_CASE("every method on levels under every fusion policy: the fast executor e
     }
   }
   CHECK(compared > effort(5000));
-  for (const char* name : {"hierarchical", "hitopk", "decentralized", "dcd-psgd", "ecd-psgd", "local-sgd"}) {
-    INFO(name);
-    CHECK(of_method[name] > effort(100));
+  for (const PolicyRow<CompressionMethod>& method : compression_policies()) {
+    INFO(std::string{method.name});
+    if (method.name != "none") CHECK(of_method[std::string{method.name}] > effort(100));
   }
 }
 
 TEST_CASE("no dense all-reduce on levels beats the lower bound") {
-  std::size_t compared = 0;
+  std::map<std::string, std::size_t, std::less<>> compared;
   for (std::uint64_t seed = 2000; seed < 2400; ++seed) {
     OverlapProblem problem = random_levels(seed);
     const double bound = static_cast<double>(iteration_bound(problem).value().ns());
@@ -298,9 +305,10 @@ TEST_CASE("no dense all-reduce on levels beats the lower bound") {
         if (!graph || policy->staleness() > 0) continue;
         INFO("seed ", seed, " ", row.name, ": ", test::describe(problem));
         CHECK(steady_state(*graph, problem.cost).iteration_ns >= bound);
-        ++compared;
+        ++compared[std::string{row.name}];
       }
     }
   }
-  CHECK(compared > 1000);
+  CHECK(compared.size() >= 5);
+  for (const auto& entry : compared) CHECK_MESSAGE(entry.second > 100, entry.first);
 }
