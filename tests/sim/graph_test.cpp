@@ -133,7 +133,7 @@ TEST_CASE("validate: sizes, roles and lags") {
   IterationGraph stranger;
   stranger.add_compute("f", stranger.add_role("w", 1), Time::nanoseconds(1));
   stranger.add_dependency(OpId{0U}, OpId{7U});
-  CHECK(says(complaint(stranger), "names no operation"));
+  CHECK(says(complaint(stranger), "names an operation that does not exist"));
 
   IterationGraph homeless;
   homeless.add_role("w", 1);

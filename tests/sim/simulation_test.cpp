@@ -262,7 +262,7 @@ TEST_CASE("a workload that is not well formed is refused by name") {
   CHECK(says(refuse([](Workload& w) { w.jobs[1].submit = Time::nanoseconds(-1); }), "before time 0"));
   CHECK(says(refuse([](Workload& w) { w.jobs[1].iterations = 0; }), "at least one iteration"));
   CHECK(says(refuse([](Workload& w) { w.jobs[1].memory_per_gpu = Bytes{-1}; }), "memory is negative"));
-  CHECK(says(refuse([](Workload& w) { w.jobs[1].gpus = 2; }), "another number of ranks"));
+  CHECK(says(refuse([](Workload& w) { w.jobs[1].gpus = 2; }), "the number of ranks in its graph differs from its GPUs"));
   CHECK(says(error_of({0, 1}, {}), "a cluster needs a server"));
   CHECK(says(error_of({1, 0}, {}), "a cluster needs a server"));
 }
