@@ -28,9 +28,8 @@ struct ClusterSpec {
   Bytes gpu_memory;             ///< of each GPU
   std::int64_t milli_cpus = 0;  ///< thousandths of CPUs in each server; 0: not counted
   Bytes host_memory{};          ///< of each server; 0: not counted
-  /// The virtual clusters of Workload::vcs in that order, then any others that own servers. Together they own the first
-  /// servers of the cluster, without gaps; all other jobs use the rest. If empty, a job's virtual cluster has no
-  /// effect.
+  /// The virtual clusters of Workload::vcs in that order, then any others that own servers. They own the first servers
+  /// of the cluster, without gaps; all other jobs use the rest. If empty, a job's virtual cluster has no effect.
   std::vector<VirtualCluster> vcs{};
 };
 

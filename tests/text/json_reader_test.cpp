@@ -78,14 +78,14 @@ TEST_CASE("json: values, their text and their places") {
 }
 
 TEST_CASE("json: what is no JSON, and where") {
-  check_says(complaint(""), "t.json:1:1: no valid JSON");
+  check_says(complaint(""), "t.json:1:1: not valid JSON");
   check_says(complaint("{\"a\": 1,\n \"b\": }"), "t.json:2:");
-  check_says(complaint("{\"a\": NaN}"), "JSON knows no NaN and no infinity");
-  check_says(complaint("{\"a\": -Infinity}"), "t.json:1:7: no valid JSON");
-  check_says(complaint("[1, 2"), "t.json:1:6: no valid JSON");
-  check_says(complaint("[1] 2"), "no valid JSON");
-  check_says(complaint("[1e999]"), "t.json:1:2: no valid JSON");
-  check_says(complaint("[\"\xFF\"]"), "no valid JSON");
+  check_says(complaint("{\"a\": NaN}"), "JSON has no NaN and no infinity");
+  check_says(complaint("{\"a\": -Infinity}"), "t.json:1:7: not valid JSON");
+  check_says(complaint("[1, 2"), "t.json:1:6: not valid JSON");
+  check_says(complaint("[1] 2"), "not valid JSON");
+  check_says(complaint("[1e999]"), "t.json:1:2: not valid JSON");
+  check_says(complaint("[\"\xFF\"]"), "not valid JSON");
   check_says(complaint("[1, // no comments\n2]"), "t.json:1:");
   check_says(complaint("{\"a\": 1,\n\"a\": 1}"), "t.json:2:1: \"a\" appears twice in one object");
 }
