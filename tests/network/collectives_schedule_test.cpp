@@ -300,9 +300,9 @@ TEST_CASE("requests that make no sense are refused with every reason") {
   CollectiveShape shape;
   shape.ranks = 6;
   shape.groups = {4, 2};
-  CHECK(
-      reasons("hierarchical", CollectiveKind::all_reduce, shape, 8) ==
-      std::vector<std::string>{"collective hierarchical: the group sizes multiply to another number than the 6 ranks"});
+  CHECK(reasons("hierarchical", CollectiveKind::all_reduce, shape, 8) ==
+        std::vector<std::string>{
+            "collective hierarchical: the product of the group sizes is not the number of ranks, 6"});
   CHECK(
       reasons("halving-doubling", CollectiveKind::all_gather, shape, 8) ==
       std::vector<std::string>{

@@ -153,7 +153,7 @@ TEST_CASE("all mistakes of a plan are reported, with the place and the names") {
                      "plan[3].paths[0]: ends at server1/nic0, not at server1/gpu0",
                      "plan[4].paths[0]: there is no link 9999", "plan[5].paths[0]: a cycle: leaf0 is visited twice",
                      "plan[6]: the shares add up to 0.5, not to 1", "plan[7]: the shares add up to 0, not to 1",
-                     "plan[9].paths[0]: there are no links", "plan[10].paths[0]: a share of -1",
+                     "plan[9].paths[0]: there are no links", "plan[10].paths[0]: the share must be > 0, got -1",
                      "plan[8]: the same flow as plan[7]"});
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("a plan may not lead through a GPU or somebody else's server") {
                           topology.gpus()[2],
                           {},
                           {path(topology, {"s0gpu->s0nic", "s0nic->s1nic", "s1nic->s2nic", "s2nic->s2gpu"})}}});
-  CHECK(found == std::vector<std::string>{"plan[0].paths[0]: s1nic does not forward traffic of others"});
+  CHECK(found == std::vector<std::string>{"plan[0].paths[0]: s1nic does not forward traffic of other nodes"});
 }
 
 TEST_CASE("flows of one size between two leaves: whole where they divide, else as few equal pieces as the rule says") {
