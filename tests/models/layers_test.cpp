@@ -124,7 +124,7 @@ TEST_CASE("unsound timed models: every fault is named") {
   model.layers[2].tensors[0].elements = -5;
   CHECK(faults(model) ==
         "model `net`: expected a batch of at least 1, got 0\n"
-        "model `net`: expected at least 1 byte an element, got 0\n"
+        "model `net`: expected at least 1 byte per element, got 0\n"
         "model `net`: layer 1 `a`: backward time (ns) must not be negative, got -1\n"
         "model `net`: layer 3 `a`: the name is used twice\n"
         "model `net`: layer 3 `a`: tensor `w`: expected at least 1 element, got -5\n");

@@ -91,7 +91,7 @@ TEST_CASE("a table of other layers than the model: every fault, with the nearest
         "row 1: layer `fc_1`: model `net` has no such layer did you mean \"fc1\"?\n"
         "row 2: layer `fc2`: expected a forward time above 0 and at most a day, got nan s\n"
         "row 3: layer `fc2`: expected a backward time above 0 and at most a day, got -2e-06 s\n"
-        "row 3: layer `fc2`: the layer has a row already\n"
+        "row 3: layer `fc2`: the layer already has a row\n"
         "row 4: layer `relu`: the row has neither a forward nor a backward time\n"
         "row 5: layer `fc1`: expected a forward time above 0 and at most a day, got 0 s\n"
         "row 5: layer `fc1`: expected a backward time above 0 and at most a day, got inf s\n"
