@@ -183,7 +183,7 @@ TEST_CASE("no layer beats its device: whole models on every device and format") 
   }
 }
 
-TEST_CASE("what a roofline can't be built from: every fault at once") {
+TEST_CASE("invalid input of a roofline is refused with every fault at once") {
   RooflineOptions options;
   options.type = DataType::bf16;
   options.vector_efficiency = 1.5;

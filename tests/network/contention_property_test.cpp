@@ -1,5 +1,5 @@
-// The contention model against the obvious way to compute it: plain doubles, every k, rate and remaining amount
-// computed anew at every change. Random transfers, joins, leaves and cancellations.
+// Compares the contention model with the obvious computation in doubles, which recomputes every k, rate and remaining
+// amount at every change, on random transfers that start, end and are cancelled.
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"

@@ -1,4 +1,4 @@
-// Plans that are followed, plans that are wrong, and the planner that splits few flows.
+// Tests the router that follows a plan, the complaints about wrong plans, and the planner that splits few flows.
 
 #include "network/routing/planned_routes.hpp"
 #include "sim/random_stream.hpp"
@@ -157,7 +157,7 @@ TEST_CASE("all mistakes of a plan are reported, with the place and the names") {
                      "plan[8]: the same flow as plan[7]"});
 }
 
-TEST_CASE("a plan may not lead through a GPU or somebody else's server") {
+TEST_CASE("a plan may not lead through a GPU or a third server") {
   GraphSpec graph;
   for (const std::size_t server : {0U, 1U, 2U}) {
     const std::string name = "s" + std::to_string(server);
@@ -202,7 +202,7 @@ TEST_CASE("flows of one size between two leaves: whole where they divide, else a
   }
 }
 
-TEST_CASE("flows of several sizes: the optimum with less than one split a path and group") {
+TEST_CASE("flows of several sizes: the optimum with less than one split per path and group") {
   RandomStream stream{5, "demands"};
   for (int round = 0; round < 40; ++round) {
     const auto spines = static_cast<std::size_t>(stream.uniform_integer(1, 7));
@@ -221,7 +221,7 @@ TEST_CASE("flows of several sizes: the optimum with less than one split a path a
   }
 }
 
-TEST_CASE("an all-to-all between equal leaves needs no split, and demands must make sense") {
+TEST_CASE("an all-to-all between equal leaves needs no split; invalid demands are refused") {
   // 4 servers a leaf, 4 spines: 16 flows between two leaves.
   const Topology topology = build_topology(leaf_spine(4, 4), 12, 1);
   std::vector<Demand> demands;

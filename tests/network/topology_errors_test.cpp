@@ -1,4 +1,4 @@
-// What is wrong with a topology is said all at once, with names.
+// Tests the complaints about topologies: all faults are reported at once, with names.
 
 #include "tests/network/topology_kit.hpp"
 
@@ -53,7 +53,7 @@ TEST_CASE("unknown kinds get the nearest name, and parameters of other kinds are
              "server.nics: set, but `plain` has no such parameter"});
 }
 
-TEST_CASE("what doesn't fit is refused with what would") {
+TEST_CASE("sizes that do not fit are refused, with sizes that would") {
   CHECK(texts([] { return build_topology(fat_tree(5), 1, 1); }) ==
         Keys{"fabric.ports: a fat-tree needs an even number, got 5; 4 or 6"});
   CHECK(
@@ -80,7 +80,7 @@ TEST_CASE("what doesn't fit is refused with what would") {
   CHECK(complaints(near, 1, 4) == Keys{"server.nic_near_gpu", "server.nic_near_gpu"});
 }
 
-TEST_CASE("a matrix between sites must be whole, positive and named") {
+TEST_CASE("a matrix between sites must be complete, positive and named") {
   TopologySpec made = spec("multi-cluster");
   made.fabric.sites = {"tokyo", "tokio", "tokyo"};
   CHECK(texts([&] { return build_topology(made, 4, 1); }) ==
@@ -118,7 +118,7 @@ TEST_CASE("a custom fabric names the rows that are wrong") {
              "fabric.graph.links[3].to: there is no node `torr`; did you mean \"tor\"?"});
 }
 
-TEST_CASE("a graph may be all there is, and its faults are named") {
+TEST_CASE("a graph may list the whole network, and its faults are named") {
   const auto all_wrong = [] {
     GraphSpec graph;
     graph.nodes = {{"g", NodeKind::gpu, 0, false}, {"n", NodeKind::nic, 0, true}, {"g", NodeKind::gpu, 1, false}};
@@ -148,7 +148,7 @@ TEST_CASE("the checks of a topology") {
   CHECK(texts([&] { empty.finish(); }) == Keys{"servers: there is no GPU"});
 }
 
-TEST_CASE("pairs of GPUs without a path are named; a GPU or a third server is no way") {
+TEST_CASE("pairs of GPUs without a path are named; no path leads through a GPU or a third server") {
   Topology topology;
   std::vector<NodeId> gpus;
   for (std::size_t i = 0; i < 3; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// A network for tests of the engine: every transfer takes bytes x ns_per_byte, whoever else is there. Linear searches
-// instead of a calendar, so that nothing but the rule itself can be wrong.
+// A network for tests of the engine: every transfer takes bytes x ns_per_byte, whatever other transfers there are. It
+// uses linear searches instead of a calendar, so that only the rule itself can be wrong.
 
 #include "sim/ports.hpp"
 

@@ -35,7 +35,7 @@ bool says(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("text: every kind of item becomes what it says") {
+TEST_CASE("text: every kind of item is read") {
   const IterationGraph graph = graph_from_text(
       "role worker 4 | role server 4\n"
       "compute forward worker 36 | all-reduce grads worker 1000\n"

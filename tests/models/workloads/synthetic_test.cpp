@@ -96,7 +96,7 @@ TEST_CASE("between two quantiles the curve goes through their geometric mean") {
   CHECK(duration_quantile(sizes, 1) == 16);
 }
 
-TEST_CASE("the tables are whole: ascending quantiles, profiles of mean 1, weights for every class") {
+TEST_CASE("the tables are complete: ascending quantiles, profiles of mean 1, weights for every class") {
   std::string last;
   for (const FittedWorkload* fit : fitted_workloads()) {
     INFO(fit->name);
@@ -124,7 +124,7 @@ TEST_CASE("the tables are whole: ascending quantiles, profiles of mean 1, weight
   }
 }
 
-TEST_CASE("what is drawn has the sizes, quantiles and outcomes of its table" * doctest::skip(kSanitized)) {
+TEST_CASE("drawn jobs have the sizes, quantiles and outcomes of their table" * doctest::skip(kSanitized)) {
   for (const FittedWorkload* fit : fitted_workloads()) {
     INFO(fit->name);
     constexpr int kReplicas = 20;
@@ -203,7 +203,7 @@ TEST_CASE("arrivals keep the rate and the cycle" * doctest::skip(kSanitized)) {
   for (std::size_t i = 0; i < 7; ++i) CHECK(week[i] * 7 / all == doctest::Approx(fit.week[i]).epsilon(0.3));
 }
 
-TEST_CASE("rate, load, durations, longest and largest do what they say") {
+TEST_CASE("rate, load, durations, longest and largest have the documented effect") {
   SyntheticWorkload options;
   options.like = find_fitted_workload("helios-venus");
   options.jobs = 20'000;
