@@ -106,8 +106,8 @@ void Leaper::write_state(const Group& group) {
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
       network_->save_state(transfer, now_of(group), words_);
     }
-    for (const ChannelQueue& channel :
-         run.live->channels) {  // the order of committing is not recoverable from the rest of the state
+    // The order of the committed messages is not recoverable from the rest of the state.
+    for (const ChannelQueue& channel : run.live->channels) {
       for (const ChannelQueue::Entry& entry : channel.committed) {
         words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.live->current ? 0U : 1U));
       }

@@ -159,7 +159,7 @@ TEST_CASE("transfers that end together are reported in order of their ids") {
   CHECK(driver.finish(100) == std::vector{a, b, c});
 }
 
-TEST_CASE("a transfer without bytes ends at once and slows nobody down") {
+TEST_CASE("a transfer without bytes ends at once and slows no other transfer down") {
   Driver driver{cost(0, 2, 1), true, 2, 2};
   driver.start(0, 100, {0, 1}, 0);
   driver.start(1, 0, {0, 1}, 50);

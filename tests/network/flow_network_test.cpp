@@ -196,7 +196,7 @@ TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
   options.link_interval = Time::nanoseconds(50);
   const RunResult run = run_flow(one_switch, {2, 1}, {{kExchangeOf100, {0, 1}}}, options);
   CHECK(run.jobs[0].finish.ns() == 120);
-  CHECK(run.jobs[0].contended.ns() == 0);  // nobody else was there
+  CHECK(run.jobs[0].contended.ns() == 0);  // there was no other transfer
   // 0-50: 30 + 5 of 40 + 5 bytes; 50-100: 5 + 40 of 5 + 40; 100-120: 20 of 20.
   std::vector<double> utilisation;
   for (const LinkSample& sample : run.fabric.samples) {

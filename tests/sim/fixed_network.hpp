@@ -62,7 +62,7 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
   [[nodiscard]] Usage server_usage(ServerId server, Time now) const override {
     return servers_[server.index()].at(now);
   }
-  /// Nobody slows anybody down here, so a job is never contended.
+  /// No transfer slows another one down here, so a job is never contended.
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override {
     Usage usage = jobs_[job.index()].at(now);
     usage.contended = Time{};

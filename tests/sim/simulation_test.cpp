@@ -98,7 +98,7 @@ TEST_CASE("lag 1: two iterations overlap where the graph allows it") {
 }
 
 TEST_CASE("at most two iterations are in flight") {
-  // The all-reduce holds nobody up, but the third iteration may start only when the first is complete.
+  // The all-reduce delays no operation, but the third iteration may start only when the first is complete.
   //   f: 0-10, 10-20, then at 110 (g of the first ends), f 110-120. g: 10-110, 20-120, 120-220 (two at once is
   //   allowed).
   const Run run = simulate({2, 1}, {{"role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | f => f", {0, 1}, 3}});
