@@ -28,7 +28,7 @@ class Roofline {
     const double per_kernel_flops = work.flops / work.kernels;
     const double per_kernel_bytes = work.bytes / work.kernels;
     const double peak = device_.peak(options_.type);
-    // Products before quotients, so that round figures stay whole nanoseconds.
+    // Products come before quotients, so that round figures give whole nanoseconds.
     const double compute_ns =
         per_kernel_flops > 0 ? per_kernel_flops * 1e9 / (peak * efficiency(per_kernel_flops, device_, options_)) : 0;
     const double memory_ns =
@@ -48,7 +48,7 @@ std::string_view bound(bool compute) {
 
 void check(const Device& device, int batch, const RooflineOptions& options, Complaints& found) {
   if (batch < 1) found.add("batch", fmt::format("expected at least 1, got {}", batch));
-  if (options.type == DataType::int8) found.add("type", "int8 is for inference; nothing is trained in it");
+  if (options.type == DataType::int8) found.add("type", "int8 is for inference only; training needs another type");
   if (!device.supports(options.type)) {
     std::vector<std::string_view> supported;
     for (const DataType type : kDataTypes) {
@@ -67,7 +67,7 @@ void check(const Device& device, int batch, const RooflineOptions& options, Comp
   if (options.launch_overhead < Time{}) found.add("launch_overhead", "must not be negative");
 }
 
-// A pass of a layer that takes longer than a day is a slip in the batch or the device, and might not fit into a Time.
+// A pass of a layer that takes longer than a day means an error in the batch or the device, and might not fit a Time.
 Time time_of(const Layer& layer, double ns, Complaints& found) {
   constexpr double kDay_ns = 86'400e9;
   if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);

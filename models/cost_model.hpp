@@ -1,6 +1,6 @@
 #pragma once
-// How long the layers of a network take on a device: by a roofline, from measured times, or from both. What a roofline
-// leaves out, and how far off it is: docs/models/layers.md.
+// The cost model gives the times of the layers of a network on a device: from a roofline, from measured times, or from
+// both. docs/models/layers.md says what a roofline leaves out and how accurate it is.
 
 #include "models/devices.hpp"
 #include "models/layers.hpp"
@@ -12,30 +12,33 @@
 
 namespace contend {
 
-/// A kernel takes max(flops / (peak x efficiency), bytes / (bandwidth x memory_efficiency)) + launch_overhead.
+/// The parameters of the roofline. A kernel takes max(flops / (peak x efficiency), bytes / (bandwidth x
+/// memory_efficiency)) + launch_overhead.
 ///
 /// Its efficiency rises with its work w: efficiency(w) = e x w / (w + h), where h is the work that the device would do
-/// in `ramp` at efficiency e (Hockney's r_infinity and n_1/2; Parallel Computing 17, 1991). Whatever is not known for a
-/// device is one of these numbers: a calibration on the device itself replaces them.
+/// in `ramp` at efficiency e (Hockney's r_infinity and n_1/2; Parallel Computing 17, 1991). Data sheets do not
+/// give these parameters; a calibration on the device itself replaces them.
 struct RooflineOptions {
   DataType type = DataType::fp32;  ///< of matrix products and activations
-  /// Fraction of the peak that large products reach. V100, cuBLAS: 83 of 125 TFLOPS on tensor cores and a seventh of
-  /// that, of 15.7, on the others (Markidis et al., IPDPSW 2018, abstract). Assumed for every device.
+  /// Fraction of the peak that large products reach, on tensor cores and on ordinary cores. On a V100 cuBLAS reached 83
+  /// of 125 TFLOPS on tensor cores, and a seventh of those 83 of the 15.7 TFLOPS of the ordinary cores (Markidis et
+  /// al., IPDPSW 2018, abstract). Assumed for every device.
   double matrix_unit_efficiency = 83.0 / 125;
   double vector_efficiency = 83.0 / 7 / 15.7;
   double memory_efficiency = 0.8;                ///< of the peak bandwidth; assumption
   Time ramp = Time::microseconds(5);             ///< assumption
   Time launch_overhead = Time::microseconds(5);  ///< from one kernel to the next; assumption
-  std::optional<int> gradient_element_bytes;     ///< default: as wide as an activation
+  std::optional<int> gradient_element_bytes;     ///< default: that of an activation
 };
 
 /// Fraction of the peak that a kernel of `flops` reaches.
 [[nodiscard]] double efficiency(double flops, const Device& device, const RooflineOptions& options);
 
-/// Times by the roofline, for `batch` samples. Each tensor is read or written once a kernel (Layer::input_reads is the
-/// exception). Backward: one kernel for the gradient of the input (where something before needs it) and one for that of
-/// the weights. Throws InputError with every fault: an unsound table or device, a batch < 1, a type that the device
-/// hasn't (int8 trains nothing), an efficiency outside (0, 1], a negative time, a layer that takes longer than a day.
+/// The times by the roofline, for `batch` samples. Each kernel reads or writes each of its tensors once
+/// (Layer::input_reads is the exception). The backward pass has one kernel for the gradient of the input, if a layer
+/// before needs it, and one for that of the weights. Throws InputError with every fault: an invalid table or device, a
+/// batch < 1, a type that the device does not support or that can't train (int8), an efficiency outside (0, 1], a
+/// negative time, a layer that takes longer than a day.
 [[nodiscard]] TimedModel roofline_times(const LayerTable& table, const Device& device, int batch,
                                         const RooflineOptions& options = {});
 
@@ -47,21 +50,24 @@ struct MeasuredLayer {
   std::string origin;  ///< such as `times.csv row 12`
 };
 
-/// The model with the rows' times in place of its own; the origin of each layer says which. Throws InputError with
-/// every fault: a row for a layer that the model doesn't have or that has a row already, a row without times, a time
-/// that is zero, negative, not finite or above a day.
+/// The model with its times replaced by those of the rows; the origin of each layer says where its times come from.
+/// Throws InputError with every fault: a row for a layer that the model doesn't have, a second row for a layer, a row
+/// without times, a time that is zero, negative, not finite or above a day.
 [[nodiscard]] TimedModel replace_times(TimedModel model, const std::vector<MeasuredLayer>& rows);
 
+/// The parameters of table_times().
 struct TableOptions {
-  std::string device;  ///< what was measured on
+  std::string device;  ///< the device on which the times were measured
   int batch = 1;
   int gradient_element_bytes = 4;
-  /// Forward time as a fraction of backward where a row has none (0.5 is usual); without it such a row is an error.
+  /// Forward time as a fraction of the backward time, for rows without a forward time (0.5 is usual). Without it such a
+  /// row is an error.
   std::optional<double> forward_share;
 };
 
-/// Times from measurements alone. A layer without row and without parameters takes no time: it was measured as part of
-/// its neighbours. Throws InputError as replace_times() does, and for layers with parameters but no row.
+/// The times from measurements alone. A layer without a row and without parameters takes no time, because it was
+/// measured as part of its neighbours. Throws InputError as replace_times() does, and for layers with parameters but
+/// without a row.
 [[nodiscard]] TimedModel table_times(const LayerTable& table, const std::vector<MeasuredLayer>& rows,
                                      const TableOptions& options);
 

@@ -36,7 +36,8 @@ struct Sheet {
   double nvlink_gb_per_s;  ///< both directions together, as data sheets count
 };
 
-// Transfers per second times lanes, less the line code (8b/10b up to generation 2, 128b/130b since), one direction.
+// Rate of one direction: transfers per second times lanes, less the line code (8b/10b up to generation 2, then
+// 128b/130b).
 ByteRate pcie(int generation, int lanes) {
   const double giga_transfers = 2.5 * std::pow(2, generation - 1) * (generation >= 3 ? 0.8 : 1.0);
   const double code = generation >= 3 ? 128.0 / 130.0 : 0.8;

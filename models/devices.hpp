@@ -1,6 +1,7 @@
 #pragma once
-// GPUs as a cost model sees them: peak rates, memory, links. Numbers are those of the maker's data sheets, per GPU as a
-// program sees it (one of the two dies of a K80), dense (without structured sparsity), at boost clock.
+// A Device is a GPU as a cost model sees it: peak rates, memory and links. Its numbers are those of the maker's data
+// sheets, per GPU as a program sees it (one of the two dies of a K80), dense (without structured sparsity) and at boost
+// clock.
 
 #include "sim/units.hpp"
 
@@ -22,15 +23,16 @@ inline constexpr std::array kDataTypes = {DataType::fp64, DataType::fp32, DataTy
 /// Bytes of one number in memory.
 [[nodiscard]] int bytes_of(DataType type);
 
+/// A GPU type.
 struct Device {
   std::string name;
   std::string source;                                 ///< data sheet or white paper
   std::array<double, kDataTypes.size()> tflops{};     ///< peak of matrix products by DataType; 0 if not supported
-  std::array<bool, kDataTypes.size()> matrix_unit{};  ///< that peak is one of tensor cores
+  std::array<bool, kDataTypes.size()> matrix_unit{};  ///< true if that peak is one of tensor cores
   ByteRate memory_bandwidth;
   Bytes memory;
   ByteRate pcie;    ///< to the host, one direction, after line coding
-  ByteRate nvlink;  ///< all links together, one direction; 0 if the device has none
+  ByteRate nvlink;  ///< of all links together, one direction; 0 if the device has none
 
   [[nodiscard]] bool supports(DataType type) const { return tflops[static_cast<std::size_t>(type)] > 0; }
   /// Peak flops per second.
@@ -44,8 +46,8 @@ struct Device {
 [[nodiscard]] const Device* find_device(std::string_view name);
 [[nodiscard]] std::vector<std::string> device_names();
 
-/// Throws InputError for a device (of a user) without a name, a peak, memory or memory bandwidth, or with a negative or
-/// not finite rate.
+/// Checks a device that a user describes. Throws InputError if it has no name, no peak, no memory or no memory
+/// bandwidth, or if a rate is negative or not finite.
 void validate(const Device& device);
 
 }  // namespace contend

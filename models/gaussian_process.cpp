@@ -59,10 +59,10 @@ struct Solution {
 struct GaussianProcess::Fit {
   std::vector<Point> points;
   double mean = 0, deviation = 1;  ///< of the values
-  double best = 0;                 ///< the largest, scaled
+  double best = 0;                 ///< the largest value, scaled
   Solution solution;
 
-  /// In units of the deviation.
+  /// The prediction in units of the deviation.
   [[nodiscard]] Prediction scaled(const Point& point) const {
     Eigen::VectorXd k(static_cast<Eigen::Index>(points.size()));
     for (Eigen::Index i = 0; i < k.size(); ++i)

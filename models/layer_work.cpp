@@ -11,7 +11,7 @@ bool is_matrix_product(LayerKind kind) {
          kind == LayerKind::attention;
 }
 
-// What a layer moves, in bytes for the whole batch.
+// The bytes of the tensors of a layer, for the whole batch.
 struct Traffic {
   double input = 0;
   double output = 0;
@@ -25,7 +25,7 @@ Traffic traffic(const Layer& layer, int batch, double element_bytes) {
           static_cast<double>(weights) * element_bytes};
 }
 
-// An LSTM reads its weights anew at every step. A look-up reads the rows it returns, not the whole table.
+// An LSTM reads its weights again at every step. A look-up reads the rows it returns, not the whole table.
 double weights_read(const Layer& layer, const Traffic& moved) {
   if (layer.kind == LayerKind::embedding) return 0;
   return layer.kind == LayerKind::recurrent ? moved.weights * layer.kernels : moved.weights;
@@ -47,13 +47,13 @@ LayerWork input_gradient_work(const Layer& layer, int batch, double element_byte
   if (!layer.input_needs_gradient) return {};
   const Traffic moved = traffic(layer, batch, element_bytes);
   LayerWork work{static_cast<double>(layer.input_gradient_flops) * batch, moved.input + moved.output, layer.kernels};
-  // The gradient of the output in, that of the input out; what else is read depends on the kind.
+  // The kernel reads the gradient of the output and writes that of the input; the kind decides what else it reads.
   switch (layer.kind) {
     case LayerKind::attention:
       work.bytes += moved.input + moved.output;
       break;
     case LayerKind::normalization:
-      // Sums over both come first where statistics of the batch do.
+      // With statistics of the batch, a pass that sums over both tensors comes first.
       work.bytes += moved.input + (moved.input + moved.output) * (layer.input_reads - 1);
       break;
     case LayerKind::pooling:
@@ -70,7 +70,7 @@ LayerWork input_gradient_work(const Layer& layer, int batch, double element_byte
 LayerWork weight_gradient_work(const Layer& layer, int batch, double element_bytes) {
   const bool separate_kernel =
       (is_matrix_product(layer.kind) && layer.weight_gradient_flops > 0) || layer.kind == LayerKind::embedding;
-  // Elsewhere it is part of the kernel of the input gradient, unless there is none.
+  // For other kinds it is part of the kernel of the input gradient, unless there is none.
   if (!separate_kernel && (layer.parameters.empty() || layer.input_needs_gradient)) return {};
   const Traffic moved = traffic(layer, batch, element_bytes);
   return {static_cast<double>(layer.weight_gradient_flops) * batch, moved.input + moved.output + moved.weights, 1};

@@ -24,7 +24,7 @@ bool needs_parameters(LayerKind kind) {
          kind == LayerKind::recurrent;
 }
 
-// Complaints about one model; each is prefixed with the place in it.
+// Collects complaints about one model and prefixes each with its place in the model.
 class ModelComplaints {
  public:
   explicit ModelComplaints(std::string_view model) : model_{model} {}
@@ -43,7 +43,7 @@ class ModelComplaints {
   Complaints found_;
 };
 
-// Names a layer by its position, too, because the name may be the fault.
+// Identifies a layer also by its position, because its name may be the fault.
 std::string layer_place(std::size_t index, const std::string& name) {
   return fmt::format("layer {} `{}`", index + 1, name);
 }
@@ -200,7 +200,7 @@ void validate(const TimedModel& model) {
   if (model.layers.empty()) complaints.add("", "expected at least one layer");
   if (model.batch < 1) complaints.add("", fmt::format("expected a batch of at least 1, got {}", model.batch));
   if (model.gradient_element_bytes < 1) {
-    complaints.add("", fmt::format("expected at least 1 byte an element, got {}", model.gradient_element_bytes));
+    complaints.add("", fmt::format("expected at least 1 byte per element, got {}", model.gradient_element_bytes));
   }
   if (!model.layers.empty()) {
     if (model.gradient_elements() == 0) complaints.add("", "no layer has gradients, so there is nothing to send");

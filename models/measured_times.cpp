@@ -1,4 +1,4 @@
-// The part of models/cost_model.hpp that takes measured times.
+// Defines the part of models/cost_model.hpp that uses measured times.
 
 #include "models/cost_model.hpp"
 #include "sim/complaints.hpp"
@@ -34,7 +34,7 @@ std::string unknown_layer_hint(const std::string& name, const std::vector<std::s
   return nearest.empty() ? std::string{} : fmt::format("did you mean \"{}\"?", nearest);
 }
 
-// Joins rows and layers by name; complains about rows that are unsound by themselves or have no layer.
+// Joins rows and layers by name; complains about rows that are invalid or have no layer.
 RowOfLayer join(Complaints& complaints, const std::string& model, const std::vector<std::string>& layers,
                 const std::vector<MeasuredLayer>& rows) {
   RowOfLayer joined;
@@ -49,7 +49,7 @@ RowOfLayer join(Complaints& complaints, const std::string& model, const std::vec
       complaints.add(place_of(row), fmt::format("model `{}` has no such layer", model),
                      unknown_layer_hint(row.name, layers));
     } else if (std::exchange(found->second, &row) != nullptr) {
-      complaints.add(place_of(row), "the layer has a row already");
+      complaints.add(place_of(row), "the layer already has a row");
     }
   }
   return joined;
@@ -69,7 +69,7 @@ std::vector<std::string> names_of(const std::vector<TimedLayer>& layers) {
   return names;
 }
 
-// The layers as they stand in the table, without times.
+// The layers of the table, without times.
 TimedModel untimed(const LayerTable& table, const TableOptions& options) {
   TimedModel model;
   model.name = table.name;

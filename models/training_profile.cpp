@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kSource =
     "authors' simulator of arXiv 2002.10105 (HKBU-HPML/dl-scheduling, commit d5398bd), one 32 GB V100";
 
-// Sizes are given there in MB of 2^20 bytes with one decimal; a tenth of a MiB is 104857.6 bytes.
+// The source gives sizes in MB of 2^20 bytes with one decimal; a tenth of a MiB is 104857.6 bytes.
 constexpr Bytes tenths_of_mebibyte(std::int64_t tenths) {
   return Bytes{(tenths * 1'048'576 + 5) / 10};
 }

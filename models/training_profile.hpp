@@ -1,5 +1,6 @@
 #pragma once
-// Training jobs measured as a whole: time of the forward and backward pass of one worker, size of the gradient, memory.
+// A training profile describes a training job measured as a whole: the times of the forward and the backward pass of
+// one worker, the size of the gradient, and the memory.
 
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
@@ -9,10 +10,11 @@
 
 namespace contend {
 
+/// The measurements of one model.
 struct TrainingProfile {
   std::string_view name;
-  int batch = 0;  ///< samples a worker and iteration
-  Time forward;   ///< one iteration on one GPU
+  int batch = 0;  ///< samples per worker and iteration
+  Time forward;   ///< of one iteration on one GPU
   Time backward;
   Bytes gradient;  ///< bytes to all-reduce each iteration
   Bytes memory;    ///< on each GPU
@@ -24,8 +26,8 @@ struct TrainingProfile {
 /// The profile of that name, or nullptr.
 [[nodiscard]] const TrainingProfile* find_training_profile(std::string_view name);
 
-/// Synchronous data parallelism without overlap: forward, backward, one all-reduce of the whole gradient when every
-/// worker has finished, and the next forward when it is complete (arXiv 2002.10105, section 3).
+/// The graph of synchronous data parallelism without overlap: forward, backward, one all-reduce of the whole gradient
+/// when every worker has finished, and the next forward when it is complete (arXiv 2002.10105, section 3).
 [[nodiscard]] IterationGraph data_parallel_graph(const TrainingProfile& profile, int workers);
 
 }  // namespace contend

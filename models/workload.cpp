@@ -12,7 +12,7 @@
 namespace contend {
 
 std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed) {
-  // One stream a column, so that a change of one range leaves the other columns as they are.
+  // Each column has a stream of its own, so that a change of one range does not change the other columns.
   RandomStream models{seed, "workload.models"};
   RandomStream iterations{seed, "workload.iterations"};
   RandomStream arrivals{seed, "workload.arrivals"};
@@ -37,7 +37,7 @@ std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_
 
 namespace {
 
-/// Numbers for names, in order of appearance; -1 for no name.
+/// Numbers names in order of appearance; no name is -1.
 class Names {
  public:
   explicit Names(std::vector<std::string>& names) : names_{names} {}

@@ -1,6 +1,6 @@
 #pragma once
-// From "ResNet-50 on 8 GPUs for 3000 iterations" to jobs that the engine runs, and the synthetic job mix of the
-// contention study.
+// Turns job requests such as "ResNet-50 on 8 GPUs for 3000 iterations" into jobs for the engine, and draws the
+// synthetic job mix of the contention study.
 
 #include "models/training_profile.hpp"
 #include "sim/job.hpp"
@@ -14,11 +14,11 @@
 
 namespace contend {
 
-/// One line of a job list: JobSpec (sim/job.hpp) with names instead of numbers.
+/// One line of a job list: a JobSpec (sim/job.hpp) with names instead of indices.
 struct JobRequest {
   std::string name;
   Time submit;
-  std::string model;  ///< a name of training_profiles(); any text, or none, with a duration
+  std::string model;  ///< a name of training_profiles(); any text, also an empty one, if there is a duration
   int gpus = 1;
   std::int64_t iterations = 1;
   std::optional<Time> duration{};
@@ -29,11 +29,11 @@ struct JobRequest {
   int milli_cpus = 0;
   Bytes host_memory{};
   int priority = 0;
-  std::string vc{}, user{}, gpu_type{};  ///< empty: none, not known, any
+  std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
 };
 
-/// A random job mix: for each size its number of jobs; model, iterations and submit time uniform in their ranges.
-/// The defaults are the 160-job mix of arXiv 2002.10105 (authors' simulator, set `microsoft-160`, scale 1000).
+/// A random job mix. It fixes the number of jobs of each size; model, iterations and submit time are uniform in their
+/// ranges. The defaults are the 160-job mix of arXiv 2002.10105 (authors' simulator, set `microsoft-160`, scale 1000).
 struct GeneratedWorkload {
   std::vector<std::string> models{"vgg16", "resnet50", "inception-v3", "lstm"};
   std::vector<std::pair<int, int>> sizes{{1, 80}, {2, 14}, {4, 26}, {8, 30}, {16, 8}, {32, 2}};  ///< GPUs, jobs
@@ -42,10 +42,11 @@ struct GeneratedWorkload {
   Time arrival_window = Time::seconds(1200);  ///< submit times are whole milliseconds in [0, window)
 };
 
-/// Draws the mix with the streams of `seed`; the same seed gives the same jobs everywhere. Ordered by submit time.
+/// Draws the mix with the streams of `seed`, ordered by submit time. The same seed gives the same jobs on every
+/// machine.
 std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed);
 
-/// Turns requests into jobs; jobs of one model and size share a graph, jobs with a duration need none. Throws
+/// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Throws
 /// InputError for an unknown model.
 Workload build_workload(const std::vector<JobRequest>& requests);
 

@@ -60,7 +60,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   void finish_due(Time now, std::vector<TransferId>& ended) override {
     now_ = now;
     const std::size_t first = ended.size();
-    // A transfer that speeds up because others end may find itself at its end too.
+    // A transfer that speeds up because others end may be at its own end too.
     for (std::size_t begin = first; calendar_.next_time() <= now; begin = ended.size()) {
       while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
       for (std::size_t i = begin; i < ended.size(); ++i) detach(ended[i]);
@@ -110,7 +110,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   }
 
  private:
-  /// What a transfer has still to do: start-up first, then bytes.
+  /// The rest of a transfer: first its start-up time, then its bytes.
   struct Left {
     Time latency;
     double bytes = 0;
@@ -162,7 +162,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     return id;
   }
 
-  /// Takes the transfer off its servers; k of the others is not yet up to date.
+  /// Removes the transfer from its servers. It does not update the k of the others.
   void detach(TransferId id) {
     const Transfer& transfer = transfers_[id.index()];
     job_meter_[transfer.job.index()].change(-1, transfer.ways >= 2 ? -1 : 0, now_);

@@ -23,7 +23,7 @@ using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, 
 constexpr std::size_t kSource = 0;
 constexpr std::size_t kSink = 1;
 
-/// One half of the servers becomes the source, the other the sink; switches stay.
+/// The graph for a maximum flow: one half of the servers is the source, the other the sink; switches are vertices.
 class Halving {
  public:
   explicit Halving(const Topology& topology) : topology_{topology}, vertex_(topology.nodes().size(), 0) {
@@ -44,7 +44,7 @@ class Halving {
     }
     Graph graph(vertices_);
     for (const auto& [ends, capacity] : capacities) {
-      // A link back carries flow of its own; push-relabel wants an empty reverse edge beside each.
+      // The link back carries a flow of its own, and push-relabel needs an empty reverse edge for each link.
       const auto edge = boost::add_edge(ends.first, ends.second, {capacity, 0}, graph).first;
       const auto reverse = boost::add_edge(ends.second, ends.first, {0, 0}, graph).first;
       boost::put(boost::edge_reverse, graph, edge, reverse);

@@ -16,9 +16,9 @@ namespace contend {
 
 namespace {
 
-constexpr double kAlmostNothing = 1e-6;  // bytes; what is left of a flow that moves at its very end
+constexpr double kAlmostNothing = 1e-6;  // bytes; the rest of a flow that is rerouted at the instant of its end
 
-/// Passes questions on and notices when there is no way.
+/// Forwards to another router and records whether a route was missing.
 class WatchedRouter final : public Router {
  public:
   explicit WatchedRouter(const Router& router) : router_{router} {}
@@ -40,11 +40,11 @@ std::vector<double> capacities_of(const Topology& topology) {
   return capacities;
 }
 
-/// How the messages of one request travel on the fabric as it is at one age. A job repeats itself, so ways are kept.
+/// The route of the messages of one request at one age of the fabric. It is kept, because a job repeats its requests.
 struct Way {
   struct Step {
     CoupledFlow flow;
-    double solo_rate = 0;  ///< bytes a nanosecond, if nobody else were there
+    double solo_rate = 0;  ///< bytes per nanosecond on the idle network
     std::uint64_t solo_age = 0;
     double before = 0;  ///< bytes of the steps before
     FlowHistory history;
@@ -204,7 +204,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     EventHandle timer;   // end of the fixed time of the step
     FlowId flow;         // none in the fixed time of a step, or without a route
     bool is_active = false;
-    bool slow = false;  // others slow the flow down
+    bool slow = false;  // true if other traffic slows the flow down
   };
 
   TransferId take_slot() {
@@ -222,8 +222,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return transfers_[id.index()].at >= transfers_[id.index()].way->steps.size();
   }
 
-  /// The way of the request at the present age of the fabric. The time alone stays that of the first one, since a job
-  /// counts on it; older ones stay for their histories.
+  /// The route of the request at the present age of the fabric. Its solo time stays that of the first route, because
+  /// the accounts of the job rely on it. Older routes are kept for their histories.
   Way& way_of(const TransferRequest& request) const {
     auto& ways = ways_[request.job.index()];
     const Way* older = nullptr;
@@ -295,13 +295,13 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return step.before + step.flow.bytes - fluid_.remaining(transfer.flow, now_);
   }
 
-  /// The fixed time of the step, and `extra`.
+  /// Waits for the fixed time of the step and `extra`.
   void begin_step(TransferId id, Time extra) {
     const Time fixed = at_end(id) ? Time{} : step_of(transfers_[id.index()]).flow.fixed;
     transfers_[id.index()].timer = timers_.schedule(now_ + extra + fixed, Phase::completions, id);
   }
 
-  /// The bytes of the step that are left; without a route the transfer stalls.
+  /// Sends the bytes of the step that are left; without a route the transfer stalls.
   void send(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     const Way::Step& step = step_of(transfer);
@@ -345,7 +345,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     }
   }
 
-  /// Links that change by now. An event that lies in the past, because nothing was under way then, counts from now.
+  /// Applies the link events that are due by now. One that lies in the past, because no transfer was active then, takes
+  /// effect now.
   void apply_events() {
     bool other_routes = false;
     for (; next_event_ < options_.events.size() && options_.events[next_event_].time <= now_; ++next_event_) {
@@ -368,7 +369,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     }
   }
 
-  /// Goes on where it has got to, on the way that there is now.
+  /// Continues the transfer from its present progress on the route of the present age.
   void reroute(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     TransferRequest request;
@@ -405,7 +406,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   std::unique_ptr<const Topology> topology_;
   std::unique_ptr<Router> router_;
   FlowNetworkOptions options_;
-  mutable FluidNetwork fluid_;  // solves when it is asked
+  mutable FluidNetwork fluid_;  // it computes rates at the first query
   Calendar<TransferId> timers_;
   LinkLedger ledger_;
   Time now_;

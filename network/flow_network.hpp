@@ -1,18 +1,19 @@
 #pragma once
-// Network fidelity `flow`: transfers as fluids on a topology, max-min fair on every link.
+// This is the network model of the fidelity `flow`: transfers are fluids on a topology and share every link max-min
+// fairly.
 //
 // A message is a flow along its route. A collective is a sequence of steps (network/collectives), each of them one
-// coupled flow over the links of all its messages (collectives/run.hpp): its connections move together, and on a link
-// each of them has the share of a single flow. A transfer costs `alpha` once, the latencies of the routes of its steps,
-// and then what the bytes take at the rate that fair sharing gives, re-evaluated whenever a flow starts, ends, or a
-// link changes. Connections keep their path while the fabric stays as it is: the hash of ECMP sees job, sender and
-// receiver.
+// coupled flow over the links of all its messages (collectives/collective_run.hpp): its connections progress together,
+// and on a link each of them has the share of a single flow. A transfer takes `alpha` once, the latencies of the routes
+// of its steps, and the time to send its bytes at the fair rate, which is recomputed whenever a flow starts or ends or
+// a link changes. A connection keeps its path while the fabric does not change: the hash of ECMP depends on job, sender
+// and receiver.
 //
-// A link that fails takes new routes off it; flows on it move to another way with what they have still to send, or
-// stall until there is one. Leaping over recurring states is not possible with this model: rates are real numbers.
+// New routes avoid a link that fails. Flows on it move to another route with their remaining bytes, or stall until
+// there is one. Leaping over recurring states is not possible with this model, because rates are real numbers.
 //
 // Assumptions: fluid limit (messages much longer than a packet and a window), fair transport, no loss, no cost of
-// incast. Wrong for short messages in deep queues, and for the first round trips of a congestion control.
+// incast. The model is wrong for short messages in deep queues, and for the first round trips of a congestion control.
 
 #include "network/collectives/algorithm.hpp"
 #include "network/max_min_rates.hpp"
@@ -27,25 +28,26 @@
 
 namespace contend {
 
-/// From `time` on the link has `factor` times its bandwidth; 0: it has failed.
+/// A change of a link: from `time` on it has `factor` times its bandwidth.
 struct LinkEvent {
   Time time;
   LinkId link;
-  double factor = 1;
+  double factor = 1;  ///< >= 0; 0: the link has failed
 };
 
+/// The parameters of the model.
 struct FlowNetworkOptions {
-  Time alpha;                      ///< start-up of a transfer
-  Time step_overhead;              ///< of each step of a collective, beside the latency of its routes
-  std::vector<double> efficiency;  ///< of every link: LinkEfficiency::factors
-  double nic_penalty = 0;          ///< of the links between NICs and fabric: LinkEfficiency::penalty
-  Time link_interval;              ///< length of the samples of link utilisation; 0: none
+  Time alpha;                      ///< start-up time of a transfer
+  Time step_overhead;              ///< time of each step of a collective, in addition to the latency of its routes
+  std::vector<double> efficiency;  ///< LinkEfficiency::factors of every link
+  double nic_penalty = 0;          ///< LinkEfficiency::penalty of the links between NICs and fabric
+  Time link_interval;              ///< length of the samples of link utilisation; 0: no samples
   std::vector<LinkEvent> events;   ///< in any order
-  /// The schedule of a collective over these GPUs, in the order of ranks that the function may choose.
+  /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };
 
-/// `gpus` of the topology are those of the cluster, in order of GpuId.
+/// A network on the topology, whose gpus() are those of the cluster in order of GpuId.
 std::unique_ptr<NetworkModel> make_flow_network(std::unique_ptr<const Topology> topology,
                                                 std::unique_ptr<Router> router, FlowNetworkOptions options,
                                                 std::size_t jobs);

@@ -10,7 +10,8 @@ namespace contend {
 
 namespace {
 
-// Rates carry errors of rounding; what would end within this part of its time after a nanosecond ends in it.
+// Rates have rounding errors. A flow that would end after a nanosecond by less than this part of its duration ends in
+// it.
 constexpr double kRounding = 1e-12;
 constexpr double kPerNanosecond = 1e-9;
 
@@ -61,7 +62,7 @@ double FluidNetwork::cancel(FlowId flow, Time now) {
 
 void FluidNetwork::progress(FlowId id, Time now) {
   Progress& flow = flows_[id.index()];
-  // The end was rounded up: what a flow has left bounds what it sends.
+  // The end was rounded up, so the flow sends no more than what is left of it.
   const double bytes = std::min(flow.remaining, flow.rate * static_cast<double>((now - flow.since).ns()));
   if (observer_ != nullptr && bytes > 0) observer_->sent(id, flow.since, now, bytes);
   flow.remaining -= bytes;
@@ -87,14 +88,14 @@ void FluidNetwork::set_efficiency(LinkId link, LinkEfficiency efficiency, Time n
   stale_ = true;
 }
 
-// What changed at an earlier instant counts from there.
+// Solves changes of an earlier instant before the clock moves on, so that they take effect at that instant.
 void FluidNetwork::advance(Time now) {
   CONTEND_DCHECK(now >= now_, "a change of a network lies before the last one");
   if (now > now_) solve();
   now_ = now;
 }
 
-// All changes of the instant now_ at once.
+// Solves all changes of the instant now_ at once.
 void FluidNetwork::solve() {
   if (!stale_) return;
   stale_ = false;

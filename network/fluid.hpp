@@ -1,6 +1,7 @@
 #pragma once
-// Flows as fluids: each moves its bytes at its weighted max-min fair rate over the links it crosses, re-solved whenever
-// a flow starts, ends, or a link changes. The clock is in whole nanoseconds; a completion is rounded up.
+// FluidNetwork moves flows as fluids: each flow sends at its weighted max-min fair rate over the links it crosses.
+// Rates are recomputed whenever a flow starts or ends or a link changes. The clock is in whole nanoseconds; completions
+// are rounded up.
 
 #include "network/max_min_rates.hpp"
 #include "sim/calendar.hpp"
@@ -12,39 +13,41 @@
 
 namespace contend {
 
-/// Listens to the rates of flows.
+/// Receives the progress and the rates of flows.
 class FlowObserver {
  public:
   virtual ~FlowObserver() = default;
-  /// The flow has sent `bytes` at a steady rate between the two instants, and now changes its rate or leaves.
+  /// The flow sent `bytes` at a constant rate between the two instants, and now changes its rate or leaves.
   virtual void sent(FlowId flow, Time from, Time to, double bytes) = 0;
-  /// From now on it sends at `rate` bytes a nanosecond.
+  /// From `now` on the flow sends at `rate` bytes per nanosecond.
   virtual void rate_changed(FlowId flow, Time now, double rate) = 0;
 };
 
+/// A set of links with the flows on them. `now` never decreases from call to call.
 class FluidNetwork {
  public:
-  /// Capacities by link, in bytes per second.
+  /// Takes the capacities by link, in bytes per second.
   explicit FluidNetwork(std::span<const double> capacities);
 
+  /// A flow to be started.
   struct Start {
     std::span<const LinkShare> links;  ///< each link once
     double bytes = 0;                  ///< > 0
     double weight = 1;                 ///< > 0
-    double cap = 0;                    ///< bytes per second; 0: none (then it must cross a link)
+    double cap = 0;                    ///< bound on its rate in bytes per second; 0: none (then it must cross a link)
   };
-  /// The flow sends from `now`, which never decreases between calls. The id is used again after the flow has ended.
+  /// Starts a flow that sends from `now` on. Its id may be that of an earlier flow that has ended.
   FlowId start(const Start& start, Time now);
-  /// Takes the flow out; returns the bytes that it has not sent.
+  /// Removes the flow and returns the bytes that it has not sent.
   double cancel(FlowId flow, Time now);
-  /// A new capacity from `now`, >= 0; at 0 the flows on the link stall.
+  /// Sets the capacity from `now` on, >= 0; at 0 the flows on the link stall.
   void set_capacity(LinkId link, double bytes_per_second, Time now);
   void set_efficiency(LinkId link, LinkEfficiency efficiency, Time now);
 
-  /// When the next flow ends if nothing changes before; Time::never() if none will. Changes made at one instant are
-  /// solved together, at the first question after them.
+  /// The time at which the next flow ends if nothing changes before; Time::never() if none will. Changes made at one
+  /// instant are solved together, at the first query after them.
   [[nodiscard]] Time next_end();
-  /// Ends the flows that are due at `now` and appends them in order of their starts.
+  /// Ends the flows that are due at `now` and appends them to `ended` in order of their starts.
   void finish_due(Time now, std::vector<FlowId>& ended);
 
   [[nodiscard]] double rate(FlowId flow);                 ///< bytes per second, now
@@ -52,22 +55,23 @@ class FluidNetwork {
   [[nodiscard]] std::size_t active() const { return active_; }
   /// Bytes that have crossed the link until `now`.
   [[nodiscard]] double carried(LinkId link, Time now);
-  /// The rates of the flows after all changes made so far; for what limits a flow, and for loads.
+  /// The rates after all changes made so far, with the bottleneck of each flow and the load of each link.
   [[nodiscard]] const MaxMinRates& shares() {
     solve();
     return shares_;
   }
-  /// Reports what every flow has sent until `now` to the observer.
+  /// Reports to the observer the bytes that every flow has sent until `now`.
   void report_progress(Time now);
   void observe(FlowObserver* observer) { observer_ = observer; }
-  /// Solves from scratch at each change instead of what the change touches: the oracle, and what speed is measured by.
+  /// If `yes`, each change recomputes all rates instead of those that it affects. Tests and benchmarks compare with
+  /// this.
   void resolve_all(bool yes) { resolve_all_ = yes; }
 
  private:
   struct Progress {
     double remaining = 0;  // at `since`
     double bytes = 0;
-    double rate = 0;  // bytes a nanosecond
+    double rate = 0;  // bytes per nanosecond
     Time since;
     bool active = false;
     std::uint64_t order = 0;
@@ -80,7 +84,7 @@ class FluidNetwork {
   void progress(FlowId flow, Time now);
   void leave(FlowId flow, double sent);
 
-  MaxMinRates shares_;  // in bytes a nanosecond
+  MaxMinRates shares_;  // in bytes per nanosecond
   std::vector<Progress> flows_;
   std::vector<double> carried_;  // by flows that have left
   Calendar<FlowId> calendar_;

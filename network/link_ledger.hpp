@@ -1,5 +1,5 @@
 #pragma once
-// What single links have carried, for whom and when.
+// LinkLedger records the bytes that each link carried, by job and by interval of the run.
 
 #include "network/routing.hpp"
 #include "network/topology.hpp"
@@ -13,12 +13,13 @@
 
 namespace contend {
 
-/// Bytes that a flow has sent, in all and by interval of the run: in order of the intervals, those with traffic only.
+/// The bytes that a flow sent, in total and by interval of the run.
 class FlowHistory {
  public:
-  /// It has sent `bytes` at a steady rate between the two instants; `interval` 0: only the sum is kept.
+  /// Adds `bytes` sent at a constant rate between the two instants. If `interval` is 0, only the sum is kept.
   void sent(Time from, Time to, double bytes, Time interval);
   [[nodiscard]] double bytes() const { return bytes_; }
+  /// (number of the interval, bytes), ascending; intervals without traffic are left out.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, double>>& intervals() const { return intervals_; }
 
  private:
@@ -26,18 +27,21 @@ class FlowHistory {
   std::vector<std::pair<std::int64_t, double>> intervals_;
 };
 
+/// The figures of all links of a topology over a run.
 class LinkLedger {
  public:
+  /// `interval` is the length of the samples; 0: no samples.
   LinkLedger(const Topology& topology, Time interval);
 
-  /// A flow over these links begins, or ends, to move.
+  /// A flow over these links begins to send (its rate becomes positive).
   void enter(std::span<const LinkShare> links, Time now);
+  /// A flow over these links stops sending.
   void leave(std::span<const LinkShare> links, Time now);
-  /// From `when`, which never decreases for a link, it has `factor` times the bandwidth that it was built with.
+  /// From `when` on, the link has `factor` times its bandwidth in the topology; `when` never decreases for a link.
   void set_factor(LinkId link, double factor, Time when);
-  /// The history of a flow of the job, once, when it is complete.
+  /// Adds the complete history of a flow of the job; to be called once for each flow.
   void add(JobId job, std::span<const LinkShare> links, const FlowHistory& history);
-  /// Adds what the ledger knows to the empty report.
+  /// Fills an empty report.
   void write(Time now, NetworkReport& report) const;
 
  private:
@@ -45,7 +49,7 @@ class LinkLedger {
     int moving = 0;
     Time since, busy;
     double bytes = 0;
-    std::vector<std::pair<Time, double>> factors;            // from when, how much; before the first: 1
+    std::vector<std::pair<Time, double>> factors;            // (start, factor); before the first: 1
     std::vector<FabricLinkResult::User> users;               // by job
     std::vector<std::pair<std::int64_t, double>> intervals;  // in any order
   };

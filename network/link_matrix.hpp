@@ -1,6 +1,6 @@
 #pragma once
-// Sites that reach each other over links of their own: regions of a cloud, cities, institutes. One link for each
-// direction, so that they may differ; pairs may have none. No topology: what one link carries slows down no other.
+// A LinkMatrix holds sites (regions of a cloud, cities, institutes) with a separate link for each ordered pair. The two
+// directions of a pair may differ, and a pair may have no link. Traffic on one link does not slow down any other link.
 
 #include "sim/units.hpp"
 
@@ -12,23 +12,23 @@
 
 namespace contend {
 
-/// One direction between two sites.
+/// The link from one site to another; sending m bytes takes latency + m / rate.
 struct SiteLink {
   Time latency;   ///< one way, >= 0
   ByteRate rate;  ///< > 0 and finite
 
-  /// For m bytes: latency + m / rate.
   [[nodiscard]] double ns_per_byte() const { return 1e9 / rate.bytes_per_second(); }
   bool operator==(const SiteLink&) const = default;
 };
 
+/// The links among named sites. Sites are numbered from 0.
 class LinkMatrix {
  public:
   LinkMatrix() = default;
-  /// Without links yet.
+  /// A matrix without links.
   explicit LinkMatrix(std::vector<std::string> sites)
       : sites_{std::move(sites)}, links_(sites_.size() * sites_.size()) {}
-  /// Two different sites.
+  /// Sets the link between two different sites.
   void set(std::size_t from, std::size_t to, const SiteLink& link);
 
   [[nodiscard]] const std::vector<std::string>& sites() const { return sites_; }
@@ -36,9 +36,9 @@ class LinkMatrix {
   [[nodiscard]] const std::optional<SiteLink>& link(std::size_t from, std::size_t to) const {
     return links_[from * sites_.size() + to];
   }
-  /// The slower direction; nothing unless there are both.
+  /// The rate of the slower direction; nothing unless both directions have a link.
   [[nodiscard]] std::optional<ByteRate> slower_rate(std::size_t a, std::size_t b) const;
-  /// Every site reaches every other one.
+  /// True if every site has a link to every other site.
   [[nodiscard]] bool complete() const;
   /// The first `count` sites and the links among them.
   [[nodiscard]] LinkMatrix first(std::size_t count) const;

@@ -12,9 +12,9 @@ namespace contend {
 
 namespace {
 
-// A node is a vertex or a blossom: an odd cycle of nodes that acts as one. Node 0 is nobody, 1..n are the vertices, the
-// rest are blossoms, in use while their cycle isn't empty. Labels are the dual variables: twice the usual ones, so that
-// they stay whole numbers.
+// A node is a vertex or a blossom, which is an odd cycle of nodes that acts as one. Node 0 means no node, 1..n are the
+// vertices, the rest are blossoms, which are in use while their cycle isn't empty. Labels are twice the usual dual
+// variables, so that they are integers.
 class Matcher {
  public:
   explicit Matcher(const WeightedGraph& graph)
@@ -66,7 +66,7 @@ class Matcher {
 
   Edge& edge(Node a, Node b) { return edges_[a * nodes_ + b]; }
   [[nodiscard]] const Edge& edge(Node a, Node b) const { return edges_[a * nodes_ + b]; }
-  /// 0 where an edge is tight; always even between two outer nodes.
+  /// The slack of an edge, 0 if it is tight; always even between two outer nodes.
   [[nodiscard]] std::int64_t slack(const Edge& e) const {
     return label_[e.u] + label_[e.v] - 2 * edge(e.u, e.v).weight;
   }
@@ -92,7 +92,7 @@ class Matcher {
     for (const Node each : cycle_[node]) set_top(each, top);
   }
 
-  /// The way round the cycle from its base to `to` that has an even number of steps; turns the cycle if need be.
+  /// The path along the cycle from its base to `to` with an even number of steps; reverses the cycle if necessary.
   std::size_t even_way(Node blossom, Node to) {
     auto& cycle = cycle_[blossom];
     const auto at = std::find(cycle.begin(), cycle.end(), to) - cycle.begin();
@@ -112,7 +112,7 @@ class Matcher {
     std::rotate(cycle_[u].begin(), cycle_[u].begin() + static_cast<std::ptrdiff_t>(way), cycle_[u].end());
   }
 
-  /// Matched edges become free ones and the other way round, from u up to the root.
+  /// Swaps matched and unmatched edges from u up to the root.
   void augment(Node u, Node v) {
     while (true) {
       const Node next = top_[mate_[u]];
@@ -176,7 +176,7 @@ class Matcher {
     }
   }
 
-  /// Of an inner blossom whose label has come down to 0.
+  /// Expands an inner blossom whose label has fallen to 0.
   void expand(Node blossom) {
     const std::vector<Node> parts = cycle_[blossom];
     for (const Node each : parts) set_top(each, each);
@@ -201,7 +201,7 @@ class Matcher {
     top_[blossom] = 0;
   }
 
-  /// A tight edge from an outer node. True if the matching has grown.
+  /// Handles a tight edge from an outer node. True if the matching has grown.
   bool use(const Edge& e) {
     const Node u = top_[e.u], v = top_[e.v];
     if (kind_[v] == Kind::none) {
@@ -240,7 +240,7 @@ class Matcher {
     return false;
   }
 
-  /// How far the labels may move until an edge becomes tight or a blossom falls apart.
+  /// The distance by which the labels may move until an edge becomes tight or a blossom must be expanded.
   [[nodiscard]] std::int64_t largest_move() const {
     std::int64_t move = std::numeric_limits<std::int64_t>::max();
     for (Node b = n_ + 1; b <= last_; ++b) {
@@ -254,7 +254,7 @@ class Matcher {
     return move;
   }
 
-  /// False if the label of a free vertex would fall to 0: then the matching is the heaviest.
+  /// Moves the labels; false if the label of a free vertex would fall to 0. Then the weight of the matching is maximal.
   bool move_labels(std::int64_t by) {
     for (Node u = 1; u <= n_; ++u) {
       if (kind_[top_[u]] == Kind::outer && label_[u] <= by) return false;
@@ -279,7 +279,7 @@ class Matcher {
     return false;
   }
 
-  /// One more pair; false if there can't be a heavier matching.
+  /// Adds one pair to the matching; false if there is no heavier matching.
   bool grow_matching() {
     std::fill(kind_.begin(), kind_.end(), Kind::none);
     std::fill(best_.begin(), best_.end(), 0);
@@ -312,7 +312,7 @@ class Matcher {
   std::vector<Kind> kind_;
   std::vector<std::vector<Node>> cycle_;    // of a blossom, its base first
   std::vector<std::vector<Node>> part_of_;  // by blossom and vertex: the part of its cycle that holds the vertex
-  std::deque<Node> queue_;                  // outer vertices whose edges are still to be looked at
+  std::deque<Node> queue_;                  // outer vertices whose edges have not been examined
   Node last_ = 0;
   std::size_t round_ = 0;
 };

@@ -1,12 +1,12 @@
 #pragma once
-// Maximum weight matching in a general graph: pairs of neighbours, no vertex in two of them, with the largest sum of
-// weights. Edmonds, "Maximum matching and a polyhedron with 0,1-vertices", J. Res. NBS 69B (1965), by the primal-dual
-// method in O(n^3) (Galil, "Efficient algorithms for finding maximum matching in graphs", ACM Computing Surveys 18,
-// 1986). Whole numbers only, so the result is exact.
+// Computes a maximum weight matching in a general graph: a set of edges without a common vertex whose sum of weights is
+// largest. Source: Edmonds, "Maximum matching and a polyhedron with 0,1-vertices", J. Res. NBS 69B (1965), by the
+// primal-dual method in O(n^3) (Galil, "Efficient algorithms for finding maximum matching in graphs", ACM Computing
+// Surveys 18, 1986). All arithmetic is on integers, so the result is exact.
 //
-// Not Boost.Graph's maximum_weighted_matching: that of Boost 1.81 crashes, never ends or finds less than the maximum
-// on about one random graph of 14 vertices in a thousand, and more often on larger ones (its issues 199, 223 and 399).
-// A study draws thousands of rounds. Where it works, a test holds both to the same weight.
+// Boost.Graph's maximum_weighted_matching is not used: that of Boost 1.81 crashes, never ends or finds less than the
+// maximum on about one random graph of 14 vertices in a thousand, and more often on larger ones (its issues 199, 223
+// and 399). A study draws thousands of rounds. A test compares the weights on graphs where Boost's works.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace contend {
 
-/// Weights of an undirected graph without loops.
+/// The edge weights of an undirected graph without loops.
 class WeightedGraph {
  public:
   explicit WeightedGraph(std::size_t vertices) : vertices_{vertices}, weights_(vertices * vertices) {}
-  /// 0: there is no edge. Otherwise 1 to 2^53.
+  /// Sets the weight of an edge, 1 to 2^53; 0 means that there is no edge.
   void set(std::size_t a, std::size_t b, std::int64_t weight) {
     weights_[a * vertices_ + b] = weights_[b * vertices_ + a] = weight;
   }
@@ -30,10 +30,11 @@ class WeightedGraph {
   std::vector<std::int64_t> weights_;
 };
 
+/// The partner of a vertex without one.
 inline constexpr std::size_t kUnmatched = SIZE_MAX;
 
-/// For each vertex its partner, or kUnmatched. No edge could be added: all weights are positive. Of several matchings
-/// of the largest weight it is always the same one.
+/// The partner of each vertex, or kUnmatched. No edge can be added to the matching, because all weights are positive.
+/// Among several matchings of the largest weight the choice is deterministic.
 [[nodiscard]] std::vector<std::size_t> maximum_weight_matching(const WeightedGraph& graph);
 
 }  // namespace contend

@@ -10,10 +10,10 @@ namespace contend {
 
 namespace {
 
-// Levels closer than this are the same level: sums in another order differ by rounding, and that must not travel on.
+// Levels closer than this count as equal: sums in another order differ by rounding, and that must not spread.
 constexpr double kSame = 1e-12;
 
-// A link that is emptier than this is not full, whatever the rounding of its sums.
+// A link with a larger free part than this is not full, whatever the rounding of its sums.
 constexpr double kClear = 1e-9;
 
 bool differ(double a, double b) {
@@ -118,7 +118,7 @@ void MaxMinRates::remove(FlowId id) {
   for (std::size_t i = 0; i < flow.links.size(); ++i) {
     const std::uint32_t l = flow.links[i].link.value();
     LinkState& link = links_[l];
-    // A link that is not saturated limits nobody, and less so with one flow fewer.
+    // A link that is not saturated limits no flow, and it stays so with one flow fewer.
     if (link.level != kUnlimited || link.has_efficiency) touch(l);
     std::vector<Entry>& entries = entries_[l];
     const std::uint32_t hole = flow.at[i];
@@ -171,7 +171,7 @@ void MaxMinRates::touch(std::uint32_t link) {
   dirty_.push_back(link);
 }
 
-// Takes the flow out of the sums of its link l.
+// Removes the flow from the sums of its link l.
 void MaxMinRates::drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l) {
   const bool loose = flow.bottleneck == kLoose;
   if (loose || flow.bottleneck == l) {
@@ -184,7 +184,7 @@ void MaxMinRates::drop(LinkState& link, double per_level, const Level& flow, std
   if (link.updates < kStale) ++link.updates;
 }
 
-// The flow goes over to this bottleneck and level, and all its links but one have to be looked at.
+// Moves the flow to this bottleneck and level, and marks all its links but one for the sweep.
 void MaxMinRates::move(std::uint32_t id, std::uint32_t bottleneck, double level, std::uint32_t except) {
   Level& flow = levels_[id];
   const bool loose = bottleneck == kLoose;
@@ -209,7 +209,7 @@ void MaxMinRates::move(std::uint32_t id, std::uint32_t bottleneck, double level,
   flow.level = level;
 }
 
-// The level of a flow is open again: all its links have to be asked.
+// Makes the level of a flow unknown again and marks all its links but one for the sweep.
 void MaxMinRates::loosen(std::uint32_t id, std::uint32_t except) {
   const Level& flow = levels_[id];
   move(id, kLoose, flow.level, except);
@@ -236,9 +236,9 @@ void MaxMinRates::settle(std::uint32_t id, double level, std::uint32_t bottlenec
 }
 
 // The level at which the link is full: the root of sum over its flows of per_level x min(ceiling, level) = capacity.
-// A flow that is held elsewhere has its level as ceiling, an open one its cap. The sum is concave in the level, so
-// Newton's steps come from below and end after at most as many as there are different ceilings; mostly two or three.
-// Makes the sums of the link anew.
+// The ceiling of a held flow is its level, that of an open flow its cap. The sum is concave in the level, so Newton's
+// method converges from below, in at most as many steps as there are different ceilings; usually two or three. It also
+// recomputes the sums of the link.
 double MaxMinRates::scan(std::uint32_t l) {
   LinkState& link = links_[l];
   ++work_.scans;
@@ -281,9 +281,9 @@ double MaxMinRates::full_level(double full, double open) const {
   return kUnlimited;
 }
 
-// A bound from below of the level at which the link is full, from its sums: held flows count in full, open ones as if
-// they had no caps. If no flow is loose it is that level itself: then those held have smaller levels, and the caps of
-// those that the link limits lie above its level; where sums can't tell, the flows are gone through.
+// A lower bound of the level at which the link is full, from its sums: held flows count in full, open flows as if they
+// had no caps. If no flow is loose, the bound is that level: held flows have smaller levels, and the caps of the flows
+// that the link limits lie above it. If the sums do not decide that, it scans the flows.
 double MaxMinRates::estimate(std::uint32_t l) {
   LinkState& link = links_[l];
   if (link.scanned) return link.exact;
@@ -306,13 +306,13 @@ MaxMinRates::Place MaxMinRates::take_next() {
   return next;
 }
 
-// Nothing is to be done on a link that limits who it limited, at the same level.
+// True if the link limits the same flows as before at the same level, so nothing is to be done.
 bool MaxMinRates::rests(const LinkState& link, double level) const {
   return link.loose == 0 && !differ(level, link.level);
 }
 
-// A link whose level falls has its turn at the new level, one whose level rises at the old one: from there on the flows
-// that it limits may move. A turn that comes too early is put off when it comes.
+// A link whose level falls is visited at the new level, one whose level rises at the old one: from there on the flows
+// that it limits may move. A visit that comes too early is postponed when it comes.
 void MaxMinRates::place_dirty_links() {
   for (const std::uint32_t l : dirty_) {
     LinkState& link = links_[l];
@@ -338,7 +338,7 @@ void MaxMinRates::wait(std::uint32_t l, double key) {
   place(l, key);
 }
 
-// The sweep has come to the key of the link. The sums only say when to look; what happens is decided by its flows.
+// Handles a link when the sweep has reached its key. The sums only determine when; its flows determine what happens.
 void MaxMinRates::take_turn(std::uint32_t l) {
   LinkState& link = links_[l];
   link.waiting = false;
@@ -359,7 +359,7 @@ void MaxMinRates::take_turn(std::uint32_t l) {
   }
 }
 
-// The link will be full later than it was, or not at all.
+// The link becomes full at a higher level than before, or not at all.
 void MaxMinRates::raise(std::uint32_t l) {
   links_[l].level = kUnlimited;
   for (const Entry& entry : entries_[l]) {
@@ -368,7 +368,7 @@ void MaxMinRates::raise(std::uint32_t l) {
   touch(l);
 }
 
-// The link is full at this level: it limits all flows that would go beyond it.
+// The link is full at this level and limits all flows that would exceed it.
 void MaxMinRates::fix(std::uint32_t l, double level) {
   links_[l].level = level;
   for (const Entry& entry : entries_[l]) {
@@ -461,7 +461,7 @@ std::span<const FlowId> MaxMinRates::solve_all() {
                      [this](const Entry& entry) { return levels_[entry.flow].bottleneck == kLoose; })) {
       continue;
     }
-    // Flows that stopped elsewhere have left more for the others: the link fills later.
+    // Flows limited elsewhere leave more capacity to the others, so the link fills at a higher level.
     const double level = std::max(water, room[l] / open[l]);
     if (level > next.key * (1 + kSame)) {
       place(l, level);

@@ -1,14 +1,14 @@
 #pragma once
-// Weighted max-min fair sharing of link capacities among flows with caps.
+// MaxMinRates shares link capacities among flows by weighted max-min fairness, where flows may have caps.
 //
-// Flow f has a weight w_f, a cap c_f and crosses link l with share a_lf. Its level is rate_f / w_f. An allocation is
-// max-min fair if no level can grow without lowering one that is not larger (Bertsekas and Gallager, Data
-// Networks, 6.5.2); equivalently every flow is at its cap or has a bottleneck: a saturated link on which no flow has a
-// larger level.
+// Flow f has a weight w_f and a cap c_f, and crosses link l with share a_lf. Its level is rate_f / w_f. An allocation
+// is max-min fair if no level can grow without lowering one that is not larger (Bertsekas and Gallager, Data Networks,
+// 6.5.2). Equivalently, every flow is at its cap or has a bottleneck: a saturated link on which no flow has a larger
+// level.
 //
-// A change moves only some levels. `MaxMinRates` sweeps them in ascending order, like water rising, and touches only
-// links whose level may change and flows that a changed link limits; `max_min_rates` below fills from empty and is the
-// oracle.
+// A change moves only some levels. `MaxMinRates` sweeps the levels in ascending order, like water rising, and touches
+// only links whose level may change and flows that a changed link limits. `max_min_rates` below fills from empty; tests
+// compare the two.
 
 #include "network/routing.hpp"
 
@@ -24,63 +24,67 @@ namespace contend {
 
 using FlowId = Id<struct FlowTag>;
 
-/// One flow of a system.
+/// A flow for max_min_rates().
 struct FlowDemand {
   std::vector<LinkShare> links;  ///< each link once, share > 0
   double weight = 1;             ///< > 0
   double cap = 0;                ///< a bound on its rate; 0: none (then it must cross a link)
 };
 
-/// What a link can carry as a function of the number of flows on it.
+/// The capacity of a link as a function of the number of flows on it.
 struct LinkEfficiency {
-  /// Factor of the capacity with 1, 2, ... flows; the last one holds for more. Empty: 1.
+  /// The factor of the capacity with 1, 2, ... flows; the last one holds for more flows. Empty: 1.
   std::vector<double> factors;
-  /// k-way contention, eta / beta of arXiv 2002.10105: k equal flows take k beta + (k-1) eta a byte each, so the link
-  /// carries k / (k + (k-1) penalty) of its capacity.
+  /// The penalty of k-way contention, eta / beta of arXiv 2002.10105: each of k equal flows takes k beta + (k-1) eta
+  /// for a byte, so the link carries k / (k + (k-1) penalty) of its capacity.
   double penalty = 0;
 
+  /// The factor of the capacity with this many flows.
   [[nodiscard]] double at(std::size_t flows) const;
 };
 
-/// Progressive filling from empty: the rates of all flows in the unit of the capacities. O(rounds x entries).
+/// The rates of all flows by progressive filling from empty, in the unit of the capacities. O(rounds x entries).
 [[nodiscard]] std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const FlowDemand> flows);
 
-/// A system of flows that come and go. Rates and capacities are in one unit of the caller's choice. Equal to
-/// `max_min_rates` within 1e-9 relative after every `solve`; the result depends on the calls alone.
+/// The rates of flows that come and go, on a fixed set of links. Rates and capacities are in one unit of the caller's
+/// choice. After every `solve` the rates equal those of `max_min_rates` within 1e-9 relative; they depend only on the
+/// sequence of calls.
 class MaxMinRates {
  public:
-  /// Capacities by link, finite and >= 0.
+  /// Takes the capacities by link, finite and >= 0.
   explicit MaxMinRates(std::span<const double> capacities);
 
-  /// `links`: each link once. The rate is 0 until `solve`. Ids of removed flows are used again.
+  /// Adds a flow; `links` has each link once. Its rate is 0 until `solve`. Ids of removed flows are used again.
   FlowId add(std::span<const LinkShare> links, double weight = 1, double cap = 0);
   void remove(FlowId flow);
   void set_capacity(LinkId link, double capacity);
   void set_efficiency(LinkId link, LinkEfficiency efficiency);
 
-  /// Makes all rates max-min fair again; returns the flows whose rates have changed since the last call and are still
-  /// there, until the next call of any member that is not const.
+  /// Makes all rates max-min fair again. Returns the existing flows whose rates have changed since the last call; the
+  /// span is valid until the next call of a non-const member.
   std::span<const FlowId> solve();
-  /// As `solve`, but from scratch by progressive filling with a heap, O(entries log links): what sweeping is held to
-  /// and measured against.
+  /// Does the same as `solve` from scratch, by progressive filling with a heap, O(entries log links). Tests and
+  /// benchmarks compare `solve` with it.
   std::span<const FlowId> solve_all();
 
   [[nodiscard]] double rate(FlowId flow) const { return flows_[flow.index()].weight * levels_[flow.index()].level; }
-  /// The link that limits the flow; none if that is its cap.
+  /// The link that limits the flow; none() if its cap does.
   [[nodiscard]] LinkId bottleneck(FlowId flow) const;
   [[nodiscard]] std::span<const LinkShare> links(FlowId flow) const { return flows_[flow.index()].links; }
   [[nodiscard]] std::size_t links() const { return links_.size(); }
-  /// Flows that cross the link.
+  /// Number of flows that cross the link.
   [[nodiscard]] std::size_t flows_on(LinkId link) const { return entries_[link.index()].size(); }
   [[nodiscard]] FlowId flow_on(LinkId link, std::size_t i) const { return FlowId{entries_[link.index()][i].flow}; }
-  /// With the efficiency at the present number of flows.
+  /// The capacity with the efficiency at the present number of flows.
   [[nodiscard]] double capacity(LinkId link) const;
+  /// The sum of the rates on the link, times their shares.
   [[nodiscard]] double load(LinkId link) const;
 
+  /// Counts of the work done so far.
   struct Work {
     std::uint64_t solves = 0;
     std::uint64_t links = 0;  ///< links whose level may have changed
-    std::uint64_t scans = 0;  ///< of them, those whose flows were gone through
+    std::uint64_t scans = 0;  ///< those of them whose flows were scanned
     std::uint64_t flows = 0;  ///< levels of flows set
   };
   [[nodiscard]] const Work& work() const { return work_; }
@@ -88,10 +92,10 @@ class MaxMinRates {
  private:
   static constexpr std::uint32_t kLoose = UINT32_MAX;       // the level is not known yet in this sweep
   static constexpr std::uint32_t kCapped = UINT32_MAX - 1;  // limited by its cap
-  static constexpr std::uint16_t kStale = 4096;             // after so many updates sums are made anew
+  static constexpr std::uint16_t kStale = 4096;             // sums are recomputed after so many updates
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-  // What the levels of links are computed from, packed: it is read far more often than all the rest.
+  // The data from which the levels of links are computed. It is packed because it is read most often.
   struct Level {
     double level = 0;
     double cap_level = kUnlimited;
@@ -102,27 +106,27 @@ class MaxMinRates {
   struct Flow {
     double weight = 1;
     std::vector<LinkShare> links;
-    std::vector<std::uint32_t> at;  // where the flow stands among the entries of each of its links
+    std::vector<std::uint32_t> at;  // index of the flow among the entries of each of its links
   };
   struct Entry {
     std::uint32_t flow;
-    std::uint32_t which;  // of the flow's links
+    std::uint32_t which;  // index among the flow's links
     double per_level;     // share x weight: load on the link for one unit of level
   };
   struct LinkState {
     double capacity = 0;
     double level = kUnlimited;  // of the flows that it limits; unlimited if it is not saturated
-    double key = kUnlimited;    // its place in the sweep: no level of it below that is of interest
-    double exact = kUnlimited;  // what `scan` found, while `scanned`
-    // Sums over its flows. Open are those that it limits or nothing limits yet, the others are held elsewhere.
+    double key = kUnlimited;    // its place in the sweep; a level below this does not matter
+    double exact = kUnlimited;  // the result of `scan`, while `scanned`
+    // Sums over its flows. A flow is open if this link limits it or nothing limits it yet; otherwise it is held.
     double held_load = 0;
     double open_per_level = 0;
-    double top = 0;  // no held flow has a larger level
+    double top = 0;  // upper bound on the levels of the held flows
     std::uint32_t open = 0;
-    std::uint32_t loose = 0;         // of the open ones
-    std::uint16_t updates = kStale;  // of the sums since `scan` made them
+    std::uint32_t loose = 0;         // open flows that nothing limits yet
+    std::uint16_t updates = kStale;  // updates of the sums since `scan` computed them
     bool scanned = false;
-    bool waiting = false;  // has a place in the sweep
+    bool waiting = false;  // true if it has a place in the sweep
     bool dirty = false;
     bool has_efficiency = false;
   };
@@ -153,7 +157,7 @@ class MaxMinRates {
 
   std::vector<LinkState> links_;
   std::vector<std::vector<Entry>> entries_;                  // by link
-  std::vector<std::unique_ptr<LinkEfficiency>> efficiency_;  // by link, few have one
+  std::vector<std::unique_ptr<LinkEfficiency>> efficiency_;  // by link; few links have one
   std::vector<Level> levels_;                                // by flow
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;

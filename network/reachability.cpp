@@ -18,8 +18,8 @@ class Search {
     for (std::size_t i = 0; i < in_.size(); ++i) in_[next[topology.links()[i].to.index()]++] = LinkId{i};
   }
 
-  /// Nodes that a flow from `start` can get to (forward), or from which one can get to `start`. It never leaves a
-  /// server that it has entered: only nodes of the server of `start` pass it out into the fabric.
+  /// The nodes that a flow from `start` can reach (forward), or from which one can reach `start`. A flow never leaves a
+  /// server that it has entered: only nodes of the server of `start` forward it into the fabric.
   std::vector<std::uint8_t> reached(NodeId start, bool forward) const {
     const auto nodes = topology_.nodes();
     std::vector<std::uint8_t> seen(nodes.size());
@@ -52,7 +52,7 @@ class Search {
   std::vector<LinkId> in_;
 };
 
-/// Whether all GPUs reach one switch and are reached from it, which joins all pairs at once.
+/// True if all GPUs reach one switch and are reached from it; then every pair has a path.
 bool joined_by_a_switch(const Topology& topology, const Search& search) {
   const auto nodes = topology.nodes();
   const std::vector<std::uint8_t> from_first = search.reached(topology.gpus()[0], true);

@@ -1,9 +1,9 @@
 #pragma once
-// Which links a flow uses, and what share of its bytes each of them carries.
+// A Router decides which links a flow uses, and what share of its bytes each of them carries.
 //
-// Shortest means fewest links, whatever their bandwidth or latency. Of equally short ways between two GPUs of one
-// server the widest count, those whose narrowest link is the fastest; inside a server NVLink therefore comes before the
-// way over PCIe, and both before the way through the NIC. Who may forward: network/topology.hpp.
+// The shortest path is the one with the fewest links, whatever their latency. Of equally short paths between two GPUs
+// of one server only the widest count, whose narrowest link is the fastest. Inside a server, NVLink is therefore
+// preferred to PCIe, and both to the NIC. network/topology.hpp says which nodes may forward.
 
 #include "network/topology.hpp"
 
@@ -15,45 +15,46 @@
 
 namespace contend {
 
-/// A link on the way of a flow. `share` is the part of the bytes of the flow that crosses it: 1 on a single path, 1/4
-/// where four equal paths split them, more than 1 where the bytes cross the link several times (a ring on one NIC).
+/// A link that a flow crosses. `share` is the part of its bytes that crosses the link: 1 on a single path, 1/4 if four
+/// equal paths split them, more than 1 if the bytes cross the link several times (a ring on one NIC).
 struct LinkShare {
   LinkId link;
   double share = 1;
 };
 
-/// A way from one GPU to another, possibly split over several paths.
+/// A route from one GPU to another, possibly split over several paths.
 struct Route {
-  std::vector<LinkShare> links;  ///< each link once, in order of id; empty: there is no way now, a flow stalls
+  std::vector<LinkShare> links;  ///< each link once, in order of id; empty if there is no path now: a flow stalls
   Time latency;                  ///< of the longest path used
 };
 
-/// Answers are cached: a router belongs to one simulation and must not be asked from two threads at once.
+/// Finds routes. It caches its answers: a router belongs to one simulation and is not safe for use by several threads.
 class Router {
  public:
   virtual ~Router() = default;
-  /// Writes the way from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among those of the
-  /// pair: the ports of its 5-tuple, which a hash turns into a choice of path.
+  /// Writes the route from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among those of the
+  /// pair, like the ports of its 5-tuple, which a hash turns into a choice of path.
   virtual void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const = 0;
-  /// The link is down (or up again) from now on: new routes avoid it.
+  /// Takes a link down or up from now on. New routes avoid a link that is down.
   virtual void set_link_up(LinkId link, bool up) = 0;
 };
 
-/// All routers keep a reference to the topology, which must be finished and outlive them.
+// All routers keep a reference to the topology, which must be finished and outlive them.
 
-/// One shortest path for a pair, whatever the label: at every hop the link with the smallest id. Memory: a byte pair
-/// for every switch and switch with servers on it that was asked for, and one for every pair of nodes within a server.
+/// A router that uses one shortest path for a pair, whatever the label: at every hop the link with the smallest id. Its
+/// memory is two bytes for every pair of a switch and a requested switch with servers, and two for every pair of nodes
+/// within a server.
 [[nodiscard]] std::unique_ptr<Router> make_shortest_path_router(const Topology& topology);
 
-/// ECMP: every node picks among the links that lie on shortest paths by a hash of (source, destination, label), each
-/// with its own salt, as switches hash a 5-tuple. The flow hash is h = mix(mix(mix(seed ^ source) + destination) +
-/// label) on node indices, a node n picks link floor(c mix(h ^ mix(seed + n + 1)) / 2^64) of its c candidates in order
-/// of id, where mix is the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Stafford's variant
-/// 13). Integers only: the same choice on every platform.
+/// A router by ECMP: every node picks among its links on shortest paths by a hash of (source, destination, label) with
+/// a salt of its own, as switches hash a 5-tuple. The hash of a flow is h = mix(mix(mix(seed ^ source) + destination) +
+/// label) on node indices. Node n picks link floor(c mix(h ^ mix(seed + n + 1)) / 2^64) of its c candidates in order of
+/// id, where mix is the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Stafford's variant 13).
+/// It uses integers only, so the choice is the same on every platform.
 [[nodiscard]] std::unique_ptr<Router> make_ecmp_router(const Topology& topology, std::uint64_t seed);
 
-/// Ideal packet spraying: every shortest path carries the same share, that is, a node splits over its links in
-/// proportion to the number of shortest paths behind them.
+/// A router by ideal packet spraying: every shortest path carries the same share. A node therefore splits the bytes
+/// over its links in proportion to the number of shortest paths behind them.
 [[nodiscard]] std::unique_ptr<Router> make_spraying_router(const Topology& topology);
 
 }  // namespace contend

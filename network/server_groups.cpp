@@ -10,7 +10,7 @@
 namespace contend {
 namespace {
 
-/// Sets of nodes; each is known by its smallest member.
+/// Disjoint sets of nodes; each is identified by its smallest member.
 class Sets {
  public:
   explicit Sets(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
@@ -53,7 +53,7 @@ std::vector<std::vector<std::uint32_t>> server_groups(const Topology& topology) 
   const auto inside = [&](NodeId node) { return nodes[node.index()].kind != NodeKind::fabric_switch; };
   Sets sets{nodes.size()};
   for (std::size_t s = 0; s < topology.servers(); ++s) {
-    // The GPUs of a server are one, whatever joins them.
+    // The GPUs of a server are always in one set.
     for (const NodeId gpu : topology.gpus_of(ServerId{s})) {
       sets.unite(topology.gpus_of(ServerId{s}).front().index(), gpu.index());
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Which servers are near each other.
+// Groups servers that are near each other in the fabric.
 
 #include "network/topology.hpp"
 
@@ -8,9 +8,10 @@
 
 namespace contend {
 
-/// By tier of the switches (tiers_of), the lowest first: the group of each server. Servers are in one group if a path
-/// joins them over switches of that tier and lower ones alone: those of a leaf, then those of a pod, and so on. Groups
-/// are numbered by their first server. A tier that joins nothing new is left out; in the last one all are together.
+/// The group of each server, for each tier of switches (tiers_of) from the lowest up. Servers are in one group of a
+/// tier if a path joins them that uses only switches of that tier and lower ones: the servers of a leaf, then those of
+/// a pod, and so on. Groups are numbered in order of their first servers. Tiers that join no further servers are left
+/// out; in the last tier all servers are in one group.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> server_groups(const Topology& topology);
 
 }  // namespace contend

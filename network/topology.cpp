@@ -72,7 +72,7 @@ void check_names(std::span<const Node> nodes, Complaints& complaints) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::string& name = nodes[order[i]].name;
     if (name.empty()) complaints.add(fmt::format("node {}", order[i]), "has no name");
-    if (i > 0 && !name.empty() && name == nodes[order[i - 1]].name) complaints.add(name, "two nodes of this name");
+    if (i > 0 && !name.empty() && name == nodes[order[i - 1]].name) complaints.add(name, "two nodes have this name");
   }
 }
 
@@ -83,10 +83,10 @@ void check_places(std::span<const Node> nodes, Complaints& complaints) {
     if (node.server.valid()) servers = std::max(servers, node.server.value() + 1);
     if (node.kind == NodeKind::gpu && !node.server.valid()) complaints.add(node.name, "a GPU outside the servers");
     if (node.kind == NodeKind::fabric_switch && node.server.valid()) {
-      complaints.add(node.name, "a switch of the fabric inside a server", "what forwards inside is a bridge");
+      complaints.add(node.name, "a switch of the fabric inside a server", "inside a server it must be a bridge");
     }
   }
-  // A server number far beyond the nodes can't be right; it must not make us reserve memory for it.
+  // A server number far beyond the number of nodes is an error, and no memory may be reserved for it.
   if (servers > nodes.size()) {
     return complaints.add(
         "servers", fmt::format("the largest number is {} but there are only {} nodes", servers - 1, nodes.size()));
@@ -108,7 +108,8 @@ void check_links(std::span<const Node> nodes, std::span<const Link> links, Compl
     if (!(bandwidth > 0) || !std::isfinite(bandwidth)) {
       complaints.add(name(), fmt::format("a bandwidth of {} bytes per second", bandwidth), "it must be > 0");
     }
-    if (link.latency < Time{}) complaints.add(name(), fmt::format("a latency of {} ns", link.latency.ns()));
+    if (link.latency < Time{})
+      complaints.add(name(), fmt::format("a latency of {} ns", link.latency.ns()), "it must be >= 0");
     if (link.from == link.to) complaints.add(name(), "a link from a node to itself");
   }
 }

@@ -1,8 +1,9 @@
 #pragma once
-// The fabric as a graph: devices, interfaces and switches joined by directed links with bandwidth and latency. Flat
-// arrays; builders (network/topologies/) and the YAML of a scenario fill it, routing and fair sharing only read it.
+// A Topology is the network as a graph: GPUs, NICs, bridges and switches joined by directed links with bandwidth and
+// latency, in flat arrays. Builders (network/topologies/) and the YAML of a scenario fill it; routing and fair sharing
+// only read it.
 //
-// Who forwards: switches, and the bridges and NICs of the two servers of a flow. A server never carries traffic between
+// Switches forward, and so do the bridges and NICs of the two servers of a flow. A server never carries traffic between
 // other servers, and a GPU forwards only if it is a relay: NCCL sends between GPUs without a common NVLink over PCIe
 // unless its "NVB" path through a neighbour is on, and CUDA refuses peer access to them.
 
@@ -20,14 +21,15 @@ namespace contend {
 using NodeId = Id<struct NodeTag>;  ///< index into Topology::nodes()
 using LinkId = Id<struct LinkTag>;  ///< index into Topology::links(); one direction
 
-/// What a node is; only GPUs send and receive. `bridge` is a PCIe switch, root complex or NVSwitch inside a server.
+/// The kind of a node; only GPUs send and receive. `bridge` is a PCIe switch, root complex or NVSwitch inside a server.
 enum class NodeKind : std::uint8_t { gpu, nic, bridge, fabric_switch };
 
+/// A device of the network.
 struct Node {
   std::string name;  ///< unique, e.g. "server3/gpu1", "leaf0"
   NodeKind kind = NodeKind::fabric_switch;
-  ServerId server;     ///< none for what stands outside the servers
-  bool relays = true;  ///< passes on traffic of others; GPUs do not unless told to
+  ServerId server;     ///< none() outside the servers
+  bool relays = true;  ///< true if it forwards traffic of other nodes; for a GPU only after make_relay()
 };
 
 /// One direction of a cable. Parallel cables are separate links.
@@ -38,14 +40,15 @@ struct Link {
   Time latency;        ///< >= 0
 };
 
+/// A network: filled by the add functions, then checked and indexed once by `finish`.
 class Topology {
  public:
   NodeId add_node(std::string name, NodeKind kind, ServerId server = ServerId::none());
-  /// One direction.
+  /// Adds a link in one direction.
   LinkId add_link(NodeId from, NodeId to, ByteRate bandwidth, Time latency);
-  /// Both directions of a full-duplex cable: the link from `a` to `b`, then the one back.
+  /// Adds both directions of a full-duplex cable: the link from `a` to `b`, whose id it returns, then the one back.
   LinkId add_cable(NodeId a, NodeId b, ByteRate bandwidth, Time latency);
-  /// From now on the GPU passes on traffic of others.
+  /// Makes the GPU forward traffic of other nodes.
   void make_relay(NodeId gpu);
 
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
@@ -55,17 +58,17 @@ class Topology {
   /// One more than the largest server id.
   [[nodiscard]] std::size_t servers() const { return first_gpu_.empty() ? 0 : first_gpu_.size() - 1; }
   [[nodiscard]] std::span<const NodeId> gpus_of(ServerId server) const;
-  /// Links that leave the node, in order of id. After `finish`.
+  /// Links that leave the node, in order of id. Valid after `finish`.
   [[nodiscard]] std::span<const LinkId> out(NodeId node) const;
-  /// "leaf0->spine1"; parallel links get "#2", "#3" ...  After `finish`.
+  /// The name of a link, such as "leaf0->spine1"; parallel links get "#2", "#3" ...  Valid after `finish`.
   [[nodiscard]] std::string link_name(LinkId link) const;
-  /// The node of that name, or none. Linear search.
+  /// The node of that name, or none(). Takes a linear search.
   [[nodiscard]] NodeId find_node(std::string_view name) const;
 
-  /// Checks the graph and builds the look-up tables; call it once when everything has been added. Throws InputError
-  /// (all problems at once) for: no GPU, a duplicate node name, a bandwidth that is not > 0 and finite, a negative
-  /// latency, a link from a node to itself, a GPU without a server, a server number without a GPU below the largest
-  /// one, a switch inside a server, pairs of GPUs without a path (the first few are named).
+  /// Checks the graph and builds the look-up tables; to be called once when everything has been added. Throws
+  /// InputError with all problems at once: no GPU, a duplicate node name, a bandwidth that is not > 0 and finite, a
+  /// negative latency, a link from a node to itself, a GPU without a server, a server without a GPU, a switch inside a
+  /// server, and pairs of GPUs without a path (the first few are named).
   void finish();
 
  private:

@@ -50,8 +50,8 @@ std::uint32_t diameter(const Topology& topology) {
   const auto look = [&](NodeId from, NodeId to) {
     if (paths.aim(from, to)) longest = std::max(longest, paths.hops());
   };
-  // Of the GPUs that touch the fabric alike, two of different servers stand for all: they are equally far from all
-  // others outside their servers.
+  // Of all GPUs with the same contact to the fabric, two of different servers are enough: they are equally far from all
+  // GPUs outside their servers.
   std::map<std::vector<std::uint32_t>, std::vector<NodeId>> alike;
   const auto server_of = [&](NodeId gpu) { return topology.nodes()[gpu.index()].server; };
   for (std::size_t server = 0; server < topology.servers(); ++server) {

@@ -1,5 +1,5 @@
 #pragma once
-// What there is in a topology and what it can do, as numbers and as drawings.
+// Reports the contents and the capacity of a topology in numbers: nodes, cables, tiers, diameter and bisection.
 
 #include "network/bisection.hpp"
 #include "network/topology.hpp"
@@ -12,11 +12,11 @@
 
 namespace contend {
 
-/// Where a link is.
+/// The part of the network in which a link lies.
 enum class LinkPlace : std::uint8_t { inside_server, server_to_fabric, between_switches, between_servers };
 [[nodiscard]] std::string_view name_of(LinkPlace place);
 
-/// Links of one place and bandwidth. Two links in opposite directions between the same nodes are a cable.
+/// The number of links of one place and bandwidth. Two links in opposite directions between the same nodes are a cable.
 struct CableCount {
   LinkPlace place = LinkPlace::inside_server;
   ByteRate bandwidth;  ///< per direction
@@ -24,18 +24,18 @@ struct CableCount {
   std::size_t one_way = 0;  ///< links without a partner of the same bandwidth
 };
 
-/// Switches equally many links away from the nearest server; tier 1 has servers on it. Bandwidths of all its links that
-/// go up to the next tier, in from the tier below (or the servers), and to other switches of the tier.
+/// The switches at one distance from the nearest server, counted in links, with the total bandwidths of their links.
 struct TierReport {
-  std::size_t tier = 1;
+  std::size_t tier = 1;  ///< the distance; tier 1 has servers attached
   std::size_t switches = 0;
-  ByteRate from_below;
-  ByteRate upwards;
-  ByteRate sideways;
+  ByteRate from_below;  ///< in from the tier below, or from the servers
+  ByteRate upwards;     ///< up to the next tier
+  ByteRate sideways;    ///< to other switches of the tier
   /// The largest ratio of bandwidth from below to bandwidth upwards of its switches, as wired; 0 if none leads up.
   double oversubscription = 0;
 };
 
+/// The figures of a topology.
 struct TopologyReport {
   std::size_t servers = 0;
   std::size_t gpus = 0;
@@ -48,13 +48,13 @@ struct TopologyReport {
   std::vector<TierReport> tiers;
 };
 
-/// Takes a second or so for thousands of servers that are all placed differently.
+/// Computes the figures. It takes about a second for thousands of servers that are all connected differently.
 [[nodiscard]] TopologyReport report_topology(const Topology& topology);
 
-/// By node: its tier, 0 for what is inside a server and for switches without a server in reach.
+/// The tier of each node; 0 for nodes inside servers and for switches that no server reaches.
 [[nodiscard]] std::vector<std::size_t> tiers_of(const Topology& topology);
 
-/// "50 GB/s", with as many digits as needed.
+/// The rate as a text such as "50 GB/s", with as many digits as needed.
 [[nodiscard]] std::string format_rate(ByteRate rate);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// What the transfers of a job, or those on an interface, accumulate over time.
+// UsageMeter accumulates the totals of the transfers of a job or on an interface over time.
 
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
@@ -8,9 +8,11 @@
 
 namespace contend {
 
-/// Accumulates the time in which a count is at least one, and at least one of them is contended.
+/// Measures the time with at least one active transfer and the time with at least one contended transfer, and counts
+/// transfers and their bytes.
 class UsageMeter {
  public:
+  /// Changes the numbers of active and of contended transfers from `now` on.
   void change(int active, int contended, Time now) {
     bring_to(now);
     active_ += active;
@@ -20,11 +22,13 @@ class UsageMeter {
     ++usage_.transfers;
     usage_.bytes += bytes;
   }
+  /// The totals at `now`.
   [[nodiscard]] NetworkModel::Usage at(Time now) const {
     UsageMeter copy = *this;
     copy.bring_to(now);
     return copy.usage_;
   }
+  /// As LeapableNetwork::leap_usage.
   void leap(const NetworkModel::Usage& per_period, std::int64_t times, Time by) {
     usage_.active += per_period.active * times;
     usage_.contended += per_period.contended * times;

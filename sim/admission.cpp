@@ -140,7 +140,7 @@ void Admission::scheduling_pass() {
     pass_is_due_ = false;
     schedule_pass(std::min(pass_at_, at_quantum(state_.clock)));
   }
-  // A job without work ends in the pass that starts it; what it frees is for another pass at the same instant.
+  // A job without work ends in the pass that starts it; another pass at the same instant may use what it frees.
   while (pass_is_due_ && (state_.waiting > 0 || idles)) {
     pass_is_due_ = false;
     too_large_.clear();
@@ -158,7 +158,9 @@ void Admission::ask_for_next_decision() {
   Time next = Time::never();
   const auto ask = [&](auto& policy, std::string_view kind, const std::string& name) {
     const Time time = policy.next_decision(state_);
-    if (time <= state_.clock) throw InputError{fmt::format("{} policy `{}`: asked for a pass in the past", kind, name)};
+    if (time <= state_.clock) {
+      throw InputError{fmt::format("{} policy `{}`: asked for a pass that is not later than now", kind, name)};
+    }
     next = std::min(next, time);
   };
   if (state_.waiting > 0 || state_.policies.scheduling->idle_passes()) {
@@ -181,7 +183,7 @@ bool Admission::has_room(const JobSpec& job) {
   const RankDemand rank{job};
   if (job.gpus > state_.capacity.quota_left(job.vc)) return false;
   if (rank.share == kWholeGpu) return job.gpus <= state_.capacity.free_gpus_of_vc(job.vc);
-  // Until GPUs are freed room only shrinks: what did not fit keeps out all that need no less.
+  // Until GPUs are freed, room only shrinks: if a job did not fit, no job with at least its demand does.
   const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const JobSpec* other) {
     return job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu && job.vc == other->vc &&
            job.gpu_share >= other->gpu_share && (job.gpu_share == 0) == (other->gpu_share == 0);
@@ -264,7 +266,7 @@ void Admission::preempt(JobId job, JobId by) {
 
 void Admission::blocked(JobId job, Why why, JobId by) {
   if (state_.options.decisions == nullptr) return;
-  // Whatever the policy looked at first: a job that its quota keeps out waits for nothing else.
+  // If the quota alone keeps the job out, report that, whatever reason the policy found first.
   const JobSpec& spec = *state_.run(job).spec;
   if (spec.gpus > state_.capacity.quota_left(spec.vc)) {
     why = Why::quota;
@@ -347,13 +349,13 @@ void Admission::check_placement(JobId job) const {
   const JobView view = state_.job(job);
   const ServerRange servers = state_.servers_for(view);
   ServerId server;
-  std::int64_t ranks = 0;  // on that server
+  std::int64_t ranks = 0;  // on the current server
   for (const GpuId gpu : sorted) {
     if (gpu.index() >= state_.gpu.size()) illegal("was given a GPU that does not exist");
     if (state_.capacity.free_memory(gpu) >= Bytes{} && state_.capacity.free_memory(gpu) < rank.memory) {
       illegal(fmt::format("does not fit into the memory of GPU {}", gpu.value()));
     }
-    if (!state_.capacity.fits(gpu, rank)) illegal(fmt::format("was given GPU {}, which others have", gpu.value()));
+    if (!state_.capacity.fits(gpu, rank)) illegal(fmt::format("was given GPU {}, which other jobs hold", gpu.value()));
     ranks = state_.server_of(gpu) == server ? ranks + 1 : 1;
     server = state_.server_of(gpu);
     if (!servers.contains(server)) illegal("was given a server of another virtual cluster");
@@ -365,8 +367,8 @@ void Admission::check_placement(JobId job) const {
 
 void Admission::illegal_step(JobId job, const char* what) const {
   const std::string name = job.index() < state_.jobs.size() ? state_.run(job).spec->name : "?";
-  throw InputError{fmt::format("scheduling policy `{}`: job `{}` was {}, which it can't be now",
-                               state_.policies.scheduling_name, name, what)};
+  throw InputError{
+      fmt::format("scheduling policy `{}`: job `{}` can't be {} now", state_.policies.scheduling_name, name, what)};
 }
 
 }  // namespace contend

@@ -1,5 +1,6 @@
 #pragma once
-// The life of jobs around their iterations: arrival, queue, placement, preemption, end, another attempt.
+// Admission takes a job through every stage of its life outside its iterations: arrival, queue, placement, preemption,
+// end and retry. It runs the scheduling passes and carries out what the policies decide.
 
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
@@ -16,17 +17,17 @@ class Admission : private SchedulingActions {
 
   /// Schedules the first arrival.
   void begin();
-  /// The next job of the list is submitted now.
+  /// Submits the next job of the list.
   void on_arrival();
-  /// A graph job has run its last iteration.
+  /// Ends a graph job that has run its last iteration.
   void on_finished(JobId job);
-  /// A timed job has run its time.
+  /// Ends the current attempt of a timed job that has run its time.
   void on_job_end(JobId job);
-  /// The job waits again, some time after an attempt of it failed.
+  /// Queues a job again, SchedulingRules::retry_delay after one of its attempts failed.
   void on_retry(JobId job);
-  /// A pass is due, by a decision of the policy or by the quantum.
+  /// Marks a pass as due: a policy asked for one at this instant, or the quantum put it here.
   void on_pass();
-  /// One pass of the scheduling policy, if one is due and a job waits.
+  /// Runs one pass of the scheduling policy if one is due and a job waits (or SchedulingPolicy::idle_passes).
   void scheduling_pass();
   /// The earliest instant, known now, at which something other than the end of a running job may start a pass.
   [[nodiscard]] Time next_intervention() const;
@@ -47,15 +48,15 @@ class Admission : private SchedulingActions {
   /// The first multiple of the quantum that is not before `time`.
   [[nodiscard]] Time at_quantum(Time time) const;
   void ask_for_next_decision();
-  /// False if no placement could be legal now.
+  /// False if no placement of the job could be legal now.
   [[nodiscard]] bool has_room(const JobSpec& job);
   void check_placement(JobId job) const;
   void start_timed(JobRun& run, JobId job);
   void hold(JobId job);
-  /// Gives back what the job holds, once its execution is over.
-  /// Tells the observer that a timed job leaves the GPUs that it has had for itself since it started: as a task named
-  /// `run`, whose iteration is the attempt. GPUs that it shares are left out, because spans of one GPU don't overlap.
+  /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
+  /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
   void show(JobId job) const;
+  /// Gives back what the job holds, once its execution is over.
   void release(JobId job);
   void tell_left(JobId job);
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
@@ -68,12 +69,12 @@ class Admission : private SchedulingActions {
   std::vector<Time> retries_;  // a heap: the earliest is in front
   bool pass_is_due_ = false;
   bool in_pass_ = false;
-  bool refused_alike_ = false;  // the last start()
+  bool refused_alike_ = false;  // of the last start()
   EventHandle pass_event_;
-  Time pass_at_ = Time::never();  // of that event
+  Time pass_at_ = Time::never();  // time of that event
   std::vector<GpuId> chosen_;
-  std::vector<const JobSpec*> too_large_;  // found no room since the pass began and GPUs were freed last
-  std::vector<JobId> ended_in_pass_;       // of which the policy hasn't been told
+  std::vector<const JobSpec*> too_large_;  // found no room in this pass since GPUs were last freed
+  std::vector<JobId> ended_in_pass_;       // the policy has yet to be notified of these
 };
 
 }  // namespace contend

@@ -1,11 +1,12 @@
 #pragma once
-// The event calendar: what happens next in simulated time. Events leave it ordered by (time, phase, sequence), where
-// the sequence numbers the calls that scheduled them; the order is total, so it depends on nothing but the calls.
+// The event calendar holds the pending events and returns the next one in simulated time. Events leave it ordered by
+// (time, phase, sequence), where the sequence numbers the calls that scheduled them. The order is total, so it depends
+// on nothing but the calls.
 //
-// Inside is an implicit 4-ary heap of 24-byte keys, half as deep as a binary one. Cancelling is lazy: a table of slots
-// says which key of an event is the valid one, and the stale keys that cancelling and rescheduling leave behind are
-// dropped when they reach the top or, all together, once they outnumber the live ones. Payloads lie in the slots, so
-// that a sift does not move them and a pop touches one slot.
+// The calendar is an implicit 4-ary heap of 24-byte keys, half as deep as a binary heap. Cancelling is lazy: a table of
+// slots says which key of an event is valid. Cancelling and rescheduling leave stale keys behind, which are dropped
+// when they reach the top or, all together, once they outnumber the live ones. Payloads lie in the slots, so that a
+// sift does not move them and a pop touches one slot.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,8 +21,8 @@
 
 namespace contend {
 
-/// Names one event of one calendar. It is pending until that event is popped, cancelled or, through a copy of the
-/// handle, rescheduled; it never comes to name another event.
+/// Identifies one event of one calendar. A handle is pending until its event is popped, cancelled, or rescheduled
+/// through a copy of the handle. It never identifies another event afterwards.
 class EventHandle {
  public:
   EventHandle() = default;
@@ -34,7 +35,8 @@ class EventHandle {
   std::uint32_t slot_ = UINT32_MAX;
 };
 
-/// At most 2^32 - 1 events at once and 2^56 in all. Every operation is O(log n), amortized over the stale keys.
+/// A priority queue of events with a trivially copyable payload. It holds at most 2^32 - 1 events at once and takes
+/// 2^56 in its life. Every operation is O(log n), amortized over the stale keys.
 template <class Payload>
 class Calendar {
   static_assert(std::is_trivially_copyable_v<Payload>, "events are moved as plain bytes");
@@ -46,21 +48,21 @@ class Calendar {
     Payload payload;
   };
 
-  /// `time` must not lie before the last popped event (nothing changes the past) and must be before Time::never().
+  /// Adds an event. `time` must not lie before the last popped event and must be before Time::never().
   EventHandle schedule(Time time, Phase phase, Payload payload) {
     const std::uint32_t slot = take_slot();
     slots_[slot].payload = payload;
     return insert(time, phase, slot);
   }
 
-  /// Takes a pending event out; the handle becomes invalid. A handle that is not pending is a broken invariant.
+  /// Removes a pending event and resets the handle. A handle that is not pending is a broken invariant.
   void cancel(EventHandle& handle) {
     CONTEND_CHECK(pending(handle), "cancelled an event that is not pending");
     free_slot(std::exchange(handle, EventHandle{}).slot_);
     forget_stale_keys();
   }
 
-  /// Moves a pending event to another time, with its phase and payload; among its equals it is now the last.
+  /// Moves a pending event to another time, where it comes last among the events of its phase. Its payload stays.
   void reschedule(EventHandle& handle, Time time) {
     CONTEND_CHECK(pending(handle), "rescheduled an event that is not pending");
     handle = insert(time, phase_of(handle.order_), handle.slot_);
@@ -72,10 +74,10 @@ class Calendar {
   }
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return live_; }  ///< events still to come
-  /// Time of the event that pop() would return, never() if there is none.
+  /// Time of the event that pop() would return; never() if the calendar is empty.
   [[nodiscard]] Time next_time() const { return heap_.empty() ? Time::never() : Time::nanoseconds(heap_.front().time); }
 
-  /// Takes out the first event; its handle is no longer pending. The calendar must not be empty.
+  /// Removes and returns the first event; its handle is no longer pending. The calendar must not be empty.
   Event pop() {
     CONTEND_CHECK(!heap_.empty(), "popped an empty calendar");
     const Key key = heap_.front();
@@ -148,8 +150,8 @@ class Calendar {
     heap[hole] = key;
   }
 
-  // The hole goes down to a leaf without a look at `key`, which comes from the bottom and nearly always belongs there
-  // (Wegener 1993, bottom-up heapsort). Grandchildren are fetched early: the next level waits for some of them.
+  // The hole sinks to a leaf without a comparison with `key`, which comes from the bottom and nearly always belongs
+  // there (Wegener 1993, bottom-up heapsort). Grandchildren are prefetched, because the next level needs some of them.
   void sift_down(const std::size_t top, const Key& key) {
     Key* const heap = heap_.data();
     const std::size_t count = heap_.size();
@@ -175,7 +177,7 @@ class Calendar {
     const Key last = heap_.back();
     heap_.pop_back();
     if (heap_.empty()) return;
-    // One of these is the next top, whose slot is asked for right after the sift.
+    // One of these is the next top, whose slot is read right after the sift.
     for (std::size_t i = 1; i <= kArity && heap_.size() > kFetchAbove; ++i) __builtin_prefetch(&slots_[heap_[i].slot]);
     sift_down(0, last);
   }

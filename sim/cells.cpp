@@ -9,7 +9,7 @@ namespace contend {
 
 namespace {
 
-/// Brings the accounts of the GPUs up to date, so that each goes its own way from here.
+/// Brings the busy time of each GPU up to date, so that the GPUs no longer depend on their common cell.
 void flush_busy_time(EngineState& state, Cell& cell) {
   cell.formed = ++state.groups_changed;
   for (const GpuId id : cell.gpus) state.gpu[id.index()].busy += cell.busy_time;
@@ -59,7 +59,7 @@ void merge(EngineState& state, CellId into, CellId from) {
   state.unused_cells.push_back(from);
 }
 
-/// The tasks of a chain go on one by one, so that a new neighbour has its say after each.
+/// Makes the tasks of a chain go on one by one, so that the tasks of a new neighbour can come between them.
 void break_chain(EngineState& state, CellId id) {
   Cell& cell = state.at(id);
   if (!cell.busy || !std::exchange(cell.chained, false)) return;
@@ -73,7 +73,7 @@ void break_chain(EngineState& state, CellId id) {
     end_of_link(state, cell, run, occupant);
     between = cell.started == state.clock;
   }
-  // What was promised for later is now left to the tasks themselves.
+  // The tasks that have not ended will credit their service themselves, so their promises are dropped.
   Time at = cell.started;
   for (OpId op = cell.running.op; next_of(op).valid(); op = next_of(op)) {
     at += duration_of(op);
@@ -106,7 +106,7 @@ bool can_merge(EngineState& state, const Cell& a, const Cell& b) {
          std::all_of(a.who.begin(), a.who.end(), [&](JobId job) { return state.run(job).plan->foldable; });
 }
 
-/// Equal for cells that can be merged.
+/// A hash that is equal for cells that can be merged.
 std::uint64_t hash_of(const Cell& cell) {
   Fingerprint hash;
   hash.add((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 1) ^
@@ -144,7 +144,7 @@ void occupy(EngineState& state, JobId job) {
     seats.emplace_back(state.gpu[gpus[rank].index()].cell, static_cast<int>(rank));
     run.live->servers.push_back(state.server_of(gpus[rank]));
   }
-  // Ranks that can't be told apart and fall into one cell stay together; others get a cell each.
+  // Interchangeable ranks in one cell stay together; other ranks get a cell each.
   std::stable_sort(seats.begin(), seats.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t begin = 0; begin < seats.size();) {
     std::size_t end = begin + 1;
@@ -208,7 +208,7 @@ void leave(EngineState& state, JobId job) {
 }
 
 void merge_equal(EngineState& state, const std::vector<CellId>& just_started) {
-  // Cells with different hashes differ; those with equal hashes stand side by side and are compared in full.
+  // Cells with different hashes differ; cells with equal hashes are neighbours after sorting and are compared in full.
   struct Candidate {
     std::uint64_t hash;
     CellId cell;
@@ -244,7 +244,7 @@ void check_seats(const EngineState& state) {
     for (const GpuId gpu : cell.gpus) {
       CONTEND_CHECK(state.gpu[gpu.index()].cell == CellId{c}, "a GPU knows its cell");
     }
-    CONTEND_CHECK(cell.who.size() == cell.occupants.size(), "a cell knows who sits there");
+    CONTEND_CHECK(cell.who.size() == cell.occupants.size(), "a cell knows the jobs on it");
     for (const JobId job : cell.who) {
       const auto& cells = state.jobs[job.index()].live->cells;
       CONTEND_CHECK(std::find(cells.begin(), cells.end(), CellId{c}) != cells.end(), "a job knows its cells");

@@ -37,7 +37,7 @@ void BitSet::erase(std::size_t i) {
 }
 
 std::size_t BitSet::next(std::size_t from) const {
-  // Up until a word has a member from there on, then down along the first members.
+  // Ascends to the first level whose word has a member from there on, then descends along the first members.
   for (std::size_t level = 0; level < levels_.size(); ++level) {
     const std::size_t word = from / kWord;
     if (word >= levels_[level].size()) return size_;

@@ -1,5 +1,6 @@
 #pragma once
-// The cluster as it is described, and what of it is free: an index that answers in O(1), or O(log) of the servers.
+// ClusterSpec describes a cluster; Capacity is the index of its free resources, which answers in O(1) or in O(log n) of
+// n servers.
 
 #include "sim/cluster_view.hpp"
 #include "sim/ids.hpp"
@@ -14,9 +15,9 @@
 
 namespace contend {
 
-/// Part of the cluster that a group of users has: servers of its own, or a number of GPUs anywhere.
+/// The part of the cluster that belongs to a group of users: servers of its own, or a number of GPUs anywhere.
 struct VirtualCluster {
-  ServerRange servers{};  ///< its own; none: it uses those that nobody owns
+  ServerRange servers{};  ///< its own; empty: it uses the servers that no virtual cluster owns
   int quota = INT_MAX;    ///< GPUs that its jobs may hold at once
   bool borrows = false;   ///< the scheduling policy may exceed the quota, which is then only a guarantee
 };
@@ -27,34 +28,34 @@ struct ClusterSpec {
   Bytes gpu_memory;             ///< of each GPU
   std::int64_t milli_cpus = 0;  ///< thousandths of CPUs in each server; 0: not counted
   Bytes host_memory{};          ///< of each server; 0: not counted
-  /// First as Workload::vcs, then any others that own servers. What they own is the first servers of the cluster,
-  /// without gaps; the rest is for all others. If empty, names of virtual clusters mean nothing.
+  /// The virtual clusters of Workload::vcs in that order, then any others that own servers. They own the first servers
+  /// of the cluster, without gaps; all other jobs use the rest. If empty, a job's virtual cluster has no effect.
   std::vector<VirtualCluster> vcs{};
 };
 
-/// The servers behind all that virtual clusters own.
+/// The servers that no virtual cluster owns: the last ones of the cluster.
 [[nodiscard]] ServerRange unowned_servers(const ClusterSpec& spec);
-/// The servers that jobs of a virtual cluster may use: its own, or if it has none, or for vc -1, those that nobody
-/// owns.
+/// The servers that jobs of a virtual cluster may use: its own. A virtual cluster without servers, and vc -1, use those
+/// that no virtual cluster owns.
 [[nodiscard]] ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc);
-/// Why the job could not even run in the empty cluster; empty if it could.
+/// The reason why the job could not run even in the empty cluster; an empty text if it could.
 [[nodiscard]] std::string why_never(const ClusterSpec& spec, const JobSpec& job);
 
-/// A set of small integers: insert and erase touch one word for each factor 64 of the range.
+/// A set of the integers 0..size-1; every operation is O(log n), with base 64.
 class BitSet {
  public:
   explicit BitSet(std::size_t size);
   void insert(std::size_t i);
   void erase(std::size_t i);
-  /// The smallest member from `from` on; the size of the range if there is none.
+  /// The smallest member >= `from`; `size` if there is none.
   [[nodiscard]] std::size_t next(std::size_t from) const;
 
  private:
   std::size_t size_;
-  std::vector<std::vector<std::uint64_t>> levels_;  // a bit of a level: the word of the level below is not 0
+  std::vector<std::vector<std::uint64_t>> levels_;  // a bit is set if its word of the level below is not 0
 };
 
-/// What one rank of a job takes.
+/// The resources that one rank of a job takes on its GPU and server.
 struct RankDemand {
   explicit RankDemand(const JobSpec& job);
   explicit RankDemand(const JobView& job);
@@ -63,10 +64,11 @@ struct RankDemand {
   Bytes host_memory;
 };
 
-/// The part of a time that counts for a GPU of which `share` thousandths are reserved; rounded down.
+/// `time` times the reserved share of a GPU, in thousandths; rounded down.
 [[nodiscard]] Time reserved_part(Time time, std::int32_t share);
 
-/// Counts what jobs hold. A GPU has either jobs that reserve shares of it, or jobs that share it as its memory allows.
+/// Counts the resources that jobs hold. The jobs on a GPU either all reserve shares of it, or all share it as its
+/// memory allows. Queries have the meaning of those of the same name in ClusterView.
 class Capacity {
  public:
   explicit Capacity(const ClusterSpec& spec);
@@ -92,14 +94,14 @@ class Capacity {
   [[nodiscard]] ServerRange servers_of_vc(std::int32_t vc) const;
   [[nodiscard]] int vc_quota(std::int32_t vc) const { return has(vc) ? spec_.vcs[index(vc)].quota : INT_MAX; }
   [[nodiscard]] int vc_used(std::int32_t vc) const { return has(vc) ? vcs_[index(vc)].used : 0; }
-  /// GPUs that its quota leaves to a virtual cluster which must keep to it; INT_MAX for others.
+  /// GPUs that the quota still leaves to the virtual cluster; INT_MAX if it has no quota or may exceed it.
   [[nodiscard]] int quota_left(std::int32_t vc) const;
 
  private:
   struct Gpu {
     Bytes free_memory;
     std::int32_t reserved = 0;  ///< thousandths
-    std::int32_t jobs = 0;
+    std::int32_t jobs = 0;      ///< that hold it
   };
   struct Server {
     std::int32_t free = 0;
@@ -121,11 +123,11 @@ class Capacity {
   std::size_t gpus_per_server_;
   ServerRange unowned_;
   int free_ = 0;
-  int unowned_free_ = 0;  // of the free ones, on servers that nobody owns
+  int unowned_free_ = 0;  // of these, on servers that no virtual cluster owns
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
   std::vector<Vc> vcs_;
-  std::vector<std::int32_t> owner_;  // virtual cluster that owns a server; -1: none
+  std::vector<std::int32_t> owner_;  // by server: the virtual cluster that owns it; -1: none
   std::vector<BitSet> by_free_;      // servers, by their free GPUs
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What policies may know of jobs and of the cluster.
+// ClusterView and JobView are the read-only views of the cluster and of its jobs on which policies decide.
 
 #include "sim/ids.hpp"
 #include "sim/units.hpp"
@@ -15,8 +15,8 @@ namespace contend {
 /// gpu_share of a job that has its GPUs to itself.
 inline constexpr std::int32_t kWholeGpu = 1000;
 
-/// What a policy may know of a job at an instant. Service is GPU time: of a job with an iteration graph the compute
-/// time of its operations summed over its GPUs, of a timed job the time that it holds its GPUs times their number.
+/// A job as policies see it at one instant. Service is GPU time: for a job with an iteration graph, the compute time of
+/// its operations summed over its GPUs; for a timed job, the time it holds its GPUs times their number.
 struct JobView {
   JobId id;
   Time submit;
@@ -24,20 +24,20 @@ struct JobView {
   Bytes memory_per_gpu;
   Time total_service;      ///< over all attempts of the job
   Time remaining_service;  ///< graph: falls at the end of each compute operation on each rank; timed: exact at any time
-  Time attained_service{};      ///< GPU time held so far, over all attempts, whatever came of it
+  Time attained_service{};      ///< GPU time held so far, over all attempts, failed ones included
   std::optional<Time> limit{};  ///< wall-clock limit that the user asked for
-  std::uint32_t tie = 0;        ///< settles equal keys in a queue: the smaller goes first; no two jobs have the same
+  std::uint32_t tie = 0;        ///< breaks ties of equal keys in a queue, smaller first; unique to the job
   std::int32_t priority = 0;    ///< larger is more urgent
   std::int32_t vc = -1, user = -1, gpu_type = -1;  ///< indices into the tables of the Workload; -1: none
-  std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves; kWholeGpu: alone; 0: as memory allows
+  std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves; 0: shares GPUs as their memory allows
   std::int32_t milli_cpus = 0;  ///< for each GPU
   Bytes host_memory{};          ///< for each GPU
-  bool timed = false;           ///< takes a given time whatever the network does
+  bool timed = false;           ///< has a given duration instead of an iteration graph
   bool running = false;
   Time since{};  ///< since when it has been running, or waiting
 };
 
-/// The servers first, first + 1, ... before `last`.
+/// The servers first, first + 1, ..., last - 1.
 struct ServerRange {
   std::uint32_t first = 0, last = 0;
   [[nodiscard]] std::size_t size() const { return last - first; }
@@ -51,46 +51,46 @@ class ClusterView {
   virtual ~ClusterView() = default;
   [[nodiscard]] virtual Time now() const = 0;
   [[nodiscard]] virtual std::size_t servers() const = 0;
-  [[nodiscard]] virtual std::size_t gpus() const = 0;  ///< in the cluster; ids run server by server
+  [[nodiscard]] virtual std::size_t gpus() const = 0;  ///< of the cluster; their ids are numbered server by server
   [[nodiscard]] virtual ServerId server_of(GpuId gpu) const = 0;
-  /// Memory that no job holds; negative on a GPU that is reserved, so that nobody fits who asks for memory alone.
+  /// Memory that no job holds; negative on a GPU that is reserved, so that no job that asks for memory alone fits.
   [[nodiscard]] virtual Bytes free_memory(GpuId gpu) const = 0;
   /// Appends the jobs that hold the GPU, in order of start.
   virtual void jobs_on(GpuId gpu, std::vector<JobId>& jobs) const = 0;
   [[nodiscard]] virtual JobView job(JobId job) const = 0;
-  /// The GPUs that a running job holds, by rank; none of another job.
+  /// The GPUs that a running job holds, by rank; empty for any other job.
   [[nodiscard]] virtual std::span<const GpuId> gpus_of(JobId job) const = 0;
-  /// Work left on a GPU: over its jobs, the compute time left on this GPU plus the communication time that the job has
-  /// left if it were alone in the network (Ada-SRSF, arXiv 2002.10105: L_J = C_J + E_J). A message
-  /// counts until it has been delivered; a timed job counts with the time that it has left.
+  /// Work left on a GPU, summed over its jobs: the compute time left on this GPU plus the communication time that the
+  /// job would still take alone in the network (Ada-SRSF, arXiv 2002.10105: L_J = C_J + E_J). A message counts until it
+  /// has been delivered; a timed job counts with the time it has left.
   [[nodiscard]] virtual Time load(GpuId gpu) const = 0;
 
-  // What is free, from an index that is kept up to date: O(1), or O(log) in the number of servers.
+  // Free resources, from an index kept up to date: O(1) or O(log n) for n servers.
 
   /// GPUs that no job holds.
   [[nodiscard]] virtual int free_gpus() const = 0;
   [[nodiscard]] virtual int free_gpus(ServerId server) const = 0;
-  /// The first server from `from` on that has exactly `free` GPUs that no job holds; none() if there is none.
+  /// The first server >= `from` with exactly `free` GPUs that no job holds; none() if there is none.
   [[nodiscard]] virtual ServerId next_server(int free, ServerId from) const = 0;
   /// Thousandths of the GPU that no job has reserved.
   [[nodiscard]] virtual int free_share(GpuId gpu) const = 0;
-  /// Thousandths of CPUs, and memory, that no job holds; beyond any demand where the cluster does not count them.
+  /// Thousandths of CPUs, and host memory, that no job holds; beyond any demand if the cluster does not count them.
   [[nodiscard]] virtual std::int64_t free_milli_cpus(ServerId server) const = 0;
   [[nodiscard]] virtual Bytes free_host_memory(ServerId server) const = 0;
-  /// The GPU could take a rank of the job now, as far as its memory and shares go.
+  /// True if the memory and the free share of the GPU suffice for a rank of the job now.
   [[nodiscard]] virtual bool fits(GpuId gpu, const JobView& job) const = 0;
-  /// The servers that the job may use: its virtual cluster's own; else those that nobody owns.
+  /// The servers that the job may use: those of its virtual cluster, else those that no virtual cluster owns.
   [[nodiscard]] virtual ServerRange servers_for(const JobView& job) const = 0;
   [[nodiscard]] virtual bool owns_servers(std::int32_t vc) const = 0;
-  /// GPUs that no job holds on the servers that the jobs of a virtual cluster may use; vc -1: of none.
+  /// GPUs that no job holds on the servers that jobs of the virtual cluster may use; vc -1: jobs of no virtual cluster.
   [[nodiscard]] virtual int free_gpus_of_vc(std::int32_t vc) const = 0;
   /// GPUs that the jobs of a virtual cluster may hold at once (INT_MAX: any number), and that they hold now.
   [[nodiscard]] virtual int vc_quota(std::int32_t vc) const = 0;
   [[nodiscard]] virtual int vc_used(std::int32_t vc) const = 0;
-  /// What start() lets the virtual cluster take: INT_MAX if it has no quota or the policy may exceed it.
+  /// GPUs that start() still lets the virtual cluster take; INT_MAX if it has no quota or the policy may exceed it.
   [[nodiscard]] virtual int quota_left(std::int32_t vc) const = 0;
 
-  /// Ranks that the CPUs and the memory of the server have room for beside what runs there; GPUs are another matter.
+  /// Ranks of the job for which the server has free CPUs and host memory; its GPUs are not considered.
   [[nodiscard]] std::int64_t ranks_by_host(ServerId server, const JobView& job) const {
     std::int64_t ranks = INT32_MAX;
     if (job.milli_cpus > 0) ranks = free_milli_cpus(server) / job.milli_cpus;

@@ -1,5 +1,5 @@
 #pragma once
-// Complaints about an input, found one by one and thrown together: who has three faults to mend hears of all three.
+// Complaints collects the faults of an input and throws them together, so that the user sees all of them at once.
 
 #include "sim/error.hpp"
 
@@ -12,12 +12,12 @@ namespace contend {
 class Complaints {
  public:
   void add(Complaint complaint) { found_.push_back(std::move(complaint)); }
-  /// About a key, or a part of an input, that has no place in a file; all three as in Complaint.
+  /// Adds a complaint without a place in a file; the arguments are the fields of Complaint.
   void add(std::string key, std::string reason, std::string hint = {}) {
     add({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   }
   [[nodiscard]] bool empty() const { return found_.empty(); }
-  /// Throws InputError with all of them in the order in which they were added, and keeps none.
+  /// If there are complaints, throws InputError with all of them in order of adding, and keeps none.
   void throw_if_any() {
     if (!found_.empty()) throw InputError{std::exchange(found_, {})};
   }
@@ -26,8 +26,8 @@ class Complaints {
   std::vector<Complaint> found_;
 };
 
-/// The same complaints after `change(Complaint&)` of each: what a part found, told with the names and places that the
-/// user knows.
+/// A copy of the error after `change(Complaint&)` of each complaint. A caller uses it to put the names and places that
+/// the user knows into the complaints of a lower layer.
 template <class Change>
 [[nodiscard]] InputError amended(const InputError& error, const Change& change) {
   std::vector<Complaint> complaints = error.complaints();

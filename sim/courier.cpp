@@ -103,7 +103,7 @@ void Courier::forget_waiting(std::size_t index) {
   free_waiting_.push_back(index);
 }
 
-/// True if every server takes the message; else the first that refuses is watched.
+/// True if every server accepts the message; otherwise remembers the first server that refuses it.
 bool Courier::may_start(std::size_t index) {
   Waiting& waiting = waiting_[index];
   const TransferRequest request = request_of(waiting.traffic);
@@ -150,7 +150,7 @@ void Courier::admit() {
     std::pop_heap(willing_.begin(), willing_.end(), std::greater<>{});
     const Asked asked = willing_.back();
     willing_.pop_back();
-    // Those before it may have taken what it needs.
+    // Messages that started before it may have changed the answer.
     if (!first && !may_start(asked.index)) continue;
     const ChannelId channel = op_of(waiting_[asked.index].traffic).channel;
     start(asked.index);

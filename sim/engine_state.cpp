@@ -21,12 +21,14 @@ void check_rules(const SchedulingRules& rules) {
     throw InputError{"checkpoints have a cost but no interval"};
   }
   for (const std::int32_t factor : rules.scatter_penalty) {
-    if (factor < 1000) throw InputError{"a job on more servers would be faster than on the fewest"};
+    if (factor < 1000) throw InputError{"a scatter penalty makes a job on more servers faster"};
   }
 }
 
 const ClusterSpec& checked(const ClusterSpec& spec) {
-  if (spec.servers < 1 || spec.gpus_per_server < 1) throw InputError{"a cluster needs a server with a GPU"};
+  if (spec.servers < 1 || spec.gpus_per_server < 1) {
+    throw InputError{"a cluster needs at least one server with at least one GPU"};
+  }
   std::vector<ServerRange> owned;
   for (const VirtualCluster& vc : spec.vcs) {
     if (vc.quota < 0) throw InputError{"the quota of a virtual cluster is negative"};
@@ -36,14 +38,14 @@ const ClusterSpec& checked(const ClusterSpec& spec) {
   std::uint32_t next = 0;
   for (const ServerRange range : owned) {
     if (range.first != next || range.last <= next || range.last > static_cast<std::uint32_t>(spec.servers)) {
-      throw InputError{"virtual clusters own the first servers of the cluster, without gaps and each its own"};
+      throw InputError{"virtual clusters must own the first servers of the cluster, without gaps or overlaps"};
     }
     next = range.last;
   }
   return spec;
 }
 
-/// GPU time that the job asks for, over all attempts; negative if that is more than a Time can hold.
+/// GPU time of the job over all attempts; negative if it is more than a Time can hold.
 Time service_of(const JobSpec& job) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i <= job.attempts.size(); ++i) {
@@ -74,7 +76,8 @@ void check_job(const JobSpec& job, const Workload& workload) {
   if (!job.attempts.empty()) complain("it has attempts but no duration");
   if (job.graph >= workload.graphs.size()) complain("it has no iteration graph");
   if (job.iterations < 1) complain("it needs at least one iteration");
-  if (job.gpus != workload.graphs[job.graph].ranks()) complain("its graph has another number of ranks than GPUs");
+  if (job.gpus != workload.graphs[job.graph].ranks())
+    complain("the number of ranks in its graph differs from its GPUs");
 }
 
 void check_jobs(const Workload& workload) {
@@ -107,7 +110,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   for (const IterationGraph& graph : workload.graphs) {
     const auto among_some = [](const Op& op) { return op.scope != CollectiveScope::all; };
     CONTEND_CHECK(network->knows_scopes() || std::none_of(graph.ops().begin(), graph.ops().end(), among_some),
-                  "a network with levels for collectives among some of the ranks");
+                  "collectives among some of the ranks need a network with levels");
     plans.emplace_back(graph);
   }
   jobs.resize(workload.jobs.size());

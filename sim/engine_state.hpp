@@ -1,11 +1,12 @@
 #pragma once
-// The state of a running simulation, as plain data. Three parts of the engine work on it: the executor runs iteration
-// graphs on cells and in the network, the admission starts and ends jobs, the leaper skips whole periods.
+// EngineState is the state of a running simulation, as plain data. The parts of the engine work on it: the executor
+// runs iteration graphs, the courier carries their messages, the admission starts and ends jobs, and the leaper skips
+// whole periods.
 //
-// A cell is a set of GPUs in the same state: the same jobs, each with ranks that can't be told apart and have got
-// equally far, the same task running since the same instant. What happens to one of them happens to all, so they are
-// simulated as one. A new job that takes only some of its GPUs splits a cell; cells that have become equal are merged.
-// Without leaping every cell is a single GPU.
+// A cell is a set of GPUs in the same state: they hold the same jobs, each with interchangeable ranks at the same
+// progress, and they have run the same task since the same instant. What happens to one of them happens to all, so they
+// are simulated as one. A new job that takes only some GPUs of a cell splits it; cells that have become equal are
+// merged. Without leaping every cell is a single GPU.
 
 #include "sim/calendar.hpp"
 #include "sim/cluster.hpp"
@@ -29,15 +30,15 @@ namespace contend {
 
 using CellId = Id<struct CellTag>;
 
-/// Two iterations of a job may be in flight; each holds one of two physical slots.
+/// Two iterations of a job may be in flight; each uses one of two slots of the job's counters.
 using Slot = std::uint8_t;
 
-/// Keys are affine in whole iterations up to a rounding on either side (SchedulingPolicy::key).
+/// Bound on the rounding by which keys may differ from a function affine in whole iterations (SchedulingPolicy::key).
 inline constexpr std::int64_t kKeyRounding = 5;
 
 inline constexpr std::int32_t kDone = -1;  ///< in a table of pending counts; 0 means ready, running or in the network
 
-/// A task that waits for its GPUs.
+/// A task that is ready to run and waits for its GPUs.
 struct ReadyTask {
   JobId job;
   OpId op;
@@ -51,49 +52,49 @@ struct Occupant {
   RoleId role;
   int rank = 0;                       ///< global number; meaningful only if the job is not foldable
   Time remaining_compute;             ///< of each rank
-  std::vector<std::int32_t> pending;  ///< [slot x ops + op]: ends that each rank still waits for; per-rank ops only
+  std::vector<std::int32_t> pending;  ///< [slot x ops + op]: ends that each rank waits for; per-rank operations only
 };
 
+/// A set of GPUs that are simulated as one; the top of this file defines it.
 struct Cell {
   std::vector<GpuId> gpus;
   std::vector<Occupant> occupants;  ///< in order of start
-  std::vector<JobId> who;           ///< the jobs of `occupants`, close together
+  std::vector<JobId> who;           ///< the jobs of `occupants`, contiguous for fast scans
   std::vector<ReadyTask> ready;
   bool busy = false;
   ReadyTask running;
   bool chained = false;  ///< the tasks that follow `running` on the same ranks are included in `end`
   Time started, end;
   EventHandle event;
-  Time busy_time;        ///< of each GPU since its own account was brought up to date
-  bool touched = false;  ///< may have to take a task at the end of this instant
+  Time busy_time;        ///< of each GPU since GpuState::busy was last brought up to date
+  bool touched = false;  ///< true if it may have to take a task at the end of this instant
   mutable Time load;     ///< work left of all occupants, if not stale
   mutable bool load_is_stale = true;
-  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was split or merged last
-  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job sat down last
+  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
+  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
 
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
 
 struct GpuState {
   CellId cell;
-  Time busy;  ///< without Cell::busy_time
+  Time busy;  ///< time spent in tasks, without Cell::busy_time
   std::int64_t jobs_started = 0;
   std::vector<JobId> timed;  ///< timed jobs that hold it, in order of start
 };
 
-/// A message or collective that is ready and waits to be let into the network, or is on its way.
+/// A message or collective that waits to be admitted to the network or is being transferred.
 struct Traffic {
   JobId job;
   OpId op;
   Slot slot = 0;
   int rank = -1;                  ///< sender's global rank of a message; -1 for a collective
   std::array<GpuId, 2> ends;      ///< of a message
-  std::vector<ServerId> servers;  ///< none if it stays inside one
-  Time since;                     ///< ready, then start
+  std::vector<ServerId> servers;  ///< the servers it touches; empty if it stays inside one
+  Time since;                     ///< when it became ready; once admitted, when it started
 };
 
-/// Service at one instant that is credited later than it is done: when the chain of tasks that it belongs to ends, or
-/// somebody asks.
+/// Service done at one instant of a chain of tasks and credited later: when the chain ends or when its value is needed.
 struct Promise {
   Time at;
   Time service;
@@ -111,16 +112,16 @@ struct ChannelQueue {
   };
   std::vector<Entry> ready;     ///< a heap: the first to be committed is in front
   std::deque<Entry> committed;  ///< in order of entering
-  int in_network = 0;           ///< messages
+  int in_network = 0;           ///< messages in the network
   Bytes bytes;                  ///< committed or in the network
 };
 
-/// The execution of a graph job: lives while the job holds GPUs.
+/// The execution of a graph job; it exists while the job holds GPUs.
 struct JobExecution {
   Slot current = 0;                    ///< slot of the oldest iteration in flight
   std::array<std::int32_t, 2> left{};  ///< instances not yet done, by slot
-  std::vector<std::int32_t> pending;   ///< of collectives: [slot x ops + op]
-  Time remaining_communication;        ///< if alone in the network
+  std::vector<std::int32_t> pending;   ///< as Occupant::pending, of collectives
+  Time remaining_communication;        ///< if the job were alone in the network
   Time communication_per_iteration;
 
   std::vector<CellId> cells;
@@ -134,13 +135,13 @@ struct JobExecution {
   std::vector<Promise> promises;  ///< of tasks inside chains
 };
 
-/// A job of the run, small: a million of them wait or have ended.
+/// A job of the run. It is small, because a million of them may wait or have ended.
 struct JobRun {
   const JobSpec* spec = nullptr;
   const Plan* plan = nullptr;  ///< null for a timed job
   JobState state = JobState::submitted;
   int preemptions = 0;
-  int attempt = 0;           ///< index of the attempt that runs or waits; as many as JobSpec::attempts: the last
+  int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
   bool waits = false;        ///< in the queue of the scheduling policy
   bool resumes = false;      ///< a timed job that was preempted: its next start, or the present one, is a restart
@@ -150,7 +151,7 @@ struct JobRun {
   Time since;  ///< start of the present run or wait
 
   std::int64_t completed = 0;  ///< iterations
-  Time remaining_service;      ///< of a running timed job: as it was at `since`
+  Time remaining_service;      ///< as in JobView; of a running timed job: its value at `since`
   Time attained;               ///< GPU time held until `since`
   Time waited;                 ///< in the queue, until `since`
   Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
@@ -160,16 +161,16 @@ struct JobRun {
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   Time next_promise = Time::never();
   std::int64_t key = 0;       ///< of the scheduling policy
-  std::int64_t key_fall = 0;  ///< what an iteration takes off it
+  std::int64_t key_fall = 0;  ///< by how much it falls in an iteration
   bool key_is_stale = true;
 
   std::vector<GpuId> gpus;             ///< by rank, while it runs
   std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
-  Time ends = Time::never();           ///< of a timed job, while it runs, if it is left alone
-  EventHandle end;                     ///< that event
+  Time ends = Time::never();           ///< of a timed job, while it runs: its end unless it is preempted
+  EventHandle end;                     ///< the calendar event at `ends`
 
   [[nodiscard]] bool timed() const { return plan == nullptr; }
-  /// Of a timed job: the work that its present or next run has to do, on each GPU.
+  /// Of a timed job: the work left for its present or next run, on each GPU.
   [[nodiscard]] Time attempt_left() const;
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     return {attempt_left(), resumes ? costs.restart : Time{}, pace};
@@ -180,7 +181,7 @@ struct JobRun {
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };
 
-/// What a calendar event stands for.
+/// The payload of a calendar event: its kind and the cell or job that it concerns.
 struct CalendarEvent {
   enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass };
   Kind kind;
@@ -188,6 +189,7 @@ struct CalendarEvent {
   JobId job{};    ///< job_end and retry only
 };
 
+/// The whole state of a run, and the view of it that policies get.
 struct EngineState : ClusterView {
   EngineState(const ClusterSpec& cluster, Workload jobs, PolicySet set, std::unique_ptr<NetworkModel> model,
               SimulationOptions run_options);
@@ -209,7 +211,7 @@ struct EngineState : ClusterView {
   std::vector<CellId> touched;                     ///< cells to look at when the instant ends
   std::size_t waiting = 0;                         ///< queued and preempted jobs
   std::vector<JobId> running;                      ///< in no order
-  std::vector<std::uint32_t> running_at;           ///< by job: its index there
+  std::vector<std::uint32_t> running_at;           ///< by job: its index in `running`
   std::vector<std::optional<Traffic>> in_network;  ///< by TransferId
   std::size_t jobs_ended = 0;
   Capacity capacity;
@@ -217,26 +219,26 @@ struct EngineState : ClusterView {
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
-  std::uint64_t groups_changed = 0;  ///< counts changes of who shares what with whom
+  std::uint64_t groups_changed = 0;  ///< counts changes of which jobs share GPUs or servers
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
   [[nodiscard]] std::int64_t key(JobId job);
-  /// Of a running timed job.
+  /// Work that a running timed job has done since its last start.
   [[nodiscard]] WorkDone work_done(const JobRun& run) const {
     return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
   }
-  /// What a policy sees; `for_key` leaves out what SchedulingPolicy::key must not look at.
+  /// The job as a policy sees it; `for_key` leaves out what SchedulingPolicy::key must not depend on.
   [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.
   [[nodiscard]] static Time promised(const JobRun& run, Time now);
-  /// Credits it.
+  /// Credits the service that promised() returns.
   static void settle(JobRun& run, Time now);
-  /// True if the key of `other` stays above that of `job` whatever happens while `job` holds a GPU that both want: the
-  /// other one can't get beyond the two iterations in flight.
+  /// True if the key of `other` stays above that of `job` as long as `job` keeps a GPU that both want. Meanwhile
+  /// `other` can't get beyond its two iterations in flight.
   [[nodiscard]] bool stays_behind(JobId other, JobId job);
-  /// The tasks of a running chain that have ended: their number and compute time on each GPU.
+  /// The tasks of a running chain that have ended: their number, and their compute time on each GPU.
   struct Links {
     int tasks = 0;
     Time duration;

@@ -1,6 +1,6 @@
 #pragma once
-// The one exception for bad input: it carries every complaint that was found, each with its place. Thrown by readers,
-// builders and policy checks; caught once, in cli/.
+// InputError is the one exception for bad input. It carries every complaint that was found, each with its place.
+// Readers, builders and policy checks throw it; cli/ catches it, in one place.
 
 #include <stdexcept>
 #include <string>
@@ -15,12 +15,14 @@ struct Complaint {
   int column = 0;             ///< 1-based; 0 if unknown
   std::string key{};          ///< dotted path such as `cluster.servers`, or empty
   std::string reason{};       ///< what was expected and what was found
-  std::string hint{};         ///< nearest valid name or what would be right, or empty
+  std::string hint{};         ///< what would be right, such as the nearest valid name, or empty
   std::string source_line{};  ///< the text of that line, or empty
 
+  /// The text for the user, without a newline at its end.
   [[nodiscard]] std::string format() const;
 };
 
+/// Bad input; its what() joins all complaints.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::vector<Complaint> complaints);
@@ -33,7 +35,7 @@ class InputError : public std::runtime_error {
   std::vector<Complaint> complaints_;
 };
 
-/// The candidate nearest to `word` by edit distance, or an empty string if none is near enough to be meant.
+/// The candidate nearest to `word` by edit distance; an empty string if none is near enough for a suggestion.
 std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace contend

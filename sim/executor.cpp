@@ -48,7 +48,7 @@ void Executor::open(JobId job, Slot slot, bool first) {
   }
   const Slot other = slot ^ 1;
   for (std::size_t i = 0; !first && i < plan.ops.size(); ++i) {
-    // What the iteration before has already done counts towards this one.
+    // Operations of the iteration before that have already ended count towards this one.
     const OpId op{i};
     for (const OpId after : plan.ops[i].successors[1]) {
       if (!plan.ops[i].per_rank) {
@@ -142,7 +142,7 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   return traffic;
 }
 
-// Inside one server communication is free, unless the network says otherwise; with itself a GPU never talks.
+// Communication inside one server is free unless the network carries it. A GPU never communicates with itself.
 bool Executor::is_carried(const Traffic& traffic) const {
   if (!traffic.servers.empty()) return true;
   if (!state_.network->carries_inside_servers()) return false;

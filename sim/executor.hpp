@@ -1,8 +1,8 @@
 #pragma once
-// Executes iteration graphs: tasks on cells, messages by way of the courier.
+// The executor runs iteration graphs: it gives tasks to cells and messages to the courier.
 //
-// An operation starts when all that it waits for has ended. Two iterations of a job may be in flight: an operation of
-// the next one starts as soon as its own dependencies (lag 0 and 1) allow it.
+// An operation becomes ready when all its predecessors have ended. Two iterations of a job may be in flight: an
+// operation of the next iteration becomes ready as soon as its own dependencies (lag 0 and 1) allow it.
 
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
@@ -14,16 +14,17 @@ namespace contend {
 
 class Executor {
  public:
-  /// `on_finished` is called when the last iteration of a job has ended.
+  /// Calls `on_finished` when the last iteration of a job has ended.
   Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished);
 
   /// Opens the first iterations of a job that has just been seated.
   void begin(JobId job);
 
+  /// Ends the task that the cell runs.
   void on_task_end(CellId cell);
   /// Ends the transfers that are due now.
   void end_transfers();
-  /// Every touched idle cell takes the ready task with the smallest key.
+  /// Starts on every touched idle cell the ready task of the job with the smallest key.
   void dispatch();
 
  private:

@@ -1,25 +1,25 @@
 #pragma once
-// The event fingerprint: a 64-bit hash over every word that is added, in order. Two runs with equal fingerprints went
-// through the same events; a test keeps the fingerprint of a scenario and notices the first event that changes.
-// It guards against accidents, not against an adversary.
+// The event fingerprint is a 64-bit hash over every word that is added, in order. Runs that execute the same events
+// have equal fingerprints, so a test that keeps the fingerprint of a scenario notices any event that changes. The hash
+// guards against accidents, not against an adversary.
 
 #include <cstdint>
 
 namespace contend {
 
-/// One widening multiplication a word, whose two halves are folded together (the step of wyhash, Wang Yi 2019). The
-/// fold is what makes it strong enough: with a multiplication modulo 2^64 the top bit of one word can be cancelled by
-/// a single other bit of the next. Integer arithmetic only, so the value is the same on every platform.
+/// Hashes words by one widening multiplication each, whose two halves are folded together (the step of wyhash, Wang Yi
+/// 2019). The fold is necessary: with a multiplication modulo 2^64, one bit of the next word can cancel the top bit of
+/// a word. It uses integer arithmetic only, so the value is the same on every platform.
 class Fingerprint {
  public:
   constexpr void add(std::uint64_t word) {
     const Wide product = static_cast<Wide>(state_ ^ word) * kMultiplier;
-    // The added constant moves the state on from zero, where a word of zero would otherwise leave no trace.
+    // The added constant moves the state away from zero, where a word of zero would leave it unchanged.
     state_ = (static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product)) + kIncrement;
   }
 
-  /// The hash of what was added so far; adding may go on. The last word has passed only one multiplication, so the
-  /// finalizer of MurmurHash3 (Appleby, fmix64) spreads it over every bit.
+  /// The hash of the words added so far; more may be added afterwards. The last word has passed only one
+  /// multiplication, so the finalizer of MurmurHash3 (Appleby, fmix64) spreads it over every bit.
   [[nodiscard]] constexpr std::uint64_t value() const {
     std::uint64_t h = state_;
     h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
@@ -30,7 +30,7 @@ class Fingerprint {
  private:
   __extension__ using Wide = unsigned __int128;  // g++ and clang both have it, neither calls it ISO C++
 
-  // The golden ratio and the fraction of sqrt(2) in 64 bits: odd and without pattern is all that is asked of them.
+  // The fractions of the golden ratio and of sqrt(2) in 64 bits. Any odd numbers without a pattern would do.
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15ULL;
   static constexpr std::uint64_t kIncrement = 0x6a09e667f3bcc909ULL;
 

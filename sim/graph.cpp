@@ -117,7 +117,7 @@ void IterationGraph::validate() const {
     if (op.role.index() >= roles_.size()) bad_graph("operation `" + op.name + "` has no role");
     if (op.duration < Time{} || op.bytes < Bytes{}) bad_graph("operation `" + op.name + "` has a negative size");
     if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
-      bad_graph("operation `" + op.name + "` can't be in its channel");
+      bad_graph("operation `" + op.name + "` can't use its channel: only a collective can, and the channel must exist");
     }
     if (op.kind == OpKind::message) {
       if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
@@ -128,8 +128,9 @@ void IterationGraph::validate() const {
   }
   std::vector<int> predecessors(ops_.size(), 0);
   for (const Dependency& d : dependencies_) {
-    if (d.before.index() >= ops_.size() || d.after.index() >= ops_.size()) bad_graph("a dependency names no operation");
-    if (d.lag != 0 && d.lag != 1) bad_graph("a lag is 0 or 1");
+    if (d.before.index() >= ops_.size() || d.after.index() >= ops_.size())
+      bad_graph("a dependency names an operation that does not exist");
+    if (d.lag != 0 && d.lag != 1) bad_graph("the lag of a dependency must be 0 or 1");
     const Op& before = ops_[d.before.index()];
     const Op& after = ops_[d.after.index()];
     if (per_rank(before) && per_rank(after) && roles_[before.role.index()].ranks != roles_[after.role.index()].ranks) {
@@ -137,7 +138,7 @@ void IterationGraph::validate() const {
     }
     if (d.lag == 0) ++predecessors[d.after.index()];
   }
-  // Kahn's algorithm: an operation that is never freed lies on or behind a cycle.
+  // Kahn's algorithm: an operation whose predecessors never all end lies on or behind a cycle.
   std::vector<std::vector<OpId>> successors(ops_.size());
   for (const Dependency& d : dependencies_) {
     if (d.lag == 0) successors[d.before.index()].push_back(d.after);

@@ -1,9 +1,10 @@
 #pragma once
-// The iteration graph: what a training job repeats. Operations are compute on a rank, a collective over a group of
-// ranks, or point-to-point messages, with the dependencies between them; studies are passes that build or rewrite it.
+// An iteration graph describes the work that a training job repeats: its operations and the dependencies between them.
+// An operation is compute on each rank, a collective over a group of ranks, or point-to-point messages. Studies are
+// passes that build or rewrite such graphs.
 //
 // The graph is stored folded. A role is a set of ranks that do the same (the workers of a data-parallel job, one stage
-// of a pipeline): a compute operation stands for one task on every rank of its role, so a graph of 2048 workers has as
+// of a pipeline). One compute operation represents a task on every rank of its role, so a graph of 2048 workers has as
 // many operations as one of two. A graph in which every rank differs has roles of one rank each.
 
 #include "sim/ids.hpp"
@@ -21,7 +22,8 @@ using RoleId = Id<struct RoleTag>;
 using ChannelId = Id<struct ChannelTag>;
 
 enum class OpKind : std::uint8_t { compute, collective, message };
-/// `exchange`: every rank swaps its tensor with one other (rank i with i + n/2, where n is odd one has no partner).
+/// The collective operations. In `exchange` every rank swaps its tensor with one other: of n ranks, rank i with rank
+/// i + n/2. If n is odd, one rank has no partner.
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,
@@ -33,12 +35,12 @@ enum class CollectiveKind : std::uint8_t {
 };
 inline constexpr std::size_t kCollectiveKinds = 7;
 
-/// Which ranks of a role take part together. Beyond `all` the collective is several at once, one a group.
+/// The groups of ranks among which a collective runs; each group runs a collective of its own.
 enum class CollectiveScope : std::uint8_t {
-  all,
-  server,   ///< the ranks on each server
-  leaders,  ///< one rank of every server
-  peers,    ///< the ranks with the same place on their servers: as many groups as a server has ranks
+  all,      ///< one group of all ranks of the role
+  server,   ///< a group for each server: the ranks on it
+  leaders,  ///< one group of one rank of every server
+  peers,    ///< a group for each place on a server: the ranks with that place on their servers
 };
 inline constexpr std::size_t kCollectiveScopes = 4;
 
@@ -49,19 +51,19 @@ struct Role {
 };
 
 /// A queue of a job in front of the network, like a stream of a communication library or the scheduler of ByteScheduler
-/// (SOSP 2019). Collectives that are ready wait in it by iteration, priority and id. The first is committed as long as
-/// fewer than `messages` are, or the bytes committed are less than `window` (a credit, which the last one may
-/// overdraw); what is committed enters the network in that order, at most `messages` at a time, whatever becomes ready
-/// meanwhile.
+/// (SOSP 2019). Ready collectives wait in it ordered by iteration, priority and id. The first one is committed while
+/// fewer than `messages` are committed or the committed bytes are below `window` (a credit that the last one may
+/// overdraw). Committed collectives enter the network in the order of committing, at most `messages` at a time, even if
+/// one of higher priority becomes ready meanwhile.
 struct Channel {
   std::string name;
-  int messages = 1;         ///< >= 1; in the network at once
-  Bytes window = Bytes{1};  ///< >= 1
+  int messages = 1;         ///< most collectives in the network at once, >= 1
+  Bytes window = Bytes{1};  ///< credit in bytes, >= 1
 };
 
-/// One operation of an iteration.
-/// compute: `duration` on each rank of `role`. collective: `bytes` (the size of the full tensor on one rank) over
-/// the ranks of `role` in `scope`. message: `bytes` from rank i of `role` to rank i of `peer`, for every i.
+/// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
+/// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. A message sends `bytes`
+/// from rank i of `role` to rank i of `peer`, for every i.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -71,18 +73,19 @@ struct Op {
   Bytes bytes;                                             ///< collective and message
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
-  ChannelId channel;                                       ///< collective only; none: straight into the network
+  ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
 };
 
-/// `after` starts only when `before` has ended: in the same iteration (lag 0) or the one before (lag 1). Between two
-/// per-rank operations rank i waits for rank i; a collective waits for, and releases, all ranks of its role.
+/// `after` starts only when `before` has ended, in the same iteration (lag 0) or the one before (lag 1). If both are
+/// per-rank operations, rank i waits for rank i. A collective waits for all ranks of its role, and they wait for it.
 struct Dependency {
   OpId before;
   OpId after;
   int lag = 0;
 };
 
+/// A graph under construction or finished. The add functions check nothing; validate() checks the whole graph.
 class IterationGraph {
  public:
   RoleId add_role(std::string name, int ranks);
@@ -91,6 +94,7 @@ class IterationGraph {
                       CollectiveScope scope = CollectiveScope::all);
   OpId add_message(std::string name, RoleId from, RoleId to, Bytes bytes);
   ChannelId add_channel(std::string name, int messages, Bytes window);
+  /// Makes a collective go through the channel, with this priority.
   void put_into(ChannelId channel, OpId op, std::int32_t priority);
   void add_dependency(OpId before, OpId after, int lag = 0);
 
@@ -98,8 +102,8 @@ class IterationGraph {
   [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<Dependency>& dependencies() const { return dependencies_; }
-  /// The same graph with this many ranks in every role. All ranks of a role do the same, so that two of them stand for
-  /// any number wherever the network does not tell them apart.
+  /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
+  /// number unless the network tells them apart.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
   /// Compute time of one iteration on one rank of `role`.
@@ -109,7 +113,7 @@ class IterationGraph {
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
   /// per-rank operations of roles of different size, a negative duration or size, a lag other than 0 or 1, a channel
-  /// without room, something else than a collective in a channel.
+  /// without room, or an operation in a channel that is not a collective.
   void validate() const;
 
  private:
@@ -119,11 +123,11 @@ class IterationGraph {
   std::vector<Dependency> dependencies_;
 };
 
-/// Builds a graph from a line per item, for tests and experiments; times in ns, sizes in bytes:
+/// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
-///   channel stream 1 5000 | put grads stream 3  (messages and window of a channel; an operation and its priority)
-/// Items are separated by `|` or a newline. Throws InputError with the item that can't be read.
+///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
+/// Items are separated by `|` or a newline. Throws InputError that quotes the item that can't be read.
 IterationGraph graph_from_text(std::string_view text);
 
 }  // namespace contend

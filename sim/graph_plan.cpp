@@ -35,8 +35,8 @@ Plan::Plan(const IterationGraph& graph)
 
 void Plan::find_chains() {
   if (!foldable) return;
-  // Only where the operations of an iteration are totally ordered, and an iteration begins when the one before has
-  // ended, is it certain that a rank has nothing else to do between two of them.
+  // A rank is certain to have nothing else to do between two operations only if the operations of an iteration are
+  // totally ordered and an iteration begins when the one before has ended.
   std::vector<std::int32_t> waits_for(ops.size(), 0);
   for (const PlannedOp& op : ops) {
     for (const OpId after : op.successors[0]) ++waits_for[after.index()];
@@ -46,7 +46,7 @@ void Plan::find_chains() {
     if (waits_for[i] == 0) ready.emplace_back(i);
   }
   while (order.size() < ops.size()) {
-    if (ready.size() > 1) return;  // two at once
+    if (ready.size() > 1) return;  // not totally ordered
     order.push_back(ready.front());
     ready.clear();
     for (const OpId after : ops[order.back().index()].successors[0]) {
@@ -58,7 +58,7 @@ void Plan::find_chains() {
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     PlannedOp& op = ops[order[i].index()];
     const PlannedOp& after = ops[order[i + 1].index()];
-    // Where a task takes no time, somebody else may be served at the same instant.
+    // If a task takes no time, the GPU may run a task of another job at the same instant.
     if (op.op.duration == Time{} || after.op.duration == Time{}) continue;
     if (op.op.kind == OpKind::compute && after.op.kind == OpKind::compute && op.successors[0].size() == 1 &&
         op.successors[1].empty() && after.predecessor_instances[0] == 1 && after.predecessor_instances[1] == 0) {

@@ -1,5 +1,6 @@
 #pragma once
-// An iteration graph made ready for execution: successors and numbers of predecessors of every operation.
+// A plan is an iteration graph prepared for execution: it lists the successors of every operation and counts the
+// predecessors.
 
 #include "sim/graph.hpp"
 
@@ -8,7 +9,7 @@
 
 namespace contend {
 
-/// Operations are counted in instances: a per-rank operation has one on each rank of its role, a collective has one.
+/// Plan counts operations in instances: a per-rank operation has one on each rank of its role, a collective has one.
 struct Plan {
   explicit Plan(const IterationGraph& graph);
 
@@ -18,7 +19,7 @@ struct Plan {
     std::int32_t ranks = 1;                   ///< of its role
     std::vector<OpId> successors[2];          ///< by lag
     std::int32_t predecessor_instances[2]{};  ///< by lag: ends that one instance waits for
-    OpId then;  ///< compute operation of the same rank that becomes ready when this one ends, and nothing else does
+    OpId then;  ///< the compute operation of the same rank that is the only one to become ready when this one ends
   };
 
   std::vector<PlannedOp> ops;
@@ -26,11 +27,11 @@ struct Plan {
   std::vector<Channel> channels;
   std::vector<int> first_rank;  ///< of each role, in the numbering of all ranks
   int ranks = 0;
-  std::int32_t instances = 0;          ///< per iteration; a per-rank operation counts once a rank
+  std::int32_t instances = 0;          ///< per iteration
   Time compute_total;                  ///< GPU time of an iteration
   std::vector<Time> compute_per_rank;  ///< by role
-  bool communicates = false;           ///< it has a collective or a message
-  /// Ranks of the only role can't be told apart: GPUs that run them may be simulated as one.
+  bool communicates = false;           ///< true if it has a collective or a message
+  /// True if the ranks of its only role are interchangeable: the GPUs that run them may be simulated as one.
   bool foldable = false;
 
  private:

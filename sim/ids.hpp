@@ -1,5 +1,5 @@
 #pragma once
-// Strong integer ids that index flat vectors. Two kinds of id never convert into each other.
+// Ids are strongly typed indices into flat vectors. Two kinds of id never convert into each other.
 
 #include <compare>
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 namespace contend {
 
+/// An index of the kind that `Tag` names; by default none().
 template <class Tag>
 class Id {
  public:
@@ -26,7 +27,7 @@ class Id {
 
 using JobId = Id<struct JobTag>;        ///< index into the workload, in order of the job list
 using ServerId = Id<struct ServerTag>;  ///< index of a server in the cluster
-using GpuId = Id<struct GpuTag>;        ///< index of a GPU in the cluster: server by server
+using GpuId = Id<struct GpuTag>;        ///< index of a GPU in the cluster, counted server by server
 using OpId = Id<struct OpTag>;          ///< index of an operation in an iteration graph
 
 }  // namespace contend

@@ -1,4 +1,4 @@
-// Which jobs have to be looked at together: see leaper.hpp.
+// The part of the leaper that puts jobs into groups and finds the dominant and the stuck ones (see leaper.hpp).
 
 #include "sim/leaper.hpp"
 
@@ -55,7 +55,7 @@ void Leaper::find_dominant() {
       dominant_since_[j] = 0;
       continue;
     }
-    // Once dominant a job stays so until it ends, unless somebody new sits down beside it.
+    // A dominant job stays dominant until it ends, unless another job is placed on one of its GPUs.
     const bool has_new_neighbour = std::any_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell) {
       return state_.at(cell).seated > dominant_since_[j];
     });
@@ -81,7 +81,7 @@ void Leaper::consider_regrouping() {
   patience_ = changed ? kFirstPatience : std::min(2 * patience_, kLongestPatience);
   regroup();
   seen_changes_ = state_.groups_changed;
-  // Grouping costs a few steps for each seat; it may take only a small share of the whole.
+  // Grouping costs a few steps for each seat; it must take only a small share of the run time.
   std::uint64_t seats = state_.jobs.size();
   for (const Cell& cell : state_.cells) seats += cell.occupants.size() + 1;
   next_regroup_ = state_.events + seats / 2;
@@ -162,7 +162,7 @@ void Leaper::regroup() {
                                                           [this](JobId job) { return communicates(job); });
   }
 
-  // A group that is the same as before keeps what it knows.
+  // A group that is the same as before keeps its saved state.
   for (Group& group : groups_) {
     const std::uint32_t old_index = old_group_of[group.jobs.front().index()];
     if (old_index >= old_groups.size()) continue;

@@ -36,7 +36,7 @@ void Leaper::after_instant() {
         }
         if (group.anchor != job) continue;
         group.iterations_since_anchor = 0;
-        // A large group that has not recurred for long is looked at less often, so that looking stays a small share.
+        // Large groups are looked at less often, so that looks take a small share of the run time.
         if (++group.anchor_iterations % group.stride == 0) look(group);
       }
     }
@@ -58,7 +58,7 @@ void Leaper::look(Group& group) {
     const Account now = take_account(group);
     const std::int64_t periods = possible_periods(group, now);
     if (periods > 0) leap(group, now, periods);
-    // After a leap, or where none is possible now, the same state is the best guess for the next recurrence.
+    // After a leap, or if none is possible now, the same state is the most likely to recur next.
     group.account = take_account(group);
     group.looks = 0;
     group.looks_until_save = std::min(group.looks_until_save, kPatientLooks);
@@ -106,7 +106,8 @@ void Leaper::write_state(const Group& group) {
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
       network_->save_state(transfer, now_of(group), words_);
     }
-    for (const ChannelQueue& channel : run.live->channels) {  // what is committed has an order that nothing else tells
+    // The order of the committed messages is not recoverable from the rest of the state.
+    for (const ChannelQueue& channel : run.live->channels) {
       for (const ChannelQueue::Entry& entry : channel.committed) {
         words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.live->current ? 0U : 1U));
       }
@@ -163,7 +164,7 @@ Time Leaper::horizon(const Group& group) const {
   Time horizon = std::min(admission_.next_intervention(), state_.options.until);
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
   for (const JobId job : state_.running) {
-    if (state_.run(job).timed()) {  // it may have to be tried again
+    if (state_.run(job).timed()) {  // its attempt may fail, and it queues again
       horizon = std::min(horizon, state_.run(job).ends);
     } else if (state_.waiting > 0 && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
       horizon = std::min(horizon, earliest_end(job));
@@ -207,8 +208,8 @@ std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) co
       const std::int64_t drop_a = then[members[i]].*key - now_a;
       const std::int64_t drop_b = then[members[i + 1]].*key - now_b;
       if (drop_a == 0 && drop_b == 0) continue;
-      // Two jobs keep their order for sure while the range of one key in a period stays below that of the other. In
-      // period p (the observed one is p = -1) the key of a ends at now_a - p drop_a; with its range on either side:
+      // Two jobs certainly keep their order while the range of one key in a period stays below that of the other. In
+      // period p (the observed one is p = -1) the key of a ends at now_a - p drop_a; with the range on either side:
       // now_a - p drop_a + max(0, -drop_a) < now_b - p drop_b - max(0, drop_b).
       const std::int64_t gap =
           now_b - std::max<std::int64_t>(0, drop_b) - now_a - std::max<std::int64_t>(0, -drop_a) - kKeyRounding;
@@ -223,8 +224,8 @@ std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) co
 }
 
 bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int64_t periods) const {
-  // A key is linear up to a rounding, so an order that holds with some distance in the first and the last period holds
-  // in all between; here the last one, with the keys as the policies give them.
+  // A key is linear up to rounding, so an order that holds with a margin in the first and the last period holds in all
+  // periods between. This checks the last one with the keys that the policies return.
   std::vector<std::array<KeyRange, 2>> range(group.jobs.size());
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     JobView view = state_.view(group.jobs[i], true);
@@ -272,7 +273,7 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
   CONTEND_DCHECK(period > Time{}, "a recurrence takes time");
   if (!was_undisturbed(group, now)) return 0;
   const Time limit = horizon(group);
-  // The landing must lie before the horizon: what falls on one instant is decided together.
+  // The landing must lie before the horizon, because all events of one instant are decided together.
   std::int64_t periods =
       limit == Time::never() ? INT64_MAX : (limit - now.time - Time::nanoseconds(1)).ns() / period.ns();
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {

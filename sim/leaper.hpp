@@ -1,27 +1,28 @@
 #pragma once
-// Exact leaping: skips whole periods of jobs that repeat themselves, and lands on the same nanosecond.
+// The leaper skips whole periods of jobs that repeat themselves. It is exact: a leap ends in the state and at the
+// nanosecond that event-by-event execution would reach.
 //
-// Jobs are put into groups so that what happens in one group does not depend on what happens in another: jobs that
+// The leaper puts jobs into groups so that what happens in one group does not depend on any other group: jobs that
 // share a GPU, or that communicate through the same server, are in one group. Two facts keep groups small.
-//   - A job that does not communicate and has the smallest key on each of its GPUs by more than two iterations of every
-//     other job there never lets go of them: it always has its next task ready when one ends, and the others can't get
-//     further than the iteration that waits for its GPUs. It dominates; nobody there matters to it, and to the others
-//     its GPUs are simply gone until it ends.
-//   - A job that waits for nothing but such GPUs is stuck; until then it does nothing that anybody could notice.
+//   - A job dominates if it does not communicate and its key is the smallest on each of its GPUs, by more than two
+//     iterations of every other job there. It never gives up its GPUs: its next task is always ready when one ends,
+//     and the others can't get beyond the iteration that waits for those GPUs. The other jobs do not affect it, and for
+//     them its GPUs are unavailable until it ends.
+//   - A job is stuck if it waits for nothing but such GPUs. It has no effect on any other job until one is free again.
 //
-// All durations are integers, so the state of a group relative to now (what runs and for how much longer, what waits
-// for what, what every transfer has left) often recurs. If it does, and nothing outside intervenes, everything between
-// repeats as long as every comparison of keys comes out the same. The leaper then moves the group by n periods at once,
-// with n limited by
+// All durations are integers, so the state of a group relative to now (the running tasks and their time left, the
+// dependencies still pending, the remainder of every transfer) often recurs. If it recurs and nothing outside
+// intervenes, the group repeats itself as long as every comparison of keys has the same result. The leaper then moves
+// the group by n periods at once, where n is limited by
 //   - the next event from outside: an arrival, a decision of the scheduling policy, the end of a timed job or of the
 //     run, the earliest end of a job that dominates one of the group, or, while jobs are queued, the earliest instant
 //     at which any other job could end and let one of them in;
 //   - the last iterations of each job of the group: its end is never skipped;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //
-// The state is compared in full, word by word; no hash decides. Which state it is compared with follows Brent's cycle
-// finding (BIT 20, 1980): the one saved last, after 1, 2, 4, 8, ... looks. A look is taken whenever one job of the
-// group, the anchor, completes an iteration.
+// The leaper looks at the state of a group whenever one job of the group, the anchor, completes an iteration. It
+// compares the whole state, word by word, with the one saved last. As in Brent's cycle finding (BIT 20, 1980), it saves
+// a state after 1, 2, 4, 8, ... looks.
 
 #include "sim/admission.hpp"
 #include "sim/engine_state.hpp"
@@ -37,13 +38,13 @@ class Leaper {
   Leaper(EngineState& state, const Admission& admission)
       : state_{state}, admission_{admission}, network_{state.network->leaping()} {}
 
-  /// Called when all that falls on an instant has been done.
+  /// Looks for recurrences and leaps. To be called when everything at an instant has been handled.
   void after_instant();
-  /// Until when some group is ahead of the clock.
+  /// The time of the group that is furthest ahead of the clock; 0 if none has leapt.
   [[nodiscard]] Time latest_landing() const;
 
  private:
-  /// What a job has accumulated, on each of its cells and as a whole.
+  /// The totals of a job, as a whole and on each of its cells.
   struct JobAccount {
     std::int64_t completed = 0;
     std::int64_t key = 0, communication_key = 0;
@@ -53,7 +54,7 @@ class Leaper {
     std::vector<Time> remaining_compute;
   };
 
-  /// Everything a group had accumulated when its state was saved.
+  /// The totals of a group when its state was saved.
   struct Account {
     Time time;
     std::vector<JobAccount> jobs;
@@ -67,17 +68,17 @@ class Leaper {
     std::vector<ServerId> servers;     // that carry traffic of these jobs only
     std::vector<std::uint64_t> seats;  // which cells the jobs sit on, and since when these exist
     std::vector<JobId> dominators;     // jobs of other groups whose end sets one of these free
-    bool earthbound = false;           // communicates over a network that can't be leapt over
+    bool earthbound = false;           // it communicates over a network that can't be leapt over
     JobId anchor = JobId::none();
     int iterations_since_anchor = 0;
     std::vector<std::uint64_t> saved;  // relative state
     Account account;                   // at that time
     int looks = 0, looks_until_save = 1;
-    std::int64_t anchor_iterations = 0, stride = 1;  // a look is taken every so many iterations of the anchor
+    std::int64_t anchor_iterations = 0, stride = 1;  // a look is taken every `stride` iterations of the anchor
     Time ahead_until;                                // where the last leap landed
   };
 
-  // leap_groups.cpp: who depends on whom
+  // leap_groups.cpp: which jobs depend on each other
   void consider_regrouping();
   void regroup();
   void find_dominant();
@@ -94,15 +95,15 @@ class Leaper {
   /// The clock of the group: a group that has leapt is ahead of the others.
   [[nodiscard]] Time now_of(const Group& group) const { return std::max(state_.clock, group.ahead_until); }
   [[nodiscard]] Account take_account(const Group& group) const;
-  /// True if all that was done on the cells and servers of the group since the account was taken was its own work. A
-  /// job that was stuck before and is stuck again may have done something between.
+  /// True if its own jobs did all the work on the cells and servers of the group since the account was taken. A job
+  /// that was stuck then and is stuck now may have worked in between.
   [[nodiscard]] bool was_undisturbed(const Group& group, const Account& now) const;
   [[nodiscard]] Time horizon(const Group& group) const;
   [[nodiscard]] Time earliest_end(JobId job) const;
   struct KeyRange {
     std::int64_t before, after;  // key at the start and end of a period
   };
-  /// Calls `visit` with the members of each set of jobs whose keys are compared: those on a GPU, those on a server.
+  /// Calls `visit` with each set of jobs whose keys are compared: the jobs on one GPU or those on one server.
   template <class Visit>
   void for_each_rivalry(const Group& group, const Visit& visit) const;
   [[nodiscard]] std::int64_t periods_in_order(const Group& group, const Account& now) const;
@@ -112,13 +113,13 @@ class Leaper {
 
   EngineState& state_;
   const Admission& admission_;
-  LeapableNetwork* const network_;  // null: groups that communicate stay event by event
+  LeapableNetwork* const network_;  // null: groups that communicate are executed event by event
   std::vector<Group> groups_;
   std::vector<std::uint32_t> group_of_;        // by job; kNoGroup
   std::vector<std::uint64_t> dominant_since_;  // by job: EngineState::groups_changed; 0 if it is not
   std::vector<std::uint8_t> stuck_;            // by job
   std::uint64_t seen_changes_ = UINT64_MAX;
-  std::uint64_t next_regroup_ = 0;    // number of events
+  std::uint64_t next_regroup_ = 0;    // as a number of events
   std::uint64_t patience_ = 0;        // events between two regroupings while nothing changes
   std::vector<std::uint64_t> words_;  // scratch
 };

@@ -1,15 +1,15 @@
 #pragma once
-// The order of things that happen at the same nanosecond. Without it the outcome of a tie would depend on which
-// event happened to be scheduled first, which is an accident of the code and not of the cluster.
+// Phases order the events of the same nanosecond. Without them the outcome of a tie would depend on which event was
+// scheduled first, which is an accident of the code and not of the cluster.
 
 #include <cstdint>
 
 namespace contend {
 
-/// Events of one instant run phase by phase in this order, and inside a phase in the order of their scheduling.
+/// The events of one instant run phase by phase in this order, and within a phase in the order of their scheduling.
 enum class Phase : std::uint8_t {
-  completions,  ///< tasks, transfers and jobs end: what they held is free for everything below
-  failures,     ///< servers, GPUs and links fail or come back; what ended at this very instant has escaped
+  completions,  ///< tasks, transfers and jobs end; what they held is free for the phases below
+  failures,     ///< servers, GPUs and links fail or come back; work that ended at this instant is not affected
   arrivals,     ///< jobs are submitted
   scheduling,   ///< one pass of the scheduler, which sees all that ended, failed or arrived at this instant
   metrics,      ///< samples of a state that no longer changes at this instant

@@ -55,14 +55,14 @@ double portable_exp(double x) {
   return std::ldexp(1 + r * expm1_ratio_near_zero(r), static_cast<int>(k));
 }
 
-/// log(1 + t) / t for t > -1, 1 at 0: without cancellation where t is small.
+/// log(1 + t) / t for t > -1, and 1 at 0, without cancellation if t is small.
 double log1p_ratio(double t) {
   if (std::abs(t) > 0.3) return portable_log(1 + t) / t;
   const double s = t / (2 + t);
   return 2 / (2 + t) * atanh_ratio(s);
 }
 
-/// (e^t - 1) / t, 1 at 0.
+/// (e^t - 1) / t, and 1 at 0.
 double expm1_ratio(double t) {
   return std::abs(t) > 0.35 ? (portable_exp(t) - 1) / t : expm1_ratio_near_zero(t);
 }
@@ -84,7 +84,7 @@ std::uint64_t hash_name(std::string_view name) {
   return h ^ (h >> 31);
 }
 
-/// The hat of the Zipf distribution, h(x) = x^-s, and its integral H with H(1) = 0, in a form that holds through s = 1:
+/// The hat of the Zipf distribution, h(x) = x^-s, and its integral H with H(1) = 0, in a form that also holds at s = 1:
 /// H(x) = (x^(1-s) - 1) / (1-s) = log(x) (e^t - 1)/t with t = (1-s) log(x).
 class ZipfHat {
  public:
@@ -184,7 +184,7 @@ std::int64_t RandomStream::zipf(std::int64_t n, double s) {
   // Area under the hat from its left end, where k = 1 keeps its own probability of 1 exactly, to n + 1/2.
   const double area_low = hat.integral(1.5) - 1;
   const double area_high = hat.integral(last + 0.5);
-  // Closer than this to k, x is accepted without a look at the hat.
+  // If x is closer than this to k, it is accepted without evaluating the hat.
   const double sure = 2 - hat.inverse_integral(hat.integral(2.5) - hat.density(2));
   for (;;) {
     const double area = area_high + uniform() * (area_low - area_high);
@@ -220,7 +220,7 @@ WeightedChoice::WeightedChoice(std::span<const double> weights) {
 }
 
 std::size_t WeightedChoice::draw(RandomStream& stream) const {
-  // u < 1, but the product may round up to the sum itself; the last alternative that has a weight takes it then.
+  // u < 1, but the product may round up to the sum itself; then the last alternative with a weight > 0 is chosen.
   const double point = stream.uniform() * cumulative_.back();
   const auto chosen = std::min(std::upper_bound(cumulative_.begin(), cumulative_.end(), point),
                                std::lower_bound(cumulative_.begin(), cumulative_.end(), cumulative_.back()));

@@ -1,11 +1,11 @@
 #pragma once
-// Random streams that give the same bits on every machine. A number is a pure function of (seed, name of the stream,
-// position), so a policy that draws more of its own numbers shifts nobody else's, and streams need no order of
-// creation. The distributions use + - * / sqrt and logarithms and exponentials of our own (random.cpp): those of a C
-// library change in the last bit between versions, and glibc picks another variant by the processor it finds.
+// Random streams give the same bits on every machine. A number is a pure function of (seed, name of the stream,
+// position). A part that draws more numbers therefore does not shift those of another, and the order in which streams
+// are created does not matter. The distributions use + - * / sqrt and the project's own logarithm and exponential
+// (random_stream.cpp), because those of C libraries differ in the last bit between versions and processors.
 //
 // Source of the generator: Philox4x32-10, Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-// SC'11; it passes BigCrush. Parameters out of the stated range are broken invariants: readers of input check them.
+// SC'11; it passes BigCrush. Parameters outside the stated ranges are broken invariants: readers of input check them.
 
 #include <array>
 #include <cstddef>
@@ -20,35 +20,36 @@ namespace contend {
 /// The bare generator: encrypts a counter of 128 bits with a key of 64 bits; words in little-endian order.
 std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-/// A named sequence of random numbers. Key: the seed; counter: a hash of the name (64 bits) and the position. Streams
-/// of different seeds or names therefore share no block of the cipher. Period 2^65 words. A copy repeats the original.
+/// A named sequence of random numbers. The seed is the key of the cipher; a 64-bit hash of the name and the position
+/// are its counter. Streams of different seeds or name hashes therefore share no block. The period is 2^65 words. A
+/// copy repeats the original.
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
 
-  /// Uniform over all words of 64 bits.
+  /// Uniform over all 64-bit words.
   std::uint64_t next();
   /// Uniform over the 2^53 multiples of 2^-53 in [0, 1).
   double uniform();
-  /// Uniform in [lo, hi), lo <= hi and both finite; rounding may return hi where the two are a few ulps apart.
+  /// Uniform in [lo, hi), lo <= hi and both finite; rounding may return hi if the two are a few ulps apart.
   double uniform(double lo, double hi);
-  /// Uniform over the whole numbers lo..hi, both included, lo <= hi. Exactly: Lemire, "Fast random integer generation
+  /// Exactly uniform over the integers lo..hi, both included, lo <= hi. Source: Lemire, "Fast random integer generation
   /// in an interval", ACM TOMACS 29 (2019), algorithm 5.
   std::int64_t uniform_integer(std::int64_t lo, std::int64_t hi);
-  /// Exponential in [0, 36.8 mean], in the unit of `mean` >= 0. By inversion.
+  /// Exponential by inversion, in [0, 36.8 mean] and in the unit of `mean` >= 0.
   double exponential(double mean);
   /// Normal; sd >= 0. Polar method: Marsaglia and Bray, SIAM Review 6 (1964); the second number of a pair is dropped,
   /// so that a stream has no memory but its position.
   double normal(double mean, double sd);
   /// exp of a normal with mean `mu` and standard deviation `sigma` >= 0; the median is exp(mu).
   double lognormal(double mu, double sigma);
-  /// Weibull in [0, inf), in the unit of `scale` >= 0; shape > 0, where below 1 the failure rate falls. By inversion.
+  /// Weibull by inversion, in [0, inf) and in the unit of `scale` >= 0; shape > 0 (below 1 the failure rate falls).
   double weibull(double shape, double scale);
-  /// k in 1..n with probability proportional to k^-s; 1 <= n <= 2^53, s >= 0 (0 is uniform). Takes constant time by
+  /// k in 1..n with probability proportional to k^-s; 1 <= n <= 2^53, s >= 0 (0 is uniform). Constant time by
   /// rejection-inversion: Hoermann and Derflinger, ACM TOMACS 6 (1996), section 4.
   std::int64_t zipf(std::int64_t n, double s);
 
-  /// All orders equally likely (Fisher and Yates, from the back).
+  /// Permutes the items; all orders are equally likely (Fisher and Yates, from the back).
   template <class T>
   void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) {
@@ -62,15 +63,15 @@ class RandomStream {
   std::uint64_t name_hash_;
   std::uint64_t block_ = 0;               // blocks used up
   std::array<std::uint64_t, 2> words_{};  // of the last block
-  std::size_t used_ = 2;                  // of these words
+  std::size_t used_ = 2;                  // number of these words already returned
 };
 
-/// The distribution of measured values. The inverse of its distribution function goes in straight lines through the
-/// sorted samples, at the probabilities 0, 1/(n-1), ..., 1 (definition 7 of Hyndman and Fan, The American Statistician
-/// 50, 1996), so it lies between the smallest and the largest sample. One sample is a constant.
+/// The distribution of measured values. Its quantile function interpolates linearly between the sorted samples, at the
+/// probabilities 0, 1/(n-1), ..., 1 (definition 7 of Hyndman and Fan, The American Statistician 50, 1996), so it lies
+/// between the smallest and the largest sample. With one sample it is a constant.
 class Empirical {
  public:
-  /// At least one sample, all finite, in any order and unit.
+  /// Takes at least one sample, all finite, in any order and unit.
   explicit Empirical(std::vector<double> samples);
   /// The value below which a share `p` of the distribution lies, 0 <= p <= 1, in the unit of the samples.
   [[nodiscard]] double quantile(double p) const;
@@ -80,12 +81,13 @@ class Empirical {
   std::vector<double> sorted_;
 };
 
-/// A choice among n alternatives in proportion to their weights; O(log n) a draw, one number of the stream.
+/// A random choice among n alternatives in proportion to their weights. A draw takes O(log n) and one number of the
+/// stream.
 class WeightedChoice {
  public:
-  /// At least one weight, none negative or infinite, not all 0; the sum need not be 1.
+  /// Takes at least one weight, none negative or infinite, not all 0; the sum need not be 1.
   explicit WeightedChoice(std::span<const double> weights);
-  /// Index of the alternative; one of weight 0 is never chosen.
+  /// Index of the chosen alternative; one of weight 0 is never chosen.
   std::size_t draw(RandomStream& stream) const;
 
  private:

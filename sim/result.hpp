@@ -1,5 +1,5 @@
 #pragma once
-// What a run leaves behind: plain data, typed columns per job, GPU, link and run.
+// RunResult holds the results of a run as plain data: rows per job, GPU and link, and the totals of the run.
 
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
@@ -11,6 +11,7 @@
 
 namespace contend {
 
+/// The results of one job.
 struct JobResult {
   JobId id;
   std::string name;
@@ -19,12 +20,12 @@ struct JobResult {
   std::string reason;  ///< why it failed, else empty
   int gpus = 0;
   int servers = 0;              ///< servers spanned at the last start; 0 if it never started
-  std::int64_t iterations = 0;  ///< asked for
+  std::int64_t iterations = 0;  ///< to be done
   std::int64_t iterations_done = 0;
   int preemptions = 0;
-  JobOutcome outcome = JobOutcome::completed;  ///< how its last attempt ends, by the job list
-  int attempts = 0;                            ///< begun
-  std::string vc, user;                        ///< empty: none, not known
+  JobOutcome outcome = JobOutcome::completed;  ///< of its last attempt, as the job list says
+  int attempts = 0;                            ///< attempts begun
+  std::string vc, user;                        ///< empty: no virtual cluster, user not known
   Time submit;
   Time start = Time::never();   ///< first start; never() if it did not start
   Time finish = Time::never();  ///< never() if it did not finish
@@ -35,7 +36,7 @@ struct JobResult {
   Time waited;                  ///< time in the queue, over all waits
   Time overhead;                ///< part of `held` spent on restarts and checkpoints (timed jobs)
   Time lost;                    ///< part of `held` whose work preemptions undid (timed jobs)
-  Time contended;               ///< part of `communication` in which another transfer slowed it (k >= 2)
+  Time contended;               ///< part of `communication` in which another transfer slowed it
 
   /// Completion time: finish - submit. Only for finished jobs.
   [[nodiscard]] Time jct() const { return finish - submit; }
@@ -43,6 +44,7 @@ struct JobResult {
   [[nodiscard]] Time queueing() const { return start - submit; }
 };
 
+/// The results of one GPU.
 struct GpuResult {
   GpuId id;
   ServerId server;
@@ -50,7 +52,7 @@ struct GpuResult {
   std::int64_t jobs = 0;  ///< jobs that were placed on it
 };
 
-/// One network interface of a server.
+/// The results of one network interface of a server.
 struct LinkResult {
   std::string name;  ///< e.g. `server3/nic`
   ServerId server;
@@ -60,9 +62,9 @@ struct LinkResult {
   Bytes bytes;  ///< sum of message sizes of the transfers that used it
 };
 
-/// One direction of a link of the fabric, where the network model knows links (fidelity `flow`).
+/// The results of one direction of a link of the fabric, if the network model knows links (fidelity `flow`).
 struct FabricLinkResult {
-  /// What a job sent over it.
+  /// The bytes that a job sent over it.
   struct User {
     JobId job;
     double bytes = 0;
@@ -70,24 +72,26 @@ struct FabricLinkResult {
   std::string name;         ///< e.g. `leaf0->spine1`
   double bandwidth = 0;     ///< bytes per second
   double bytes = 0;         ///< carried
-  double utilisation = 0;   ///< bytes over what it could have carried from the start of the run to its end, 0..1
-  Time busy;                ///< time with at least one flow that moves
-  std::vector<User> users;  ///< the largest first, then by id
+  double utilisation = 0;   ///< bytes over its capacity from the start of the run to its end, 0..1
+  Time busy;                ///< time with at least one flow of positive rate
+  std::vector<User> users;  ///< by falling bytes, then by id
 };
 
-/// What a link carried in one interval of the run.
+/// The utilisation of a link in one interval of the run.
 struct LinkSample {
   std::size_t link = 0;  ///< index into NetworkReport::links
   Time start;
-  double utilisation = 0;  ///< bytes over what it could have carried, 0..1
+  double utilisation = 0;  ///< bytes over its capacity in the interval, 0..1
 };
 
+/// The results of the links of the fabric; empty if the network model does not know links.
 struct NetworkReport {
   std::vector<FabricLinkResult> links;
   Time interval;                    ///< length of a sample; 0: none were taken
   std::vector<LinkSample> samples;  ///< by link, then start; intervals without traffic are left out
 };
 
+/// Everything a run returns.
 struct RunResult {
   std::vector<JobResult> jobs;
   std::vector<GpuResult> gpus;
@@ -95,20 +99,23 @@ struct RunResult {
   NetworkReport fabric;
   Time end;                        ///< time of the last event: the makespan if the first job arrives at 0
   std::uint64_t events = 0;        ///< events executed one by one
-  std::uint64_t leapt_events = 0;  ///< events that were not: the rest of what event by event takes
+  std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
   std::uint64_t fingerprint = 0;  ///< hash over every event that was executed, in order
   std::uint64_t digest = 0;       ///< hash over jobs, gpus and links: the same with and without leaping
   bool interrupted = false;       ///< stopped by the user or by `until` before all jobs ended
 };
 
-/// The figures that tables and comparisons show, over the finished jobs of one run. Times in seconds.
+/// The figures of one run that tables and comparisons show. Times are in seconds and over the finished jobs; NaN if
+/// there are none.
 struct Summary {
   std::size_t jobs = 0, finished = 0, failed = 0, unfinished = 0;
   double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, max_jct_s = 0;  ///< percentiles interpolate linearly
   double makespan_s = 0;                                                 ///< last finish - first submit
   double avg_queueing_s = 0;
-  double gpu_utilisation = 0;      ///< busy GPU time over GPUs x makespan, 0..1
+  /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
+  /// run.
+  double gpu_utilisation = 0;
   double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
   double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1
 };

@@ -1,5 +1,6 @@
 #pragma once
-// The port of the scheduling policies: which queued jobs start, and which running ones give way.
+// SchedulingPolicy is the port of the scheduling policies: they decide which queued jobs start and which running ones
+// are preempted.
 
 #include "sim/cluster_view.hpp"
 #include "sim/ids.hpp"
@@ -11,19 +12,19 @@
 
 namespace contend {
 
-/// Why a job that was considered does not start now.
+/// The reason why a job that a policy considered does not start now.
 enum class Why : std::uint8_t {
   no_gpus,    ///< fewer GPUs are free than it needs
   no_place,   ///< the placement policy has no place for it
-  quota,      ///< its virtual cluster, or its share, is used up
-  behind,     ///< it may not pass `by`, which waits in front of it
+  quota,      ///< the quota of its virtual cluster, or its fair share, is used up
+  behind,     ///< it may not overtake `by`, which waits in front of it
   reserved,   ///< it would delay the reservation of `by`
-  outranked,  ///< `by` runs and is not to be pushed out
+  outranked,  ///< `by` runs and may not be preempted for it
   throttled,  ///< a rule of the policy on rates or times holds it back
 };
 [[nodiscard]] const char* to_string(Why why);
 
-/// Listens to what is decided about jobs, e.g. to explain why one waited. It changes nothing.
+/// Receives every decision about jobs, e.g. to explain why one waited. It changes nothing.
 class DecisionObserver {
  public:
   virtual ~DecisionObserver() = default;
@@ -31,55 +32,56 @@ class DecisionObserver {
   virtual void queued(Time now, JobId job) = 0;
   virtual void started(Time now, JobId job, std::span<const GpuId> gpus) = 0;
   virtual void preempted(Time now, JobId job, JobId by) = 0;
-  /// The job left its GPUs; it is done, or an attempt failed and it will be back.
+  /// The job left its GPUs: it is done, or an attempt failed and it will queue again.
   virtual void ended(Time now, JobId job, bool is_done) = 0;
   /// The cluster can never run the job.
   virtual void rejected(Time now, JobId job, std::string_view reason) = 0;
-  /// In the pass at this instant the policy considered the job and left it waiting. Only the last word in a pass
-  /// counts.
+  /// The policy considered the job in the pass at this instant and left it waiting. Of several calls in a pass only the
+  /// last counts.
   virtual void blocked(Time now, JobId job, Why why, JobId by) = 0;
 };
 
-/// What a policy may do in a pass. Each step is checked and carried out at once, so that the view shows its outcome; an
-/// illegal one is an error that names the policy.
+/// The actions of a scheduling policy in a pass. The engine checks and carries out each one at once, so that the view
+/// shows its outcome; an illegal action throws InputError that names the policy.
 class SchedulingActions {
  public:
   virtual ~SchedulingActions() = default;
-  /// Offers a queued job to the placement policy and starts it there. False: there is no place for it now.
+  /// Offers a queued job to the placement policy and starts it on the GPUs that it chooses. Returns false if there is
+  /// no place for the job now.
   virtual bool start(JobId job) = 0;
-  /// After a start() that was refused: any job of the same demand would be, until GPUs are freed.
+  /// After a start() that returned false: true if any job of equal demand would be refused too until GPUs are freed.
   [[nodiscard]] virtual bool refused_alike() const = 0;
   /// Takes its GPUs from a running job, which queues again: SchedulingPolicy::queued is called before this returns.
-  /// `by`: for whom, for explanations.
+  /// `by` is the job that preempts it, for explanations.
   virtual void preempt(JobId job, JobId by) = 0;
   void preempt(JobId job) { preempt(job, JobId::none()); }
-  /// Notes why a job waits that was considered, for explanations: nothing else comes of it. `by`: who is in the way.
+  /// Records why a considered job waits, for explanations only. `by` is the job in its way.
   virtual void blocked(JobId job, Why why, JobId by) = 0;
   void blocked(JobId job, Why why) { blocked(job, why, JobId::none()); }
-  /// Somebody listens to blocked(): only then is it worth looking at jobs for no other reason.
+  /// True if blocked() is recorded; only then is it worth looking at a job for the sake of an explanation.
   [[nodiscard]] virtual bool recording() const = 0;
 };
 
-/// Decides which queued jobs start, which running ones give way to them, and which task a GPU that jobs share prefers.
-/// It keeps its own queue, from the notifications; policies/scheduling/ has the machinery for that.
+/// Decides which queued jobs start, which running ones are preempted, and which task a GPU that jobs share runs first.
+/// A policy keeps its own queue from the notifications; policies/scheduling/ has the machinery for that.
 class SchedulingPolicy {
  public:
   virtual ~SchedulingPolicy() = default;
-  /// Order of the tasks of jobs that share a GPU, smaller first; ties go to the job that started first, then to the
-  /// smaller id. Must be a function of what the job is and of its `remaining_service` (attained_service, running and
-  /// since are left out of the view), and affine in that over whole iterations, because leaping predicts it: a
-  /// constant, or a multiple of what remains.
+  /// Orders the tasks of jobs that share a GPU, smaller first; ties go to the job that started first, then to the
+  /// smaller id. The key may depend only on the job's constant properties and on its `remaining_service`;
+  /// attained_service, running and since are left out of the view. Over whole iterations it must be affine in
+  /// `remaining_service`, because leaping predicts it: a constant, or a multiple of what remains.
   [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
-  /// The job waits from now on: it arrived, was preempted, or is tried again after a failed attempt.
+  /// Notification: the job waits from now on. It arrived, was preempted, or is retried after a failed attempt.
   virtual void queued(const JobView& /*job*/) {}
-  /// The job runs no longer: it ended, or an attempt did and the job will be back. Comes between passes only.
+  /// Notification: the job no longer runs. It ended, or an attempt failed and it will queue again. Never during a pass.
   virtual void left(JobId /*job*/) {}
-  /// Called once at an instant at which a job was queued or left or a decision was due, if any job waits.
+  /// Makes the decisions of one instant. Called if a job was queued or left or a decision was due, and any job waits.
   virtual void pass(const ClusterView& cluster, SchedulingActions& actions) = 0;
-  /// True if it wants passes, and to be asked for the next, even while no job waits.
+  /// True if pass() and next_decision() are to be called even while no job waits.
   [[nodiscard]] virtual bool idle_passes() const { return false; }
-  /// When it wants another pass though nothing happens until then (the end of a time slice, of a reservation, ...),
-  /// later than now; Time::never() if it doesn't. Asked after each pass, if any job waits.
+  /// The instant, later than now, at which the policy wants another pass although nothing happens until then (the end
+  /// of a time slice or of a reservation); Time::never() if it wants none. Called after each pass if any job waits.
   [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }
 };
 

@@ -8,13 +8,13 @@ namespace {
 
 constexpr std::int64_t kNormalPace = 1000;
 
-/// Time that the work takes, rounded up.
+/// Time that the work takes at the pace, rounded up.
 Time stretched(Time work, std::int64_t pace) {
   const std::int64_t ns = work.ns();
   return Time::nanoseconds(ns / kNormalPace * pace + (ns % kNormalPace * pace + kNormalPace - 1) / kNormalPace);
 }
 
-/// Work done in the time, rounded down.
+/// Work done in the time at the pace, rounded down.
 Time shrunk(Time time, std::int64_t pace) {
   const std::int64_t ns = time.ns();
   return Time::nanoseconds(ns / pace * kNormalPace + ns % pace * kNormalPace / pace);

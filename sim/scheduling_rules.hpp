@@ -1,5 +1,6 @@
 #pragma once
-// How jobs are scheduled beside the policy: what every simulator of the field decides somewhere, and few say.
+// SchedulingRules are the rules of scheduling outside the policy: the quantum of passes, ties, the costs of preemption,
+// retries, and the penalty for scattered jobs. Every simulator of the field decides them; few document them.
 
 #include "sim/units.hpp"
 
@@ -8,7 +9,7 @@
 
 namespace contend {
 
-/// Which of two queued jobs with equal keys goes first.
+/// Decides which of two queued jobs with equal keys goes first.
 enum class TieOrder : std::uint8_t {
   submission,     ///< the one submitted first, then the one first in the list
   list_reversed,  ///< the one submitted first, then the one last in the list
@@ -16,40 +17,42 @@ enum class TieOrder : std::uint8_t {
   name,           ///< the one whose name is smaller, byte by byte
 };
 
-/// What a preemption costs a timed job. Work is never lost beyond the last checkpoint. (A job with an iteration graph
+/// The costs of preempting a timed job. It loses the work since its last checkpoint. (A job with an iteration graph
 /// loses the iterations in flight and nothing else.)
 struct PreemptionCosts {
-  Time restart;              ///< on its GPUs, at each start after a preemption, before it goes on
-  Time checkpoint_interval;  ///< work between two checkpoints; 0: what is done is saved at once
-  Time checkpoint;           ///< on its GPUs, for each checkpoint
+  Time restart;              ///< time on its GPUs before its work goes on, at each start after a preemption
+  Time checkpoint_interval;  ///< work between two checkpoints; 0: work is saved continuously
+  Time checkpoint;           ///< time on its GPUs for each checkpoint
 };
 
+/// The rules of a run.
 struct SchedulingRules {
   Time quantum;  ///< passes come at its multiples only; 0: at any instant at which something happened
   TieOrder ties = TieOrder::submission;
   PreemptionCosts preemption;
-  Time retry_delay;  ///< between the failure of an attempt and the next wait
-  /// Thousandths by which a timed job takes longer, by the number of servers that it spans beyond the fewest possible:
-  /// the first for one more, the last for all further ones; none: placement doesn't change it.
+  Time retry_delay;  ///< from the failure of an attempt until the job queues again
+  /// The pace of a timed job (WorkSegment::pace) by the number of servers it spans beyond the fewest possible: the
+  /// first is for one more server, the last for all further ones. Empty: placement does not change its duration.
   std::vector<std::int32_t> scatter_penalty;
 };
 
-/// A stretch of work of a timed job, from a start to its end or to a preemption.
+/// The work of a timed job from one start to its end or to a preemption.
 struct WorkSegment {
-  Time work;                 ///< to be done
-  Time restart;              ///< before it
-  std::int32_t pace = 1000;  ///< thousandths of the time that the work takes on the fewest servers
+  Time work;                 ///< to be done, as time on the fewest servers
+  Time restart;              ///< time before the work begins
+  std::int32_t pace = 1000;  ///< time that the work takes, in thousandths of that on the fewest servers; >= 1000
 };
 
-/// Until the work is done.
+/// The time from the start of the segment until its work is done, restart and checkpoints included.
 [[nodiscard]] Time length_of(const WorkSegment& segment, const PreemptionCosts& costs);
 
+/// The state of a segment at one instant.
 struct WorkDone {
-  Time done;
-  Time saved;     ///< part of it, by the last checkpoint
+  Time done;      ///< work done
+  Time saved;     ///< part of `done` saved by the last checkpoint
   Time overhead;  ///< time spent on restart and checkpoints
 };
-/// After `elapsed` of the length of the segment. At its end all is done and saved.
+/// The state of the segment `elapsed` after its start. At its end all work is done and saved.
 [[nodiscard]] WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed);
 
 }  // namespace contend

@@ -96,7 +96,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const JobSpec& spec = *run.spec;
   job.outcome = spec.outcome;
   job.attempts = run.attempt + (run.start < Time::never() ? 1 : 0);
-  if (run.attempt > 0 && run.state == JobState::queued) --job.attempts;  // the next one hasn't begun
+  if (run.attempt > 0 && run.state == JobState::queued) --job.attempts;  // the next attempt hasn't begun
   const auto name_of = [](const std::vector<std::string>& names, std::int32_t index) {
     return index >= 0 && static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)] : "";
   };

@@ -1,9 +1,10 @@
 #pragma once
-// The engine: runs a workload on a cluster under given policies and a network model, and returns what happened.
+// Simulation is the engine: it runs a workload on a cluster under given policies and a network model, and returns the
+// results.
 //
-// Everything that falls on one instant is handled in a fixed order of phases (sim/phase.hpp): ends of operations and
-// transfers, arrivals, the scheduling pass, messages that may enter the network, and last the idle GPUs, each of which
-// takes the ready task of the job with the smallest key. Tasks are never interrupted.
+// Everything at one instant is handled in a fixed order (sim/phase.hpp): the ends of operations and transfers,
+// arrivals, the scheduling pass, the messages that may enter the network, and last the idle GPUs, each of which takes
+// the ready task of the job with the smallest key. Other tasks never interrupt a task.
 
 #include "sim/cluster.hpp"
 #include "sim/job.hpp"
@@ -17,7 +18,7 @@
 
 namespace contend {
 
-/// The parts that a study swaps. Names are for error messages.
+/// The policies of a run. Their names are for error messages.
 struct PolicySet {
   std::unique_ptr<SchedulingPolicy> scheduling;
   std::unique_ptr<PlacementPolicy> placement;
@@ -25,6 +26,7 @@ struct PolicySet {
   std::string scheduling_name, placement_name, communication_name;
 };
 
+/// How far a run has got.
 struct Progress {
   Time now;
   std::size_t jobs_ended = 0;
@@ -34,7 +36,7 @@ struct Progress {
 
 struct SimulationOptions {
   bool leap = true;            ///< skip whole periods exactly; false executes every event
-  Time until = Time::never();  ///< stop at this instant; jobs still alive stay unfinished
+  Time until = Time::never();  ///< stop at this instant; jobs that have not ended stay unfinished
   SchedulingRules rules{};
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
@@ -43,14 +45,14 @@ struct SimulationOptions {
 
 class Simulation {
  public:
-  /// Throws InputError if a job of the workload or the cluster is not well formed.
+  /// Throws InputError if the cluster, a job of the workload or the rules are invalid.
   Simulation(const ClusterSpec& cluster, Workload workload, PolicySet policies, std::unique_ptr<NetworkModel> network,
              SimulationOptions options);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Runs to the end; call once.
+  /// Runs to the end. To be called once. Throws InputError if a policy returns an illegal decision.
   RunResult run();
 
  private:

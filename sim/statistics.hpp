@@ -1,6 +1,6 @@
 #pragma once
-// The few statistics that summaries and comparisons need: percentiles, means with a confidence interval, and the ratio
-// of two policies over the same seeds.
+// These are the statistics that summaries and comparisons need: percentiles, means with a confidence interval, and the
+// ratio of two policies over the same seeds.
 
 #include <cstddef>
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace contend {
 
-/// A statistic of nothing.
+/// The value of a statistic over no values.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Arithmetic mean; NaN for no values.
@@ -22,7 +22,8 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// statistics (R's type 7, NumPy's default); NaN for no values.
 [[nodiscard]] double percentile(std::vector<double> values, double fraction);
 
-/// 0.975 quantile of Student's t: half the width of a 95% confidence interval in standard errors. NaN for 0 degrees.
+/// 0.975 quantile of Student's t distribution: half the width of a 95% confidence interval in standard errors. NaN for
+/// 0 degrees of freedom.
 [[nodiscard]] double student_t_975(std::size_t degrees_of_freedom);
 
 /// A mean over replicas and the half-width of its 95% Student-t confidence interval, NaN for fewer than two values.
@@ -33,14 +34,14 @@ struct Estimate {
 };
 [[nodiscard]] Estimate estimate(std::span<const double> values);
 
-/// The typical ratio of two positive quantities measured under the same seeds, with its 95% confidence interval.
-/// Computed from the logarithms of the ratios seed by seed, so that exchanging the two gives exactly the reciprocals.
+/// The geometric mean of the ratios of two positive quantities under the same seeds, with its 95% confidence interval.
+/// It is computed from the logarithms of the ratios, so exchanging the two quantities gives the reciprocals.
 struct RatioEstimate {
   double ratio = 0;  ///< geometric mean
   double low = 0;    ///< NaN for fewer than two pairs
   double high = 0;
 };
-/// Both spans have the same length, value i of each from the same seed. NaN unless every value is positive.
+/// Both spans have the same length, and value i of each comes from the same seed. NaN unless every value is positive.
 [[nodiscard]] RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators);
 
 }  // namespace contend

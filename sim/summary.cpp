@@ -23,7 +23,7 @@ Summary summarise(const RunResult& result) {
   summary.finished = jct_s.size();
   summary.unfinished = summary.jobs - summary.finished - summary.failed;
 
-  // A figure over no job has no value, rather than the value 0.
+  // A figure over no job is NaN, not 0.
   summary.avg_jct_s = mean(jct_s);
   summary.median_jct_s = percentile(jct_s, 0.5);
   summary.p95_jct_s = percentile(jct_s, 0.95);
@@ -31,7 +31,7 @@ Summary summarise(const RunResult& result) {
   summary.avg_queueing_s = mean(queueing_s);
   summary.makespan_s = summary.finished > 0 ? (last_finish - first_submit).to_seconds() : kNaN;
 
-  // GPUs and links also count what unfinished jobs did, so a run that was cut short is measured until it was cut.
+  // GPUs and links also count the work of unfinished jobs, so a run that was cut short is measured until its end.
   const Time window = summary.jobs == 0         ? Time{}
                       : summary.unfinished == 0 ? last_finish - first_submit
                                                 : result.end - first_submit;

@@ -1,6 +1,6 @@
 #pragma once
-// Physical quantities as types that do not mix. Time is an integer so that two runs agree to the last bit and a
-// simulation can be leapt over exactly; rates are real numbers, and whatever turns a rate back into a time rounds up.
+// Physical quantities are types that do not mix. Time is an integer, so that two runs agree to the last bit and leaping
+// is exact. Rates are real numbers; every conversion from a rate to a time rounds up.
 
 #include <cmath>
 #include <compare>
@@ -8,7 +8,7 @@
 
 namespace contend {
 
-/// A point in simulated time or a length of it: whole nanoseconds, signed 64 bit (292 years).
+/// A point in simulated time or a duration, in whole nanoseconds: signed 64 bits (292 years).
 class Time {
  public:
   constexpr Time() = default;
@@ -16,7 +16,7 @@ class Time {
   static constexpr Time microseconds(std::int64_t us) { return Time{us * 1'000}; }
   static constexpr Time milliseconds(std::int64_t ms) { return Time{ms * 1'000'000}; }
   static constexpr Time seconds(std::int64_t s) { return Time{s * 1'000'000'000}; }
-  /// The first whole nanosecond not before `ns`; `ns` must lie within the range of the type.
+  /// `ns` rounded up to whole nanoseconds; it must lie within the range of the type.
   static Time ceil_nanoseconds(double ns) { return Time{static_cast<std::int64_t>(std::ceil(ns))}; }
   /// Later than any event of a simulation.
   static constexpr Time never() { return Time{INT64_MAX}; }
@@ -70,7 +70,7 @@ class Bytes {
   std::int64_t count_ = 0;
 };
 
-/// Data rate in bytes per second (not bits: `10Gbps` in a scenario is 1.25e9 here).
+/// A data rate in bytes per second (not bits: `10Gbps` in a scenario is 1.25e9 here).
 class ByteRate {
  public:
   constexpr ByteRate() = default;
@@ -82,7 +82,7 @@ class ByteRate {
   double bytes_per_second_ = 0;
 };
 
-/// The slope of an alpha-beta cost: time for one more byte. 0 means that bytes are free.
+/// The slope of an alpha-beta cost in nanoseconds per byte, >= 0.
 class TimePerByte {
  public:
   constexpr TimePerByte() = default;

@@ -23,7 +23,7 @@ void throw_file_error(const std::string& path, std::string_view what, int error_
 
 AtomicFile::AtomicFile(std::string target) : target_{std::move(target)} {
   std::error_code ignored;
-  // Renaming over a link would replace the link; what it points at is meant.
+  // Renaming over a symbolic link would replace the link, but the user means the file it points to.
   if (fs::is_symlink(target_, ignored)) {
     const fs::path real = fs::canonical(target_, ignored);
     if (!ignored) target_ = real.string();
@@ -60,7 +60,7 @@ std::string read_file(const std::string& path) {
   std::string content;
   char buffer[1 << 16];
   while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, stream.get())) content.append(buffer, count);
-  // Also how a folder shows itself: it opens, and then can't be read.
+  // This also catches a folder: it can be opened but not read.
   if (std::ferror(stream.get()) != 0) throw_file_error(path, "can't be read", errno);
   return content;
 }

@@ -1,13 +1,13 @@
 #pragma once
-// Files that are either whole or not there: written under a temporary name in the same folder, then renamed. A crash,
-// a full disk or an interrupt never leaves half a result under the name that a script waits for.
+// An AtomicFile is either complete or absent: it is written under a temporary name in the same folder, then renamed. A
+// crash, a full disk or an interrupt never leaves half a result under the name that a script waits for.
 
 #include <string>
 #include <string_view>
 
 namespace contend {
 
-/// A file in the making. Write to path(), then commit(); without commit() the temporary file is removed.
+/// A file being written. Write to path(), then call commit(); without commit() the destructor removes the file.
 class AtomicFile {
  public:
   /// Throws InputError if the target is a folder. A device or pipe such as /dev/stdout is written in place.
@@ -18,21 +18,21 @@ class AtomicFile {
 
   [[nodiscard]] const std::string& path() const { return temporary_; }
   [[nodiscard]] const std::string& target() const { return target_; }
-  /// Renames; the file must be closed. Throws InputError.
+  /// Renames the closed file to target(). Throws InputError if that fails.
   void commit();
 
  private:
   std::string target_;
-  std::string temporary_;  ///< equal to target_ if that is no regular file
+  std::string temporary_;  ///< equal to target_ if that is not a regular file
   bool committed_ = false;
 };
 
-/// Throws InputError that names the path and the reason.
+/// Writes a whole file as an AtomicFile. Throws InputError with the path and the reason.
 void write_file(const std::string& path, std::string_view content);
-/// The bytes of a file. Throws InputError that names the path and the reason.
+/// Returns the bytes of a file. Throws InputError with the path and the reason.
 [[nodiscard]] std::string read_file(const std::string& path);
 
-/// `PATH: reason` as an InputError, with the text of errno appended if it is not 0.
+/// Throws InputError `PATH: what`, with the text of `error_number` (an errno) appended if it is not 0.
 [[noreturn]] void throw_file_error(const std::string& path, std::string_view what, int error_number);
 
 }  // namespace contend

@@ -27,7 +27,7 @@ class FileSource final : public ByteSource {
     const auto wanted = static_cast<unsigned>(std::min<std::size_t>(size, INT_MAX));
     errno = 0;
     const int count = ::gzread(file_.get(), buffer, wanted);
-    // A file that ends within the compressed data delivers what it has first.
+    // A file that ends within the compressed data first delivers the bytes that it has.
     int error = Z_OK;
     const char* message = ::gzerror(file_.get(), &error);
     if (error == Z_ERRNO) throw_file_error(path_, "can't be read", errno);

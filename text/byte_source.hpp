@@ -1,5 +1,5 @@
 #pragma once
-// Bytes that come piece by piece, so that a trace of gigabytes is read in little memory.
+// A ByteSource delivers bytes piece by piece, so that a trace of gigabytes is read in little memory.
 
 #include <cstddef>
 #include <exception>
@@ -9,24 +9,25 @@
 
 namespace contend {
 
+/// A stream of bytes that is read once, from its beginning to its end.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Fills up to `size` bytes and says how many; 0 means the end. Throws InputError.
+  /// Writes up to `size` bytes to `buffer` and returns their number; 0 means the end. Throws InputError.
   [[nodiscard]] virtual std::size_t read(char* buffer, std::size_t size) = 0;
 };
 
-/// A file, inflated on the way if it is gzip, whatever its name. Throws InputError if it can't be opened; read() throws
-/// InputError if it can't be read, is damaged, or ends within the compressed data.
+/// Opens a file. A gzip file is recognised by its content and inflated while it is read. Throws InputError if the file
+/// can't be opened; read() throws InputError if it can't be read, is damaged, or ends within the compressed data.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
 
-/// source.read(), whose errors then say that they came up at this line of the text, if they don't say more.
+/// Calls source.read() and adds this line number to the complaints of its errors that have none.
 [[nodiscard]] std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line);
 
-/// All that is left of a source.
+/// Returns the rest of a source.
 [[nodiscard]] std::string read_all(ByteSource& source);
 
-/// A text in memory, which must outlive the source.
+/// A source over a text in memory; the text must outlive the source.
 class TextSource final : public ByteSource {
  public:
   explicit TextSource(std::string_view text) : rest_{text} {}
@@ -36,13 +37,13 @@ class TextSource final : public ByteSource {
   std::string_view rest_;
 };
 
-/// Another source, whose beginning may be looked at first. That source must outlive this one.
+/// Delivers another source and lets the caller look at its beginning first. That source must outlive this one.
 class PeekedSource final : public ByteSource {
  public:
   static constexpr std::size_t kHead = std::size_t{1} << 16;
-  /// What goes wrong while the beginning is read is thrown by read(), behind what could be read.
+  /// Reads the beginning. An error in it is thrown later, by read() after the bytes that could be read.
   explicit PeekedSource(ByteSource& rest);
-  /// The first kHead bytes, fewer if there are no more.
+  /// The first kHead bytes, or all if there are fewer.
   [[nodiscard]] std::string_view head() const { return head_; }
   [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
 

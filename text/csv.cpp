@@ -38,7 +38,7 @@ bool RowReader::next() {
     const bool comments = syntax_.comment != '\0' && (first_ || syntax_.comments_anywhere);
     const bool is_comment = comments && at(0) == syntax_.comment;
     const std::size_t length = line_end();
-    next_ = std::min(row_ + length + 1, filled_);  // row_ may have moved while the end was looked for
+    next_ = std::min(row_ + length + 1, filled_);  // row_ may have moved during the search for the end
     ++line_;
     if (is_comment) continue;
     if (!split_line(length)) split_quoted();
@@ -84,7 +84,7 @@ std::size_t RowReader::line_end() {
   }
 }
 
-/// The fields of a line of that length; false if a field begins with a quote, so that the row may go on behind it.
+/// Splits a line of this length into fields. False if a field begins with a quote, so the row may continue after it.
 bool RowReader::split_line(std::size_t length) {
   std::string_view line{buffer_.data() + row_, length};
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -93,7 +93,7 @@ bool RowReader::split_line(std::size_t length) {
     split_blanks(line);
     return true;
   }
-  // Both are rare, and looking for them at once costs less than at every character.
+  // Both are rare, and one search for each costs less than a test of every character.
   if (line.find('\r') != std::string_view::npos) fail(row_line_, std::string{kStrayReturn});
   const bool any_quote = syntax_.quotes && line.find('"') != std::string_view::npos;
   for (std::size_t begin = 0;;) {
@@ -119,8 +119,8 @@ void RowReader::split_blanks(std::string_view line) {
   }
 }
 
-/// Takes the row apart character by character. What quotes stand for is shorter than the quotes, so it is written over
-/// the text that has been read.
+/// Splits the row character by character. An unquoted field is shorter than its quoted form, so it is written over the
+/// text that has been read.
 void RowReader::split_quoted() {
   bounds_.clear();
   line_ = row_line_;
@@ -149,7 +149,7 @@ void RowReader::split_quoted() {
   for (const auto& [begin, end] : bounds_) fields_.emplace_back(buffer_.data() + row_ + begin, end - begin);
 }
 
-/// A quoted field from `read` on, moved to `write`. Returns where it ends there.
+/// Moves the quoted field at `read` to `write` and returns where it ends there.
 std::size_t RowReader::unquote(std::size_t& read, std::size_t write) {
   const int first_line = line_;
   for (++read;; ++read) {
@@ -164,7 +164,7 @@ std::size_t RowReader::unquote(std::size_t& read, std::size_t write) {
   }
   ++read;
   if (available(read) && at(read) != syntax_.separator && at(read) != '\r' && at(read) != '\n')
-    fail(line_, "text behind a closing quote");
+    fail(line_, "text after a closing quote");
   return write;
 }
 

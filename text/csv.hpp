@@ -1,6 +1,6 @@
 #pragma once
-// Tables as text: comma-separated values as RFC 4180 has them (quotes where needed, a header, LF or CRLF) and their
-// relatives with other separators. RowReader hands them out row by row, in memory that doesn't grow with the file.
+// Reads and writes tables as text: comma-separated values by RFC 4180 (quotes where needed, a header, LF or CRLF) and
+// formats with other separators. RowReader returns them row by row, in memory that doesn't grow with the file.
 
 #include <cstddef>
 #include <span>
@@ -13,24 +13,24 @@ namespace contend {
 
 class ByteSource;
 
-/// How the rows of a text are written.
+/// The syntax of the rows of a text.
 struct RowSyntax {
-  char separator = ',';            ///< ' ' stands for any number of blanks and tabs
-  bool quotes = true;              ///< a field may be quoted, and then hold separators and line ends
+  char separator = ',';            ///< between fields; ' ' means any number of blanks and tabs
+  bool quotes = true;              ///< a field may be quoted, and may then contain separators and line ends
   char comment = '\0';             ///< lines that begin with it are skipped; '\0': there are no comments
-  bool comments_anywhere = false;  ///< also behind the first row
+  bool comments_anywhere = false;  ///< comments may also follow the first row
 };
 
-/// The rows of a table one by one. Blank lines and a byte order mark are skipped.
+/// Reads the rows of a table one by one. It skips blank lines and a byte order mark.
 class RowReader {
  public:
   /// `source` must outlive the reader; `file` is the name for messages.
   RowReader(ByteSource& source, std::string file, RowSyntax syntax = {});
 
-  /// Goes to the next row; false at the end. Throws InputError with the line for a malformed quote (all behind it would
-  /// be guesswork), for a row of more than 16 MiB, and if the source can't be read to its end.
+  /// Goes to the next row; returns false at the end. Throws InputError with the line number for a malformed quote (the
+  /// text after it would be ambiguous), for a row of more than 16 MiB, and if the source can't be read to its end.
   [[nodiscard]] bool next();
-  /// Of the current row. They live until next().
+  /// The fields of the current row; they are valid until next().
   [[nodiscard]] std::span<const std::string_view> fields() const { return fields_; }
   /// 1-based line of the file on which the current row begins.
   [[nodiscard]] int line() const { return row_line_; }
@@ -52,21 +52,23 @@ class RowReader {
   RowSyntax syntax_;
   std::string buffer_;
   std::size_t row_ = 0;     ///< where the current row begins in the buffer
-  std::size_t next_ = 0;    ///< where the next one begins
+  std::size_t next_ = 0;    ///< where the next row begins in the buffer
   std::size_t filled_ = 0;  ///< how much of the buffer holds text
   bool ended_ = false;      ///< the source has no more
-  bool first_ = true;       ///< no row has been handed out
-  int line_ = 1;            ///< of the text at next_
+  bool first_ = true;       ///< no row has been returned yet
+  int line_ = 1;            ///< line of the text at next_
   int row_line_ = 0;
   std::vector<std::string_view> fields_;
   std::vector<std::pair<std::size_t, std::size_t>> bounds_;  ///< of quoted rows: offsets from row_
 };
 
+/// A row of a CsvTable.
 struct CsvRow {
   int line = 0;  ///< 1-based line of the file on which the row begins
   std::vector<std::string> fields;
 };
 
+/// A table with a header, in memory.
 struct CsvTable {
   std::vector<std::string> header;
   std::vector<CsvRow> rows;  ///< each with as many fields as the header
@@ -76,7 +78,7 @@ struct CsvTable {
 /// stray quotes, and for a file without a header. `name` is the file name for messages.
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::string& name);
 
-/// Appends one field, quoted if it has to be.
+/// Appends one field, quoted if necessary.
 void append_csv_field(std::string& out, std::string_view field);
 
 }  // namespace contend

@@ -9,7 +9,7 @@
 namespace contend {
 namespace {
 
-/// Digits before and after the point as one string, and how many of them stand before it.
+/// The digits before and after the point as one string, and the number of those before it.
 struct Digits {
   std::string digits;
   std::int64_t point = 0;
@@ -43,13 +43,14 @@ std::optional<Digits> split(std::string_view text) {
   return result;
 }
 
-/// The usual case, without memory: up to 18 digits with those behind the point, no exponent, nothing to round.
+/// Handles the usual case without allocation: at most 18 digits including those after the point, no exponent, no
+/// rounding.
 std::optional<std::int64_t> plain(std::string_view text, int decimals) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   std::int64_t value = 0;
   int digits = 0;
-  int behind = -1;  // digits behind the point; -1: no point yet
+  int behind = -1;  // digits after the point; -1: no point yet
   for (const char c : text) {
     if (is_digit(c)) {
       value = value * 10 + (c - '0');

@@ -1,6 +1,6 @@
 #pragma once
-// Decimal text to whole numbers and back without a detour over binary fractions: 0.1 s is 100 000 000 ns exactly.
-// Independent of the locale.
+// Converts decimal text to integers and back without binary fractions: 0.1 s is exactly 100 000 000 ns. The conversions
+// do not depend on the locale.
 
 #include "sim/units.hpp"
 
@@ -17,19 +17,20 @@ namespace contend {
 
 enum class DecimalError : std::uint8_t { none, not_a_number, overflow };
 
+/// A converted number, or the reason why there is none (`value` is 0 then).
 struct ScaledDecimal {
   std::int64_t value = 0;
   DecimalError error = DecimalError::none;
 };
 
 /// Reads `12`, `-0.25` or `1.5e3` times 10^decimals, rounded to the nearest whole number (halves away from zero).
-/// nan, inf, hexadecimal, blanks and a leading + are not numbers here.
+/// It rejects nan, inf, hexadecimal digits, blanks and a leading +.
 [[nodiscard]] ScaledDecimal parse_scaled(std::string_view text, int decimals);
 
-/// A whole number without fraction or exponent.
+/// Reads an integer without fraction or exponent.
 [[nodiscard]] ScaledDecimal parse_integer(std::string_view text);
 
-/// Seconds, exact to the nanosecond, without trailing zeros: `12.345678901`, `7`, `-0.5`.
+/// Prints seconds exactly, without trailing zeros: `12.345678901`, `7`, `-0.5`.
 [[nodiscard]] std::string format_seconds(Time time);
 
 }  // namespace contend

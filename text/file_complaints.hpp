@@ -1,5 +1,5 @@
 #pragma once
-// Collects every complaint about one file, so that a reader can report them together.
+// FileComplaints collects the complaints about one file, so that a reader reports them together.
 
 #include "sim/error.hpp"
 
@@ -10,14 +10,14 @@
 
 namespace contend {
 
-/// A place in a text; 0 if unknown.
+/// A place in a text; line and column are 0 if unknown.
 struct TextPlace {
   int line = 0;    ///< 1-based
   int column = 0;  ///< 1-based, in bytes
 };
 
-/// The complaints about one file. The first 50 are kept in full, the others are counted: a file that is wrong a million
-/// times is not explained a million times.
+/// The complaints about one file. It keeps the first 50 in full and counts the others, so that a file with a million
+/// faults does not produce a million messages.
 class FileComplaints {
  public:
   explicit FileComplaints(std::string file) : file_{std::move(file)} {}
@@ -26,9 +26,9 @@ class FileComplaints {
   [[nodiscard]] bool empty() const { return kept_.empty(); }
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(kept_.size()) + more_; }
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// Throws InputError if there is anything to complain about.
+  /// Throws InputError with the complaints if there are any.
   void throw_if_any();
-  /// One last complaint: throws it, together with all before.
+  /// Adds a last complaint and throws it together with those before.
   [[noreturn]] void fail(TextPlace place, std::string key, std::string reason, std::string hint = {});
 
  private:
@@ -39,7 +39,7 @@ class FileComplaints {
   std::int64_t more_ = 0;
 };
 
-/// A whole number from `minimum` to `maximum`; what is none is complained about and read as `minimum`.
+/// Reads a whole number from `minimum` to `maximum`. For any other text it adds a complaint and returns `minimum`.
 [[nodiscard]] std::int64_t read_whole(std::string_view text, std::int64_t minimum, std::int64_t maximum,
                                       TextPlace place, const std::string& key, FileComplaints& complaints);
 

@@ -18,7 +18,7 @@ using Kind = JsonValue::Kind;
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kLongestToken = std::size_t{16} << 20;
 
-/// The bytes of a source one by one, and where the token begins that is being read.
+/// Returns the bytes of a source one by one and remembers where the current token begins.
 class Cursor {
  public:
   Cursor(ByteSource& source, const std::string& file) : source_{source}, file_{file} {}
@@ -80,7 +80,7 @@ class Cursor {
   bool escaped_ = false;
 };
 
-/// What the parser takes characters from; the end is a default one.
+/// The input iterator of the parser; a default-constructed one is the end.
 class CursorIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -109,7 +109,7 @@ class CursorIterator {
   Cursor* cursor_ = nullptr;
 };
 
-/// Takes the parser's events and builds values of them. The names of the functions are those that the parser calls.
+/// Builds values from the events of the parser. The parser requires the names of the functions.
 class Builder {
  public:
   struct Stream {
@@ -144,15 +144,15 @@ class Builder {
   bool end_array() { return close(); }
 
   bool parse_error(std::size_t /*position*/, const std::string& token, const nlohmann::json::exception& error) {
-    // `[json.exception...] parse error at line 1, column 5: reason`: the place is ours, the reason is wanted.
+    // From `[json.exception...] parse error at line 1, column 5: reason` only the reason is kept.
     std::string reason = error.what();
     if (const std::size_t bracket = reason.find("] "); bracket != std::string::npos) reason.erase(0, bracket + 2);
     if (const std::size_t column = reason.find(", column "); column != std::string::npos)
       reason.erase(0, std::min(reason.find(": ", column), reason.size() - 2) + 2);
     const bool not_finite = token.ends_with('N') || token.ends_with('I');
     const bool ended = reason.find("end of input") != std::string::npos;
-    FileComplaints{cursor_.file()}.fail(ended ? cursor_.here() : cursor_.token(), "", "no valid JSON: " + reason,
-                                        not_finite ? "JSON knows no NaN and no infinity" : "");
+    FileComplaints{cursor_.file()}.fail(ended ? cursor_.here() : cursor_.token(), "", "not valid JSON: " + reason,
+                                        not_finite ? "JSON has no NaN and no infinity" : "");
   }
 
   JsonValue take() { return std::move(root_); }
@@ -192,14 +192,14 @@ class Builder {
     return true;
   }
 
-  /// Whether we are within the array that is handed on element by element.
+  /// True within the array that is delivered element by element.
   [[nodiscard]] bool in_stream() const {
     return stream_ && open_.size() >= stream_depth() &&
            (!stream_->array || open_.front().names.back() == *stream_->array);
   }
   [[nodiscard]] std::size_t stream_depth() const { return stream_->array ? 2 : 1; }
 
-  /// A document of another shape would be gathered whole in memory before anybody complained.
+  /// Rejects a document of another shape at once, which would otherwise be read whole into memory first.
   void check_shape(Kind kind) const {
     const auto fail = [this](std::string key, std::string reason) {
       FileComplaints{cursor_.file()}.fail(cursor_.token(), std::move(key), std::move(reason));

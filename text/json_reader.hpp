@@ -1,6 +1,6 @@
 #pragma once
-// Reading JSON (RFC 8259), strictly: no comments, no NaN, no text behind the document, at most 64 levels deep. Every
-// value knows its place, so that a reader can point at what it does not understand.
+// Reads JSON (RFC 8259) strictly: no comments, no NaN, no text after the document, at most 64 levels of nesting. Every
+// value keeps its place in the file, so that complaints can point at it.
 
 #include "text/byte_source.hpp"
 #include "text/file_complaints.hpp"
@@ -12,6 +12,7 @@
 
 namespace contend {
 
+/// A value of a document with the values in it.
 struct JsonValue {
   enum class Kind { null, boolean, number, string, array, object };
 
@@ -23,25 +24,26 @@ struct JsonValue {
   TextPlace place;                 ///< where the value begins
 
   [[nodiscard]] bool is(Kind wanted) const { return kind == wanted; }
-  /// The first member of that name, or nullptr if there is none or this is no object.
+  /// The first member of that name; nullptr if there is none or this is not an object.
   [[nodiscard]] const JsonValue* find(std::string_view name) const;
-  /// How many members have that name.
+  /// The number of members with that name.
   [[nodiscard]] std::size_t count(std::string_view name) const;
 };
 
-/// `an array`, `a string`, ... for messages.
+/// The kind with its article, such as `an array`, for messages.
 [[nodiscard]] std::string_view kind_name(JsonValue::Kind kind);
 
-/// The whole document. Throws InputError, also for a name that appears twice in an object. `file` is for messages.
+/// Reads a whole document. Throws InputError if it is invalid or a name appears twice in an object. `file` is the name
+/// for messages.
 [[nodiscard]] JsonValue read_json(ByteSource& source, const std::string& file);
 
-/// A document too large for memory: an object that holds a long array under the name `array`. Each element of it is
-/// handed to `element` and forgotten. Returns the document with that array empty. A name may appear twice within an
-/// element; the caller sees both. Throws InputError, also if there is no such array.
+/// Reads a document too large for memory: an object with a long array under the name `array`. Calls `element` with each
+/// element of the array and then drops it. Returns the document with that array empty. A name may appear twice within
+/// an element; the caller sees both. Throws InputError if the document is invalid or has no such array.
 [[nodiscard]] JsonValue stream_json(ByteSource& source, const std::string& file, std::string_view array,
                                     const std::function<void(const JsonValue&)>& element);
 
-/// The same for a document that is one long array.
+/// Does the same for a document that is one long array.
 void stream_json_array(ByteSource& source, const std::string& file,
                        const std::function<void(const JsonValue&)>& element);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A small JSON writer: the same bytes for the same values everywhere. Doubles in their shortest form that reads back
-// the same; what JSON has no number for (NaN, infinity) is null.
+// JsonWriter writes JSON, with the same bytes for the same values on every machine. A double has the shortest form that
+// reads back the same; NaN and infinity, which JSON has no numbers for, become null.
 
 #include <cstdint>
 #include <span>
@@ -10,10 +10,11 @@
 
 namespace contend {
 
-/// Appends `text` with its quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so that the result is valid.
+/// Appends `text` with quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so that the result is valid.
 void append_json_string(std::string& out, std::string_view text);
 
-/// Writes one value, indented by two blanks a level. Calls must form a value: key() before each value of an object.
+/// Writes one value, indented by two blanks a level. The calls must form a valid value, with key() before each value of
+/// an object.
 class JsonWriter {
  public:
   JsonWriter& begin_object() { return begin('{'); }
@@ -31,7 +32,7 @@ class JsonWriter {
   JsonWriter& value(int number) { return value(std::int64_t{number}); }
   JsonWriter& value(bool truth);
   JsonWriter& null();
-  /// Text that is JSON already, e.g. a number with an exact decimal fraction.
+  /// Writes text that is already JSON, e.g. a number with an exact decimal fraction.
   JsonWriter& raw(std::string_view json);
   /// A list on one line. A number that is not finite becomes null.
   JsonWriter& numbers(std::span<const double> values);
@@ -41,7 +42,7 @@ class JsonWriter {
     return key(name).value(content);
   }
 
-  /// The finished text with a newline at its end. All that was begun must have ended.
+  /// Returns the finished text with a newline at its end. Every object and array must have ended.
   [[nodiscard]] std::string take();
 
  private:
@@ -51,7 +52,7 @@ class JsonWriter {
   void new_line();
 
   std::string out_;
-  std::vector<bool> has_items_;  ///< one entry an open bracket
+  std::vector<bool> has_items_;  ///< one entry for each open bracket
   bool after_key_ = false;
 };
 

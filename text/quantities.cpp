@@ -29,7 +29,7 @@ using Units = std::vector<Unit>;
 
 constexpr std::int64_t kExactDouble = std::int64_t{1} << 53;
 
-// The base unit stands last in each table; of two texts equally short the earlier unit is printed.
+// The base unit comes last in each table. Of two equally short texts, the one with the earlier unit is printed.
 template <class T>
 const Units& units_of();
 
@@ -83,8 +83,8 @@ const Units& units_of<TimePerByte>() {
   return units;
 }
 
-/// floor(0.FRACTION * unit) and whether anything was cut off. Digit by digit from the right, so that no length of
-/// fraction loses a bit: floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole n.
+/// floor(0.FRACTION * unit), and whether a remainder was cut off. It works digit by digit from the right, so that it is
+/// exact for any length of fraction: floor((n + x) / 10) = floor((n + floor(x)) / 10) for an integer n.
 std::pair<std::int64_t, bool> fraction_of(std::string_view fraction, std::int64_t unit) {
   std::int64_t carry = 0;
   bool rest = false;
@@ -96,7 +96,7 @@ std::pair<std::int64_t, bool> fraction_of(std::string_view fraction, std::int64_
   return {carry, rest};
 }
 
-/// The least whole number of base units not below `number` units; nothing if it does not fit.
+/// `number` units in base units, rounded up; nothing if it does not fit.
 std::optional<std::int64_t> whole_value(std::string_view number, const Unit& unit) {
   const std::size_t point = std::min(number.find('.'), number.size());
   std::int64_t units = 0;
@@ -108,7 +108,7 @@ std::optional<std::int64_t> whole_value(std::string_view number, const Unit& uni
   return units * unit.numerator + top;
 }
 
-/// `number` units as a double: one correctly rounded division where all digits fit, else two roundings.
+/// `number` units as a double, with one correctly rounded division if all digits fit, else two roundings.
 std::optional<double> real_value(std::string_view number, const Unit& unit) {
   std::int64_t digits = 0;
   std::int64_t power = 1;
@@ -149,7 +149,7 @@ class Shortest {
       best_ = std::move(number) + unit.name;
     }
   }
-  /// Whether a text of so many bytes can't win any more.
+  /// True if no text of this many bytes can win any more.
   [[nodiscard]] bool beats(std::size_t length) const { return !best_.empty() && std::get<0>(rank_) < length; }
   [[nodiscard]] std::string take() { return std::move(best_); }
 
@@ -161,7 +161,7 @@ class Shortest {
 std::string print_whole(std::int64_t value, const Units& units) {
   constexpr int kMaxDecimals = 9;
   constexpr std::int64_t kLargestHandy = 1'000;
-  // A handy whole number in the largest unit that has one: 30min, not 0.5h.
+  // A short whole number in the largest unit that has one is preferred: 30min, not 0.5h.
   const Unit* best = nullptr;
   for (const Unit& unit : units) {
     const bool handy = value % unit.numerator == 0 && value / unit.numerator < kLargestHandy;
@@ -211,7 +211,7 @@ std::string print_real(double value, const Units& units) {
   return shortest.take();
 }
 
-/// Length of the leading number, 0 if there is none.
+/// Length of the leading number; 0 if there is none.
 std::size_t number_length(std::string_view text) {
   const auto digits_from = [&](std::size_t i) {
     while (i < text.size() && is_digit(text[i])) ++i;

@@ -1,12 +1,12 @@
 #pragma once
-// Physical quantities as people write them: `50us`, `25MiB`, `10Gbps`, `0.856ms/MiB`. A number (digits, perhaps a point
-// and more digits; no sign, no exponent) and a unit, with or without spaces between. Units are case-sensitive, because
-// Gb and GB differ by a factor of 8; a number without a unit is an error.
+// Parses and prints physical quantities as people write them: `50us`, `25MiB`, `10Gbps`, `0.856ms/MiB`. A quantity is a
+// number (digits, optionally a point and more digits; no sign, no exponent) and a unit, with or without spaces between.
+// Units are case-sensitive, because Gb and GB differ by a factor of 8; a number without a unit is an error.
 //
-// Times and bytes are converted by exact decimal arithmetic; what is left below a nanosecond or a byte rounds up. Rates
-// and times per byte are the double nearest to the written value as long as the digits fit into 53 bits.
-// print_quantity() gives a text that parses to the same value: a whole number below 1000 of the largest unit that
-// allows it, for times and bytes; else the shortest text, in whichever unit that is.
+// Times and bytes are converted by exact decimal arithmetic; fractions of a nanosecond or byte round up. Rates and
+// times per byte become the double nearest to the written value if the digits fit into 53 bits. print_quantity()
+// returns a text that parses to the same value. For times and bytes it is a whole number below 1000 of the largest unit
+// that allows one; otherwise it is the shortest text in any unit.
 
 #include "sim/units.hpp"
 
@@ -16,14 +16,15 @@
 
 namespace contend {
 
-/// A value, or what would have been right.
+/// A parsed value, or what was expected instead.
 template <class T>
 struct Parsed {
   std::optional<T> value;
   std::string expected;  ///< such as `a time such as 50us`; empty if there is a value
-  std::string hint;      ///< the unit that was meant, or the units there are; may be empty
+  std::string hint;      ///< the unit that was probably meant, or the valid units; may be empty
 };
 
+/// The words for a kind of quantity in messages and schemas.
 struct QuantityInfo {
   std::string_view word;  ///< `time`
   std::string_view noun;  ///< `a time`
@@ -32,12 +33,13 @@ struct QuantityInfo {
   std::string pattern;     ///< regular expression (ECMA 262) of the accepted texts
 };
 
-/// These three exist for Time, Bytes, ByteRate and TimePerByte.
+/// The words for quantities of type T: Time, Bytes, ByteRate or TimePerByte, here and below.
 template <class T>
 [[nodiscard]] const QuantityInfo& quantity_info();
+/// Parses a text such as `50us`.
 template <class T>
 [[nodiscard]] Parsed<T> parse_quantity(std::string_view text);
-/// `value` must not be negative and must be finite.
+/// Prints a finite `value` >= 0 as a text that parses to the same value.
 template <class T>
 [[nodiscard]] std::string print_quantity(T value);
 

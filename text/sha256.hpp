@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4), to name input files by their content in the manifest.
+// Computes SHA-256 (FIPS 180-4), by which the manifest identifies input files.
 
 #include <string>
 #include <string_view>

@@ -11,7 +11,7 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
-  // Longer words were not meant as a name, and an edit distance over them would take its time.
+  // A longer word is not a misspelt name, and its edit distance would take long to compute.
   constexpr std::size_t kLongestName = 64;
   const std::string nearest = word.size() <= kLongestName ? nearest_name(word, names) : std::string{};
   return nearest.empty() ? std::string{} : fmt::format("did you mean \"{}\"?", nearest);

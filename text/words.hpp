@@ -1,5 +1,5 @@
 #pragma once
-// Words in messages: lists of names and suggestions.
+// Builds parts of messages: lists of names, and suggestions for misspelt ones.
 
 #include <string>
 #include <string_view>
@@ -7,8 +7,9 @@
 
 namespace contend {
 
+/// The words with the separator between them.
 [[nodiscard]] std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
-/// `did you mean "servers"?`, or empty if none of the names is near enough.
+/// `did you mean "servers"?` with the name nearest to `word`; empty if none is near enough.
 [[nodiscard]] std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace contend

@@ -1,12 +1,13 @@
 #pragma once
-// Text inside XML.
+// Escapes text for XML documents.
 
 #include <string>
 #include <string_view>
 
 namespace contend {
 
-/// With what XML gives a meaning to escaped, quotes too; control characters, which XML can't hold, become blanks.
+/// The text with the characters that have a meaning in XML escaped, quotes included. Control characters, which XML
+/// can't represent, become blanks.
 [[nodiscard]] std::string xml_text(std::string_view text);
 
 }  // namespace contend

@@ -1,5 +1,6 @@
-// AlexNet as in torchvision: one tower, without local response normalization, of Krizhevsky, "One weird trick for
-// parallelizing convolutional neural networks" (arXiv 1404.5997). The two-tower network of 2012 has other sizes.
+// Builds AlexNet as in torchvision: the one-tower version, without local response normalization, of Krizhevsky, "One
+// weird trick for parallelizing convolutional neural networks" (arXiv 1404.5997). The two-tower network of 2012 has
+// other sizes.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/builder.hpp"

@@ -6,7 +6,7 @@ namespace contend {
 
 namespace {
 
-// Queries x keys has 2 flops for every query position, key position and channel; weights x values as many.
+// Queries x keys takes 2 flops for every query position, key position and channel; weights x values takes as many.
 std::int64_t product_flops(const AttentionInputs& inputs) {
   return 2 * inputs.queries.elements() * inputs.keys.positions();
 }

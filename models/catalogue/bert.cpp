@@ -1,6 +1,6 @@
-// BERT: Devlin et al. (arXiv 1810.04805), named as BertForPreTraining and BertModel of Hugging Face Transformers. The
-// masked-token head computes its scores at every position, as that implementation does; its decoder is tied to the
-// word embedding.
+// Builds BERT of Devlin et al. (arXiv 1810.04805), with the names of BertForPreTraining and BertModel of Hugging Face
+// Transformers. The masked-token head computes its scores at every position, as that implementation does; its decoder
+// is tied to the word embedding.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/attention.hpp"

@@ -15,7 +15,8 @@ ParameterTensor tensor(std::string name, std::vector<std::int64_t> shape) {
   return {std::move(name), elements, std::move(shape)};
 }
 
-// Number of windows along one dimension. Rounded up, the last window must start within the input or its left padding.
+// Number of windows along one dimension. If it is rounded up, the last window must start within the input or its left
+// padding.
 std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t padding, bool ceil) {
   const std::int64_t span = size + 2 * padding - kernel;
   CONTEND_CHECK(span >= 0, "a window is larger than the padded input");

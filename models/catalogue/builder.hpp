@@ -1,5 +1,5 @@
 #pragma once
-// The words in which the catalogue spells architectures: each call appends one layer, works out its parameters, flops
+// NetworkBuilder builds the LayerTable of an architecture. Each call appends one layer, computes its parameters, flops
 // and activations from the shape of its input, and returns the shape of its output.
 
 #include "models/layers.hpp"
@@ -11,19 +11,19 @@
 
 namespace contend {
 
-/// What flows between layers, for one sample: channels at height x width positions. A sequence is channels (its width)
-/// at `height` positions (its tokens).
+/// The shape of the activations between layers, for one sample: channels at height x width positions. A sequence has
+/// its width as channels and its tokens as `height` positions.
 struct Feature {
   std::int64_t channels = 0;
   std::int64_t height = 1;
   std::int64_t width = 1;
-  bool needs_gradient = false;  ///< something before it has parameters
+  bool needs_gradient = false;  ///< true if a layer before it has parameters
 
   [[nodiscard]] std::int64_t positions() const { return height * width; }
   [[nodiscard]] std::int64_t elements() const { return channels * positions(); }
 };
 
-/// Kernel, stride and padding of a convolution or a pooling.
+/// Kernel size, stride and padding of a convolution or a pooling.
 struct Window {
   std::int64_t height = 1;
   std::int64_t width = 1;
@@ -35,7 +35,7 @@ struct Window {
   static Window square(std::int64_t size, std::int64_t stride = 1, std::int64_t padding = 0) {
     return {size, size, stride, padding, padding, false};
   }
-  /// Odd sizes, stride 1, padded so that the output is as large as the input.
+  /// A window of odd sizes and stride 1, padded so that the output is as large as the input.
   static Window same(std::int64_t height, std::int64_t width) {
     return {height, width, 1, height / 2, width / 2, false};
   }
@@ -48,6 +48,7 @@ struct Window {
 
 enum class Bias { no, yes };
 
+/// Builds one table. Every layer function takes the name of the layer and the shapes of its inputs.
 class NetworkBuilder {
  public:
   NetworkBuilder(std::string name, std::string source, std::string sample);
@@ -55,28 +56,28 @@ class NetworkBuilder {
   Feature convolution(const std::string& name, Feature input, std::int64_t channels, Window window, Bias bias);
   /// A linear map of the channels at every position: weight [channels, input.channels].
   Feature linear(const std::string& name, Feature input, std::int64_t channels, Bias bias);
-  /// The same with the weight of an earlier layer (tied weights): only the bias, if any, is new.
+  /// A linear map with the weight of an earlier layer (tied weights); only the bias, if any, is new.
   Feature tied_linear(const std::string& name, Feature input, std::int64_t channels, Bias bias);
-  /// Scale and shift a channel by statistics of the batch, which take a pass over the input of their own.
+  /// Scales and shifts each channel by statistics of the batch, which need a separate pass over the input.
   Feature batch_normalization(const std::string& name, Feature input);
-  /// The same by statistics of one position: layer normalization, or RMS normalization, which has no shift.
+  /// Scales by statistics of each position: layer normalization, or RMS normalization, which has no shift.
   Feature normalization(const std::string& name, Feature input, Bias shift = Bias::yes);
   Feature pooling(const std::string& name, Feature input, Window window);
-  /// Average over whatever windows give `size` x `size` positions.
+  /// Averages over the windows that give `size` x `size` positions.
   Feature adaptive_pooling(const std::string& name, Feature input, std::int64_t size);
   Feature activation(const std::string& name, Feature input);
-  /// Over the last dimension: rows of input.width.
+  /// Softmax over the last dimension: rows of input.width.
   Feature softmax(const std::string& name, Feature input);
   /// Element-wise sum of features of equal shape.
   Feature sum(const std::string& name, Feature a, Feature b);
   /// The channels of all inputs one after the other.
   Feature concatenation(const std::string& name, const std::vector<Feature>& inputs);
-  /// Adds a trained tensor that the input is summed or joined with (position embeddings, class token).
+  /// Appends a trained tensor that is summed or concatenated with the input (position embeddings, class token).
   Feature trained_tensor(const std::string& name, Feature input, const std::string& tensor,
                          std::vector<std::int64_t> shape);
   /// Look-up of `tokens` rows of a table [rows, channels].
   Feature embedding(const std::string& name, std::int64_t rows, std::int64_t channels, std::int64_t tokens);
-  /// The same in the table of an earlier layer.
+  /// Look-up in the table of an earlier layer.
   Feature tied_embedding(const std::string& name, std::int64_t rows, std::int64_t channels, std::int64_t tokens);
   /// One LSTM layer of input.channels -> hidden over all positions, one step after the other. `biases` vectors of
   /// 4 x hidden: 1 in the equations, 2 in cuDNN.
@@ -85,7 +86,7 @@ class NetworkBuilder {
   void append(Layer layer);
 
   static Feature flatten(Feature input) { return {input.elements(), 1, 1, input.needs_gradient}; }
-  /// The finished table; the builder is empty afterwards. Throws InputError if the architecture is not sound.
+  /// Returns the finished table; the builder is empty afterwards. Throws InputError as validate(LayerTable).
   [[nodiscard]] LayerTable take();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The networks that ship, by name. A table is built when it is asked for, from the architecture itself.
+// The catalogue lists the networks that ship, by name. A layer table is built from the architecture on request.
 
 #include "models/layers.hpp"
 
@@ -11,31 +11,32 @@
 
 namespace contend {
 
+/// A network of the catalogue.
 struct CatalogueEntry {
   std::string_view name;
   std::string_view summary;
-  std::int64_t sequence_length = 0;      ///< default, in tokens or words; 0 where a sample is an image
-  std::int64_t max_sequence_length = 0;  ///< of trained positions; 0 if the architecture sets no limit
+  std::int64_t sequence_length = 0;      ///< default, in tokens or words; 0 if a sample is an image
+  std::int64_t max_sequence_length = 0;  ///< number of trained positions; 0 if the architecture sets no limit
   LayerTable (*table)(std::int64_t sequence_length) = nullptr;
 };
 
-/// In order of family and size.
+/// All entries, in order of family and size.
 [[nodiscard]] std::span<const CatalogueEntry> catalogue();
 /// The entry of that name, or nullptr.
 [[nodiscard]] const CatalogueEntry* find_model(std::string_view name);
 [[nodiscard]] std::vector<std::string> model_names();
 
-/// Where the architecture sets no limit: keeps the flops of the largest model within 64 bits.
+/// The limit if the architecture sets none: it keeps the flops of the largest model within 64 bits.
 inline constexpr std::int64_t kLongestSequence = 524'288;
 
-/// Why samples can't be that long; empty if they can.
+/// The reason why samples can't have this length; empty if they can.
 [[nodiscard]] std::string sequence_refusal(const CatalogueEntry& entry, std::int64_t sequence_length);
 
-/// The layers of a model. `sequence_length` 0 takes the entry's default; throws InputError if the model has no
-/// sequence, or only shorter ones.
+/// Builds the layers of a model. `sequence_length` 0 means the entry's default. Throws InputError if the model takes no
+/// sequences or not such long ones.
 [[nodiscard]] LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length = 0);
 
-/// What a list of models shows, for samples of the default length.
+/// The figures of a model in a list, for samples of the default length.
 struct ModelSummary {
   std::string name;
   std::string summary;

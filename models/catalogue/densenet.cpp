@@ -1,5 +1,5 @@
-// DenseNet-BC: Huang et al., "Densely connected convolutional networks" (arXiv 1608.06993), table 1, named as in
-// torchvision. Each dense layer first copies all features before it into one tensor: layer `cat`.
+// Builds DenseNet-BC of Huang et al., "Densely connected convolutional networks" (arXiv 1608.06993), table 1, with the
+// names of torchvision. Each dense layer first copies all features before it into one tensor, in the layer `cat`.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/builder.hpp"

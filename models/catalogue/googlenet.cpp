@@ -1,6 +1,6 @@
-// GoogLeNet: Szegedy et al., "Going deeper with convolutions" (arXiv 1409.4842), table 1, in two versions. torchvision
-// adds batch normalization, drops biases, and has 3x3 windows where the paper has 5x5. The BVLC version of Caffe
-// follows the paper, local response normalization included.
+// Builds two versions of GoogLeNet of Szegedy et al., "Going deeper with convolutions" (arXiv 1409.4842), table 1. The
+// version of torchvision adds batch normalization, drops biases, and has 3x3 windows where the paper has 5x5. The BVLC
+// version of Caffe follows the paper, local response normalization included.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/inception_blocks.hpp"
@@ -89,7 +89,7 @@ LayerTable googlenet(AuxiliaryHeads heads) {
 LayerTable googlenet_bvlc(AuxiliaryHeads heads) {
   NetworkBuilder net{"googlenet-bvlc", "arXiv 1409.4842 as in Caffe's bvlc_googlenet", "image 3x224x224"};
   const Window halve = Window::square(3, 2).rounded_up();
-  // Local response normalization has no parameters: to this model it is an activation.
+  // Local response normalization has no parameters, so this model treats it as an activation.
   Feature x = biased_unit(net, "conv1/7x7_s2", {3, 224, 224}, 64, Window::square(7, 2, 3));
   x = net.activation("pool1/norm1", net.pooling("pool1/3x3_s2", x, halve));
   x = biased_unit(net, "conv2/3x3_reduce", x, 64, Window::square(1));

@@ -1,5 +1,5 @@
-// GPT-2: Radford et al., "Language models are unsupervised multitask learners" (2019), section 2.3 and table 2, named
-// as in Hugging Face Transformers. The decoder is tied to the token embedding.
+// Builds GPT-2 of Radford et al., "Language models are unsupervised multitask learners" (2019), section 2.3 and table
+// 2, with the names of Hugging Face Transformers. The decoder is tied to the token embedding.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/attention.hpp"

@@ -1,5 +1,5 @@
-// Inception-v3: Szegedy et al., "Rethinking the Inception architecture for computer vision" (arXiv 1512.00567), named
-// as in torchvision.
+// Builds Inception-v3 of Szegedy et al., "Rethinking the Inception architecture for computer vision" (arXiv
+// 1512.00567), with the names of torchvision.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/inception_blocks.hpp"

@@ -1,5 +1,6 @@
-// Inception-v4: Szegedy et al., "Inception-v4, Inception-ResNet and the impact of residual connections on learning"
-// (arXiv 1602.07261), figures 3 to 9; without auxiliary head, numbered as in the PyTorch port of pretrained-models.
+// Builds Inception-v4 of Szegedy et al., "Inception-v4, Inception-ResNet and the impact of residual connections on
+// learning" (arXiv 1602.07261), figures 3 to 9, without an auxiliary head. Layers are numbered as in the PyTorch port
+// of pretrained-models.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/inception_blocks.hpp"

@@ -1,6 +1,6 @@
-// Llama: Touvron et al. (arXiv 2302.13971, section 2.2; arXiv 2307.09288, table 1) and the Llama 3 report (arXiv
-// 2407.21783, table 3), named as in Hugging Face Transformers: RMS normalization before each sublayer, rotary
-// positions, gated feed-forward, no biases.
+// Builds Llama of Touvron et al. (arXiv 2302.13971, section 2.2; arXiv 2307.09288, table 1) and of the Llama 3 report
+// (arXiv 2407.21783, table 3), with the names of Hugging Face Transformers. It has RMS normalization before each
+// sublayer, rotary positions, a gated feed-forward and no biases.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/attention.hpp"

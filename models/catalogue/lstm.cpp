@@ -1,5 +1,5 @@
-// The LSTM language models of Zaremba et al., "Recurrent neural network regularization" (arXiv 1409.2329), section 4.1:
-// embedding, two LSTM layers and a softmax over 10,000 words of the Penn Treebank, weights not tied.
+// Builds the LSTM language models of Zaremba et al., "Recurrent neural network regularization" (arXiv 1409.2329),
+// section 4.1: embedding, two LSTM layers and a softmax over 10,000 words of the Penn Treebank, weights not tied.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/builder.hpp"

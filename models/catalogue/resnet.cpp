@@ -1,5 +1,5 @@
-// ResNet: He et al., "Deep residual learning for image recognition" (arXiv 1512.03385), table 1, as in torchvision:
-// the stride of a bottleneck is in its 3x3 convolution ("v1.5"), which changes flops, not parameters.
+// Builds ResNet of He et al., "Deep residual learning for image recognition" (arXiv 1512.03385), table 1, as in
+// torchvision: the stride of a bottleneck is in its 3x3 convolution ("v1.5"), which changes flops, not parameters.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/builder.hpp"

@@ -1,6 +1,6 @@
-// The encoder-decoder of Vaswani et al., "Attention is all you need" (arXiv 1706.03762), section 3 and table 3, named
-// as in fairseq: biases in every projection, sinusoidal positions (no parameters), and one embedding shared by source,
-// target and the output projection (section 3.4).
+// Builds the encoder-decoder of Vaswani et al., "Attention is all you need" (arXiv 1706.03762), section 3 and table 3,
+// with the names of fairseq. It has biases in every projection, sinusoidal positions (no parameters), and one embedding
+// shared by source, target and the output projection (section 3.4).
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/attention.hpp"
@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-// Residual sum, then normalization, around what a sublayer returned (section 3.1).
+// Appends the residual sum and the normalization after the output of a sublayer (section 3.1).
 Feature add_and_norm(NetworkBuilder& net, const std::string& name, const Feature& before, Feature after) {
   after = net.sum(name + ".add", net.activation(name + ".dropout", after), before);
   return net.normalization(name, after);

@@ -1,5 +1,5 @@
-// VGG: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition" (arXiv 1409.1556),
-// table 1, columns D (16) and E (19). Layers are numbered as in torchvision.
+// Builds VGG of Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition" (arXiv
+// 1409.1556), table 1, columns D (16) and E (19). Layers are numbered as in torchvision.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/builder.hpp"

@@ -1,4 +1,5 @@
-// ViT: Dosovitskiy et al., "An image is worth 16x16 words" (arXiv 2010.11929), table 1, named as in torchvision.
+// Builds the vision transformer of Dosovitskiy et al., "An image is worth 16x16 words" (arXiv 2010.11929), table 1,
+// with the names of torchvision.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/attention.hpp"

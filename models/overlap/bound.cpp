@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-/// Rounded down: a bound must not lie above the truth.
+/// Rounds down, because a lower bound must not lie above the true value.
 Time floor_ns(double ns) {
   return Time::nanoseconds(static_cast<std::int64_t>(std::floor(ns)));
 }
@@ -42,7 +42,7 @@ LeastCost least_cost(const ExchangeCost& cost) {
           cost.of(CollectiveKind::reduce_scatter, server) + cost.of(CollectiveKind::all_gather, server);
       const LinearCost trees = cost.of(CollectiveKind::reduce, server) + cost.of(CollectiveKind::broadcast, server);
       least.alpha = std::min({least.alpha, inside.alpha + peers_whole.alpha, trees.alpha + leaders_whole.alpha});
-      // Inside and between are used at once; what passes the interfaces is a bound of its own.
+      // Links inside and between servers are used at once; the bytes through the interfaces alone are a bound.
       least.ns_per_byte = std::min(
           {least.ns_per_byte, peers_whole.beta.ns_per_byte() / cost.per_server(), leaders_whole.beta.ns_per_byte()});
     }

@@ -1,5 +1,6 @@
 #pragma once
-// How a group of gradients travels when it is compressed: kernels on the GPU before, between and after collectives.
+// A CompressionMethod gives the stages in which a group of gradients is exchanged when it is compressed: kernels on the
+// GPU before, between and after collectives.
 
 #include "models/overlap/kernel_costs.hpp"
 #include "models/overlap/peers.hpp"
@@ -24,7 +25,7 @@ struct GradientGroup {
 
 /// One step of an exchange: a kernel on the stream of the GPU, or a collective.
 struct ExchangeStage {
-  std::string name;  ///< such as `top-k`; each stage of an exchange has its own
+  std::string name;  ///< such as `top-k`; unique in an exchange
   Time duration;     ///< of a kernel, > 0
   std::optional<CollectiveKind> collective;
   Bytes bytes;  ///< of a collective: the size of the full tensor on one rank, as Op::bytes
@@ -37,50 +38,52 @@ struct ExchangeStage {
   }
 };
 
-/// By which collectives messages are added up. A study may force one on every method (overlap.collective).
+/// The collectives by which messages are summed. A study may force one on every method (overlap.collective).
 enum class MessageRoute : std::uint8_t {
-  usual,           ///< as the method's paper does
-  all_reduce,      ///< added up on the way
-  all_gather,      ///< everybody gets everybody's and adds up
-  scatter_gather,  ///< an all-to-all of chunks, added up by the worker that has them all, and an all-gather
-  server,          ///< pushed to parameter servers, which add up, and pulled
+  usual,           ///< that of the method's paper
+  all_reduce,      ///< an all-reduce, which sums on the way
+  all_gather,      ///< an all-gather, after which every worker sums all messages
+  scatter_gather,  ///< an all-to-all of chunks, which the worker that receives them sums, and an all-gather
+  server,          ///< a push to parameter servers, which sum, and a pull
 };
 
-/// Why a method can't send its messages a certain way.
+/// The reason why a method can't use a route.
 struct RouteRefusal {
   std::string reason;
   std::string hint;  ///< what would be right
 };
 
-/// When the exchange of a group may begin, and what waits for its end.
+/// The time at which the exchange of a group may begin, and the operations that wait for its end.
 enum class ExchangeMoment : std::uint8_t {
   gradients,   ///< begins when the gradients are ready; the next forward pass waits
-  weights,     ///< of the weights that this iteration computes with: begins with the iteration; the next one waits
-  updated,     ///< of the weights after the update: begins when the backward pass has ended; the next forward waits
-  background,  ///< of weights, begins as `gradients`; nothing waits
+  weights,     ///< exchanges the weights that this iteration uses: begins with the iteration; the next one waits
+  updated,     ///< exchanges the updated weights: begins when the backward pass has ended; the next forward waits
+  background,  ///< exchanges weights: begins as `gradients`; nothing waits
 };
 
-/// A compression method sees a group of gradients and says what has to be done to have their (lossy) mean on every
-/// worker; or, where workers may drift apart, to bring their weights together. Pure: equal groups give equal stages.
-/// Convergence is not its business.
+/// A compression method lists the stages after which every worker has the (lossy) mean of a group of gradients; or, if
+/// the weights of workers may differ, the stages that bring them together. It is a pure function: equal groups give
+/// equal stages. It does not model convergence.
 class CompressionMethod {
  public:
   virtual ~CompressionMethod() = default;
-  /// Kernels and collectives, one after the other; none if this phase sends nothing. Kernels before the first are
-  /// launched into the stream of the backward pass, right after the task that completes the group; between collectives
-  /// they go before its next task. `problem.kernels` has a value. Throws InputError if it can't work on this problem.
+  /// The kernels and collectives in their order; none if this phase sends nothing. Kernels before the first collective
+  /// are launched into the stream of the backward pass, right after the task that completes the group; kernels between
+  /// collectives go before the next task of that stream. `problem.kernels` has a value. Throws InputError if the method
+  /// can't work on this problem.
   [[nodiscard]] virtual std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                           const GradientGroup& group) const = 0;
-  /// Why messages can't go this way; nothing if they can. stages() goes the way of `problem`, which must be such.
+  /// The reason why messages can't take this route; nothing if they can. stages() takes the route of `problem`, which
+  /// must not be refused.
   [[nodiscard]] virtual std::optional<RouteRefusal> refusal(MessageRoute route) const {
     if (route == MessageRoute::usual) return std::nullopt;
     return RouteRefusal{"it consists of collectives of its own", "overlap.collective: auto"};
   }
   [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }
-  /// With whom a worker swaps in CollectiveKind::exchange, where links differ.
+  /// The choice of partners in CollectiveKind::exchange if links differ.
   [[nodiscard]] virtual PeerRule peers() const { return {}; }
-  /// Kinds of iterations that differ in what they send, as shares of all iterations; they add up to 1.
-  /// OverlapProblem::phase says which one is meant.
+  /// The shares of the phases among all iterations; they add up to 1. Iterations of different phases differ in what
+  /// they send. OverlapProblem::phase selects a phase.
   [[nodiscard]] virtual std::vector<double> phases() const { return {1.0}; }
 };
 

@@ -10,7 +10,7 @@ namespace contend {
 namespace {
 
 constexpr double kLargest = 1125899906842624;  // 2^50 bytes
-constexpr double kSame = 1e-12;                // of a time: rounding, no other line
+constexpr double kSame = 1e-12;                // relative difference of times that is rounding, not another line
 
 struct Stretch {
   double from = 0, to = 0;  // bytes, with the lines that hold there
@@ -38,7 +38,7 @@ CostCurve::CostCurve(const std::function<CostLine(double)>& line_at) {
       add(cross, s.at_to);
       continue;
     }
-    // From small to large: the last one put in is the next one taken out.
+    // Handles intervals from small to large: the one added last is the next one.
     open.push_back({cross, s.to, line, s.at_to});
     open.push_back({s.from, cross, s.at_from, line});
   }

@@ -1,6 +1,7 @@
 #pragma once
-// What a collective costs by the size of its message where the slowest part isn't the same for all sizes: the largest
-// of many lines alpha + beta m, or a mean of such. Convex, in straight pieces, exact in every one.
+// A CostCurve is the cost of a collective as a function of its message size m, when the slowest part depends on the
+// size. It is the largest of many lines alpha + beta m, or a mean of such curves: convex, piecewise linear, and exact
+// in every piece.
 
 #include "models/overlap/linear_cost.hpp"
 #include "sim/units.hpp"
@@ -12,27 +13,28 @@
 
 namespace contend {
 
-/// One of the lines; real numbers, so that means of them are exact.
+/// One of the lines, in real numbers so that means are exact.
 struct CostLine {
   double alpha_ns = 0;
   double ns_per_byte = 0;
   [[nodiscard]] double at(double bytes) const { return alpha_ns + ns_per_byte * bytes; }
 };
 
+/// The cost of one kind of collective.
 class CostCurve {
  public:
-  /// Free.
+  /// A collective that takes no time.
   CostCurve() = default;
-  /// `line_at` gives, for a size in bytes, the line that the curve follows there: the curve lies on or above all of
-  /// them, and has finitely many. Finds all pieces up to 2^50 bytes with two questions for each (Eisner and Severance,
-  /// JACM 23, 1976).
+  /// `line_at` returns the line that the curve follows at a size in bytes. The curve has finitely many lines and lies
+  /// on or above each of them. The constructor finds all pieces up to 2^50 bytes with two calls for each (Eisner and
+  /// Severance, JACM 23, 1976).
   explicit CostCurve(const std::function<CostLine(double)>& line_at);
-  /// A collective that can't be done, and why.
+  /// A collective that is impossible, with the reason.
   [[nodiscard]] static CostCurve impossible(std::string why);
 
-  /// The line at that size: what a transfer of it takes alone, to 2 ns. Throws InputError if it is impossible.
+  /// The line at that size: the cost of a transfer alone, within 2 ns. Throws InputError if it is impossible.
   [[nodiscard]] LinearCost at(Bytes bytes) const;
-  /// The line of the smallest messages, which is nowhere above the curve; free if it is impossible.
+  /// The line of the smallest messages, which is nowhere above the curve; zero if it is impossible.
   [[nodiscard]] LinearCost least() const { return pieces_.empty() ? LinearCost{} : rounded(pieces_.front().line); }
   [[nodiscard]] std::size_t pieces() const { return pieces_.size(); }
 

@@ -19,7 +19,7 @@ class OnlyJob final : public SchedulingPolicy {
   void pass(const ClusterView&, SchedulingActions& actions) override { actions.start(JobId{0U}); }
 };
 
-/// Rank i of every role on server i.
+/// Places rank i of every role on server i.
 class RankByServer final : public PlacementPolicy {
  public:
   RankByServer(int servers, int roles) : servers_{servers}, roles_{roles} {}
@@ -33,14 +33,14 @@ class RankByServer final : public PlacementPolicy {
   int servers_, roles_;
 };
 
-/// The job's own channels decide.
+/// Admits every message, because the channels of the job limit them.
 class OpenNetwork final : public CommunicationPolicy {
  public:
   [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
 };
 
-/// Keeps what the first GPU of each role and the network do.
+/// Records the tasks of the first GPU of each role and the transfers.
 class Recorder final : public Observer {
  public:
   Recorder(const IterationGraph& graph, std::size_t roles, bool spans, SteadyState& result)
@@ -77,7 +77,7 @@ class Recorder final : public Observer {
 
 SteadyState measure_in_engine(const IterationGraph& graph, const ExchangeCost& cost, int ranks,
                               const SteadyStateOptions& options) {
-  CONTEND_CHECK(options.iterations >= 1 && ranks >= 1, "something is measured");
+  CONTEND_CHECK(options.iterations >= 1 && ranks >= 1, "a measurement needs at least one iteration and one rank");
   SteadyState result;
   const std::size_t roles = graph.roles().size();
   Workload workload;

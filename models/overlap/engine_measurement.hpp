@@ -1,14 +1,14 @@
 #pragma once
-// One job on the engine, all its events one by one: where the figures of an iteration come from, and what
-// models/overlap/steady_state.hpp is held to.
+// Measures the iteration of one job by executing all its events on the engine. Iteration studies report these figures;
+// tests compare models/overlap/steady_state.hpp with them.
 
 #include "models/overlap/steady_state.hpp"
 
 namespace contend {
 
-/// Executes at least `iterations` (>= 1) of the graph, one rank of each role on a server. Of every role `ranks` (1 or
-/// more) are simulated: two stand for any number, because all do the same and `cost` knows how many there are. The mean
-/// is over the second half of the iterations; ends and spans as steady_state() gives them.
+/// Executes at least `options.iterations` (>= 1) iterations of the graph, with one rank of each role on a server. Of
+/// every role, `ranks` >= 1 are simulated: two represent any number, because all do the same and `cost` contains the
+/// true number. The mean is over the second half of the iterations; ends and spans are as in steady_state().
 [[nodiscard]] SteadyState measure_in_engine(const IterationGraph& graph, const ExchangeCost& cost, int ranks,
                                             const SteadyStateOptions& options);
 

@@ -21,7 +21,8 @@ struct Halves {
   LinearCost reduce_scatter, all_gather;
 };
 
-/// A reduce-scatter and an all-gather of `steps` messages each, in which every rank sends (n-1)/n of the tensor.
+/// The costs of a reduce-scatter and an all-gather of `steps` messages each, in which a rank sends (n-1)/n of the
+/// tensor.
 Halves in_steps(int steps, int workers, const ChannelCost& link) {
   const double share = static_cast<double>(workers - 1) / workers;
   const double send = share * link.beta.ns_per_byte();
@@ -29,7 +30,7 @@ Halves in_steps(int steps, int workers, const ChannelCost& link) {
   return {{link.alpha * steps, TimePerByte{send + add}}, {link.alpha * steps, TimePerByte{send}}};
 }
 
-/// A binomial tree, in which the whole tensor goes down or up ceil(log2(n)) steps.
+/// The cost of a binomial tree, in which the whole tensor goes down or up ceil(log2(n)) steps.
 LinearCost down_tree(int workers, const ChannelCost& link) {
   const int steps = ceil_log2(workers);
   return {link.alpha * steps, TimePerByte{link.beta.ns_per_byte() * steps}};
@@ -54,7 +55,7 @@ LinearCost pairwise_between(int servers, int per_server, const ChannelCost& insi
           TimePerByte{per_block / n}};
 }
 
-/// `times` messages of this size at once.
+/// The cost of `times` messages of this size at once.
 ChannelCost shared(const ChannelCost& link, int times) {
   return {link.alpha, TimePerByte{link.beta.ns_per_byte() * times}, link.gamma};
 }
@@ -77,7 +78,7 @@ void ExchangeCost::add_ring(int workers, const ChannelCost& link, CollectiveScop
 }
 
 ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce, int workers) {
-  CONTEND_CHECK(workers >= 2, "somebody to exchange with");
+  CONTEND_CHECK(workers >= 2, "an exchange needs at least two workers");
   ExchangeCost cost = measured(all_reduce);
   const double steps = 2.0 * (workers - 1);
   cost.add_others(workers, {Time::ceil_nanoseconds(static_cast<double>(all_reduce.alpha.ns()) / steps),
@@ -150,7 +151,7 @@ ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool coloc
   CONTEND_CHECK(workers >= 1 && servers >= 1 && (!colocated || servers <= workers), "the servers have their machines");
   const double n = workers;
   const double s = servers;
-  // The busier end of a link decides: the worker that sends its gradient, or the server that receives n shares of it.
+  // The busier end decides: the worker that sends its gradient, or the server that receives n shares of gradients.
   const double bytes = colocated ? std::max(servers < workers ? 1.0 : 1 - 1 / s, (n - 1) / s) : std::max(1.0, n / s);
   ExchangeCost cost;
   cost.kind_ = ExchangeKind::parameter_server;

@@ -1,6 +1,6 @@
 #pragma once
-// What it costs to exchange gradients among the workers of one job: a start-up and a time per byte for each kind of
-// collective, and how much several of them in the network at once slow each other down.
+// ExchangeCost is the cost of exchanging gradients among the workers of one job: a start-up time and a time per byte
+// for each kind of collective, and the slowdown of several collectives in the network at once.
 
 #include "models/overlap/cost_curve.hpp"
 #include "models/overlap/linear_cost.hpp"
@@ -13,90 +13,91 @@
 
 namespace contend {
 
-/// One point-to-point link, as closed forms of collectives see it.
+/// The costs of one point-to-point link in closed forms of collectives.
 struct ChannelCost {
-  Time alpha;         ///< start-up of a message
-  TimePerByte beta;   ///< sending a byte
-  TimePerByte gamma;  ///< adding up a received byte
+  Time alpha;         ///< start-up time of a message
+  TimePerByte beta;   ///< time to send a byte
+  TimePerByte gamma;  ///< time to add a received byte
 };
 
-/// How gradients are added up.
+/// The kind of exchange by which gradients are summed.
 enum class ExchangeKind : std::uint8_t {
   all_reduce,        ///< one all-reduce, or a reduce-scatter and an all-gather
   parameter_server,  ///< a push (`reduce`) to servers that hold a share each, and a pull (`broadcast`)
 };
 
+/// The costs of all collectives of one job. In all of them m is the size of the full tensor on one rank, also for an
+/// all-gather (the data that a rank has at the end) and an all-to-all (the data that it has at the beginning).
 class ExchangeCost {
  public:
-  // In all of them m is the size of the full tensor on one rank, also of an all-gather (all that a rank has in the end)
-  // and an all-to-all (all that it has in the beginning).
-
-  /// A measured all-reduce t = alpha + beta m; its reduce-scatter and all-gather are half of it each.
+  /// The costs from a measured all-reduce t = alpha + beta m; its reduce-scatter and all-gather cost half of it each.
   static ExchangeCost measured(const LinearCost& all_reduce);
-  /// The same for `workers` >= 2, and the other collectives as of the link that a ring with these costs has.
+  /// The same for `workers` >= 2, with the other collectives on the link of a ring that has these costs.
   static ExchangeCost measured(const LinearCost& all_reduce, int workers);
-  /// Ring (Patarasuk and Yuan, JPDC 2009): all-reduce 2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma; its two halves
-  /// n-1 steps each, the reduce-scatter with all of gamma. All-to-all in n-1 steps of a block each (pairwise exchange),
-  /// reduce and broadcast down a binomial tree of log2(n) steps, rounded up (Thakur et al., IJHPCA 2005). An exchange
-  /// is one message.
+  /// The costs of a ring (Patarasuk and Yuan, JPDC 2009): all-reduce 2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma.
+  /// Its two halves have n-1 steps each, and the reduce-scatter has all of gamma. All-to-all has n-1 steps of a block
+  /// each (pairwise exchange); reduce and broadcast use a binomial tree of log2(n) steps, rounded up (Thakur et al.,
+  /// IJHPCA 2005). An exchange is one message.
   static ExchangeCost ring(int workers, const ChannelCost& link);
-  /// Recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring with log2(n) steps a half, rounded up;
-  /// the other collectives as above.
+  /// The costs of recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring, but each half has log2(n)
+  /// steps, rounded up. The other collectives are those of the ring.
   static ExchangeCost halving_doubling(int workers, const ChannelCost& link);
-  /// Every message is spread evenly over the servers, which send back the sum. A server of its own machine receives
-  /// n/s of the message and worker and server links are full duplex: push and pull don't disturb each other. Colocated
-  /// servers (on s of the n worker machines) share the interface with the worker: both directions carry pushes and
-  /// pulls, a machine's own share stays inside.
+  /// The costs of parameter servers. Every message is spread evenly over the s servers, which send back the sum. A
+  /// server on a machine of its own receives n/s of the message; links are full duplex, so push and pull do not slow
+  /// each other down. Colocated servers (on s of the n worker machines) share the interface with the worker: both
+  /// directions carry pushes and pulls, and a machine's own share stays inside.
   static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link);
-  /// n = s x g ranks: `per_server` (g) on each of `servers` (s), each rank with a link of its own `inside` its server
-  /// (alpha_i, beta_i) and each server with one full-duplex interface for all of its ranks `between` (alpha_b, beta_b).
-  /// A step takes as long as its slowest message, and needs the start-up of the slower link where both are used.
+  /// The costs of n = s x g ranks, `per_server` (g) on each of `servers` (s). Each rank has a link of its own `inside`
+  /// its server (alpha_i, beta_i), and each server has one full-duplex interface `between` servers for all of its ranks
+  /// (alpha_b, beta_b). A step takes as long as its slowest message; if it uses both links, it has the larger start-up.
   /// - `all`: reduce-scatter, all-gather and all-reduce go around a flat ring in order of servers, which enters and
   ///   leaves each server once: ring(n) on a link with the larger alpha and beta. So an interface carries 2(n-1)/n m,
-  ///   not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021). All-to-all: n-1 pairwise
-  ///   steps; at distance k, min(k, g, n-k) ranks of a server send through its interface. Reduce and broadcast: a
-  ///   binomial tree among servers and one inside each. Exchange: the partner is on another server, g messages share
-  ///   the interface.
+  ///   not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021). All-to-all has n-1
+  ///   pairwise steps; at distance k, min(k, g, n-k) ranks of a server send through its interface. Reduce and broadcast
+  ///   use a binomial tree among servers and one inside each. In an exchange the partner is on another server, and g
+  ///   messages share the interface.
   /// - `server`: the ring's costs on g ranks and the inside link. `leaders`: on s ranks and the link between.
   /// - `peers`: g groups of s ranks at once, so that each has 1/g of the interface: beta is g beta_b.
-  /// One server has no use for `between`, one rank a server none for `inside`: then it is ring(n) on the other link.
+  /// With one server `between` is not used, with one rank per server `inside` is not; the costs are then ring(n) on the
+  /// other link.
   static ExchangeCost two_level(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between);
 
-  /// Workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
+  /// The costs of workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
   static ExchangeCost on_links(std::array<CostCurve, kCollectiveKinds> curves);
 
   [[nodiscard]] ExchangeKind kind() const { return kind_; }
-  /// Of one transfer of that size alone; differs from of() on links that differ. Throws InputError if there the
-  /// collective can't be done.
+  /// The cost of one transfer of that size alone. It differs from of() only on links that differ; there it throws
+  /// InputError if the collective is impossible.
   [[nodiscard]] LinearCost sized(Bytes bytes, CollectiveKind collective,
                                  CollectiveScope scope = CollectiveScope::all) const {
     if (curves_.empty() || scope == CollectiveScope::server) return of(collective, scope);
     return curves_[static_cast<std::size_t>(collective)].at(bytes);
   }
-  /// Of one transfer alone; on links that differ that of the smallest, which no size falls below. Free where nothing
-  /// was given: without levels each rank is a server of its own, so that `leaders` and `peers` are all ranks, and
-  /// nothing happens inside servers.
+  /// The cost of one transfer alone; on links that differ, that of the smallest size, which bounds all others from
+  /// below. Without levels each rank is a server of its own: `leaders` and `peers` then mean all ranks, and `server`
+  /// costs nothing.
   [[nodiscard]] const LinearCost& of(CollectiveKind collective, CollectiveScope scope = CollectiveScope::all) const {
     return costs_[static_cast<std::size_t>(levels() ? scope : flat(scope))][static_cast<std::size_t>(collective)];
   }
   /// Ranks of each server; 1 without levels.
   [[nodiscard]] int per_server() const { return per_server_; }
-  /// There are levels, but only one server: nothing passes an interface.
+  /// True if there are levels but only one server, so that no message crosses an interface.
   [[nodiscard]] bool one_server() const { return levels() && one_server_; }
-  /// There are servers of several ranks, with a link between them and one inside.
+  /// True if servers have several ranks, with one link inside and one between servers.
   [[nodiscard]] bool levels() const { return per_server_ > 1; }
-  /// Push and pull have a direction each, so that they don't share bandwidth.
+  /// True if push and pull use different directions, so that they don't share bandwidth.
   [[nodiscard]] bool duplex() const { return duplex_; }
 
-  /// k transfers at once need k + (k-1) x penalty times as long for a byte, each. 0: fair sharing; > 0: contention
-  /// costs (arXiv 2002.10105); -0.5: two need 1.5 times as long, as measured for all-reduces that don't fill the link
-  /// (ASC-WFBP, INFOCOM 2021); -1: no sharing at all. Not below -1.
+  /// Each of k transfers at once needs k + (k-1) x penalty times as long for a byte. 0 is fair sharing; > 0 is a cost
+  /// of contention (arXiv 2002.10105); at -0.5 two transfers need 1.5 times as long, as measured for all-reduces that
+  /// don't fill the link (ASC-WFBP, INFOCOM 2021); at -1 transfers do not slow each other down. It is at least -1.
   double penalty = 0;
   [[nodiscard]] double slowdown(std::size_t transfers) const {
     const auto k = static_cast<double>(transfers);
     return k + (k - 1) * penalty;
   }
-  /// Of any number of transfers at once, the least time per byte in units of beta: 1, or less if the penalty is a gain.
+  /// The least time per byte that any number of transfers at once can have together, in units of beta: 1, or less if
+  /// the penalty is negative.
   [[nodiscard]] double best_slowdown() const { return penalty < 0 ? 1 + penalty : 1.0; }
 
  private:
@@ -111,7 +112,7 @@ class ExchangeCost {
   }
 
   std::array<std::array<LinearCost, kCollectiveKinds>, kCollectiveScopes> costs_{};
-  std::vector<CostCurve> curves_;  // by kind; empty: costs_ says all
+  std::vector<CostCurve> curves_;  // by kind; empty: costs_ holds for all sizes
   int per_server_ = 1;
   ExchangeKind kind_ = ExchangeKind::all_reduce;
   bool duplex_ = false;

@@ -62,7 +62,7 @@ void ExchangeLanes::remove(TransferId id) {
 
 void ExchangeLanes::finish_due(Time now, std::vector<TransferId>& ended) {
   const std::size_t first = ended.size();
-  // A transfer that speeds up because others end may find itself at its end too.
+  // A transfer that speeds up because others end may be at its own end too.
   for (std::size_t begin = first;; begin = ended.size()) {
     for (const TransferId id : active_) {
       if (transfers_[id.index()].end <= now) ended.push_back(id);
@@ -101,7 +101,7 @@ std::size_t ExchangeLanes::contended() const {
 
 namespace {
 
-/// Adapts the lanes to the port and keeps the accounts of jobs and servers.
+/// Adapts the lanes to the NetworkModel port and keeps the totals of jobs and servers.
 class ExchangeNetwork final : public NetworkModel {
  public:
   ExchangeNetwork(const ExchangeCost& cost, std::size_t servers, std::size_t jobs)
@@ -167,7 +167,7 @@ class ExchangeNetwork final : public NetworkModel {
     if (account.active > 0 && lanes_.contended() > 0) usage.contended += now - account.since;
     return usage;
   }
-  /// Brings every account up to date, before the number of transfers changes.
+  /// Brings all totals up to date before the number of transfers changes.
   void account(Time now) {
     now_ = now;
     for (auto* accounts : {&job_, &server_}) {

@@ -1,8 +1,8 @@
 #pragma once
-// Transfers of one job whose workers all see the same network: a lane between servers or two (push and pull of a
-// parameter server with machines of its own), and one inside servers, on which k transfers at once need k + (k-1) x
-// penalty times as long for a byte. As the k-way contention of network/alpha_beta.hpp, with a cost for each kind of
-// collective.
+// Models the transfers of one job whose workers all see the same network. There is one lane between servers, or two
+// (push and pull of parameter servers on machines of their own), and one inside servers. On a lane, k transfers at once
+// need k + (k-1) x penalty times as long for a byte, as in the k-way contention of network/alpha_beta.hpp, but with a
+// cost for each kind of collective.
 
 #include "models/overlap/exchange_cost.hpp"
 #include "sim/ports.hpp"
@@ -21,23 +21,23 @@ class ExchangeLanes {
 
   TransferId start(CollectiveKind kind, CollectiveScope scope, Bytes bytes, Time now);
   [[nodiscard]] Time next_end() const;
-  /// Ends what is due and appends it in order of ids.
+  /// Ends the transfers that are due and appends them to `ended` in order of ids.
   void finish_due(Time now, std::vector<TransferId>& ended);
   void cancel(TransferId transfer, Time now);
-  /// All that decides the future of the transfer, relative to `now`.
+  /// Appends everything that determines the future of the transfer, relative to `now`.
   void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const;
   [[nodiscard]] double remaining_bytes(TransferId transfer, Time now) const;
   [[nodiscard]] const ExchangeCost& cost() const { return cost_; }
-  /// Active transfers over all lanes.
+  /// Number of active transfers on all lanes.
   [[nodiscard]] std::size_t active() const { return active_.size(); }
-  /// Active transfers that share their lane with another.
+  /// Number of active transfers that share their lane with another.
   [[nodiscard]] std::size_t contended() const;
 
  private:
   struct Transfer {
     std::size_t lane = 0;
     double beta = 0;  // ns per byte when alone
-    Time latency;     // left of the start-up when last updated
+    Time latency;     // rest of the start-up at `updated`
     double bytes = 0;
     Time updated, end;
     std::size_t ways = 0;
@@ -53,7 +53,8 @@ class ExchangeLanes {
   std::array<std::size_t, 3> on_lane_{};
 };
 
-/// The same as a part of the engine, which is not leapt over; every transfer is on every server that it names.
+/// The lanes as a NetworkModel for the engine. Runs with it do not leap; a transfer is active on every server it
+/// touches.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_exchange_network(const ExchangeCost& cost, std::size_t servers,
                                                                   std::size_t jobs);
 

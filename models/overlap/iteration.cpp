@@ -8,7 +8,7 @@
 namespace contend {
 
 namespace {
-/// Of a kernel that a collective waits for, so that it doesn't wait for the layers, whose tasks have 0.
+/// The priority of a kernel that a collective waits for. It goes before the tasks of layers, which have priority 0.
 constexpr std::int32_t kBeforeCollective = -1;
 }  // namespace
 
@@ -80,7 +80,7 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std
     const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority, stage.scope)
                                      : graph.add_compute(title, worker_, stage.duration);
     if (!ops.empty()) graph.add_dependency(ops.back(), op);
-    // The stream takes kernels in the order in which the backward pass launches them.
+    // The stream runs kernels in the order in which the backward pass launches them.
     if (stage.collective && !send.valid()) {
       send = op;
       if (!ops.empty() && layer(group) > 0 && moment_ == ExchangeMoment::gradients)
@@ -104,7 +104,7 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
       break;
     case ExchangeMoment::weights:
       graph.add_dependency(backward(0), sent.begin, 1);
-      // Weights are those that the exchange before has left; gradients of the last batch have nothing to do with it.
+      // The weights are those after the previous exchange; they do not depend on the gradients of the last batch.
       if (problem_.method != nullptr && problem_.method->moment() == ExchangeMoment::weights)
         graph.add_dependency(sent.end, sent.begin, 1);
       break;

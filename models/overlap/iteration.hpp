@@ -1,5 +1,6 @@
 #pragma once
-// Builds the iteration graph of data-parallel training layer by layer; the passes of policies/fusion add the messages.
+// IterationBuilder builds the iteration graph of data-parallel training layer by layer; the passes of policies/fusion
+// add the messages.
 //
 //   role worker n | forward of layer 0 -> ... -> forward of layer L-1 -> backward of L-1 -> ... -> backward of 0
 //   backward of 0 => forward of 0
@@ -15,12 +16,12 @@
 
 namespace contend {
 
-/// A message as a fusion policy made it.
+/// A message of a fusion policy.
 struct SentMessage {
   std::string name;
-  std::size_t gradients = 0;  ///< that it stands for; 1 of a piece of one
-  Bytes dense;                ///< of those gradients
-  std::vector<OpId> ops;      ///< kernels and collectives in their order
+  std::size_t gradients = 0;  ///< number of gradients in it; 1 for a piece of a gradient
+  Bytes dense;                ///< their uncompressed size
+  std::vector<OpId> ops;      ///< its kernels and collectives in their order
 };
 
 /// An iteration with its messages, in the order in which they become ready.
@@ -29,6 +30,7 @@ struct FusedIteration {
   std::vector<SentMessage> messages;
 };
 
+/// Builds one graph. It starts with the compute operations of all layers.
 class IterationBuilder {
  public:
   explicit IterationBuilder(const OverlapProblem& problem);
@@ -39,28 +41,29 @@ class IterationBuilder {
   /// The lowest layer of a group: its backward makes the group ready, its forward needs it first.
   [[nodiscard]] std::size_t layer(const GradientGroup& group) const { return problem_.gradients[group.last].layer; }
 
-  /// How messages queue up in front of the network.
+  /// Makes messages go through a channel (sim/graph.hpp) with these parameters.
   void use_channel(int messages, Bytes window);
-  /// Exchanges carry the gradients of the iteration before, beside this one. Throws InputError for a method that
-  /// exchanges weights.
+  /// Makes exchanges carry the gradients of the iteration before while this one computes. Throws InputError for a
+  /// method that exchanges weights.
   void use_last_gradients();
+  /// The operations of one exchange.
   struct Exchange {
     OpId begin;  ///< first operation
     OpId send;   ///< first collective
     OpId end;    ///< last operation
   };
-  /// Sends a group: an all-reduce, a push and a pull, or the stages of the method; nothing where those are none. The
-  /// next iteration's operation `next` waits for it, in so far as the moment of the method says so; the caller may make
-  /// `send` wait for more.
+  /// Adds the operations that send a group: an all-reduce, a push and a pull, or the stages of the method; returns
+  /// nothing if the method has no stages. The operation `next` of the next iteration waits for them if the moment of
+  /// the method says so. The caller may make `send` wait for more.
   std::optional<Exchange> exchange(const std::string& name, const GradientGroup& group, OpId next,
                                    std::int32_t priority = 0);
-  /// A piece of a gradient, dense; the caller says what `begin` waits for, and what waits for `end`. Throws InputError
-  /// if gradients are compressed.
+  /// Adds the operations that send a piece of an uncompressed gradient. The caller adds the dependencies of `begin` and
+  /// on `end`. Throws InputError if gradients are compressed.
   Exchange piece(const std::string& name, Bytes bytes, std::int32_t priority);
-  /// One collective in the channel.
+  /// Adds one collective in the channel.
   OpId collective(const std::string& name, CollectiveKind kind, Bytes bytes, std::int32_t priority = 0,
                   CollectiveScope scope = CollectiveScope::all);
-  /// Keeps what a message is made of, for a policy that sends it by `collective` alone.
+  /// Records the parts of a message, for a policy that adds them by `collective`.
   void record(std::string name, std::size_t gradients, Bytes dense, std::vector<OpId> ops);
   [[nodiscard]] FusedIteration take() { return {std::move(graph), std::move(messages_)}; }
 
@@ -73,14 +76,14 @@ class IterationBuilder {
 
   const OverlapProblem& problem_;
   std::size_t layers_;
-  std::vector<Bytes> sum_;  // of the sizes of the gradients before
+  std::vector<Bytes> sum_;  // [i]: total size of the gradients before i
   RoleId worker_;
   ChannelId out_, in_;  // pulls take `in_`
   std::vector<SentMessage> messages_;
   ExchangeMoment moment_ = ExchangeMoment::gradients;
 };
 
-/// Operations of one iteration of this graph that are collectives.
+/// Number of collectives in one iteration of this graph.
 [[nodiscard]] std::size_t message_count(const IterationGraph& graph);
 
 }  // namespace contend

@@ -15,7 +15,7 @@ namespace {
 
 void check_factor(double factor) {
   if (!(factor > 0) || !std::isfinite(factor))
-    throw InputError{fmt::format("a factor on the time of kernels is > 0, not {}", factor)};
+    throw InputError{fmt::format("a factor on the time of kernels must be > 0, got {}", factor)};
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ KernelCosts::KernelCosts(const Device& device, const RooflineOptions& options, d
     : device_{device}, options_{options}, factor_{factor} {
   validate(device);
   check_factor(factor);
-  options_.type = DataType::fp32;  // gradients are worked on in full precision, whatever the layers use
+  options_.type = DataType::fp32;  // gradients are processed in full precision, whatever the layers use
 }
 
 KernelCosts::KernelCosts(std::shared_ptr<const KernelTimer> device, double factor)

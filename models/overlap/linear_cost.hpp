@@ -1,11 +1,11 @@
 #pragma once
-// The cost of a transfer that is alone in the network.
+// LinearCost is the cost of a transfer that is alone in the network, linear in its size.
 
 #include "sim/units.hpp"
 
 namespace contend {
 
-/// t(m) = alpha + beta m, rounded up to the nanosecond.
+/// A transfer of m bytes takes t(m) = alpha + beta m, rounded up to the nanosecond.
 struct LinearCost {
   Time alpha;
   TimePerByte beta;
@@ -14,7 +14,7 @@ struct LinearCost {
   }
 };
 
-/// Of two transfers of the same bytes, one after the other.
+/// The cost of two transfers of the same size, one after the other.
 inline LinearCost operator+(const LinearCost& a, const LinearCost& b) {
   return {a.alpha + b.alpha, TimePerByte{a.beta.ns_per_byte() + b.beta.ns_per_byte()}};
 }

@@ -13,7 +13,7 @@ namespace contend {
 
 namespace {
 
-/// An instant as a sum along the way that leads to it, for messages of one size.
+/// An instant as the sum of the costs along the path that leads to it, for messages of one size.
 struct Instant {
   CostLine line;
   double ns = 0;
@@ -25,11 +25,11 @@ struct Instant {
 
 class Messages {
  public:
-  /// Collectives of `bytes`, the size of the full tensor on one rank.
+  /// The costs of collectives of `bytes`, the size of the full tensor on one rank.
   Messages(const LinkMatrix& links, TimePerByte gamma, double bytes)
       : links_{links}, n_{links.size()}, gamma_{gamma.ns_per_byte()}, bytes_{bytes} {}
 
-  /// A block after the other round the ring, the first `adding` times added up.
+  /// Blocks go round the ring one after the other; in the first `adding` steps the receiver adds them.
   [[nodiscard]] CostLine ring(std::size_t steps, std::size_t adding) const {
     const double block = 1.0 / static_cast<double>(n_);
     std::vector<Instant> ready(n_), free(n_), arrived(n_);
@@ -58,7 +58,7 @@ class Messages {
     return latest(at);
   }
 
-  /// Down the tree of the first site, or, time and links reversed, up.
+  /// Goes down the tree of the first site, or up it: the same with time and links reversed.
   [[nodiscard]] CostLine tree(bool up) const {
     std::vector<Instant> at(n_);
     for (std::size_t distance = std::bit_ceil(n_) / 2; distance > 0; distance /= 2) {
@@ -88,7 +88,7 @@ class Messages {
     const CostLine line{start.line.alpha_ns + alpha_ns, start.line.ns_per_byte + ns_per_byte};
     return {line, line.at(bytes_)};
   }
-  /// Of that share of the tensor.
+  /// The cost of a message with that share of the tensor.
   [[nodiscard]] Instant transfer(const Instant& start, std::size_t from, std::size_t to, double share) const {
     const SiteLink& link = *links_.link(from, to);
     return after(start, latency(link), share * link.ns_per_byte());
@@ -122,7 +122,7 @@ std::vector<PeerTransfer> tree_links(std::size_t n, bool up) {
 
 ExchangeCost link_cost(const LinkMatrix& links, TimePerByte gamma, const PeerRule& rule, std::uint64_t seed) {
   const std::size_t n = links.size();
-  CONTEND_CHECK(n >= 2, "somebody to exchange with");
+  CONTEND_CHECK(n >= 2, "an exchange needs at least two sites");
   std::array<CostCurve, kCollectiveKinds> curves;
   const auto set = [&](CollectiveKind kind, const std::vector<PeerTransfer>& needed, const char* name,
                        const std::function<CostLine(const Messages&)>& cost) {

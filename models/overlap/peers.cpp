@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kDrawn = 1000;
 constexpr std::int64_t kRandomWeights = std::int64_t{1} << 20;
-/// More than all random weights of a matching together: first as many pairs as possible.
+/// A weight larger than all random weights of a matching together, so that the number of pairs is maximal first.
 constexpr std::int64_t kPair = std::int64_t{1} << 40;
 
 void add_pair(PeerRound& round, std::size_t a, std::size_t b) {
@@ -42,7 +42,7 @@ std::vector<PeerRound> ring_rounds(const LinkMatrix& links) {
   return rounds;
 }
 
-/// Sites that links in use have joined.
+/// The components of sites that the links in use connect.
 class Components {
  public:
   explicit Components(std::size_t sites) : parent_(sites), count_{sites} {
@@ -97,9 +97,9 @@ class Pairing {
   }
 
  private:
-  /// Rounds in which a maximum weight matching of the links between so many components surely joins them. Nobody whose
-  /// neighbour is alone stays alone, so with all links there at most one component of those that are matched is left
-  /// over: c become ceil(c / 2).
+  /// The number of rounds in which maximum weight matchings certainly connect this many components. A component with an
+  /// unmatched neighbour does not stay unmatched. If all links exist, at most one component is therefore left over, and
+  /// c components become ceil(c / 2).
   [[nodiscard]] std::size_t rounds_to_connect(std::size_t components) const {
     if (!complete_) return components - 1;
     return static_cast<std::size_t>(std::bit_width(components - 1));
@@ -142,7 +142,7 @@ class Pairing {
     return round;
   }
 
-  /// Pairs those who have no partner yet, over links that may be used.
+  /// Pairs the sites without a partner over the links that may be used.
   template <class MayUse>
   void match(PeerRound& round, std::vector<bool>& taken, const MayUse& may_use) {
     const std::size_t n = links_.size();
@@ -201,7 +201,7 @@ void require_links(const LinkMatrix& links, std::span<const PeerTransfer> transf
 }
 
 std::vector<PeerRound> peer_rounds(const LinkMatrix& links, const PeerRule& rule, std::uint64_t seed) {
-  if (links.size() < 2) throw InputError{"there is nobody to exchange with: expected at least 2 sites"};
+  if (links.size() < 2) throw InputError{"an exchange needs at least 2 sites"};
   switch (rule.kind) {
     case PeerRule::Kind::ring:
       return ring_rounds(links);

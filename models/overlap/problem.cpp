@@ -41,11 +41,11 @@ std::vector<Time> OverlapProblem::ready() const {
 OverlapProblem overlap_problem(const TimedModel& model, int workers, const ExchangeCost& cost,
                                Granularity granularity) {
   validate(model);
-  if (workers < 1) throw InputError{"a job has at least one worker"};
+  if (workers < 1) throw InputError{"a job needs at least one worker"};
   OverlapProblem problem;
   problem.workers = workers;
   problem.gradient_element_bytes = model.gradient_element_bytes;
-  problem.cost = workers > 1 ? cost : ExchangeCost{};  // alone there is nothing to exchange
+  problem.cost = workers > 1 ? cost : ExchangeCost{};  // a single worker exchanges nothing
   std::vector<std::size_t> layer_of;                   // of each layer of the model
   for (const TimedLayer& layer : model.layers) {
     if (!problem.layers.empty() && layer.tensors.empty()) {

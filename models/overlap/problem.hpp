@@ -1,6 +1,7 @@
 #pragma once
-// What a schedule of gradients within one iteration is planned from: how long each layer computes, when its gradients
-// are ready, and what it costs to exchange them. Data-parallel workers that all do the same.
+// An OverlapProblem is the input of a schedule of gradients within one iteration: the compute times of the layers, the
+// times at which their gradients are ready, and the costs of exchanging them. The workers are data-parallel and all do
+// the same.
 
 #include "models/layers.hpp"
 #include "models/overlap/compression_method.hpp"
@@ -15,9 +16,10 @@
 
 namespace contend {
 
-/// What counts as one gradient: a tensor, as frameworks hand them out, or all tensors of a layer.
+/// The unit that counts as one gradient: a tensor, as in frameworks, or all tensors of a layer.
 enum class Granularity : std::uint8_t { tensor, layer };
 
+/// The input of a schedule.
 struct OverlapProblem {
   struct Layer {
     std::string name;
@@ -26,7 +28,7 @@ struct OverlapProblem {
   struct Gradient {
     std::size_t layer = 0;  ///< index into `layers`; ready when the backward task of that layer ends
     Bytes size;             ///< > 0
-    std::int64_t rows = 0;  ///< of the tensor as a matrix (ParameterTensor); 0 where a gradient is several tensors
+    std::int64_t rows = 0;  ///< of the tensor as a matrix (ParameterTensor); 0 if a gradient is several tensors
     std::int64_t columns = 0;
   };
   std::vector<Layer> layers;        ///< in forward order
@@ -34,12 +36,12 @@ struct OverlapProblem {
   int workers = 1;                  ///< >= 1
   int gradient_element_bytes = 4;
   ExchangeCost cost;
-  const CompressionMethod* method = nullptr;      ///< how gradients are compressed; nullptr: not at all
-  MessageRoute collective = MessageRoute::usual;  ///< by which the method sends; parameter servers know only one way
+  const CompressionMethod* method = nullptr;      ///< nullptr: gradients are not compressed
+  MessageRoute collective = MessageRoute::usual;  ///< route of the method's messages; ignored with parameter servers
   int phase = 0;                                  ///< index into CompressionMethod::phases()
-  std::optional<KernelCosts> kernels;             ///< has a value where there is a method
+  std::optional<KernelCosts> kernels;             ///< has a value if there is a method
 
-  /// The way of messages: `collective`, or `usual` if that is to be as the method does, or by the servers.
+  /// The route of messages: through the servers if there are any, else `collective`, or `usual` if that is not set.
   [[nodiscard]] MessageRoute route(MessageRoute usual) const {
     if (cost.kind() == ExchangeKind::parameter_server) return MessageRoute::server;
     return collective == MessageRoute::usual ? usual : collective;
@@ -52,13 +54,13 @@ struct OverlapProblem {
   [[nodiscard]] std::int64_t elements(const GradientGroup& group) const {
     return size(group).count() / gradient_element_bytes;
   }
-  /// When each gradient is ready, counted from the start of the backward pass.
+  /// The times at which the gradients are ready, since the start of the backward pass.
   [[nodiscard]] std::vector<Time> ready() const;
 };
 
-/// The problem of a timed model. Layers without gradients are added to the layer before them (in backward order they
-/// come first, so no gradient is ready earlier or later for it); those before the first gradient stay one layer of
-/// their own. Throws InputError if the model is not well formed (validate(TimedModel)) or workers < 1.
+/// The problem of a timed model. Layers without gradients are merged into the layer before them. They come before it in
+/// the backward pass, so this does not change the time at which any gradient is ready. Layers before the first gradient
+/// become one layer of their own. Throws InputError if the model is invalid (validate(TimedModel)) or workers < 1.
 [[nodiscard]] OverlapProblem overlap_problem(const TimedModel& model, int workers, const ExchangeCost& cost,
                                              Granularity granularity = Granularity::tensor);
 

@@ -156,7 +156,7 @@ class Execution {
     }
   }
 
-  /// Ends what is due at this instant.
+  /// Ends the tasks and transfers that are due at this instant.
   void finish() {
     for (Lane& lane : lanes_) {
       if (!lane.busy || lane.end != now_) continue;
@@ -225,7 +225,7 @@ class Execution {
     return next;
   }
 
-  /// Everything that falls on this instant, tasks and messages that take no time included.
+  /// Handles everything at this instant, including tasks and messages that take no time.
   void settle_instant() {
     admit();
     dispatch();
@@ -238,7 +238,7 @@ class Execution {
 
   void advance() {
     now_ = next();
-    CONTEND_CHECK(now_ != Time::never(), "an iteration never comes to an end: the graph waits for itself");
+    CONTEND_CHECK(now_ != Time::never(), "an iteration never ends: the graph waits for itself");
     finish();
   }
 

@@ -8,7 +8,7 @@ namespace contend {
 
 namespace {
 
-/// In units of the tensor, among n ranks.
+/// The volume that a rank sends among n ranks, in units of the tensor.
 double share_sent(CollectiveKind kind, int n) {
   if (n < 2) return 0;
   const double others = static_cast<double>(n - 1) / n;

@@ -1,21 +1,22 @@
 #pragma once
-// How many bytes a collective sends, as the costs of models/overlap/exchange_cost.hpp have it.
+// Computes the bytes that a collective sends, under the assumptions of models/overlap/exchange_cost.hpp.
 
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
 
 namespace contend {
 
+/// The bytes sent by a GPU and by a server.
 struct SentVolume {
-  double by_worker = 0;     ///< by the GPU that sends most of them, over whatever link: a leader, where only those send
-  double by_interface = 0;  ///< out of a server, between servers
+  double by_worker = 0;     ///< by the GPU that sends most (a leader if only those send), over all its links
+  double by_interface = 0;  ///< through the interface of a server, to other servers
 };
 
-/// Of one collective over a tensor of `bytes` on each rank, among `workers` on servers of `per_server` (one server if
-/// there are not more). An all-reduce sends 2(n-1)/n of it, its halves and an all-to-all (n-1)/n, a reduce, a broadcast
-/// and an exchange all of it; n are the ranks that take part together. Through an interface go one rank's bytes around
-/// a flat ring and of leaders, those of all ranks of a server among peers, in an exchange and in an all-to-all, the
-/// last without what stays inside.
+/// The volume of one collective over a tensor of `bytes` on each rank, among `workers` on servers of `per_server` ranks
+/// (one server if there are not more workers). With n ranks in a group, an all-reduce sends 2(n-1)/n of the tensor per
+/// rank; its halves and an all-to-all send (n-1)/n; a reduce, a broadcast and an exchange send all of it. An interface
+/// carries the bytes of one rank in a flat ring and among leaders. Among peers, in an exchange and in an all-to-all it
+/// carries those of all ranks of the server; for the all-to-all, without the bytes that stay inside.
 [[nodiscard]] SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, int workers,
                                      int per_server);
 

@@ -1,5 +1,6 @@
-// Published sums only: AcmeTrace 6d6ac9cd (data/cluster_summary.csv, CC-BY-4.0), Hu et al., NSDI 2024, March to August
-// 2023. No cycle, no batches, one virtual cluster. The published median size is 1; these sizes have 2.
+// Holds the workload of Acme Kalos, fitted to published sums only: AcmeTrace 6d6ac9cd (data/cluster_summary.csv,
+// CC-BY-4.0), Hu et al., NSDI 2024, March to August 2023. It has no cycle, no batches and one virtual cluster. The
+// published median size is 1; that of these sizes is 2.
 // Printed by scripts/fit_workloads.py FOLDER acme-kalos:
 //   mean size, median, mean duration, mean GPU time published: {26.77, 124, 1259.69, 267905}
 //   r = 0.6852, mu = 4.037, b = 0.5953, sigma = 1.825

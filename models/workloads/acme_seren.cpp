@@ -1,5 +1,5 @@
-// Published sums only: AcmeTrace 6d6ac9cd (data/cluster_summary.csv, CC-BY-4.0), Hu et al., NSDI 2024, March to August
-// 2023. No cycle, no batches, one virtual cluster.
+// Holds the workload of Acme Seren, fitted to published sums only: AcmeTrace 6d6ac9cd (data/cluster_summary.csv,
+// CC-BY-4.0), Hu et al., NSDI 2024, March to August 2023. It has no cycle, no batches and one virtual cluster.
 // Printed by scripts/fit_workloads.py FOLDER acme-seren:
 //   mean size, median, mean duration, mean GPU time published: {5.68, 122, 1414.34, 32404.6}
 //   r = 0.5039, mu = 4.526, b = 0.4034, sigma = 2.165

@@ -1,6 +1,6 @@
-// Published sums only: the row of Helios in the summary of AcmeTrace 6d6ac9cd (data/cluster_summary.csv, CC-BY-4.0).
-// Four clusters, 2020-04-01 to 2020-09-28 (Hu et al., SC 2021). No cycle, no batches, one virtual cluster. Printed by
-// scripts/fit_workloads.py FOLDER helios:
+// Holds the workload of SenseTime Helios, fitted to published sums only: the row of Helios in the summary of AcmeTrace
+// 6d6ac9cd (data/cluster_summary.csv, CC-BY-4.0), for four clusters, 2020-04-01 to 2020-09-28 (Hu et al., SC 2021). It
+// has no cycle, no batches and one virtual cluster. Printed by scripts/fit_workloads.py FOLDER helios:
 //   mean size, median, mean duration, mean GPU time published: {3.716, 206, 6651.68, 49351.2}
 //   r = 0.442, mu = 5.195, b = 0.2425, sigma = 2.627
 

@@ -1,7 +1,8 @@
-// Two virtual clusters of SenseTime Helios Venus, 2020-09-01 to 09-26, Hu et al., SC 2021; HeliosData (CC-BY-4.0) in
-// the slice of felivalencia3/mini-compute-simulator ce416736 (tests/validation_traces/helios_venus_2vc_sept.csv, 1,867
-// rows). Not the whole of Helios: one user submitted 58 % of these jobs, and a third have 120 GPUs or more. Printed by
-// scripts/fit_workloads.py FOLDER helios-venus:
+// Holds the workload fitted to two virtual clusters of SenseTime Helios Venus, 2020-09-01 to 09-26, Hu et al., SC 2021;
+// HeliosData (CC-BY-4.0) in the slice of felivalencia3/mini-compute-simulator ce416736
+// (tests/validation_traces/helios_venus_2vc_sept.csv, 1,867 rows). It does not represent the whole of Helios: one user
+// submitted 58 % of these jobs, and a third have 120 GPUs or more. Printed by scripts/fit_workloads.py FOLDER
+// helios-venus:
 //   1867 jobs in 26 days from day 0 of the file's clock; 1239 batches
 //   rank correlation in a batch 0.592; mean GPU time 228144 s
 //   mean duration 5650.77 s

@@ -1,6 +1,7 @@
-// Ten clusters of Microsoft ITP, Gu et al. (ElasticFlow), ASPLOS 2023; microsoft/elasticflow-traces 277ed24d
-// (data/raw-traces.tar.gz, 69,351 rows, MIT; only jobs of 10 minutes and more were published). Each cluster is a
-// virtual cluster; hours count from the start of the log. Printed by scripts/fit_workloads.py FOLDER itp:
+// Holds the workload fitted to ten clusters of Microsoft ITP, Gu et al. (ElasticFlow), ASPLOS 2023;
+// microsoft/elasticflow-traces 277ed24d (data/raw-traces.tar.gz, 69,351 rows, MIT; only jobs of 10 minutes and more
+// were published). Each cluster is a virtual cluster; hours count from the start of the log. Printed by
+// scripts/fit_workloads.py FOLDER itp:
 //   69351 jobs in 60 days from day 0 of the file's clock; 23437 batches
 //   rank correlation in a batch 0.757; mean GPU time 84754.2 s
 //   mean duration 18722.3 s

@@ -1,7 +1,7 @@
-// Alibaba OpenB, Weng et al. (FGD), USENIX ATC 2023; alibaba/clusterdata 7a6c496e (cluster-trace-gpu-v2023/csv/
-// openb_pod_list_default.csv): of 7,064 GPU pods the 6,178 that were scheduled and created from day 115 on. Hours and
-// days count from the start of the log. A pod that ran on when the log ended has the duration until then.
-// Printed by scripts/fit_workloads.py FOLDER openb:
+// Holds the workload fitted to Alibaba OpenB, Weng et al. (FGD), USENIX ATC 2023; alibaba/clusterdata 7a6c496e
+// (cluster-trace-gpu-v2023/csv/openb_pod_list_default.csv). It covers the 6,178 of 7,064 GPU pods that were scheduled
+// and created from day 115 on. Hours and days count from the start of the log. The duration of a pod that was running
+// at the end of the log is that until then. Printed by scripts/fit_workloads.py FOLDER openb:
 //   6178 jobs in 35 days from day 115 of the file's clock; 4669 batches
 //   rank correlation in a batch 0.293; mean GPU time 10503.1 s
 //   mean duration 8251.9 s

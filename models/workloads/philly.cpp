@@ -1,7 +1,8 @@
-// Microsoft Philly, Jeon et al., USENIX ATC 2019; the job list of petuum/adaptdl c793c708 (simulator/traces/philly.csv,
-// 82,247 rows of last attempts, CC-BY-4.0), of which the first 69 lie before the log is complete. Times are those of
-// the file; day 0 of the week is Sunday, 2017-09-24. Outcomes: the summary of AcmeTrace 6d6ac9cd
-// (data/cluster_summary.csv), all sizes alike. Printed by scripts/fit_workloads.py FOLDER philly:
+// Holds the workload fitted to Microsoft Philly, Jeon et al., USENIX ATC 2019: the job list of petuum/adaptdl c793c708
+// (simulator/traces/philly.csv, 82,247 rows of last attempts, CC-BY-4.0), without the first 69, which lie before the
+// log is complete. Times are those of the file; day 0 of the week is Sunday, 2017-09-24. Outcomes are those of the
+// summary of AcmeTrace 6d6ac9cd (data/cluster_summary.csv), the same for all sizes. Printed by scripts/fit_workloads.py
+// FOLDER philly:
 //   82178 jobs in 90 days from day 266 of the file's clock; 23775 batches
 //   rank correlation in a batch 0.724; mean GPU time 38246.9 s
 //   mean duration 11967.7 s

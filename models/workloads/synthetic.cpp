@@ -14,7 +14,7 @@
 namespace contend {
 namespace {
 
-/// GPU time is counted in nanoseconds, too.
+/// The largest GPU time of a job in seconds, which must fit into nanoseconds.
 constexpr std::int64_t kMostGpuSeconds = 9'200'000'000;
 
 /// A job before it has a name.
@@ -27,7 +27,7 @@ struct Draft {
   int shape = -1;
 };
 
-/// What the jobs of a batch have in common.
+/// The properties that the jobs of a batch have in common.
 struct Batch {
   std::size_t vc = 0;
   std::size_t size_class = 0;
@@ -35,7 +35,7 @@ struct Batch {
   std::int64_t user = 0;
 };
 
-/// Virtual cluster and class of a batch, then its size.
+/// Draws the virtual cluster and the class of a batch, then its size.
 class KindOfBatch {
  public:
   KindOfBatch(const FittedWorkload& fit, std::optional<int> largest) : classes_{fit.classes.size()}, kinds_{one()} {
@@ -83,8 +83,9 @@ class KindOfBatch {
   std::vector<WeightedChoice> sizes_;
 };
 
-/// Ranks of durations in [0, 1), each uniform, near each other within a batch. A point x on a circle of length 2 has
-/// rank |x| for x in [-1, 1); a batch has a point, and each of its jobs one within `width` of it on either side.
+/// Draws the ranks of durations in [0, 1). Each rank is uniform, and the ranks of a batch are near each other. A point
+/// x on a circle of length 2 has rank |x| for x in [-1, 1); a batch has a point, and each of its jobs has one within
+/// `width` of that on either side.
 double rank_near(double centre, double width, RandomStream& stream) {
   double x = centre + width * (2 * stream.uniform() - 1);
   if (x >= 1) x -= 2;
@@ -119,7 +120,7 @@ class Drawing {
         if (job.duration_s > kMostGpuSeconds / batch.gpus) {
           throw InputError{
               "a job would hold its GPUs for more than 292 GPU years: workload.scaling.durations is too large, or "
-              "workload.scaling.longest missing"};
+              "workload.scaling.longest is missing"};
         }
         job.outcome = static_cast<JobOutcome>(outcomes_[batch.size_class].draw(outcomes));
         if (batch.gpus == 1 && !shapes_.empty()) job.shape = static_cast<int>(shapes_.front().draw(shapes));
@@ -130,7 +131,7 @@ class Drawing {
     }
   }
 
-  /// Batches come as a Poisson process whose rate is constant in each hour.
+  /// Draws the batches as a Poisson process whose rate is constant in each hour.
   void draw_arrivals(std::int64_t cluster_gpus) {
     constexpr double kHour = 3600, kDay = 24 * kHour, kEnd = 100 * 365 * kDay;
     const auto jobs = static_cast<double>(jobs_.size());

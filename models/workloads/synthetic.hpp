@@ -1,5 +1,5 @@
 #pragma once
-// Jobs like those of a real trace, drawn at random: `workload: {like: philly, jobs: 100000}`.
+// Draws random jobs like those of a published trace, as in `workload: {like: philly, jobs: 100000}`.
 
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
@@ -10,20 +10,21 @@
 
 namespace contend {
 
+/// The parameters of the draw.
 struct SyntheticWorkload {
   const FittedWorkload* like = nullptr;
-  std::optional<std::int64_t> jobs;  ///< >= 1; if absent as many as were fitted
+  std::optional<std::int64_t> jobs;  ///< >= 1; by default as many as were fitted
   double rate = 1;                   ///< factor on the arrival rate of the trace, > 0; the cycle of day and week stays
-  /// Mean work that arrives, in units of what the cluster can do; > 0. Replaces `rate`.
+  /// Mean GPU time that arrives, as a fraction of the GPU time of the cluster, > 0. Replaces `rate`.
   std::optional<double> load;
   double durations = 1;         ///< factor on the durations, > 0
-  std::optional<Time> longest;  ///< longer durations are cut to this
-  std::optional<int> largest;   ///< jobs of more GPUs are not drawn
+  std::optional<Time> longest;  ///< longer durations are reduced to this
+  std::optional<int> largest;   ///< jobs with more GPUs are not drawn
 };
 
-/// Draws the jobs with the streams of `seed`, in order of submit time; times are whole seconds, durations at least one.
-/// `cluster_gpus` is what `load` refers to. Throws InputError if no size is within `largest`, or if the arrivals would
-/// take more than 100 years.
+/// Draws the jobs with the streams of `seed`, in order of submit time. Times are whole seconds; durations are at least
+/// one second. `load` refers to `cluster_gpus`. Throws InputError if no size is within `largest`, or if the arrivals
+/// would take more than 100 years.
 [[nodiscard]] std::vector<JobRequest> generate_like(const SyntheticWorkload& options, std::int64_t cluster_gpus,
                                                     std::uint64_t seed);
 

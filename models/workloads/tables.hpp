@@ -1,5 +1,5 @@
 #pragma once
-// The tables that fitted.cpp lists; a file a trace.
+// Declares the tables that fitted.cpp lists; each trace has a file of its own.
 
 #include "models/workloads/fitted.hpp"
 

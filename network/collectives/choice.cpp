@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-/// A pattern in which every rank sends one message: the slope and latency that all of them see.
+/// A pattern in which every rank sends one message, with the slope and the latency that results for all of them.
 class Probe {
  public:
   Probe(std::span<const NodeId> order, const Topology& topology, const Router& router, std::uint64_t label)
@@ -40,7 +40,7 @@ class Probe {
   double beta_ = 0;
 };
 
-/// The chunks that suit the costs, at most one byte each.
+/// The best number of chunks for the costs; every chunk has at least one byte.
 void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, CollectiveShape& shape, double bytes,
                 const LinkCost& cost) {
   shape.chunks = 1;

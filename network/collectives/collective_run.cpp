@@ -59,7 +59,7 @@ std::int64_t largest(const Step& step) {
   return bytes;
 }
 
-/// Turns steps into coupled flows, reusing the loads of the last one where they are the same.
+/// Turns steps into coupled flows, and reuses the loads of the last flow if they are the same.
 class Coupler {
  public:
   Coupler(std::span<const NodeId> gpus, const Topology& topology, const Router& router,
@@ -188,7 +188,7 @@ class Runner {
     now_ = arrived + Time::ceil_nanoseconds(reduction);
   }
 
-  /// Joins the step to the coupled flow that waits to be run, or runs that one and starts a new one.
+  /// Adds the step to the coupled flow that waits to be run, or runs that flow and starts a new one.
   void couple(const Step& step) {
     CoupledFlow flow;
     if (coupler_.couple(step, flow)) {

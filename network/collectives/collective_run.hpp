@@ -1,16 +1,17 @@
 #pragma once
-// A collective on a topology: its messages as flows that share the links, nothing else on the network.
+// Runs a collective on an idle topology: its messages are flows that share the links, and there is no other traffic.
 //
-// A message sends from the start of its step; its last byte arrives the latency of its route after it was sent. A step
-// ends when all messages have arrived and what they brought is reduced, gamma per byte on the rank that reduces most.
+// A message starts to send at the start of its step; its last byte arrives the latency of its route after it was sent.
+// A step ends when all messages have arrived and the received data are reduced, at gamma per byte on the rank that
+// reduces most.
 //
-// A repeated step (StepForm::steady) runs as one coupled flow: one flow in the sense of fair sharing that crosses each
-// link with the share that all its messages together have there, and moves the bytes of one message. Alone on the
-// network, where all messages of the step have one size, that is exact but for latency: the slowest of them run at the
-// max-min level of the tightest link from the beginning to the end of every step. It takes the largest latency of all
-// messages, which is exact if a message across the tightest link has it, as in a ring on symmetric fabric, and too much
-// otherwise. Beside other traffic it is an approximation: messages that are faster than the slowest are held back to
-// its pace, so the load on their links is spread over the step.
+// A repeated step (StepForm::steady) runs as one coupled flow. In fair sharing it is one flow; it crosses each link
+// with the share that all its messages together have there, and moves the bytes of one message. Alone on the network,
+// if all messages of the step have one size, this is exact except for latency: the slowest messages run at the max-min
+// level of the tightest link during all of every step. The coupled flow takes the largest latency of all messages. That
+// is exact if a message across the tightest link has it, as in a ring on a symmetric fabric, and otherwise too much.
+// With other traffic it is an approximation: messages faster than the slowest are slowed down to its pace, so the load
+// on their links is spread over the step.
 
 #include "network/collectives/schedule.hpp"
 #include "network/routing.hpp"
@@ -20,33 +21,35 @@
 
 namespace contend {
 
+/// The parameters of a run.
 struct CollectiveOptions {
-  TimePerByte gamma{};      ///< for reducing
-  Time overhead{};          ///< of each step before it sends
-  std::uint64_t label = 0;  ///< of the flows, for routers that choose paths by it
+  TimePerByte gamma{};      ///< time to reduce a byte
+  Time overhead{};          ///< time of each step before it sends
+  std::uint64_t label = 0;  ///< label of the flows for Router::route
 };
 
 /// Steps of one shape as one flow.
 struct CoupledFlow {
   std::vector<LinkShare> links;  ///< in order of id
-  double bytes = 0;              ///< of one rank that sends most, over all steps
+  double bytes = 0;              ///< sent by a rank that sends most, over all steps
   Time fixed;                    ///< latency, overhead and reduction of all steps
 };
 
-/// A flow for each step of the schedule; neighbours that load the links equally are one. GPU i is rank i. A ring
-/// all-reduce in steady form is a single flow, made in O(ranks x length of a route).
+/// The coupled flows of the schedule, one for each step; consecutive steps that load the links equally are one flow.
+/// GPU i is rank i. A ring all-reduce in steady form is a single flow, made in O(ranks x length of a route).
 [[nodiscard]] std::vector<CoupledFlow> coupled_flows(const CollectiveSchedule& schedule, std::span<const NodeId> gpus,
                                                      const Topology& topology, const Router& router,
                                                      const CollectiveOptions& options);
 
+/// The result of a run.
 struct CollectiveRun {
-  Time end;                     ///< it starts at 0
+  Time end;                     ///< duration; the run starts at 0
   std::vector<double> carried;  ///< bytes by link
-  std::size_t flows = 0;
+  std::size_t flows = 0;        ///< number of flows started
 };
 
-/// Runs the schedule from time 0; GPU i is rank i, as many as ranks and all different. In debug builds the bytes on
-/// every link are held against those that routing demands.
+/// Runs the schedule from time 0. GPU i is rank i; there are as many GPUs as ranks, all different. Debug builds compare
+/// the bytes on every link with those that the routes require.
 [[nodiscard]] CollectiveRun run_collective(const CollectiveSchedule& schedule, std::span<const NodeId> gpus,
                                            const Topology& topology, const Router& router,
                                            const CollectiveOptions& options = {});

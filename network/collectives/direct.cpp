@@ -1,4 +1,4 @@
-// Algorithms in which ranks exchange with others directly: parameter server, all-to-all and swap.
+// Defines the algorithms in which ranks exchange data directly: parameter server, all-to-all and swap.
 
 #include "network/collectives/rows.hpp"
 
@@ -59,10 +59,10 @@ std::string wrong_two_levels(CollectiveKind, const CollectiveShape& shape) {
   const std::int64_t inner = shape.groups[0];
   const std::int64_t outer = shape.groups[1];
   if (inner >= 1 && outer >= 1 && inner * outer == shape.ranks) return {};
-  return "the group sizes multiply to another number than the " + std::to_string(shape.ranks) + " ranks";
+  return "the product of the group sizes is not the number of ranks, " + std::to_string(shape.ranks);
 }
 
-/// First all that goes to the rank with index j of any group is collected on index j of the own group, then equal
+/// First the data for the ranks with index j of every group are collected on index j of the sender's group; then equal
 /// indices exchange between groups.
 void expand_hierarchical_all_to_all(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
                                     CollectiveSchedule& schedule) {
@@ -95,7 +95,7 @@ double hierarchical_all_to_all_seconds(CollectiveKind, const CollectiveShape& sh
          (outer - 1) * (outer_alpha + bytes / outer * outer_beta);
 }
 
-/// Rank i with i + n/2. Of an odd number the last rank has no partner.
+/// Rank i swaps with rank i + n/2. If n is odd, the last rank has no partner.
 void expand_swap(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
                  CollectiveSchedule& schedule) {
   const int half = shape.ranks / 2;

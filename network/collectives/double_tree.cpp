@@ -6,8 +6,9 @@ namespace contend {
 
 namespace {
 
-/// The tree whose in-order numbers are 1 .. n: the root is the largest power of two, a node with lowest set bit b has
-/// children at b/2 to both sides, or what takes their place at the right end. Odd numbers are leaves. 0 for the root.
+/// The parent in the tree with the in-order numbers 1 .. n; 0 for the root. The root is the largest power of two. A
+/// node with lowest set bit b has children at distance b/2 on both sides, or their replacements at the right end. Odd
+/// numbers are leaves.
 int parent_of(int node, int n) {
   const int bit = node & -node;
   const int right = (node ^ bit) | (2 * bit);
@@ -29,7 +30,7 @@ void append_tree(int ranks, int tree, int shift, std::vector<TreeEdge>& edges) {
   }
 }
 
-/// Colours 0 and 1 for the edges: different at a common sender and at a common receiver. Every edge has at most one
+/// Gives the edges colours 0 and 1 that differ at a common sender and at a common receiver. Every edge has at most one
 /// neighbour on either side, and walks alternate between sides, so cycles are even and two colours are enough.
 std::vector<int> two_colours(int ranks, const std::vector<TreeEdge>& edges) {
   struct Pair {
@@ -72,7 +73,7 @@ std::vector<TreeEdge> double_tree(int ranks) {
   const auto second = static_cast<std::ptrdiff_t>(edges.size());
   append_tree(ranks, 1, 1, edges);
   const std::vector<int> colour = two_colours(ranks, edges);
-  // When a rank has the first chunk of the tree; parents come before their children in each tree.
+  // The step after which a rank has the first chunk of the tree; parents come before their children in each tree.
   std::vector<int> has(static_cast<std::size_t>(ranks), -1);
   for (std::size_t e = 0; e < edges.size(); ++e) {
     if (static_cast<std::ptrdiff_t>(e) == second) std::fill(has.begin(), has.end(), -1);

@@ -1,4 +1,4 @@
-// All-reduces over levels: GPUs of a server, servers of a rack, racks.
+// Defines the all-reduces over levels, such as the GPUs of a server, the servers of a rack, and the racks.
 
 #include "network/collectives/rows.hpp"
 
@@ -17,10 +17,10 @@ std::string wrong_groups(CollectiveKind, const CollectiveShape& shape) {
   }
   if (shape.groups.empty()) return "it needs the sizes of the groups of each level";
   if (product == shape.ranks) return {};
-  return "the group sizes multiply to another number than the " + std::to_string(shape.ranks) + " ranks";
+  return "the product of the group sizes is not the number of ranks, " + std::to_string(shape.ranks);
 }
 
-/// The members of each group of a level: ranks that differ in the digit of that level only.
+/// The members of each group of a level: ranks that differ only in the digit of that level.
 template <class Visit>
 void for_each_group(int ranks, int stride, int size, Visit visit) {
   std::vector<int> members(static_cast<std::size_t>(size));
@@ -31,7 +31,7 @@ void for_each_group(int ranks, int stride, int size, Visit visit) {
   }
 }
 
-/// Reduce-scatter level by level from inside out, each on the part that is left, and all-gather back.
+/// Reduce-scatters level by level from inside to outside, each on the part that is left, and all-gathers back.
 void expand_levels(const std::vector<int>& groups, int ranks, std::int64_t bytes, StepForm form,
                    CollectiveSchedule& schedule) {
   std::vector<std::vector<ByteRange>> held{std::vector<ByteRange>(static_cast<std::size_t>(ranks), {0, bytes})};
@@ -81,7 +81,7 @@ double hierarchical_seconds(CollectiveKind, const CollectiveShape& shape, double
   return levels_seconds(shape.groups, bytes, costs);
 }
 
-/// Columns and rows: the two groups if there are two, else the factors of n nearest to its square root.
+/// The numbers of columns and rows: the group sizes if there are two, else the factors of n nearest to its square root.
 std::vector<int> torus_sides(const CollectiveShape& shape) {
   if (shape.groups.size() == 2) return shape.groups;
   int rows = 1;
@@ -106,7 +106,7 @@ double torus_seconds(CollectiveKind, const CollectiveShape& shape, double bytes,
   return levels_seconds(torus_sides(shape), bytes, costs);
 }
 
-/// One member after the other sends its part to the first (or gets it from there).
+/// The members send their parts to the first member one after the other (or get them from it).
 std::size_t collect(CollectiveSchedule& schedule, std::size_t step, const std::vector<int>& members, ByteRange range,
                     bool scatter) {
   const int size = static_cast<int>(members.size());
@@ -124,7 +124,7 @@ void expand_leaders(CollectiveKind, const CollectiveShape& shape, std::int64_t b
   std::vector<int> strides{1};
   for (const int size : shape.groups) strides.push_back(strides.back() * size);
   std::size_t step = 0;
-  // At level l only the leaders of the level below are left: the ranks that are multiples of its stride.
+  // At level l only the leaders of the level below take part: the ranks that are multiples of its stride.
   const auto at_level = [&](std::size_t level, auto phase) {
     std::size_t end = step;
     for_each_group(shape.ranks, strides[level], shape.groups[level], [&](const std::vector<int>& members) {

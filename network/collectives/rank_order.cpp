@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostTried = 8;
 
-/// Groups of servers that grow together; a group is named by its smallest server.
+/// Groups of servers that are merged step by step; a group is named by its smallest server.
 class Groups {
  public:
   explicit Groups(std::size_t servers) : parent_(servers) { std::iota(parent_.begin(), parent_.end(), 0U); }
@@ -20,7 +20,7 @@ class Groups {
     while (parent_[server] != server) server = parent_[server] = parent_[parent_[server]];
     return server;
   }
-  /// True if they were two groups.
+  /// Merges two groups; true if they were different.
   bool join(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);
@@ -35,7 +35,7 @@ class Groups {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
 
-/// For each server the name of its group after every step in which groups were joined, the widest first, then itself.
+/// For each server the name of its group after every step that merged groups, the widest first, and then the server.
 std::vector<std::vector<std::uint32_t>> group_names(const Topology& topology) {
   const std::size_t servers = topology.servers();
   Groups groups{servers};
@@ -70,7 +70,7 @@ std::vector<std::vector<std::uint32_t>> group_names(const Topology& topology) {
   return names;
 }
 
-/// Widths of direct cables between the GPUs of a server, 0 where there is none; both ways are assumed alike.
+/// Bandwidths of the direct cables between the GPUs of a server; 0 if there is none. Both directions are assumed equal.
 std::vector<double> direct_widths(std::span<const NodeId> gpus, const Topology& topology) {
   const std::size_t n = gpus.size();
   std::vector<double> widths(n * n, 0);
@@ -85,7 +85,7 @@ std::vector<double> direct_widths(std::span<const NodeId> gpus, const Topology& 
   return widths;
 }
 
-/// The ring through all of n GPUs whose narrowest cable is widest, then whose cables are widest in all; among equals
+/// The ring through all n GPUs whose narrowest cable is widest, then whose cables are widest in total; of equal rings
 /// the first in lexicographic order.
 std::vector<std::size_t> widest_ring(const std::vector<double>& widths, std::size_t n) {
   std::vector<std::size_t> order(n);
@@ -107,7 +107,7 @@ std::vector<std::size_t> widest_ring(const std::vector<double>& widths, std::siz
   return best;
 }
 
-/// Puts the GPUs of servers in order; servers with the same cables as the last one aren't tried again.
+/// Orders the GPUs of servers. It reuses the order of the last server if the cables are the same.
 class InsideServers {
  public:
   explicit InsideServers(const Topology& topology) : topology_{topology} {}

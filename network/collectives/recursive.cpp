@@ -1,4 +1,4 @@
-// Algorithms that halve the data or double the distance from step to step.
+// Defines the algorithms that halve the data or double the distance from step to step.
 
 #include "network/collectives/rows.hpp"
 
@@ -8,7 +8,8 @@ namespace contend {
 
 namespace {
 
-/// Ranks that take part in the power-of-two core of the all-reduce: of the first 2r ranks the even ones.
+/// The ranks that take part in the power-of-two core of the all-reduce: the even ones of the first 2r ranks and all
+/// others.
 struct Core {
   int size = 1;   ///< largest power of two <= n
   int extra = 0;  ///< r = n - size
@@ -22,7 +23,7 @@ Core core_of(int ranks) {
   return {size, ranks - size};
 }
 
-/// The pairs among the first 2r ranks reduce half of the vector each, then the even one gets the other half too.
+/// In each pair of the first 2r ranks each rank reduces half of the vector; then the even one gets the other half too.
 std::size_t fold(const Core& core, ByteRange all, CollectiveSchedule& schedule) {
   if (core.extra == 0) return 0;
   for (int even = 0; even < 2 * core.extra; even += 2) {
@@ -37,7 +38,7 @@ void expand_all_reduce(int ranks, std::int64_t bytes, CollectiveSchedule& schedu
   const Core core = core_of(ranks);
   const ByteRange all{0, bytes};
   std::size_t step = fold(core, all, schedule);
-  // What each rank of the core is responsible for; nearest partners exchange the largest messages.
+  // The range that each rank of the core is responsible for; nearest partners exchange the largest messages.
   std::vector<std::vector<ByteRange>> owned{std::vector<ByteRange>(static_cast<std::size_t>(core.size), all)};
   for (int mask = 1; mask < core.size; mask *= 2) {
     std::vector<ByteRange> kept = owned.back();
@@ -69,7 +70,7 @@ ByteRange parts(std::int64_t bytes, int n, int first, int count) {
 }
 
 /// Recursive doubling with the parts in order of rank: at distance d a rank has the parts of its block of d ranks. The
-/// reduce-scatter is the same backwards, each message reduced where it came from.
+/// reduce-scatter runs the same steps backwards, and the receiver of each message reduces it.
 void expand_gather_or_scatter(int n, std::int64_t bytes, bool scatter, CollectiveSchedule& schedule) {
   const int steps = floor_log2(n);
   for (int k = 0; k < steps; ++k) {
@@ -111,7 +112,7 @@ std::string power_of_two(CollectiveKind kind, const CollectiveShape& shape) {
 }
 
 /// Step k of the all-gather: rank i has the parts of ranks i .. i+2^k-1 (mod n) and sends them to rank i-2^k. A range
-/// that wraps around is two messages. The reduce-scatter is the same backwards.
+/// that wraps around is two messages. The reduce-scatter runs the same steps backwards.
 void expand_bruck(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
                   CollectiveSchedule& schedule) {
   const int n = shape.ranks;

@@ -1,4 +1,4 @@
-// Rings: every rank sends to its successor only.
+// Defines the ring algorithms, in which every rank sends only to its successor.
 
 #include "network/collectives/rows.hpp"
 
@@ -9,7 +9,7 @@ namespace contend {
 
 namespace {
 
-/// One turn of the ring: n-1 steps, in step s member i sends part i - s - lag (mod n).
+/// One turn of the ring: n-1 steps; in step s member i sends part i - s - lag (mod n).
 std::size_t turn(CollectiveSchedule& schedule, std::size_t first, const std::vector<int>& members, ByteRange range,
                  StepForm form, int lag, bool reduced) {
   const int n = static_cast<int>(members.size());
@@ -38,8 +38,8 @@ std::vector<int> all_ranks(int ranks) {
   return members;
 }
 
-/// Chunks that follow each other along the chain of ranks, from rank 0 (broadcast) or to it (reduce). While all hops
-/// are busy every step is the same: in steady form one step, repeated.
+/// Sends chunks one after the other along the chain of ranks, from rank 0 (broadcast) or to it (reduce). While all hops
+/// are busy every step is the same; the steady form has one repeated step for them.
 void expand_chain(const CollectiveShape& shape, std::int64_t bytes, bool reduce, StepForm form,
                   CollectiveSchedule& schedule) {
   const int n = shape.ranks;

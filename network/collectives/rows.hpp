@@ -1,5 +1,6 @@
 #pragma once
-// One row of the table of algorithms from each file of this folder, and what several of them share.
+// Declares the rows of the table of algorithms, each defined in a file of this folder, and the functions that they
+// share.
 
 #include "network/collectives/algorithm.hpp"
 
@@ -24,10 +25,10 @@ CollectiveAlgorithm pairwise_row();
 CollectiveAlgorithm hierarchical_all_to_all_row();
 CollectiveAlgorithm swap_row();
 
-/// For algorithms of this kind alone.
+/// CollectiveAlgorithm::kinds of algorithms for all-reduce alone.
 inline constexpr CollectiveKind kAllReduce[] = {CollectiveKind::all_reduce};
 
-/// For algorithms that take any number of ranks.
+/// CollectiveAlgorithm::refusal of algorithms that accept every shape.
 inline std::string never_refused(CollectiveKind, const CollectiveShape&) {
   return {};
 }
@@ -43,17 +44,19 @@ inline int floor_log2(int n) {
   return log;
 }
 
-/// Chunks m of the smallest (c + k m)(a + w V b / m), a pipeline of c + k m steps: d/dm = 0 at m^2 = c w V b / (k a).
+/// The number of chunks m that minimises (c + k m)(a + w V b / m), the time of a pipeline of c + k m steps: d/dm = 0 at
+/// m^2 = c w V b / (k a).
 inline double pipeline_optimum(double fill, double per_chunk, double share, double bytes, const LinkCost& cost) {
   if (!(fill > 0)) return 1;
   return std::sqrt(fill * share * bytes * cost.beta / (per_chunk * cost.alpha));
 }
 
-/// n-1 steps around `members`: afterwards member i has part i of the range, reduced over all members. Returns the step
-/// after the last.
+/// Adds n-1 steps around `members`, after which member i has part i of the range, reduced over all members. Returns the
+/// index of the next step.
 std::size_t ring_reduce_scatter(CollectiveSchedule& schedule, std::size_t first, const std::vector<int>& members,
                                 ByteRange range, StepForm form);
-/// n-1 steps around `members`, of which member i has part i: afterwards all have all.
+/// Adds n-1 steps around `members`, of which member i has part i; afterwards every member has every part. Returns the
+/// index of the next step.
 std::size_t ring_all_gather(CollectiveSchedule& schedule, std::size_t first, const std::vector<int>& members,
                             ByteRange range, StepForm form);
 

@@ -1,10 +1,11 @@
 #pragma once
-// What a collective sends: steps of messages between ranks. Pure data, written by the algorithms of algorithm.hpp.
+// A CollectiveSchedule lists the messages that a collective sends, as steps of messages between ranks. It is plain
+// data, which the algorithms of algorithm.hpp write.
 //
-// Steps are coupled by a barrier: all messages of a step start together, and the slowest of them (with the reduction of
-// what it brought) ends the step for every rank. Real libraries let a rank go on as soon as its own messages are there;
-// on a symmetric idle network that is the same, on an uneven one the barrier is the upper bound of the two by less than
-// the skew that builds up between ranks, and a ring, where every rank waits for its neighbour, pays it either way.
+// A barrier separates the steps: all messages of a step start together, and the slowest one (with the reduction of its
+// data) ends the step for every rank. In real libraries a rank goes on as soon as its own messages have arrived. On a
+// symmetric idle network there is no difference. On an uneven one the barrier takes longer, by less than the skew that
+// builds up between ranks; a ring, where every rank waits for its neighbour, takes that time in both cases.
 
 #include "sim/units.hpp"
 
@@ -20,7 +21,7 @@ struct ByteRange {
   std::int64_t bytes = 0;
 };
 
-/// Part `i` of `parts` of the range. Sizes that are not divisible: the first parts get one byte more, so that the parts
+/// Part `i` of `parts` of the range. If the size is not divisible, the first parts get one byte more, so that the parts
 /// cover the range exactly.
 [[nodiscard]] ByteRange part_of(ByteRange range, int parts, int i);
 
@@ -28,8 +29,8 @@ struct ByteRange {
 struct Send {
   int from = 0;
   int to = 0;
-  ByteRange range;       ///< of the buffer; for all-to-all only the size has a meaning
-  bool reduced = false;  ///< the receiver adds it to its own, at gamma per byte; otherwise it overwrites
+  ByteRange range;       ///< of the buffer; for all-to-all only its size has a meaning
+  bool reduced = false;  ///< true: the receiver adds it to its own data, at gamma per byte; false: it overwrites them
 
   bool operator==(const Send& other) const {
     return from == other.from && to == other.to && range.offset == other.range.offset &&
@@ -37,26 +38,29 @@ struct Send {
   }
 };
 
+/// The messages between two barriers.
 struct Step {
-  std::vector<Send> sends;  ///< none empty
-  std::int64_t repeat = 1;  ///< steady form: that many steps of this shape after each other
+  std::vector<Send> sends;  ///< none of 0 bytes
+  std::int64_t repeat = 1;  ///< steady form: the number of consecutive steps of this shape
 };
 
-/// `exact`: every step by itself, every byte range true. `steady`: steps that send between the same pairs are written
-/// once and repeated, so that a ring over n ranks is one or two entries of n messages instead of n^2; those of a
-/// pipeline that alternate stand one after the other, which alone on the network takes as long. Every message has the
-/// size of the largest of its kind, which is what a step takes: up to one byte per rank and step too much.
+/// The form in which a schedule lists its steps. `exact` lists every step with its true byte ranges. `steady` lists
+/// steps between the same pairs once with a repeat count, so that a ring over n ranks is one or two entries of n
+/// messages instead of n^2. Steps of a pipeline that alternate are listed one kind after the other, which takes as long
+/// if the network is idle. Every message has the size of the largest of its kind, which determines the duration of a
+/// step; that is up to one byte per rank and step too much.
 enum class StepForm : std::uint8_t { exact, steady };
 
+/// The steps of a collective.
 struct CollectiveSchedule {
   int ranks = 0;
   std::vector<Step> steps;
 
-  /// The step, made if it isn't there yet.
+  /// The step of that index; adds steps up to it if necessary.
   Step& step(std::size_t index);
-  /// Writes the message unless it is empty.
+  /// Adds a message to a step unless it is empty.
   void send(std::size_t index, int from, int to, ByteRange range, bool reduced);
-  /// Drops steps in which nothing is sent.
+  /// Removes steps without messages.
   void drop_empty_steps();
 
   [[nodiscard]] std::int64_t step_count() const;  ///< with repetitions

@@ -1,4 +1,4 @@
-// Binomial tree and double binary tree.
+// Defines the tree algorithms: binomial tree and double binary tree.
 
 #include "network/collectives/double_tree.hpp"
 #include "network/collectives/rows.hpp"
@@ -9,8 +9,8 @@ namespace contend {
 
 namespace {
 
-/// Step k of a reduction to rank 0: ranks whose lowest set bit is k send everything to the rank without it. A broadcast
-/// is the same backwards.
+/// In step k of a reduction to rank 0, ranks whose lowest set bit is k send everything to the rank without that bit. A
+/// broadcast runs the same steps backwards.
 std::size_t binomial(CollectiveSchedule& schedule, std::size_t first, int ranks, ByteRange range, bool reduce) {
   const int steps = ceil_log2(ranks);
   for (int k = 0; k < steps; ++k) {
@@ -45,8 +45,8 @@ int chunk_at(const TreeEdge& edge, int t, int chunks) {
   return since >= 0 && since % 2 == 0 && since / 2 < chunks ? since / 2 : -1;
 }
 
-/// Step t of the broadcast as `down`, and as `up` the same backwards in the reduction. Steady: every chunk has the size
-/// of the first.
+/// Adds step t of the broadcast as `down`, and the reverse step of the reduction as `up`. In steady form every chunk
+/// has the size of the first.
 void double_tree_step(const std::vector<TreeEdge>& edges, int t, int chunks, std::int64_t bytes, StepForm form,
                       std::size_t down, std::size_t up, CollectiveSchedule& schedule) {
   for (const TreeEdge& edge : edges) {
@@ -60,9 +60,9 @@ void double_tree_step(const std::vector<TreeEdge>& edges, int t, int chunks, std
   }
 }
 
-/// The broadcast as `double_tree` times it; the reduction before it is the same backwards. Once the first chunk is
-/// everywhere and until the last one sets out every second step is the same: in steady form those are two steps, one of
-/// each colour, repeated.
+/// The broadcast with the steps of `double_tree`, after a reduction that runs the same steps backwards. From the time
+/// that the first chunk has arrived everywhere until the last one starts, every second step is the same; the steady
+/// form has two repeated steps for them, one of each colour.
 void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                         CollectiveSchedule& schedule) {
   const std::vector<TreeEdge> edges = double_tree(shape.ranks);

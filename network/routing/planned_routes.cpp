@@ -43,7 +43,9 @@ class PlanChecker {
       const std::string path_key = fmt::format("{}.paths[{}]", key, i);
       const std::string wrong = what_is_wrong(route, route.paths[i].links);
       if (!wrong.empty()) complaints_.add(path_key, wrong);
-      if (!(route.paths[i].share > 0)) complaints_.add(path_key, fmt::format("a share of {}", route.paths[i].share));
+      if (!(route.paths[i].share > 0)) {
+        complaints_.add(path_key, fmt::format("the share must be > 0, got {}", route.paths[i].share));
+      }
       sum += route.paths[i].share;
     }
     if (!(std::abs(sum - 1) <= kShareTolerance))
@@ -62,7 +64,7 @@ class PlanChecker {
         if (at == route.from) return fmt::format("{} does not start at {}", topology_.link_name(link), name(at));
         return fmt::format("a gap: {} is reached, but {} comes next", name(at), topology_.link_name(link));
       }
-      if (at != route.from && !forwards(route, at)) return name(at) + " does not forward traffic of others";
+      if (at != route.from && !forwards(route, at)) return name(at) + " does not forward traffic of other nodes";
       at = step.to;
       if (visited_[at.index()] == stamp_) return "a cycle: " + name(at) + " is visited twice";
       visited_[at.index()] = stamp_;
@@ -131,7 +133,7 @@ class PlanRouter final : public Router {
     return std::ranges::all_of(path.links, [&](LinkId link) { return up_[link.index()] != 0; });
   }
 
-  /// False if none of the paths works.
+  /// False if every path crosses a link that is down.
   bool follow(const PlannedRoute& planned, Route& route) const {
     double working = 0;
     std::size_t down = 0;

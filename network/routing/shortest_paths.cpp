@@ -57,7 +57,7 @@ void ShortestPaths::sort_links() {
   first_exit_.assign(servers + 1, 0);
   first_entry_.assign(servers + 1, 0);
   first_into_.assign(switches_ + 1, 0);
-  // Twice over the links: how many there are of each sort, then each to its place.
+  // Two passes over the links: the first counts those of each sort, the second puts each in its place.
   for (const bool placing : {false, true}) {
     std::vector<std::size_t> exit = first_exit_;
     std::vector<std::size_t> entry = first_entry_;
@@ -161,7 +161,7 @@ const std::vector<ShortestPaths::Goal>& ShortestPaths::goals_of(NodeId gpu) {
     const std::uint32_t rest = 1 + inner_distance(inside, gpu);
     if (rest < kFar) found.push_back({place(outside).local, rest});
   }
-  // A switch from which another one is the nearer way in is on no shortest path as a goal. Of equal ones the first
+  // A switch is not a goal of a shortest path if the way through another goal is no longer. Of equal ones the first
   // stays.
   known.goals.clear();
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -191,7 +191,7 @@ void ShortestPaths::find_exits() {
     } else if (there.server == b && (outside == to_ || there.relays)) {
       rest = 1 + inner_distance(outside, to_);
     }
-    // Only ways out that lie on a shortest path from the source matter.
+    // Only exits on a shortest path from the source matter.
     const std::uint32_t whole = rest + inner_distance(from_, inside);
     if (whole > best || whole >= kFar) continue;
     if (whole < best) ways_out_.clear();
@@ -295,7 +295,7 @@ void ShortestPaths::set_link_up(LinkId link, bool up) {
   const Place& to = place(changed.to);
   if (from.server != kNone || to.server != kNone) {
     if (from.server == to.server) measure_server(from.server);
-    return;  // crossings between servers and fabric are looked at when a pair is asked for
+    return;  // crossings between servers and fabric are checked in aim()
   }
   for (std::vector<Hops>& hops : fields_) {
     if (hops.empty()) continue;

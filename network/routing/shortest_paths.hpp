@@ -1,13 +1,13 @@
 #pragma once
-// All shortest paths between GPUs, as a question: which links out of this node lie on one? Distances are counted in
-// links and follow the rules of forwarding in network/topology.hpp. Of equally short ways between two GPUs of one
-// server only the widest count, and none that leaves the server: two GPUs below one PCIe switch are as near to each
-// other by that switch as by NVSwitch.
+// ShortestPaths answers which links out of a node lie on a shortest path between two GPUs. Distances are counted in
+// links and follow the forwarding rules of network/topology.hpp. Of equally short paths between two GPUs of one server
+// only the widest count, and none that leaves the server: two GPUs below one PCIe switch are as near to each other by
+// that switch as by NVSwitch.
 //
-// Only two small things are stored: for every server the distances between its own nodes, and, for every switch with
-// servers on it that was asked for, the distance of all switches to it (two bytes each). All else is a minimum over the
-// few places where the servers of a pair touch the fabric. A k=32 fat-tree with 8192 hosts needs 1.3 MB instead of the
-// 2.5 GB of a table from every node to every GPU.
+// It stores only two small tables: for every server the distances between its own nodes, and for every switch with
+// servers that was requested the distance of all switches to it (two bytes each). Other distances are minima over the
+// few places where the servers of a pair are attached to the fabric. A k=32 fat-tree with 8192 hosts needs 1.3 MB
+// instead of the 2.5 GB of a table from every node to every GPU.
 
 #include "network/topology.hpp"
 
@@ -17,19 +17,20 @@
 
 namespace contend {
 
+/// The shortest paths between the two GPUs of the last aim().
 class ShortestPaths {
  public:
   explicit ShortestPaths(const Topology& topology);
 
-  /// From now on the questions are about paths between these two GPUs. False if there is none.
+  /// Makes the other functions refer to paths between these two GPUs. False if there is no path.
   bool aim(NodeId from, NodeId to);
-  /// Links on a shortest path of the pair, if there is one.
+  /// Number of links on a shortest path of the pair, if there is one.
   [[nodiscard]] std::uint32_t hops() const { return distance(from_); }
-  /// Where and how far away the fabric is in both directions. GPUs of different servers with the same contact are
-  /// equally far from everybody else.
+  /// The switches that the GPU reaches and their distances, in both directions, as words to compare. GPUs of different
+  /// servers with the same contact have the same distance to every other GPU.
   [[nodiscard]] std::vector<std::uint32_t> contact(NodeId gpu) const;
-  /// The links out of `at`, a node on a shortest path and not its end, that lead on along one; in order of id, none
-  /// empty. Valid until the next call.
+  /// The links out of `at` that continue a shortest path, in order of id and never empty. `at` must be a node on a
+  /// shortest path other than its end. Valid until the next call.
   std::span<const LinkId> next(NodeId at);
   void set_link_up(LinkId link, bool up);
 
@@ -37,17 +38,17 @@ class ShortestPaths {
 
  private:
   using Hops = std::uint16_t;
-  static constexpr std::uint32_t kFar = 0x7fff;  // two of them still fit in 16 bits; longer ways count as none
+  static constexpr std::uint32_t kFar = 0x7fff;  // no path, or a longer one; the sum of two still fits in 16 bits
 
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  /// What the searches need of a node.
+  /// The data of a node that the searches need.
   struct Place {
     std::uint32_t server;  // none: a switch
     std::uint32_t local;   // number in the server, or among the switches
     bool relays;
   };
-  /// What they need of a link out of a node.
+  /// The data of a link out of a node that the searches need.
   struct Step {
     std::uint32_t to;
     std::uint32_t to_switch;  // its number among the switches, if it is one
@@ -59,7 +60,7 @@ class ShortestPaths {
     NodeId outside;
     LinkId link;
   };
-  /// A switch where the server of the destination is entered.
+  /// A switch from which the server of the destination is entered.
   struct Goal {
     std::uint32_t at;    // among the switches
     std::uint32_t rest;  // from there to the destination
@@ -111,11 +112,11 @@ class ShortestPaths {
   std::vector<std::size_t> first_exit_;
   std::vector<Crossing> entries_;
   std::vector<std::size_t> first_entry_;
-  std::vector<std::uint32_t> before_;  // the switch that each link of into_ leaves
+  std::vector<std::uint32_t> before_;  // by link of into_: the switch that it leaves
   std::vector<LinkId> into_;           // links between switches, by the switch that they enter
   std::vector<std::size_t> first_into_;
 
-  std::vector<std::vector<Hops>> fields_;  // by switch; empty: not asked for yet
+  std::vector<std::vector<Hops>> fields_;  // by switch; empty: not requested yet
   std::vector<Goals> goals_;               // by node
 
   struct Aim {

@@ -1,4 +1,5 @@
-// The planner of network/routing/planned_routes.hpp: few splits, the loads of ideal packet spraying.
+// Defines plan_splits (network/routing/planned_routes.hpp), which splits few flows and gives links the loads of ideal
+// packet spraying.
 
 #include "network/routing/planned_routes.hpp"
 #include "network/routing/shortest_paths.hpp"
@@ -42,7 +43,7 @@ struct Piece {
   double share;
 };
 
-/// Flows of a group and where they go.
+/// The flows of a group and their assignment to paths.
 class Group {
  public:
   explicit Group(std::size_t paths) : paths_{paths} {}
@@ -68,7 +69,7 @@ class Group {
   }
 
  private:
-  /// The flows have one size: n/g pieces each, r/g pieces a path.
+  /// Splits r flows of one size into n/g pieces each, r/g pieces a path.
   template <class Place>
   void cut_equally(const std::vector<std::pair<std::size_t, double>>& left, const Place& place) const {
     const std::size_t pieces_each = paths_ / std::gcd(left.size(), paths_);
@@ -94,14 +95,15 @@ class Group {
       const double end = start + bytes;
       std::vector<Piece> pieces;
       double cut = start;
-      // What rounding leaves beyond a cut is no piece of its own.
+      // A remainder from rounding beyond a cut is not a piece of its own.
       for (; path + 1 < paths_ && end_of(path) < end - bytes * kCrumb; ++path) {
         if (end_of(path) - cut <= bytes * kCrumb) continue;
         pieces.push_back({path, (end_of(path) - cut) / bytes});
         cut = end_of(path);
       }
       pieces.push_back({path, (end - cut) / bytes});
-      // A flow that is tiny beside the others is cut in the right places only roughly, but must still be whole.
+      // A flow much smaller than the others is cut in the right places only approximately, but no byte of it may be
+      // lost.
       double sum = 0;
       for (const Piece& piece : pieces) sum += piece.share;
       for (Piece& piece : pieces) piece.share /= sum;
@@ -149,11 +151,12 @@ class Planner {
     if (!(demand.bytes > 0) || !std::isfinite(demand.bytes)) return complain(fmt::format("{} bytes", demand.bytes));
     if (!shortest_.aim(demand.from, demand.to)) return complain("there is no path");
     Path path;
-    if (!list_paths(shortest_, demand.from, demand.to, path, paths_[i])) return complain("too many shortest paths");
+    if (!list_paths(shortest_, demand.from, demand.to, path, paths_[i]))
+      return complain("more than 65,536 shortest paths");
     return true;
   }
 
-  /// The paths without their links at servers: flows between the same leaves have them in common.
+  /// The paths without their links at servers, which flows between the same leaves have in common.
   [[nodiscard]] std::vector<Path> between_switches(const std::vector<Path>& paths) const {
     std::vector<Path> middles = paths;
     for (Path& path : middles) {

@@ -16,8 +16,8 @@ class SprayingRouter final : public Router {
     route.latency = Time{};
     if (!paths_.aim(from, to)) return;
     spread_out(from, to);
-    // A node comes after all that lead to it, because it is nearer to the end: sums in both directions are ready in
-    // time.
+    // A node comes after all nodes that lead to it, because it is nearer to the end, so the sums in both directions are
+    // complete when they are needed.
     visited_.back().paths = 1;
     for (std::size_t i = steps_.size(); i-- > 0;) visited_[steps_[i].from].paths += visited_[steps_[i].to].paths;
     visited_.front().share = 1;
@@ -43,8 +43,8 @@ class SprayingRouter final : public Router {
   struct Visited {
     NodeId node;
     double paths = 0;  ///< shortest paths from here to the end
-    double share = 0;  ///< of the bytes that pass here
-    Time latency;      ///< the longest way so far
+    double share = 0;  ///< part of the bytes that passes here
+    Time latency;      ///< of the longest path to here
   };
   struct Step {
     std::uint32_t from;
@@ -52,7 +52,7 @@ class SprayingRouter final : public Router {
     LinkId link;
   };
 
-  /// Breadth first over all shortest paths; the end is visited last.
+  /// Visits the nodes of all shortest paths breadth first; the end comes last.
   void spread_out(NodeId from, NodeId to) const {
     steps_.clear();
     visited_.assign(1, {from, 0, 0, {}});

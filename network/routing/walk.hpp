@@ -1,5 +1,5 @@
 #pragma once
-// A single path, hop by hop; what tells routers apart is which of the links that lead on they choose.
+// Walks a single shortest path hop by hop. Routers differ in the link that they choose at each hop.
 
 #include "network/routing.hpp"
 #include "network/routing/shortest_paths.hpp"
@@ -9,7 +9,8 @@
 
 namespace contend {
 
-/// `choose(at, links)` returns one of `links`.
+/// Writes a shortest path into `route`; empty if there is none. At each node `at`, `choose(at, links)` returns one of
+/// the `links` that continue a shortest path.
 template <class Choose>
 void walk(ShortestPaths& paths, NodeId from, NodeId to, Choose&& choose, Route& route) {
   route.links.clear();

@@ -1,5 +1,6 @@
 #pragma once
-// What builders of fabrics and servers share: the topology under construction, and the rows of the table of kinds.
+// Declares what the builders of fabrics and servers share: the topology under construction, and the rows of the tables
+// of kinds.
 
 #include "network/topologies/topology_spec.hpp"
 #include "sim/complaints.hpp"
@@ -10,10 +11,10 @@
 
 namespace contend {
 
-/// No topology has more of anything; keeps a slip of the keyboard from asking for all the memory.
+/// The largest count of anything in a topology. It keeps a typing error from exhausting the memory.
 inline constexpr double kLargestCount = 1'000'000;
 
-/// How much there is to build.
+/// The numbers of servers and devices to build.
 struct Size {
   std::size_t servers = 0;
   std::size_t gpus_per_server = 0;
@@ -35,11 +36,11 @@ struct Assembly {
   void attach(NodeId nic, NodeId leaf) {
     topology.add_cable(nic, leaf, spec.server.nic_bandwidth, spec.fabric.link_latency);
   }
-  /// All NICs of the server.
+  /// Attaches all NICs of the server.
   void attach_server(std::size_t server, NodeId leaf) {
     for (const NodeId nic : nics[server]) attach(nic, leaf);
   }
-  /// `parallel_links` cables.
+  /// Joins two switches by FabricSpec::parallel_links cables.
   void join(NodeId a, NodeId b, ByteRate bandwidth) {
     for (std::size_t i = 0; i < spec.fabric.parallel_links; ++i) {
       topology.add_cable(a, b, bandwidth, spec.fabric.link_latency);
@@ -48,12 +49,14 @@ struct Assembly {
   void join(NodeId a, NodeId b) { join(a, b, link_bandwidth()); }
 };
 
-/// A kind of fabric: `check` finds what the ranges of its parameters can't say, and is only asked once they hold.
+/// A kind of fabric. `check` complains about faults that the ranges of the parameters can't express; it is called only
+/// if the parameters are in range.
 struct FabricBuilder {
   TopologyKind<FabricSpec> kind;
   void (*check)(const TopologySpec&, const Size&, Complaints&);
   void (*build)(Assembly&);
 };
+/// A kind of server.
 struct ServerBuilder {
   TopologyKind<ServerSpec> kind;
   void (*check)(const ServerSpec&, std::size_t gpus, Complaints&);
@@ -61,16 +64,16 @@ struct ServerBuilder {
   std::vector<NodeId> (*build)(const ServerSpec&, std::size_t gpus, std::size_t server, Topology&);
 };
 
-/// Rows of parameters that many fabrics share, and those of one.
+/// The parameters of a fabric: those of cables, which many fabrics share, and its own.
 [[nodiscard]] std::vector<TopologyParameter<FabricSpec>> with_cables(std::vector<TopologyParameter<FabricSpec>> own,
                                                                      bool parallel = true);
-/// A count from 1 up.
+/// The parameter for a count >= 1.
 [[nodiscard]] inline TopologyParameter<FabricSpec> count(std::string_view name, std::size_t FabricSpec::*field,
                                                          std::string_view text) {
   return {name, field, 1, kLargestCount, text};
 }
 
-// One row a kind; the function stands in the file of that kind.
+// Each function returns the row of one kind and is defined in the file of that kind.
 [[nodiscard]] FabricBuilder single_switch_fabric();
 [[nodiscard]] FabricBuilder ring_fabric();
 [[nodiscard]] FabricBuilder torus_fabric();

@@ -1,6 +1,6 @@
-// Ten AWS regions. Measured between instances in pairs of regions: round trip by ping, and bandwidth of NCCL send and
-// receive at the receiver, through a VPN tunnel with 4 sockets of 4 threads; published by B. Yuan in the repository
-// tc_cluster_setting (results). Latency one way is half of the round trip. Long links are limited by their window:
+// Holds measurements between instances in pairs of ten AWS regions: the round trip by ping, and the bandwidth of NCCL
+// send and receive at the receiver, through a VPN tunnel with 4 sockets of 4 threads. B. Yuan published them in the
+// repository tc_cluster_setting (results). The one-way latency is half of the round trip. The window limits long links:
 // bandwidth times round trip is nearly constant (50 to 85 Mbit), so more sockets would carry more.
 
 #include "network/topologies/wan.hpp"

@@ -1,4 +1,4 @@
-// Graphs listed node by node: whole topologies, and fabrics around servers of any kind.
+// Builds topologies from graphs listed node by node: whole topologies, and fabrics around servers of any kind.
 
 #include "network/topologies/assembly.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostParallel = 4096;
 
-/// Complaints about rows that need no knowledge of the nodes. Keys start with `prefix`.
+/// Adds the complaints about links that do not depend on the nodes. Keys start with `prefix`.
 void check_link_rows(const GraphSpec& graph, const std::string& prefix, Complaints& complaints) {
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
@@ -44,7 +44,7 @@ void check_link_rows(const GraphSpec& graph, const std::string& prefix, Complain
 
 using NamedNodes = std::map<std::string, std::vector<NodeId>, std::less<>>;
 
-/// What an end of a link may be called, for a complaint about one that is unknown.
+/// Complains about an unknown end of a link and suggests a valid name.
 void complain_unknown(const std::string& key, const std::string& name, const NamedNodes& nodes,
                       Complaints& complaints) {
   std::vector<std::string> names;
@@ -75,7 +75,7 @@ void add_link_row(Topology& topology, const GraphLink& row, NodeId from, NodeId 
   }
 }
 
-/// Names of the ends that servers offer, in a fabric: "server3" for all its NICs, "server3/nic0" for one.
+/// The names of ends of links in the servers of a fabric: "server3" for all its NICs, "server3/nic0" for one.
 template <class AddNic>
 void name_servers(std::size_t servers, std::size_t nics, NamedNodes& nodes, const AddNic& nic_of) {
   for (std::size_t server = 0; server < servers; ++server) {
@@ -96,7 +96,7 @@ void check_custom(const TopologySpec& spec, const Size& size, Complaints& compla
     const std::string key = fmt::format("fabric.graph.nodes[{}]", i);
     if (node.name.empty()) complaints.add(key, "has no name");
     if (node.kind != NodeKind::fabric_switch || node.server || node.relay) {
-      complaints.add(key, fmt::format("`{}` is not a plain switch", node.name), "the servers bring everything else");
+      complaints.add(key, fmt::format("`{}` is not a plain switch", node.name), "a custom fabric lists switches only");
     }
     if (!nodes.emplace(node.name, std::vector{NodeId{}}).second) {
       complaints.add(key, fmt::format("the name `{}` is taken", node.name));
@@ -133,8 +133,8 @@ FabricBuilder custom_fabric() {
            "the scenario",
            {{"graph", &FabricSpec::graph, 0, 0, "switches and links"},
             {"link_bandwidth", &FabricSpec::link_bandwidth, 0, 0,
-             "of links between switches that do not say; absent: that of the NICs"},
-            {"link_latency", &FabricSpec::link_latency, 0, 0, "of links that do not say"}}},
+             "of links between switches without one; absent: that of the NICs"},
+            {"link_latency", &FabricSpec::link_latency, 0, 0, "of links without one"}}},
           check_custom,
           build_custom};
 }
@@ -151,8 +151,8 @@ Topology build_graph(const GraphSpec& graph) {
       continue;
     }
     if (node.relay && node.kind != NodeKind::gpu) {
-      complaints.add(key + ".relay", fmt::format("`{}` is no GPU", node.name),
-                     "all other nodes pass on traffic anyway");
+      complaints.add(key + ".relay", fmt::format("`{}` is not a GPU", node.name),
+                     "all other nodes forward traffic anyway");
     }
     const NodeId id = topology.add_node(node.name, node.kind, node.server ? ServerId{*node.server} : ServerId::none());
     if (node.relay) topology.make_relay(id);

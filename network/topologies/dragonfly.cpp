@@ -1,8 +1,9 @@
-// Dragonfly: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 3.1.
-// Groups of a routers, fully joined; p servers and h global links a router; up to a h + 1 groups, every two of them
-// joined by the same number of global links. Global port c of a group (0 ... a h - 1, router c / h) leads to the group
-// that is c mod (groups - 1) + 1 further on; ports that do not go round evenly stay free. Balanced: a = 2p = 2h.
-// Shortest paths by hops may cross two global links where that takes fewer hops than a local one at each end.
+// Builds the dragonfly of Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
+// section 3.1. A group has `a` fully joined routers, each with p servers and h global links. There are up to a h + 1
+// groups, and every two of them are joined by the same number of global links. Global port c of a group (0 ... a h - 1,
+// router c / h) leads to the group that is c mod (groups - 1) + 1 further on; ports that can't be distributed evenly
+// stay unused. A dragonfly is balanced if a = 2p = 2h. A shortest path by hops may cross two global links if that takes
+// fewer hops than one global link with a local one at each end.
 
 #include "network/topologies/assembly.hpp"
 

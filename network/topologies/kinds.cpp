@@ -58,7 +58,7 @@ void check_rate(const std::string& key, ByteRate rate, Complaints& complaints) {
   complaints.add(key, fmt::format("a bandwidth of {} bytes per second", rate.bytes_per_second()), "it must be > 0");
 }
 
-/// One parameter against its range.
+/// Complains if a parameter is out of its range.
 template <class Spec>
 void check_value(const Spec& spec, const TopologyParameter<Spec>& parameter, const std::string& key,
                  Complaints& complaints) {
@@ -83,7 +83,7 @@ void check_value(const Spec& spec, const TopologyParameter<Spec>& parameter, con
       parameter.field);
 }
 
-/// Parameters in their ranges, and none set that the kind does not have.
+/// Complains about parameters that are out of range, and about those set although the kind does not have them.
 template <class Spec>
 void check_values(const Spec& spec, const std::vector<TopologyKind<Spec>>& kinds, const TopologyKind<Spec>& kind,
                   const std::string& prefix, Complaints& complaints) {
@@ -144,7 +144,7 @@ Builders checked_builders(const TopologySpec& spec, const Size& size) {
   const ServerBuilder* server = find_kind(server_builders(), spec.server.kind, "server.kind", complaints);
   if (fabric != nullptr) check_values(spec.fabric, fabric_kinds(), fabric->kind, "fabric.", complaints);
   if (server != nullptr) check_values(spec.server, server_kinds(), server->kind, "server.", complaints);
-  // The rest reckons with the parameters, which must be in their ranges for that.
+  // The checks below compute with the parameters, which must be in their ranges for that.
   if (complaints.empty()) {
     fabric->check(spec, size, complaints);
     server->check(spec.server, size.gpus_per_server, complaints);

@@ -1,7 +1,8 @@
-// Two tiers: leaf-spine, and rail-optimised, where the NICs of a server go to different leaves.
+// Builds fabrics of two tiers: leaf-spine, and rail-optimised, where the NICs of a server go to different leaves.
 //
-// Rail-optimised: NVIDIA DGX SuperPOD reference architecture (RA-11333-001, H100): NIC i of every server of a scalable
-// unit of 32 goes to leaf i of that unit, so that GPUs of the same place in their servers are one switch apart.
+// The rail-optimised fabric follows the NVIDIA DGX SuperPOD reference architecture (RA-11333-001, H100): NIC i of every
+// server of a scalable unit of 32 goes to leaf i of that unit, so that GPUs at the same place in their servers are one
+// switch apart.
 
 #include "network/topologies/assembly.hpp"
 
@@ -15,7 +16,7 @@ std::size_t divide_up(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
-/// NICs below a leaf when all its ports are taken.
+/// The number of NICs below a leaf whose ports are all in use.
 std::size_t nics_per_leaf(const Assembly& assembly, bool rails) {
   return assembly.spec.fabric.servers_per_leaf * (rails ? 1 : assembly.size.nics);
 }
@@ -29,7 +30,7 @@ void check_two_tiers(const TopologySpec& spec, const Size&, Complaints& complain
 
 void build_two_tiers(Assembly& assembly, bool rails) {
   const FabricSpec& fabric = assembly.spec.fabric;
-  const std::size_t width = rails ? assembly.size.nics : 1;  // leaves that a server is on
+  const std::size_t width = rails ? assembly.size.nics : 1;  // leaves to which a server is attached
   const std::size_t units = divide_up(assembly.size.servers, fabric.servers_per_leaf);
   std::vector<NodeId> leaves;
   for (std::size_t i = 0; i < units * width; ++i) leaves.push_back(assembly.add_switch(fmt::format("leaf{}", i)));

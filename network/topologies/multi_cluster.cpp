@@ -1,5 +1,6 @@
-// Clusters at several sites, each with one switch, and a link of its own bandwidth and latency between every two sites
-// in each direction. Traffic between sites takes the direct link, as on a wide-area network whose routing is not ours.
+// Builds clusters at several sites, each with one switch. Every two sites are joined in each direction by a link with a
+// bandwidth and latency of its own. Traffic between sites takes the direct link, as on a wide-area network whose
+// routing its users do not control.
 
 #include "network/topologies/assembly.hpp"
 #include "network/topologies/wan.hpp"
@@ -18,7 +19,7 @@ WanMatrix matrix_of(const FabricSpec& fabric) {
   return fabric.wan.sites.empty() ? aws_regions() : fabric.wan;
 }
 
-/// Rows of the matrix that the fabric uses.
+/// The rows of the matrix that the fabric uses.
 std::vector<std::size_t> chosen_sites(const FabricSpec& fabric, const WanMatrix& wan) {
   std::vector<std::size_t> chosen;
   for (const std::string& name : fabric.sites.empty() ? wan.sites : fabric.sites) {
@@ -36,7 +37,7 @@ void check_names(const std::string& key, const std::vector<std::string>& names, 
   }
 }
 
-/// Whether the matrix has an entry for every pair.
+/// True if the matrix has an entry for every pair; otherwise adds complaints.
 bool check_shape(const WanMatrix& wan, Complaints& complaints) {
   const std::size_t wanted = wan.sites.size() * wan.sites.size();
   for (const auto& [name, entries] :
@@ -61,7 +62,7 @@ void check_multi_cluster(const TopologySpec& spec, const Size& size, Complaints&
   const std::vector<std::size_t> sites = chosen_sites(spec.fabric, wan);
   if (size.servers < sites.size()) {
     complaints.add("servers", fmt::format("{} servers for {} sites", size.servers, sites.size()),
-                   "one a site at least");
+                   "each site needs at least one");
   }
   if (!check_shape(wan, complaints)) return;
   for (const std::size_t from : sites) {
@@ -74,7 +75,8 @@ void check_multi_cluster(const TopologySpec& spec, const Size& size, Complaints&
         complaints.add("fabric.wan.bandwidth", fmt::format("{}: {} bytes per second", pair, bandwidth),
                        "it must be > 0");
       }
-      if (latency < Time{}) complaints.add("fabric.wan.latency", fmt::format("{}: {} ns", pair, latency.ns()));
+      if (latency < Time{})
+        complaints.add("fabric.wan.latency", fmt::format("{}: {} ns", pair, latency.ns()), "it must be >= 0");
     }
   }
 }
@@ -84,7 +86,7 @@ void build_multi_cluster(Assembly& assembly) {
   const std::vector<std::size_t> sites = chosen_sites(assembly.spec.fabric, wan);
   std::vector<NodeId> switches;
   for (const std::size_t site : sites) switches.push_back(assembly.add_switch(wan.sites[site]));
-  // The first sites have one server more where they can't all have as many.
+  // If the servers can't be distributed evenly, the first sites have one more.
   for (std::size_t i = 0, server = 0; i < sites.size(); ++i) {
     const std::size_t last = server + assembly.size.servers / sites.size() + (i < assembly.size.servers % sites.size());
     for (; server < last; ++server) assembly.attach_server(server, switches[i]);

@@ -1,6 +1,6 @@
-// The insides of servers. All but `plain` are a PCIe tree: sockets (root complexes) joined to each other, PCIe switches
-// below them, GPUs and NICs below those, so that every GPU has its near NIC. NVLinks between the same two devices work
-// as one link, because the hardware stripes messages over them.
+// Builds the insides of servers. All kinds except `plain` are a PCIe tree: sockets (root complexes) joined to each
+// other, PCIe switches below them, and GPUs and NICs below those, so that every GPU has a near NIC. NVLinks between the
+// same two devices are one link, because the hardware stripes messages over them.
 
 #include "network/topologies/assembly.hpp"
 
@@ -106,7 +106,7 @@ std::vector<NodeId> build_pcie(const ServerSpec& spec, std::size_t gpus, std::si
 
 std::vector<NodeId> build_nvswitch(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
   Inside inside = build_tree(spec, gpus, server, topology);
-  // All NVSwitches as one: every GPU has as many links to each of them, and each is a crossbar.
+  // One node represents all NVSwitches: every GPU has equally many links to each of them, and each is a crossbar.
   const NodeId nvswitch = inside.add(NodeKind::bridge, "nvswitch", 0);
   const ByteRate bandwidth{static_cast<double>(spec.nvlinks_per_gpu) * spec.nvlink_bandwidth.bytes_per_second()};
   for (const NodeId gpu : inside.gpus) topology.add_cable(gpu, nvswitch, bandwidth, spec.nvlink_latency);
@@ -114,7 +114,7 @@ std::vector<NodeId> build_nvswitch(const ServerSpec& spec, std::size_t gpus, std
 }
 
 /// NVLinks of the DGX-1 with V100 as `nvidia-smi topo -m` prints them (NVIDIA, "DGX-1 with Tesla V100 system
-/// architecture", WP-08437-002): six links a GPU, 0: none.
+/// architecture", WP-08437-002): six links per GPU; 0: none.
 constexpr std::size_t kCubeGpus = 8;
 constexpr std::array<std::array<int, kCubeGpus>, kCubeGpus> kCubeMesh{{{0, 1, 1, 2, 2, 0, 0, 0},
                                                                        {1, 0, 2, 1, 0, 2, 0, 0},

@@ -1,4 +1,4 @@
-// Fabrics of one or two switches, or of one switch a server.
+// Builds fabrics of one or two switches, or of one switch for each server.
 
 #include "network/topologies/assembly.hpp"
 
@@ -13,7 +13,7 @@ constexpr std::size_t kLargestMesh = 4096;  // 8 million cables
 
 void check_nothing(const TopologySpec&, const Size&, Complaints&) {}
 
-/// One switch a server, named switch0, switch1 ...
+/// Adds one switch for each server, named switch0, switch1 ...
 std::vector<NodeId> add_switches(Assembly& assembly) {
   std::vector<NodeId> switches;
   for (std::size_t server = 0; server < assembly.size.servers; ++server) {

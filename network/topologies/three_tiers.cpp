@@ -1,8 +1,8 @@
-// Three tiers of switches: the fat-tree of k-port switches, and Clos networks whose sizes are chosen freely.
+// Builds fabrics of three tiers: the fat-tree of k-port switches, and Clos networks whose sizes are chosen freely.
 //
-// Fat-tree: Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
-// section 3: k pods of k/2 edge and k/2 aggregation switches; aggregation switch j of every pod is joined to cores
-// j k/2 ... j k/2 + k/2 - 1; k^3/4 hosts.
+// The fat-tree is that of Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network architecture",
+// SIGCOMM 2008, section 3. It has k pods of k/2 edge and k/2 aggregation switches and k^3/4 hosts. Aggregation switch j
+// of every pod is joined to cores j k/2 ... j k/2 + k/2 - 1.
 
 #include "network/topologies/assembly.hpp"
 
@@ -73,7 +73,7 @@ void check_clos(const TopologySpec& spec, const Size&, Complaints& complaints) {
   }
 }
 
-/// Bandwidths of the cables above the leaves and above the aggregation switches.
+/// The bandwidths of the cables above the leaves and above the aggregation switches.
 std::pair<ByteRate, ByteRate> clos_bandwidths(const Assembly& assembly) {
   const FabricSpec& fabric = assembly.spec.fabric;
   const auto number = [](std::size_t n) { return static_cast<double>(n); };

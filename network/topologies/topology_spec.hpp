@@ -1,10 +1,10 @@
 #pragma once
-// What a user says about a network: a kind of fabric, a kind of server inside it, and their parameters. Any server goes
-// into any fabric. The tables of kinds name the parameters that each kind has and where they are stored, so that lists,
-// scenario keys and checks are made from them; a new kind is one .cpp file and one row in kinds.cpp.
+// TopologySpec is the user's description of a network: a kind of fabric, a kind of server, and their parameters. Every
+// kind of server works in every kind of fabric. The tables of kinds name the parameters of each kind and where they are
+// stored; lists, scenario keys and checks are derived from them. A new kind is one .cpp file and one row in kinds.cpp.
 //
 // Bandwidths are per direction. Default speeds are those of an NVIDIA DGX H100 (data sheets): ConnectX-7 NICs of
-// 400 Gb/s, PCIe 5.0 x16, 18 fourth-generation NVLinks of 25 GB/s a GPU.
+// 400 Gb/s, PCIe 5.0 x16, 18 fourth-generation NVLinks of 25 GB/s per GPU.
 
 #include "network/topologies/graph_spec.hpp"
 #include "network/topology.hpp"
@@ -20,7 +20,7 @@
 
 namespace contend {
 
-/// Measured or assumed links between sites, row by row: entry from * sites + to. The diagonal means nothing.
+/// Measured or assumed links between sites, row by row: entry from * sites + to. The diagonal is ignored.
 struct WanMatrix {
   std::vector<std::string> sites;
   std::vector<ByteRate> bandwidth;
@@ -28,14 +28,14 @@ struct WanMatrix {
   bool operator==(const WanMatrix&) const = default;
 };
 
-/// Everything outside the servers. Each kind reads only the fields of its row in `fabric_kinds`; sizes without a useful
-/// default are 0 and must be set.
+/// The network outside the servers. Each kind reads only the fields of its row in `fabric_kinds`. Sizes without a
+/// useful default are 0 and must be set.
 struct FabricSpec {
   std::string kind = "single-switch";
   std::optional<ByteRate> link_bandwidth;      ///< of a cable between switches; none: that of the NICs
   Time link_latency = Time::nanoseconds(500);  ///< of a cable with the switch behind it (arXiv 2407.00550, evaluation)
   double oversubscription = 0;                 ///< of the leaves, instead of link_bandwidth; 0: not given
-  double core_oversubscription = 0;            ///< of the switches above the leaves, likewise
+  double core_oversubscription = 0;            ///< of the switches above the leaves; 0: not given
   std::size_t parallel_links = 1;              ///< cables between two switches that are joined
   std::vector<std::size_t> dimensions;         ///< torus: servers along each
   std::size_t servers_per_leaf = 0;
@@ -44,12 +44,12 @@ struct FabricSpec {
   std::size_t leaves_per_pod = 0;  ///< three-tier Clos
   std::size_t aggregations_per_pod = 0;
   std::size_t cores = 0;
-  std::size_t planes = 1;              ///< cores and aggregation switches come in as many separate sets
+  std::size_t planes = 1;              ///< number of separate sets of cores and aggregation switches
   std::size_t routers_per_group = 0;   ///< dragonfly: a
   std::size_t servers_per_router = 0;  ///< dragonfly: p
   std::size_t global_links = 0;        ///< dragonfly: h, of each router
-  std::vector<std::string> sites;      ///< multi-cluster: some sites of the matrix; empty: all
-  WanMatrix wan;                       ///< multi-cluster; no sites: the AWS matrix (`aws_regions`)
+  std::vector<std::string> sites;      ///< multi-cluster: the sites of the matrix to use; empty: all
+  WanMatrix wan;                       ///< multi-cluster; without sites: the AWS matrix (`aws_regions`)
   GraphSpec graph;                     ///< custom
 };
 
@@ -63,13 +63,14 @@ struct ServerSpec {
   std::size_t gpus_per_pcie_switch = 2;
   std::size_t sockets = 2;                ///< root complexes
   ByteRate socket_bandwidth{48e9};        ///< between two sockets: three UPI links of 16 GT/s, 2 bytes each
-  std::vector<std::size_t> nic_near_gpu;  ///< of each NIC, the GPU whose PCIe switch it shares; empty: spread out
+  std::vector<std::size_t> nic_near_gpu;  ///< by NIC: a GPU whose PCIe switch it shares; empty: evenly spread
   ByteRate nvlink_bandwidth{25e9};        ///< of one NVLink (2nd to 4th generation: 25 GB/s)
-  std::size_t nvlinks_per_gpu = 18;       ///< into the NVSwitches, used as one link
+  std::size_t nvlinks_per_gpu = 18;       ///< to the NVSwitches, modelled as one link
   Time nvlink_latency;                    ///< of each NVLink
   bool gpu_relay = false;                 ///< GPUs without a common NVLink send through a third one
 };
 
+/// The fabric and the servers of a network.
 struct TopologySpec {
   FabricSpec fabric;
   ServerSpec server;
@@ -81,6 +82,7 @@ using TopologyField = std::variant<std::size_t Spec::*, double Spec::*, bool Spe
                                    std::optional<ByteRate> Spec::*, Time Spec::*, std::vector<std::size_t> Spec::*,
                                    std::vector<std::string> Spec::*, WanMatrix Spec::*, GraphSpec Spec::*>;
 
+/// A parameter of a kind of fabric or server.
 template <class Spec>
 struct TopologyParameter {
   std::string_view name;  ///< also the key in a scenario
@@ -90,6 +92,7 @@ struct TopologyParameter {
   std::string_view text;  ///< one line
 };
 
+/// A kind of fabric or server: a row of its table.
 template <class Spec>
 struct TopologyKind {
   std::string_view name;
@@ -101,11 +104,12 @@ struct TopologyKind {
 [[nodiscard]] const std::vector<TopologyKind<FabricSpec>>& fabric_kinds();
 [[nodiscard]] const std::vector<TopologyKind<ServerSpec>>& server_kinds();
 
-/// What build_topology would throw before it builds anything: every bad parameter.
+/// Throws InputError with every bad parameter, as build_topology does before it builds anything.
 void check_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server);
 
-/// Nodes: "server0/gpu1", "server0/nic0", and switches named by their tier. Throws InputError with every bad parameter
-/// (keys "fabric.ports", "server.nics", "servers", "gpus_per_server"), or those of Topology::finish.
+/// Builds the topology. Its nodes are "server0/gpu1", "server0/nic0" and switches named by their tier. Throws
+/// InputError with every bad parameter (keys "fabric.ports", "server.nics", "servers", "gpus_per_server"), or as
+/// Topology::finish.
 [[nodiscard]] Topology build_topology(const TopologySpec& spec, std::size_t servers, std::size_t gpus_per_server);
 
 }  // namespace contend

@@ -1,11 +1,11 @@
 #pragma once
-// Measured wide-area networks that ship as data.
+// Declares the measured wide-area networks that ship as data.
 
 #include "network/topologies/topology_spec.hpp"
 
 namespace contend {
 
-/// Ten AWS regions; source and method stand with the numbers.
+/// The links among ten AWS regions; the definition states their source and method.
 [[nodiscard]] WanMatrix aws_regions();
 
 }  // namespace contend

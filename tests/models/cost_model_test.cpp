@@ -187,7 +187,7 @@ TEST_CASE("no layer beats its device: whole models on every device and format") 
   CHECK(formats > 2 * devices().size());
 }
 
-TEST_CASE("what a roofline can't be built from: every fault at once") {
+TEST_CASE("invalid input of a roofline is refused with every fault at once") {
   RooflineOptions options;
   options.type = DataType::bf16;
   options.vector_efficiency = 1.5;

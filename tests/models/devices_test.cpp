@@ -40,7 +40,7 @@ TEST_CASE("peaks and bandwidths are those of cores, clocks and memory buses") {
   }
 }
 
-TEST_CASE("every device is sound, has a source, and tensor cores keep their ratios") {
+TEST_CASE("every device is valid and has a source, and tensor cores keep their ratios") {
   std::set<std::string> names;
   int with_bf16 = 0, with_fp8 = 0;
   for (const Device& device : devices()) {

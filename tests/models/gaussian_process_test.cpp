@@ -8,7 +8,7 @@
 
 using namespace contend;
 
-TEST_CASE("a process goes through its values and knows nothing far from them") {
+TEST_CASE("a process passes through its values and is less certain between them") {
   const std::vector<double> values{3, 5};
   const GaussianProcess process{{{0.0, 0.0}, {1.0, 1.0}}, values};
   CHECK(process.at({0.0, 0.0}).mean == near(3, 1e-6));
@@ -31,7 +31,7 @@ TEST_CASE("two trials by hand: kernel, mean and deviation") {
   CHECK(process.at({1.0}).mean == near(-at_first));
 }
 
-TEST_CASE("improvement is expected where little is known or much is promised") {
+TEST_CASE("the expected improvement is large where the deviation or the mean is") {
   const std::vector<double> values{0, 1, 0};
   const GaussianProcess process{{{0.0}, {0.5}, {1.0}}, values};
   CHECK(process.expected_improvement({0.5}, 0.0) < process.expected_improvement({0.6}, 0.0));
@@ -39,7 +39,7 @@ TEST_CASE("improvement is expected where little is known or much is promised") {
   CHECK(process.expected_improvement({0.6}, 0.5) < process.expected_improvement({0.6}, 0.0));
 }
 
-TEST_CASE("equal values are no trouble") {
+TEST_CASE("equal values give finite predictions") {
   const std::vector<double> values{2, 2};
   const GaussianProcess process{{{0.0}, {1.0}}, values};
   CHECK(process.at({0.3}).mean == near(2));

@@ -51,14 +51,14 @@ std::string faults(const Model& model) {
 
 }  // namespace
 
-TEST_CASE("a sound table passes; totals add up") {
+TEST_CASE("a valid table passes; totals add up") {
   const LayerTable table = small_table();
   CHECK(faults(table).empty());
   CHECK(table.parameter_elements() == 30);
   CHECK(table.parameter_tensors() == 4);
 }
 
-TEST_CASE("unsound tables: every fault is named with its layer") {
+TEST_CASE("an invalid table is refused with every fault and its layer") {
   LayerTable table = small_table();
   table.layers[0].parameters[0].elements = 13;
   table.layers[0].forward_flops = -1;
@@ -115,7 +115,7 @@ TEST_CASE("gradients become ready from the last layer to the first") {
   CHECK(ready[2].ready == Time::nanoseconds(18));
 }
 
-TEST_CASE("unsound timed models: every fault is named") {
+TEST_CASE("an invalid timed model is refused with every fault") {
   TimedModel model = small_model();
   model.batch = 0;
   model.gradient_element_bytes = 0;
@@ -124,7 +124,7 @@ TEST_CASE("unsound timed models: every fault is named") {
   model.layers[2].tensors[0].elements = -5;
   CHECK(faults(model) ==
         "model `net`: expected a batch of at least 1, got 0\n"
-        "model `net`: expected at least 1 byte an element, got 0\n"
+        "model `net`: expected at least 1 byte per element, got 0\n"
         "model `net`: layer 1 `a`: backward time (ns) must not be negative, got -1\n"
         "model `net`: layer 3 `a`: the name is used twice\n"
         "model `net`: layer 3 `a`: tensor `w`: expected at least 1 element, got -5\n");

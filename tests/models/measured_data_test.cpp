@@ -1,5 +1,5 @@
-// The catalogue and the roofline against measurements. What is exact (tensors and their order) is checked exactly;
-// times are printed with their deviation and held to a factor of two only, because a roofline with assumed constants is
+// Compares the catalogue and the roofline with measurements. Tensors and their order must agree exactly. Times are
+// printed with their deviation and must agree within a factor of two only, because a roofline with assumed constants is
 // no better than that. docs/models/layers.md shows the table.
 
 #include "models/catalogue/architectures.hpp"
@@ -51,7 +51,7 @@ std::string data_file(const std::string& name) {
   return (std::filesystem::path{data != nullptr ? data : "../shared/data"} / "overlap" / name).string();
 }
 
-// The text of a data file, or nothing and a printed reason where the data are absent.
+// The text of a data file; nothing, with a printed reason, if the data are absent.
 std::string read(const std::string& path) {
   std::ifstream file{path};
   if (!file) {

@@ -60,7 +60,7 @@ TEST_CASE("measured times replace the roofline's, and every time keeps its origi
   CHECK(forward_only.layers[0].origin == "forward: x; backward: " + before.layers[0].origin);
 }
 
-TEST_CASE("times come from a table alone: what was not measured by itself takes no time") {
+TEST_CASE("times from a table alone: a layer without parameters and without a row takes no time") {
   TableOptions options;
   options.device = "my GPU";
   options.batch = 16;
@@ -82,7 +82,7 @@ TEST_CASE("times come from a table alone: what was not measured by itself takes 
   CHECK(halved.layers[2].origin == "row 2");
 }
 
-TEST_CASE("a table of other layers than the model: every fault, with the nearest name") {
+TEST_CASE("a table that does not fit the model is refused with every fault and the nearest names") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const std::vector<MeasuredLayer> rows{{"fc_1", 1e-6, 2e-6, "row 1"}, {"fc2", nan, 2e-6, "row 2"},
                                         {"fc2", 1e-6, -2e-6, "row 3"}, {"relu", {}, {}, "row 4"},
@@ -91,7 +91,7 @@ TEST_CASE("a table of other layers than the model: every fault, with the nearest
         "row 1: layer `fc_1`: model `net` has no such layer did you mean \"fc1\"?\n"
         "row 2: layer `fc2`: expected a forward time above 0 and at most a day, got nan s\n"
         "row 3: layer `fc2`: expected a backward time above 0 and at most a day, got -2e-06 s\n"
-        "row 3: layer `fc2`: the layer has a row already\n"
+        "row 3: layer `fc2`: the layer already has a row\n"
         "row 4: layer `relu`: the row has neither a forward nor a backward time\n"
         "row 5: layer `fc1`: expected a forward time above 0 and at most a day, got 0 s\n"
         "row 5: layer `fc1`: expected a backward time above 0 and at most a day, got inf s\n"

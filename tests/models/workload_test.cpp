@@ -116,7 +116,7 @@ TEST_CASE("changing one range leaves the other columns as they are") {
   CHECK(columns(generate_jobs(dense, 7)) == columns(base));
 }
 
-TEST_CASE("build_workload: jobs keep their order, and one graph serves a model and size") {
+TEST_CASE("build_workload: jobs keep their order, and jobs of one model and size share a graph") {
   const std::vector<JobRequest> requests{{"a", Time::seconds(1), "vgg16", 4, 10},
                                          {"b", Time::seconds(2), "lstm", 4, 20},
                                          {"c", Time::seconds(3), "vgg16", 4, 30},

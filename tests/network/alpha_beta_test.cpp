@@ -160,7 +160,7 @@ TEST_CASE("transfers that end together are reported in order of their ids") {
   CHECK(driver.finish(100) == std::vector{a, b, c});
 }
 
-TEST_CASE("a transfer without bytes ends at once and slows nobody down") {
+TEST_CASE("a transfer without bytes ends at once and slows no other transfer down") {
   Driver driver{cost(0, 2, 1), true, 2, 2};
   driver.start(0, 100, {0, 1}, 0);
   driver.start(1, 0, {0, 1}, 50);
@@ -197,7 +197,7 @@ TEST_CASE("leaping: the state is relative to now, and a shift moves the end with
   CHECK(driver.server(1, 7000).bytes == Bytes{1100});
 }
 
-TEST_CASE("leaping: with ticks, the network tells that the phase within a tick belongs to the state") {
+TEST_CASE("leaping: with ticks, the phase within a tick belongs to the state") {
   Driver driver{cost(0, 1, 0, 10), true, 2, 1};
   CHECK(driver.network->leaping()->grid().ns() == 10);
   CHECK(Driver{cost(0, 1, 0), true, 2, 1}.network->leaping()->grid().ns() == 0);

@@ -1,5 +1,5 @@
 #pragma once
-// Every algorithm with the shapes it takes over n ranks, for tests that go through all of them.
+// Lists every algorithm with the shapes that it accepts over n ranks, for tests of all of them.
 
 #include "network/collectives/algorithm.hpp"
 
@@ -22,7 +22,7 @@ struct CollectiveCase {
   }
 };
 
-/// No groups, and n as a product of two and of three factors, larger than 1 where n allows.
+/// No groups, and n as a product of two and of three factors, larger than 1 if n allows it.
 inline std::vector<std::vector<int>> group_choices(int n) {
   std::vector<std::vector<int>> choices{{}, {n}, {1, n}};
   for (int inner = 2; inner < n; ++inner) {
@@ -35,7 +35,7 @@ inline std::vector<std::vector<int>> group_choices(int n) {
   return choices;
 }
 
-/// All that isn't refused; shapes that an algorithm doesn't look at are left out.
+/// All cases that are not refused; shapes without effect on an algorithm are left out.
 inline std::vector<CollectiveCase> all_cases(int n) {
   std::vector<CollectiveCase> cases;
   for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
@@ -71,7 +71,7 @@ inline std::vector<CollectiveCase> all_cases(int n) {
   return cases;
 }
 
-/// A size that every algorithm divides over n ranks without a rest.
+/// A size that every algorithm divides over n ranks without a remainder.
 inline std::int64_t divisible_bytes(const CollectiveCase& each) {
   const std::int64_t n = each.shape.ranks;
   return 128 * n * n * each.shape.chunks * (each.shape.servers == 0 ? 1 : each.shape.servers);

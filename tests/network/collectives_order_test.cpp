@@ -1,4 +1,4 @@
-// Rank orders that respect the fabric and what others cost, and the automatic choice.
+// Tests rank orders that follow the fabric, the costs of other orders, and the automatic choice of an algorithm.
 
 #include "network/collectives/choice.hpp"
 #include "network/collectives/collective_run.hpp"
@@ -46,7 +46,7 @@ Time ring_time(const std::vector<NodeId>& order, const Topology& topology, const
 
 }  // namespace
 
-TEST_CASE("GPUs of a server stand together, servers of a leaf, leaves of a pod") {
+TEST_CASE("the order keeps the GPUs of a server, the servers of a leaf and the leaves of a pod together") {
   // Eight servers of two GPUs on four leaves in two pods, numbered so that neighbours in number are far apart: server s
   // is on leaf s mod 4, leaf l in pod l mod 2.
   GraphSpec graph;
@@ -77,7 +77,7 @@ TEST_CASE("GPUs of a server stand together, servers of a leaf, leaves of a pod")
   CHECK(level_sizes(order, topology) == std::vector<int>{2, 8});
 }
 
-TEST_CASE("levels: unequal shares, torn servers and one GPU a server are one level") {
+TEST_CASE("levels: unequal shares, split servers and one GPU per server are one level") {
   TopologySpec spec;
   const Topology topology = build_topology(spec, 3, 4);
   const std::span<const NodeId> gpus = topology.gpus();
@@ -237,7 +237,7 @@ TEST_CASE("auto: trees for small messages, rings for large ones, by the closed f
   }
 }
 
-TEST_CASE("auto: candidates can be named; one that refuses the shape is passed over") {
+TEST_CASE("auto: candidates can be named; one that refuses the shape is skipped") {
   CollectiveCosts costs;
   costs.flat = {1e-6, 1e-9};
   CollectiveShape shape;

@@ -1,5 +1,5 @@
-// Collectives executed as flows: against their closed forms, by conservation of bytes, and the steady form against the
-// execution step by step.
+// Tests collectives executed as flows: their times equal the closed forms, bytes are conserved, and the steady form
+// agrees with the execution step by step.
 
 #include "network/collectives/collective_run.hpp"
 
@@ -23,8 +23,8 @@ using contend::test::CollectiveCase;
 
 namespace {
 
-/// One GPU a server behind a NIC of 1 byte/ns and a PCIe link that never limits. The way from GPU to GPU is PCIe, NIC
-/// cable, NIC cable, PCIe: 2 x 150 + 2 x 500 = 1300 ns.
+/// Servers of one GPU behind a NIC of 1 byte/ns and a PCIe link that never limits. The path from GPU to GPU is PCIe,
+/// NIC cable, NIC cable, PCIe: 2 x 150 + 2 x 500 = 1300 ns.
 TopologySpec one_switch() {
   TopologySpec spec;
   spec.server.nic_bandwidth = ByteRate{1e9};
@@ -78,7 +78,7 @@ TEST_CASE("executed on an idle switch every algorithm takes its closed form to t
   CHECK(compared > 500);
 }
 
-TEST_CASE("sizes that are not divisible: above the closed form by less than a byte and a nanosecond a step") {
+TEST_CASE("sizes that are not divisible: above the closed form by less than a byte and a nanosecond per step") {
   CollectiveCosts costs;
   costs.flat = {kAlpha, 8e-9 / 3};
   TopologySpec spec = one_switch();
@@ -160,7 +160,7 @@ TEST_CASE("a flat ring over two servers of 8 GPUs: the NIC carries 2(n-1)/n V wi
   CHECK(most == near(2.0 * 15 / 16 * 16'000));
 }
 
-TEST_CASE("conservation: every link carries what routing demands, and all bytes of the schedule arrive") {
+TEST_CASE("conservation: every link carries the bytes of its routes, and all bytes of the schedule arrive") {
   TopologySpec spec;
   spec.fabric.kind = "leaf-spine";
   spec.fabric.servers_per_leaf = 2;
@@ -307,7 +307,7 @@ TEST_CASE("steady form where the slowest message is not the one with the largest
   CHECK(run_case(each, Bytes{4000}, StepForm::steady, topology, *router, 0).end.ns() == 6 * 1700);
 }
 
-TEST_CASE("a ring all-reduce in steady form is one flow with one entry a link") {
+TEST_CASE("a ring all-reduce in steady form is one flow with one entry per link") {
   const Topology topology = build_topology(one_switch(), 8, 1);
   const auto router = make_shortest_path_router(topology);
   const CollectiveCase each = ring_case(8);

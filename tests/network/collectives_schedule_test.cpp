@@ -1,4 +1,4 @@
-// What the algorithms send: that it computes what the collective promises, and that its cost is the closed form.
+// Tests the schedules of the algorithms: each computes the result of its collective, and its cost is the closed form.
 
 #include "network/collectives/double_tree.hpp"
 #include "sim/error.hpp"
@@ -27,7 +27,7 @@ std::uint64_t value(std::size_t rank, std::size_t at) {
   return x * 0x94d049bb133111ebULL;
 }
 
-/// Carries out the schedule on data, one number for a byte: all messages of a step leave before any arrives.
+/// Executes the schedule on data, with one number for each byte. All messages of a step leave before any arrives.
 void execute(const CollectiveSchedule& schedule, Buffers& buffers) {
   for (const Step& step : schedule.steps) {
     const Buffers before = buffers;
@@ -44,7 +44,7 @@ void execute(const CollectiveSchedule& schedule, Buffers& buffers) {
   }
 }
 
-/// True if the schedule leaves with every rank what the collective promises.
+/// True if every rank has the result of the collective after the schedule.
 bool computes(const CollectiveCase& each, std::int64_t bytes) {
   const auto n = static_cast<std::size_t>(each.shape.ranks);
   const auto size = static_cast<std::size_t>(bytes);
@@ -100,7 +100,8 @@ bool computes(const CollectiveCase& each, std::int64_t bytes) {
   return true;
 }
 
-/// Each step costs alpha + beta x the most that a rank sends or receives + gamma x the most that one reduces.
+/// The cost of a schedule. Each step costs alpha, plus beta times the largest number of bytes that a rank sends or
+/// receives, plus gamma times the largest number that a rank reduces.
 double port_model_seconds(const CollectiveSchedule& schedule, double alpha, double beta, double gamma) {
   double seconds = 0;
   for (const Step& step : schedule.steps) {
@@ -182,7 +183,7 @@ TEST_CASE("all-to-all: every block arrives") {
   }
 }
 
-TEST_CASE("hierarchical all-to-all of 16 bytes a rank on 2 x 2, by hand") {
+TEST_CASE("hierarchical all-to-all of 16 bytes per rank on 2 x 2, by hand") {
   // Blocks of 4 bytes. Rank 0 gives rank 1 its blocks for ranks 1 and 3, then exchanges with rank 2 what both ranks of
   // its group have for rank 2.
   CollectiveShape shape;
@@ -291,7 +292,7 @@ TEST_CASE("double binary tree: spanning, inner in one tree only, one message eac
   }
 }
 
-TEST_CASE("requests that make no sense are refused with every reason") {
+TEST_CASE("invalid requests are refused with every reason") {
   const auto reasons = [](std::string_view name, CollectiveKind kind, const CollectiveShape& shape,
                           std::int64_t bytes) {
     const std::span<const CollectiveAlgorithm> all = collective_algorithms();
@@ -307,9 +308,9 @@ TEST_CASE("requests that make no sense are refused with every reason") {
   CollectiveShape shape;
   shape.ranks = 6;
   shape.groups = {4, 2};
-  CHECK(
-      reasons("hierarchical", CollectiveKind::all_reduce, shape, 8) ==
-      std::vector<std::string>{"collective hierarchical: the group sizes multiply to another number than the 6 ranks"});
+  CHECK(reasons("hierarchical", CollectiveKind::all_reduce, shape, 8) ==
+        std::vector<std::string>{
+            "collective hierarchical: the product of the group sizes is not the number of ranks, 6"});
   CHECK(
       reasons("halving-doubling", CollectiveKind::all_gather, shape, 8) ==
       std::vector<std::string>{

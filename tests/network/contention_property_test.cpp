@@ -1,5 +1,5 @@
-// The contention model against the obvious way to compute it: plain doubles, every k, rate and remaining amount
-// computed anew at every change. Random transfers, joins, leaves and cancellations.
+// Compares the contention model with the obvious computation in doubles, which recomputes every k, rate and remaining
+// amount at every change, on random transfers that start, end and are cancelled.
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -133,7 +133,7 @@ TEST_CASE("contention equals the obvious computation on random traffic") {
         const auto job = static_cast<std::uint32_t>(started++);
         obvious.start(driver.start(job, bytes, touched, now), touched, static_cast<double>(bytes));
       }
-      // Nobody may be late: the next end is that of the obvious model.
+      // No end may be late: the next end is that of the obvious model.
       double soonest = 1e300;
       for (const ObviousNetwork::Transfer& transfer : obvious.transfers) {
         soonest = std::min(soonest, obvious.time_left(transfer));

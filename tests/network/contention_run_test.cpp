@@ -1,4 +1,5 @@
-// Jobs over the real network, with and without leaping: hand-worked contention (reference: arXiv 2002.10105).
+// Runs jobs over the contention model, with and without leaping, and compares them with cases worked by hand (source:
+// arXiv 2002.10105).
 
 #include "network/alpha_beta.hpp"
 #include "tests/near.hpp"
@@ -52,7 +53,7 @@ TEST_CASE("two jobs that contend: 2 beta + eta per byte") {
   CHECK(apart.jobs[0].contended.ns() == 0);
 }
 
-TEST_CASE("one that joins half-way") {
+TEST_CASE("a transfer that joins half-way slows the first one from then on") {
   // A: g from 10, alone until 110: 50 bytes left. B: submitted at 100, f 100-110, 20 bytes at 5 ns: g 110-210. A has
   // sent 20 more by then, 30 left: 210 + 60.
   const RunResult run =

@@ -1,4 +1,4 @@
-// Jobs on a topology: the flow fidelity, held to hand-worked cases and to the k-way contention where both are right.
+// Tests the fidelity `flow` on jobs: against cases worked by hand, and against k-way contention where both are exact.
 
 #include "network/flow_network.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 constexpr double kByteANanosecond = 1e9;
 constexpr const char* kExchangeOf100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
 
-/// NICs and cables of a byte a nanosecond, no latency, everything inside a server a thousand times faster.
+/// NICs and cables of one byte per nanosecond without latency; everything inside a server is a thousand times faster.
 TopologySpec plain_fabric(TopologySpec made) {
   made.fabric.link_latency = Time{};
   made.server.pcie_latency = Time{};
@@ -151,7 +151,7 @@ TEST_CASE("alpha is paid once, latency at every step") {
   CHECK(run.jobs[0].finish.ns() == 10 + 1000 + 4 * 2 * 7 + 400);
 }
 
-TEST_CASE("inside a server NVLink carries") {
+TEST_CASE("a transfer inside a server uses NVLink") {
   // Eight ranks through NVSwitch at 4 bytes/ns: 2 x 7/8 x 800 bytes take 350 ns; nothing leaves the server.
   TopologySpec inside = plain_fabric(with_server(spec("single-switch"), "nvswitch"));
   inside.server.nvlinks_per_gpu = 1;
@@ -161,7 +161,7 @@ TEST_CASE("inside a server NVLink carries") {
   CHECK(run.jobs[0].finish.ns() == 360);
 }
 
-TEST_CASE("a link that fails under a flow: another way, or none until it is back") {
+TEST_CASE("a flow whose link fails takes another route, or stalls until the link is back") {
   // Two spines; the shortest path takes spine0. At 60 of 10..110 its uplink fails: 50 bytes go on by spine1.
   const TopologySpec two_spines = plain_fabric(leaf_spine(1, 2));
   FlowNetworkOptions options = ring_options();
@@ -197,7 +197,7 @@ TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
   options.link_interval = Time::nanoseconds(50);
   const RunResult run = run_flow(one_switch, {2, 1}, {{kExchangeOf100, {0, 1}}}, options);
   CHECK(run.jobs[0].finish.ns() == 120);
-  CHECK(run.jobs[0].contended.ns() == 0);  // nobody else was there
+  CHECK(run.jobs[0].contended.ns() == 0);  // there was no other transfer
   // 0-50: 30 + 5 of 40 + 5 bytes; 50-100: 5 + 40 of 5 + 40; 100-120: 20 of 20.
   std::vector<double> utilisation;
   for (const LinkSample& sample : run.fabric.samples) {

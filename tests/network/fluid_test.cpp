@@ -33,7 +33,7 @@ TEST_CASE("an incast of eight flows of 100 MB into 12.5 GB/s ends at 64 ms") {
   CHECK(network.carried(LinkId{0U}, Time::milliseconds(64)) == 8e8);
 }
 
-TEST_CASE("three flows on links of 10 and 4 bytes a nanosecond end together") {
+TEST_CASE("three flows on links of 10 and 4 bytes per nanosecond end together") {
   // Rates 2, 8, 2 (fair_share_test): 20, 80 and 20 bytes take 10 ns each.
   FluidNetwork network{std::vector<double>{10e9, 4e9}};
   network.start({.links = kBoth, .bytes = 20}, Time{});
@@ -43,7 +43,7 @@ TEST_CASE("three flows on links of 10 and 4 bytes a nanosecond end together") {
   CHECK(finish(network).size() == 3);
 }
 
-TEST_CASE("who stays gets the rate of who leaves") {
+TEST_CASE("the remaining flows get the rate of a flow that ends") {
   // 1 byte/ns. a: 100 bytes from 0; b: 30 bytes from 40: a has 60 left, both at 1/2, b ends at 100; a has 30 left: 130.
   FluidNetwork network{std::vector<double>{1e9}};
   const FlowId a = network.start({.links = kFirst, .bytes = 100}, Time{});
@@ -76,7 +76,7 @@ TEST_CASE("a cancelled flow has carried what it sent") {
   CHECK(network.carried(LinkId{0U}, Time::nanoseconds(50)) == near(30));
 }
 
-TEST_CASE("solving what a change touches gives the same ends as solving everything") {
+TEST_CASE("recomputing only the affected rates gives the same ends as recomputing all") {
   RandomStream random{3, "fluid"};
   for (int i = 0; i < effort(100); ++i) {
     SystemShape shape = random_shape(random);

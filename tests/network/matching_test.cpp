@@ -32,7 +32,7 @@ std::int64_t best_of_all(const WeightedGraph& graph) {
   return best.back();
 }
 
-/// The weight of what was found, which has to be a matching along edges.
+/// The weight of the result, which must be a matching along edges.
 std::int64_t weight_of(const WeightedGraph& graph, const std::vector<std::size_t>& partner) {
   std::int64_t sum = 0;
   REQUIRE(partner.size() == graph.vertices());
@@ -109,7 +109,7 @@ TEST_CASE("as heavy as the heaviest of all matchings, on 20,000 random graphs") 
   }
 }
 
-TEST_CASE("as heavy as Boost.Graph's where that one works: up to 8 vertices" * doctest::skip(kSanitized)) {
+TEST_CASE("as heavy as Boost.Graph's matching where that is correct: up to 8 vertices" * doctest::skip(kSanitized)) {
   RandomStream stream{2, "matching test"};
   for (int i = 0; i < 3'000; ++i) {
     const WeightedGraph graph = random_graph(stream, static_cast<std::size_t>(stream.uniform_integer(1, 8)));
@@ -117,7 +117,7 @@ TEST_CASE("as heavy as Boost.Graph's where that one works: up to 8 vertices" * d
   }
 }
 
-TEST_CASE("a hundred vertices: nobody stays alone whose neighbour does, and no exchange of two pairs weighs more") {
+TEST_CASE("a hundred vertices: no two neighbours stay unmatched, and no exchange of two pairs weighs more") {
   RandomStream stream{3, "matching test"};
   for (int i = 0; i < 10; ++i) {
     const WeightedGraph graph = random_graph(stream, 100);

@@ -140,7 +140,7 @@ TEST_CASE("after any changes the incremental rates are those of filling from emp
   CHECK(stopped < at_bottleneck / 2);
 }
 
-TEST_CASE("a change touches what it moves and no more") {
+TEST_CASE("a change touches only the rates that it moves") {
   // 1000 pairs of flows, each pair on its own link of 2; a third flow on link 500 concerns its three flows alone.
   const std::vector<double> capacities(1000, 2.0);
   MaxMinRates shares{capacities};

@@ -1,5 +1,5 @@
 #pragma once
-// Drives a network model by hand: transfers between servers, ends in order.
+// Drives a network model by hand: starts transfers between servers and collects their ends in order.
 
 #include "network/alpha_beta.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Random systems of links and flows for property tests, many with ties: small integers as capacities.
+// Draws random systems of links and flows for property tests. Small integers as capacities make many ties.
 
 #include "network/max_min_rates.hpp"
 #include "sim/random_stream.hpp"
@@ -25,8 +25,8 @@ SystemShape random_shape(RandomStream& random);
 std::vector<double> random_capacities(const SystemShape& shape, RandomStream& random);
 FlowDemand random_flow(const SystemShape& shape, RandomStream& random);
 
-/// Empty if the rates are max-min fair: no link overloaded, and every flow at its cap or with a saturated link on which
-/// no flow has a larger level. Otherwise what is wrong.
+/// Empty if the rates are max-min fair: no link is overloaded, and every flow is at its cap or has a saturated link on
+/// which no flow has a larger level. Otherwise it says what is wrong.
 std::string max_min_fault(const FlowSystem& system, const std::vector<double>& rates);
 
 }  // namespace contend::test

@@ -1,4 +1,4 @@
-// What goes wrong while flows are under way. Faults in what a user writes (pairs without a path, zero bandwidth,
+// Tests failures of links while flows are active. Faults in the user's input (pairs without a path, zero bandwidth,
 // negative latency, duplicate links, cycles in a plan) are in topology_errors_test.cpp and routing_plan_test.cpp,
 // rerouting in flow_network_test.cpp.
 
@@ -16,7 +16,7 @@
 using namespace contend;
 using namespace contend::test;
 
-TEST_CASE("a flow whose links stay dead never ends, and gives back what it has not sent") {
+TEST_CASE("a flow whose links stay down never ends; cancelling it returns the bytes that it has not sent") {
   // 300 of 1000 bytes are through when link 1 fails; link 0 fails as well and comes back, to no avail.
   FluidNetwork network{std::vector<double>{10e9, 1e9}};
   const std::vector<LinkShare> way{{LinkId{0U}, 1}, {LinkId{1U}, 1}};

@@ -1,4 +1,4 @@
-// Plans that are followed, plans that are wrong, and the planner that splits few flows.
+// Tests the router that follows a plan, the complaints about wrong plans, and the planner that splits few flows.
 
 #include "network/routing/planned_routes.hpp"
 #include "sim/random_stream.hpp"
@@ -154,11 +154,11 @@ TEST_CASE("all mistakes of a plan are reported, with the place and the names") {
                      "plan[3].paths[0]: ends at server1/nic0, not at server1/gpu0",
                      "plan[4].paths[0]: there is no link 9999", "plan[5].paths[0]: a cycle: leaf0 is visited twice",
                      "plan[6]: the shares add up to 0.5, not to 1", "plan[7]: the shares add up to 0, not to 1",
-                     "plan[9].paths[0]: there are no links", "plan[10].paths[0]: a share of -1",
+                     "plan[9].paths[0]: there are no links", "plan[10].paths[0]: the share must be > 0, got -1",
                      "plan[8]: the same flow as plan[7]"});
 }
 
-TEST_CASE("a plan may not lead through a GPU or somebody else's server") {
+TEST_CASE("a plan may not lead through a GPU or a third server") {
   GraphSpec graph;
   for (const std::size_t server : {0U, 1U, 2U}) {
     const std::string name = "s" + std::to_string(server);
@@ -175,7 +175,7 @@ TEST_CASE("a plan may not lead through a GPU or somebody else's server") {
                           topology.gpus()[2],
                           {},
                           {path(topology, {"s0gpu->s0nic", "s0nic->s1nic", "s1nic->s2nic", "s2nic->s2gpu"})}}});
-  CHECK(found == std::vector<std::string>{"plan[0].paths[0]: s1nic does not forward traffic of others"});
+  CHECK(found == std::vector<std::string>{"plan[0].paths[0]: s1nic does not forward traffic of other nodes"});
 }
 
 TEST_CASE("flows of one size between two leaves: whole where they divide, else as few equal pieces as the rule says") {
@@ -203,7 +203,7 @@ TEST_CASE("flows of one size between two leaves: whole where they divide, else a
   }
 }
 
-TEST_CASE("flows of several sizes: the optimum with less than one split a path and group") {
+TEST_CASE("flows of several sizes: the optimum with less than one split per path and group") {
   RandomStream stream{5, "demands"};
   std::size_t cuts = 0;
   for (int round = 0; round < 40; ++round) {
@@ -225,7 +225,7 @@ TEST_CASE("flows of several sizes: the optimum with less than one split a path a
   CHECK(cuts > 100);
 }
 
-TEST_CASE("an all-to-all between equal leaves needs no split, and demands must make sense") {
+TEST_CASE("an all-to-all between equal leaves needs no split; invalid demands are refused") {
   // 4 servers a leaf, 4 spines: 16 flows between two leaves.
   const Topology topology = build_topology(leaf_spine(4, 4), 12, 1);
   std::vector<Demand> demands;

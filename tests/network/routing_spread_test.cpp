@@ -1,4 +1,4 @@
-// How routers spread flows over equal paths.
+// Tests how routers spread flows over equal paths.
 
 #include "network/routing.hpp"
 #include "tests/near.hpp"
@@ -134,7 +134,7 @@ TEST_CASE("links that fail and come back leave the routes as they were") {
   }
 }
 
-TEST_CASE("inside a server NVLink comes first, GPUs pass nothing on, and every GPU uses its near NIC") {
+TEST_CASE("inside a server NVLink is preferred, GPUs do not forward, and every GPU uses its near NIC") {
   const auto names = [](const Topology& topology, std::size_t from, std::size_t to) {
     Route route;
     make_shortest_path_router(topology)->route(topology.gpus()[from], topology.gpus()[to], 0, route);

@@ -1,4 +1,4 @@
-// Routers against the slow obvious search, on every kind of fabric and server.
+// Compares the routers with a slow obvious search, on every kind of fabric and server.
 
 #include "network/routing.hpp"
 #include "sim/random_stream.hpp"
@@ -49,7 +49,7 @@ std::vector<bool> all_up(const Topology& topology) {
   return std::vector<bool>(topology.links().size(), true);
 }
 
-/// Follows the links of a single path; the number of them, or 0 if they are not a way from `from` to `to`.
+/// Follows the links of a single path and returns their number, or 0 if they are not a path from `from` to `to`.
 std::size_t length_of_path(const Topology& topology, NodeId from, NodeId to, const Route& route) {
   std::map<NodeId, NodeId> next;
   for (const auto& [link, share] : route.links) {
@@ -109,7 +109,7 @@ void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::v
 
 }  // namespace
 
-TEST_CASE("every route is a shortest path, and spraying uses only shortest paths and loses nothing") {
+TEST_CASE("every route is a shortest path, and spraying uses only shortest paths and loses no share") {
   for (const Case& made : cases()) {
     const auto shortest = make_shortest_path_router(made.topology);
     const auto ecmp = make_ecmp_router(made.topology, 3);

@@ -19,7 +19,7 @@ TEST_CASE("servers of a leaf, then all of them") {
   CHECK(server_groups(build_topology(leaf_spine(4, 1), 4, 1)) == Tiers{{0, 0, 0, 0}});
 }
 
-TEST_CASE("a fat-tree of 4-port switches: two servers an edge switch, two edges a pod") {
+TEST_CASE("a fat-tree of 4-port switches: two servers per edge switch, two edge switches per pod") {
   CHECK(server_groups(build_topology(fat_tree(4), 16, 2)) == Tiers{{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7},
                                                                    {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3},
                                                                    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}});

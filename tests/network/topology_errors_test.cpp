@@ -1,4 +1,4 @@
-// What is wrong with a topology is said all at once, with names.
+// Tests the complaints about topologies: all faults are reported at once, with names.
 
 #include "tests/network/topology_kit.hpp"
 
@@ -53,7 +53,7 @@ TEST_CASE("unknown kinds get the nearest name, and parameters of other kinds are
              "server.nics: set, but `plain` has no such parameter"});
 }
 
-TEST_CASE("what doesn't fit is refused with what would") {
+TEST_CASE("sizes that do not fit are refused, with sizes that would") {
   CHECK(texts([] { return build_topology(fat_tree(5), 1, 1); }) ==
         Keys{"fabric.ports: a fat-tree needs an even number, got 5; 4 or 6"});
   CHECK(
@@ -80,7 +80,7 @@ TEST_CASE("what doesn't fit is refused with what would") {
   CHECK(complaints(near, 1, 4) == Keys{"server.nic_near_gpu", "server.nic_near_gpu"});
 }
 
-TEST_CASE("a matrix between sites must be whole, positive and named") {
+TEST_CASE("a matrix between sites must be complete, positive and named") {
   TopologySpec made = spec("multi-cluster");
   made.fabric.sites = {"tokyo", "tokio", "tokyo"};
   CHECK(texts([&] { return build_topology(made, 4, 1); }) ==
@@ -107,7 +107,7 @@ TEST_CASE("a custom fabric names the rows that are wrong") {
                              {"tor", "tor", {}, Time::nanoseconds(-1), true, 1}};
   CHECK(texts([&] { return build_topology(made, 2, 1); }) ==
         Keys{"fabric.graph.nodes[1]: the name `server0` is taken",
-             "fabric.graph.nodes[2]: `x` is not a plain switch; the servers bring everything else",
+             "fabric.graph.nodes[2]: `x` is not a plain switch; a custom fabric lists switches only",
              "fabric.graph.links[1]: tor -> server0: these nodes are joined in this direction already; `count` makes "
              "parallel links",
              "fabric.graph.links[3].bandwidth: server1 -> torr: -1 bytes per second; it must be > 0",
@@ -118,14 +118,14 @@ TEST_CASE("a custom fabric names the rows that are wrong") {
              "fabric.graph.links[3].to: there is no node `torr`; did you mean \"tor\"?"});
 }
 
-TEST_CASE("a graph may be all there is, and its faults are named") {
+TEST_CASE("a graph may list the whole network, and its faults are named") {
   const auto all_wrong = [] {
     GraphSpec graph;
     graph.nodes = {{"g", NodeKind::gpu, 0, false}, {"n", NodeKind::nic, 0, true}, {"g", NodeKind::gpu, 1, false}};
     graph.links = {{"g", "n", {}, {}, true, 1}};
     return build_graph(graph);
   };
-  CHECK(texts(all_wrong) == Keys{"nodes[1].relay: `n` is no GPU; all other nodes pass on traffic anyway",
+  CHECK(texts(all_wrong) == Keys{"nodes[1].relay: `n` is not a GPU; all other nodes forward traffic anyway",
                                  "nodes[2]: the name `g` is taken", "links[0].bandwidth: g -> n: not given"});
 }
 
@@ -139,16 +139,16 @@ TEST_CASE("the checks of a topology") {
   topology.add_link(b, c, ByteRate{std::numeric_limits<double>::infinity()}, Time::nanoseconds(-2));
   topology.add_link(d, d, ByteRate{1}, Time{});
   CHECK(texts([&] { topology.finish(); }) ==
-        Keys{"node 3: has no name", "a: two nodes of this name", "a: a GPU outside the servers",
-             "a switch of the fabric inside a server; what forwards inside is a bridge", "server 1: has no GPU",
+        Keys{"node 3: has no name", "a: two nodes have this name", "a: a GPU outside the servers",
+             "a switch of the fabric inside a server; inside a server it must be a bridge", "server 1: has no GPU",
              "a->b: a bandwidth of 0 bytes per second; it must be > 0",
-             "b->a: a bandwidth of inf bytes per second; it must be > 0", "b->a: a latency of -2 ns",
+             "b->a: a bandwidth of inf bytes per second; it must be > 0", "b->a: a latency of -2 ns; it must be >= 0",
              "->: a link from a node to itself"});
   Topology empty;
   CHECK(texts([&] { empty.finish(); }) == Keys{"servers: there is no GPU"});
 }
 
-TEST_CASE("pairs of GPUs without a path are named; a GPU or a third server is no way") {
+TEST_CASE("pairs of GPUs without a path are named; no path leads through a GPU or a third server") {
   Topology topology;
   std::vector<NodeId> gpus;
   for (std::size_t i = 0; i < 3; ++i) {

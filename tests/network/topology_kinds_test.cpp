@@ -1,4 +1,4 @@
-// The tables of kinds, and the data that ship with them.
+// Tests the tables of kinds and the data that ship with them.
 
 #include "network/topologies/wan.hpp"
 #include "tests/network/topology_kit.hpp"
@@ -98,7 +98,7 @@ TEST_CASE("a custom fabric takes servers of any kind, whole or by NIC") {
   CHECK(rates("b") == std::vector<double>{3, 4, 4});
 }
 
-TEST_CASE("NICs stand next to the GPUs that the spec says") {
+TEST_CASE("NICs share the PCIe switches of the GPUs that the spec names") {
   TopologySpec made = with_server(spec("single-switch"), "pcie", 2);
   made.server.nic_near_gpu = {5, 0};
   const Topology topology = build_topology(made, 1, 8);

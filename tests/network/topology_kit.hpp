@@ -1,5 +1,5 @@
 #pragma once
-// Shorthand for specs, and the slow obvious facts about a topology that tests compare with.
+// Provides shorthand for specs, and slow obvious computations on a topology with which tests compare.
 
 #include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
@@ -68,14 +68,14 @@ inline std::size_t count(const Topology& topology, NodeKind kind) {
   return static_cast<std::size_t>(
       std::ranges::count_if(topology.nodes(), [&](const Node& node) { return node.kind == kind; }));
 }
-/// Links with both ends outside the servers, or one: fabric cables count twice.
+/// Number of links with at least one end outside the servers; a cable counts as two.
 inline std::size_t fabric_links(const Topology& topology) {
   return static_cast<std::size_t>(std::ranges::count_if(topology.links(), [&](const Link& link) {
     return !topology.nodes()[link.from.index()].server.valid() || !topology.nodes()[link.to.index()].server.valid();
   }));
 }
 
-/// Keys of the complaints, sorted; empty if it builds.
+/// The sorted keys of the complaints; empty if the topology builds.
 inline std::vector<std::string> complaints(const TopologySpec& made, std::size_t servers, std::size_t gpus = 1) {
   std::vector<std::string> keys;
   try {

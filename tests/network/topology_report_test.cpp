@@ -1,5 +1,5 @@
-// Diameter, bisection and oversubscription of every kind, worked out by hand for NICs and cables of 10 bytes per
-// second.
+// Compares diameter, bisection and oversubscription of every kind with values worked out by hand, for NICs and cables
+// of 10 bytes per second.
 
 #include "network/topology_report.hpp"
 #include "tests/network/topology_kit.hpp"
@@ -102,7 +102,7 @@ TEST_CASE("the diameter is the largest distance of all pairs") {
   }
 }
 
-TEST_CASE("oversubscription by tier, as wired and as asked for") {
+TEST_CASE("oversubscription by tier, as wired and as specified") {
   const auto ratios = [](const TopologySpec& made, std::size_t servers) {
     std::vector<double> all;
     for (const TierReport& tier : report_topology(build_topology(made, servers, 1)).tiers) {

@@ -1,4 +1,4 @@
-// Sizes of every kind of fabric and server, worked out by hand.
+// Compares the sizes of every kind of fabric and server with values worked out by hand.
 
 #include "tests/network/topology_kit.hpp"
 
@@ -77,7 +77,7 @@ TEST_CASE("servers have the devices and links of their data sheets") {
   }
 }
 
-TEST_CASE("every V100 of a hybrid cube mesh has six NVLinks, and they are the same seen from both ends") {
+TEST_CASE("every V100 of a hybrid cube mesh has six NVLinks, and the table is symmetric") {
   TopologySpec made = with_server(spec("single-switch"), "hybrid-cube-mesh");
   made.server.nvlink_bandwidth = ByteRate{25};
   const Topology topology = build_topology(made, 1, 8);

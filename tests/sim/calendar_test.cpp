@@ -55,15 +55,15 @@ struct Pending {
   Oracle::Key key;
 };
 
-/// How a random history is made: out of so many steps per hundred, which are schedules, cancels and reschedules (the
-/// rest are pops), how many events may be pending and how far ahead they lie.
+/// The parameters of a random history: how many steps per hundred are schedules, cancels and reschedules (the rest are
+/// pops), how many events may be pending, and how far ahead they lie.
 struct Mix {
   int schedule, cancel, reschedule;
   std::size_t most_pending;
   std::int64_t horizon;
 };
 
-/// A calendar and its oracle side by side through one random history.
+/// Runs a calendar and its oracle through one random history.
 class History {
  public:
   History(std::uint64_t seed, const Mix& mix) : random_{seed, "calendar_test"}, mix_{mix} {}
@@ -174,7 +174,7 @@ TEST_CASE("events come by time, then phase, then order of scheduling") {
   CHECK(drain(calendar) == std::vector{2, 1, 3, 5, 0, 4});
 }
 
-TEST_CASE("pop tells time, phase and payload") {
+TEST_CASE("pop returns time, phase and payload") {
   Calendar<std::uint64_t> calendar;
   const EventHandle handle = calendar.schedule(at(-4), Phase::arrivals, UINT64_MAX);
   const auto event = calendar.pop();
@@ -184,7 +184,7 @@ TEST_CASE("pop tells time, phase and payload") {
   CHECK_FALSE(calendar.pending(handle));
 }
 
-TEST_CASE("an event may be scheduled for the very instant that runs, even in an earlier phase") {
+TEST_CASE("an event may be scheduled for the current instant, even in an earlier phase") {
   Calendar<int> calendar;
   calendar.schedule(at(5), Phase::scheduling, 0);
   calendar.schedule(at(5), Phase::metrics, 1);

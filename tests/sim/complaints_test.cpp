@@ -41,7 +41,7 @@ TEST_CASE("complaints are thrown together, in the order in which they were added
         "there is no GPU; set cluster.gpus_per_server");
 }
 
-TEST_CASE("what was thrown is not thrown again") {
+TEST_CASE("complaints that were thrown are not thrown again") {
   Complaints complaints;
   complaints.add("batch", "expected at least 1, got 0");
   CHECK(thrown_by(complaints) != "nothing");
@@ -51,7 +51,7 @@ TEST_CASE("what was thrown is not thrown again") {
   CHECK(thrown_by(complaints) == "type: int8 is for inference");
 }
 
-TEST_CASE("an amended error says every complaint anew") {
+TEST_CASE("an amended error has every complaint after the change") {
   const InputError error{std::vector<Complaint>{{.key = "a", .reason = "first"}, {.line = 3, .reason = "second"}}};
   const InputError in_file = amended(error, [](Complaint& each) { each.file = "layers.csv"; });
   CHECK(std::string{in_file.what()} ==

@@ -40,7 +40,7 @@ TEST_CASE("the caret stands under the first column") {
         "  ^");
 }
 
-TEST_CASE("what a complaint does not know is left out") {
+TEST_CASE("unknown parts of a complaint are left out") {
   Complaint d = complaint();
   SUBCASE("no column: no caret") {
     d.column = 0;
@@ -64,7 +64,7 @@ TEST_CASE("what a complaint does not know is left out") {
   }
 }
 
-TEST_CASE("an input error carries every complaint, one a line") {
+TEST_CASE("an input error carries every complaint, one per line") {
   const InputError error{std::vector<Complaint>{{.reason = "first"}, {.reason = "second"}}};
   CHECK(std::string{error.what()} == "first\nsecond");
   CHECK(error.complaints().size() == 2);
@@ -72,7 +72,7 @@ TEST_CASE("an input error carries every complaint, one a line") {
   CHECK(std::string{InputError{{.file = "jobs.csv", .line = 2, .reason = "one"}}.what()} == "jobs.csv:2: one");
 }
 
-TEST_CASE("the nearest name is offered only where it can be meant") {
+TEST_CASE("the nearest name is offered only if it is near enough") {
   const std::vector<std::string> names{"scheduling", "placement", "seed", "servers"};
   CHECK(nearest_name("schedulin", names) == "scheduling");  // one letter missing
   CHECK(nearest_name("plaecment", names) == "placement");   // two neighbours swapped count once

@@ -19,7 +19,7 @@ std::uint64_t fingerprint(std::initializer_list<std::uint64_t> words) {
 
 }  // namespace
 
-TEST_CASE("the fingerprint is the same number everywhere") {
+TEST_CASE("the fingerprint is the same number on every platform") {
   // Computed by a second implementation of the formula, in Python with integers of any length.
   CHECK(fingerprint({}) == 0xc25abb1cbd5e0221ULL);
   CHECK(fingerprint({0}) == 0x8f3ffcea7920f090ULL);

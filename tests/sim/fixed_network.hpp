@@ -1,6 +1,6 @@
 #pragma once
-// A network for tests of the engine: every transfer takes bytes x ns_per_byte, whoever else is there. Linear searches
-// instead of a calendar, so that nothing but the rule itself can be wrong.
+// A network for tests of the engine: every transfer takes bytes x ns_per_byte, whatever other transfers there are. It
+// uses linear searches instead of a calendar, so that only the rule itself can be wrong.
 
 #include "sim/ports.hpp"
 
@@ -62,7 +62,7 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
   [[nodiscard]] Usage server_usage(ServerId server, Time now) const override {
     return servers_[server.index()].at(now);
   }
-  /// Nobody slows anybody down here, so a job is never contended.
+  /// No transfer slows another one down here, so a job is never contended.
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override {
     Usage usage = jobs_[job.index()].at(now);
     usage.contended = Time{};

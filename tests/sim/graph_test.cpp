@@ -32,7 +32,7 @@ std::string complaint(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("text: every kind of item becomes what it says") {
+TEST_CASE("text: every kind of item is read") {
   const IterationGraph graph = graph_from_text(
       "role worker 4 | role server 4\n"
       "compute forward worker 36 | all-reduce grads worker 1000\n"
@@ -130,7 +130,7 @@ TEST_CASE("validate: sizes, roles and lags") {
   IterationGraph stranger;
   stranger.add_compute("f", stranger.add_role("w", 1), Time::nanoseconds(1));
   stranger.add_dependency(OpId{0U}, OpId{7U});
-  CHECK(contains(complaint(stranger), "names no operation"));
+  CHECK(contains(complaint(stranger), "names an operation that does not exist"));
 
   IterationGraph homeless;
   homeless.add_role("w", 1);

@@ -1,4 +1,5 @@
-// Leaping, case by case; tests/policies/leap_property_test.cpp holds it against event by event on random clusters.
+// Tests leaping case by case; tests/policies/leap_property_test.cpp compares it with event-by-event execution on random
+// clusters.
 
 #include "tests/sim/test_kit.hpp"
 
@@ -64,7 +65,7 @@ TEST_CASE("a leap ends before the keys of two jobs change their order") {
   }
 }
 
-TEST_CASE("an arrival, the end of another job and `until` are not leapt over") {
+TEST_CASE("no leap passes an arrival, the end of another job or `until`") {
   const std::string a = "role w 2 | compute f w 10 | all-reduce g w 30 | f -> g | g => f";
   for (const std::int64_t submit : {3999, 4000, 4001, 4039, 4040}) {
     Setup setup{2, 2};
@@ -86,7 +87,7 @@ TEST_CASE("an arrival, the end of another job and `until` are not leapt over") {
   CHECK(run.end == setup.until);
 }
 
-TEST_CASE("a job that holds its GPUs for good is leapt, and whoever waits behind it goes on at the right instant") {
+TEST_CASE("a dominant job is leapt, and a job that waits behind it goes on at the right instant") {
   // A has the smallest key and never leaves GPU 0; B is stuck beside it, C shares GPU 1 with B.
   Setup setup{1, 2};
   setup.key = [](const JobView& job) { return static_cast<std::int64_t>(job.id.value()); };

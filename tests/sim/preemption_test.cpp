@@ -1,4 +1,4 @@
-// Preemption: a queued job pushes out running jobs with larger keys.
+// Tests preemption: a queued job takes the GPUs of running jobs with larger keys.
 
 #include "tests/sim/test_kit.hpp"
 
@@ -30,7 +30,7 @@ TEST_CASE("a shorter job takes the GPU at once; the victim loses the iteration i
   CHECK(run.result.gpus[0].jobs == 3);
 }
 
-TEST_CASE("nobody is pushed out where there is room, by a larger key, or in vain") {
+TEST_CASE("no job is preempted if there is room, by a job with a larger key, or in vain") {
   const std::string ten = "role w 1 | compute x w 10";
   // Room for both: they share.
   CHECK(simulate(preemptive(1, 1), {{ten, {0}, 1, 0, 50}, {ten, {0}, 1, 1, 50}}).result.jobs[0].preemptions == 0);
@@ -50,7 +50,7 @@ TEST_CASE("nobody is pushed out where there is room, by a larger key, or in vain
   CHECK(run.finish(0) == 26);  // from the start: its only iteration was lost
 }
 
-TEST_CASE("the largest key is pushed out first, and no more than needed") {
+TEST_CASE("the job with the largest key is preempted first, and no more jobs than needed") {
   // On each of three GPUs one job: 30, 50, 40 left. D (5) would take any; all GPUs are in its list of one.
   const Run run = simulate(preemptive(1, 3), {{"role w 1 | compute a w 30", {0}, 1, 0, 60},
                                               {"role w 1 | compute b w 50", {1}, 1, 0, 60},
@@ -63,7 +63,8 @@ TEST_CASE("the largest key is pushed out first, and no more than needed") {
   CHECK(run.finish(1) == 65);
 }
 
-TEST_CASE("a victim's transfer is cancelled, its waiting message forgotten; the network is free for others") {
+TEST_CASE(
+    "the transfer of a preempted job is cancelled and its waiting message dropped; the network is free for others") {
   // A: f 0-10, g 10-110 on servers 0-1, pushed out at 30 by C on GPU 0. B's message waits since 12 and enters at 30.
   Setup setup = preemptive(2, 2);
   setup.ways = 1;

@@ -149,7 +149,7 @@ TEST_CASE("streams of neighbouring seeds and names share no word and are uncorre
   CHECK(std::abs(covariance) < 4 * std::sqrt(double{kDraws}) / 12);
 }
 
-TEST_CASE("every distribution gives the same bits everywhere") {
+TEST_CASE("every distribution gives the same bits on every platform") {
   RandomStream stream{2024, "golden"};
   const Empirical empirical{{1.5, 0.25, 9.0}};
   contend::Fingerprint fingerprint;
@@ -261,7 +261,7 @@ TEST_CASE("logarithm and exponential agree with those of the C library") {
   }
 }
 
-TEST_CASE("zipf has the exact probabilities, through s = 1" * doctest::skip(contend::kSanitized)) {
+TEST_CASE("zipf has the exact probabilities, also at s = 1" * doctest::skip(contend::kSanitized)) {
   // Limits of chi-square at 0.1 % for n - 1 degrees of freedom.
   CHECK(zipf_chi_square(10, 0.0) < 27.9);
   CHECK(zipf_chi_square(10, 0.5) < 27.9);

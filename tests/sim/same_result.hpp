@@ -1,5 +1,5 @@
 #pragma once
-// Holds a run with leaping against the same run event by event, or a run against its repetition.
+// Compares a run with leaping with the same run event by event, or a run with its repetition.
 
 #include "sim/result.hpp"
 
@@ -10,8 +10,8 @@
 
 namespace contend::test {
 
-/// The first column in which the results differ, with both values; empty if they agree. What leaping must not change:
-/// everything but the fingerprint and how the events are split into executed and leapt ones.
+/// The first column in which the results differ, with both values; empty if they agree. Leaping may change only the
+/// fingerprint and the split of the events into executed and leapt ones.
 inline std::string difference(const RunResult& a, const RunResult& b) {
   std::string found;
   const auto compare = [&found](const std::string& row, const char* column, auto x, auto y) {

@@ -1,4 +1,4 @@
-// Several jobs: who gets a GPU, its memory and the network, and when. Timelines worked out by hand.
+// Tests which of several jobs gets a GPU, its memory and the network, and when. Timelines are worked out by hand.
 
 #include "sim/error.hpp"
 #include "tests/sim/test_kit.hpp"
@@ -42,7 +42,7 @@ TEST_CASE("a job that waits for the network leaves its GPUs to others") {
   CHECK(run.finish(0) == 80);
 }
 
-TEST_CASE("gang admission: a job waits until every one of its GPUs has the memory; skipping and strict") {
+TEST_CASE("gang admission: a job waits until all of its GPUs have the memory, whether others may overtake it or not") {
   // Memory 100. A holds 60 on GPU 0 until 20. B needs 60 on both GPUs: waits. C needs 60 on GPU 1 from time 1.
   const std::vector<TestJob> jobs{{"role w 1 | compute a w 20", {0}, 1, 0, 60},
                                   {"role w 2 | compute b w 10 | all-reduce g w 1 | b -> g", {0, 1}, 1, 0, 60},
@@ -62,7 +62,7 @@ TEST_CASE("gang admission: a job waits until every one of its GPUs has the memor
   CHECK(held.finish(2) == 60);
 }
 
-TEST_CASE("memory is held from start to end: what does not fit at once runs one after the other") {
+TEST_CASE("memory is held from start to end: jobs that do not fit together run one after the other") {
   // 40 + 40 fit into 100, the third does not: it starts when the first of the others ends, at 20 (B: 10-20).
   const std::vector<TestJob> jobs{{"role w 1 | compute a w 10 | a => a", {0}, 2, 0, 40},
                                   {"role w 1 | compute b w 10", {0}, 1, 0, 40},
@@ -82,7 +82,7 @@ TEST_CASE("the queue is tried in order of keys, then of submission, then of ids"
   CHECK(run.seen.gpu(0) == "A.x#0 0-10 | C.x#0 10-20 | D.x#0 20-30 | B.x#0 30-40");
 }
 
-TEST_CASE("a job that the cluster could never run fails with a reason and holds nobody up") {
+TEST_CASE("a job that the cluster could never run fails with a reason and delays no other job") {
   Setup setup{1, 2};
   setup.strict = true;
   const Run run = simulate(setup, {{"role w 3 | compute a w 10", {0, 1, 2}},
@@ -98,7 +98,7 @@ TEST_CASE("a job that the cluster could never run fails with a reason and holds 
   CHECK_FALSE(run.result.interrupted);
 }
 
-TEST_CASE("one transfer at a time: the others wait, in order of keys, and the time is booked") {
+TEST_CASE("one transfer at a time: the others wait in order of keys, and the results have their waiting times") {
   const std::string graph = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g";
   Setup setup{2, 3};
   setup.ways = 1;
@@ -119,7 +119,7 @@ TEST_CASE("one transfer at a time: the others wait, in order of keys, and the ti
   CHECK(two.result.links[1].contended.ns() == 100);
 }
 
-TEST_CASE("a message enters only when every one of its servers takes it, and does not reserve the others") {
+TEST_CASE("a message enters only when all of its servers accept it, and reserves none before") {
   // A: servers 0-1, long. B: servers 1-2, has to wait for A. C: servers 2-3 comes later and passes B.
   const auto graph = [](int f, int g) {
     return fmt::format("role w 2 | compute f w {} | all-reduce g w {} | f -> g", f, g);
@@ -143,7 +143,7 @@ TEST_CASE("a communication policy that never says yes leaves the job unfinished"
 
 namespace {
 
-/// What a bad policy gives out, whatever it is asked.
+/// A bad policy that always returns these GPUs.
 class FixedPlacement final : public PlacementPolicy {
  public:
   explicit FixedPlacement(std::vector<std::uint32_t> gpus) : gpus_{std::move(gpus)} {}

@@ -1,4 +1,4 @@
-// One job at a time: the timeline of an iteration graph, worked out by hand to the nanosecond.
+// Tests the timeline of one job, worked out by hand to the nanosecond.
 
 #include "sim/simulation.hpp"
 
@@ -58,7 +58,7 @@ TEST_CASE("a collective is a barrier: the slowest rank decides, and inside one s
   CHECK(run.finish(0) == 25);
 }
 
-TEST_CASE("an all-reduce between servers takes bytes x 1 ns; its usage is booked on job and interfaces") {
+TEST_CASE("an all-reduce between servers takes bytes x 1 ns; its usage counts for the job and the interfaces") {
   const Run run =
       simulate({3, 2}, {{"role w 3 | compute f w 10 | all-reduce g w 100 | f -> g | g => f", {0, 1, 2}, 2}});
   CHECK(run.seen.gpu(2) == "A.f#0 0-10 | A.f#1 110-120");
@@ -95,7 +95,7 @@ TEST_CASE("lag 1: two iterations overlap where the graph allows it") {
 }
 
 TEST_CASE("at most two iterations are in flight") {
-  // The all-reduce holds nobody up, but the third iteration may start only when the first is complete.
+  // The all-reduce delays no operation, but the third iteration may start only when the first is complete.
   //   f: 0-10, 10-20, then at 110 (g of the first ends), f 110-120. g: 10-110, 20-120, 120-220 (two at once is
   //   allowed).
   const Run run = simulate({2, 1}, {{"role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | f => f", {0, 1}, 3}});
@@ -149,7 +149,7 @@ TEST_CASE("messages: a pipeline of two stages on two servers") {
   CHECK(together.seen.network() == "");
 }
 
-TEST_CASE("messages: rank i of a role sends to rank i of its peer, each on its own way") {
+TEST_CASE("messages: rank i of a role sends to rank i of its peer, independently of the other ranks") {
   // Pairs (GPU 0, GPU 1) in server 0 and (GPU 2, GPU 4) in servers 1 and 2: the first is free, the second takes 5.
   const Run run = simulate(
       {3, 2},
@@ -194,7 +194,7 @@ TEST_CASE("operations without duration or bytes take no time") {
   CHECK(alone.finish(0) == 3);
 }
 
-TEST_CASE("`until` stops the run at that instant and books what was done until then") {
+TEST_CASE("`until` stops the run at that instant, and the results have the work done until then") {
   // a 0-10, g 10-110, second a 110-120, ...; stopped at 115: half of the second a, all of g.
   Setup setup{2, 1};
   setup.until = Time::nanoseconds(115);
@@ -241,7 +241,7 @@ TEST_CASE("a monitor that returns false interrupts, and the results add up") {
   }
 }
 
-TEST_CASE("a workload that is not well formed is refused by name") {
+TEST_CASE("an invalid workload is refused with the name of the job") {
   const auto refuse = [](auto change) {
     Workload workload = workload_of({{"role w 1 | compute x w 1"}, {"role w 1 | compute x w 1"}});
     change(workload);
@@ -259,7 +259,8 @@ TEST_CASE("a workload that is not well formed is refused by name") {
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].submit = Time::nanoseconds(-1); }), "before time 0"));
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].iterations = 0; }), "at least one iteration"));
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].memory_per_gpu = Bytes{-1}; }), "memory is negative"));
-  CHECK(contains(refuse([](Workload& w) { w.jobs[1].gpus = 2; }), "another number of ranks"));
+  CHECK(contains(refuse([](Workload& w) { w.jobs[1].gpus = 2; }),
+                 "the number of ranks in its graph differs from its GPUs"));
   CHECK(contains(error_of({0, 1}, {}), "a cluster needs a server"));
   CHECK(contains(error_of({1, 0}, {}), "a cluster needs a server"));
 }

@@ -48,7 +48,7 @@ TEST_CASE("a confidence interval of three replicas by hand") {
   CHECK(std::isnan(estimate(std::vector<double>{3}).half_width));
 }
 
-TEST_CASE("a paired ratio is symmetric and ignores the level of a seed") {
+TEST_CASE("a paired ratio is symmetric and does not depend on a common factor of a seed") {
   const std::vector<double> base{10, 100, 1000}, half{5, 50, 500};
   const RatioEstimate exact = paired_ratio(half, base);
   CHECK(exact.ratio == near(0.5));

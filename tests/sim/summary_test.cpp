@@ -48,7 +48,7 @@ TEST_CASE("a summary of two jobs by hand") {
   CHECK(summary.contended_share == near(0.25));
 }
 
-TEST_CASE("a run that was cut short is measured until the cut, over its finished jobs") {
+TEST_CASE("a run that was cut short is measured until its end, over its finished jobs") {
   RunResult run = two_jobs();
   run.jobs[1].state = JobState::running;
   run.jobs[1].finish = Time::never();
@@ -61,7 +61,7 @@ TEST_CASE("a run that was cut short is measured until the cut, over its finished
   CHECK(summary.gpu_utilisation == near(24.0 / 32));
 }
 
-TEST_CASE("figures over no finished job have no value") {
+TEST_CASE("figures over no finished job are NaN") {
   RunResult run = two_jobs();
   for (JobResult& each : run.jobs) each.state = JobState::failed;
   const Summary summary = summarise(run);

@@ -1,6 +1,7 @@
 #pragma once
-// Small parts for tests of the engine: jobs from graphs as text, policies that do what the test says, and an observer
-// that prints the timeline of a GPU or of the network as one line. Times in ns, sizes in bytes, one byte takes one ns.
+// Provides parts for tests of the engine: jobs from graphs as text, policies with decisions fixed by the test, and an
+// observer that prints the timeline of a GPU or of the network as one line. Times are in ns, sizes in bytes; one byte
+// takes one ns.
 
 #include "sim/simulation.hpp"
 #include "tests/sim/fixed_network.hpp"
@@ -51,9 +52,9 @@ struct Setup {
   Time until = Time::never();
 };
 
-/// The rules of the foundation, as plainly as possible: all waiting jobs in a list, tried in order of key, submission
-/// and id; strictly or not; with preemption of running jobs with larger keys, the largest first, where all GPUs that
-/// the job could use then suffice by their memory.
+/// A plain scheduling policy. It keeps all waiting jobs in a list and tries them in order of key, submission and id,
+/// strictly or not. It preempts running jobs with larger keys, the largest first, if the GPUs that the job could use
+/// then have enough memory.
 class TestScheduling final : public SchedulingPolicy {
  public:
   explicit TestScheduling(const Setup& setup) : setup_{setup} {}
@@ -178,7 +179,8 @@ inline PolicySet policies_of(const Setup& setup, const std::vector<TestJob>& job
           "test-communication"};
 }
 
-/// Notes all that is executed. A lane reads `A.forward#0 0-36 | A.backward#0 36-90`: job, operation, iteration, times.
+/// Records all tasks and transfers. A lane reads `A.forward#0 0-36 | A.backward#0 36-90`: job, operation, iteration,
+/// times.
 class Recorder final : public Observer {
  public:
   struct Span {
@@ -214,7 +216,7 @@ class Recorder final : public Observer {
   }
 };
 
-/// One run. Event by event if `leap` is false or somebody observes.
+/// Runs a workload; event by event if `leap` is false or there is an observer.
 inline RunResult simulate_once(const Setup& setup, const std::vector<TestJob>& jobs, bool leap,
                                Observer* observer = nullptr) {
   SimulationOptions options;

@@ -1,4 +1,4 @@
-// Jobs that take a given time: whole GPUs, fractions, CPUs, attempts. Times in ns.
+// Tests jobs with a given duration: whole GPUs, shares, CPUs, attempts. Times are in ns.
 
 #include "sim/error.hpp"
 #include "tests/sim/fixed_network.hpp"
@@ -94,7 +94,7 @@ TEST_CASE("a timed job has its GPUs to itself for its duration; those behind wai
   CHECK(result.end.ns() == 18);
 }
 
-TEST_CASE("an observer sees what holds a GPU: each attempt on each of the GPUs of a gang, no shares") {
+TEST_CASE("an observer sees each attempt of a timed job on each of its GPUs, but not jobs that share GPUs") {
   Recorder recorder;
   std::vector<JobSpec> jobs{timed(0, 10, 2), timed(1, 5), timed(2, 7), timed(20, 4)};
   jobs[1].attempts = {Time::nanoseconds(3)};
@@ -105,7 +105,7 @@ TEST_CASE("an observer sees what holds a GPU: each attempt on each of the GPUs o
   CHECK(recorder.gpu(1) == "A.run#0 0-10 | C.run#0 10-17");
 }
 
-TEST_CASE("a job without work ends when it starts, and what it frees is used at the same instant") {
+TEST_CASE("a job without work ends when it starts, and its GPUs are used at the same instant") {
   const RunResult result = run(cluster(1, 1), {timed(5, 0), timed(5, 3), timed(5, 0)});
   CHECK(finishes(result) == Times{5, 8, 8});
   CHECK(result.jobs[2].start.ns() == 8);
@@ -141,7 +141,7 @@ TEST_CASE("CPUs and memory of a server limit how many ranks it takes") {
   CHECK(starts(run(small, two)) == Times{0, 10});
 }
 
-TEST_CASE("after a failed attempt the job queues again, behind nobody that came later") {
+TEST_CASE("after a failed attempt the job queues again, in the order of the policy") {
   // One GPU. A tries 4, then 6; B came at 1. In order of submission A goes on at once; with B shorter B is first.
   std::vector<JobSpec> jobs{timed(0, 6), timed(1, 3)};
   jobs[0].attempts = {Time::nanoseconds(4)};
@@ -154,7 +154,7 @@ TEST_CASE("after a failed attempt the job queues again, behind nobody that came 
   CHECK(srtf.jobs[0].compute.ns() == 10);
 }
 
-TEST_CASE("a preempted timed job goes on where it was") {
+TEST_CASE("a preempted timed job continues where it stopped") {
   // SRTF: A 10 at 0, B 3 at 4 pushes it out (6 left), A 7-13.
   Setup setup;
   setup.key = by_remaining_service;
@@ -187,7 +187,7 @@ TEST_CASE("virtual clusters: their own servers, or a quota") {
   CHECK(limited.jobs[3].reason == "needs 2 GPUs, the quota of its virtual cluster is 1");
 }
 
-TEST_CASE("nobody uses the servers that a virtual cluster owns") {
+TEST_CASE("no other job uses the servers that a virtual cluster owns") {
   // Server 0 is VC 0's, of which there is no job; VC 1 has a quota. Of the 2 x 2 GPUs, 2 are left to the others.
   ClusterSpec spec = cluster(2, 2);
   spec.vcs = {{{0, 1}}, {{}, 4}};
@@ -212,7 +212,7 @@ TEST_CASE("nobody uses the servers that a virtual cluster owns") {
   CHECK_THROWS_AS(run(spec, jobs), InputError);
 }
 
-TEST_CASE("bad timed jobs are told") {
+TEST_CASE("invalid timed jobs are refused") {
   const auto complaint = [](const JobSpec& job) {
     try {
       run(cluster(1, 1), {job});

@@ -20,7 +20,7 @@ TEST_CASE("times of different units are the same nanoseconds") {
   CHECK(Time{}.ns() == 0);
 }
 
-TEST_CASE("a fraction of a nanosecond is rounded up, never cut") {
+TEST_CASE("a fraction of a nanosecond is rounded up") {
   CHECK(Time::ceil_nanoseconds(2.0).ns() == 2);
   CHECK(Time::ceil_nanoseconds(2.0000001).ns() == 3);
   CHECK(Time::ceil_nanoseconds(0.0).ns() == 0);

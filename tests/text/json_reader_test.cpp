@@ -77,20 +77,20 @@ TEST_CASE("json: values, their text and their places") {
   CHECK(parse("18446744073709551615").text == "18446744073709551615");
 }
 
-TEST_CASE("json: what is no JSON, and where") {
-  check_says(complaint(""), "t.json:1:1: no valid JSON");
+TEST_CASE("json: invalid JSON is refused with its place") {
+  check_says(complaint(""), "t.json:1:1: not valid JSON");
   check_says(complaint("{\"a\": 1,\n \"b\": }"), "t.json:2:");
-  check_says(complaint("{\"a\": NaN}"), "JSON knows no NaN and no infinity");
-  check_says(complaint("{\"a\": -Infinity}"), "t.json:1:7: no valid JSON");
-  check_says(complaint("[1, 2"), "t.json:1:6: no valid JSON");
-  check_says(complaint("[1] 2"), "no valid JSON");
-  check_says(complaint("[1e999]"), "t.json:1:2: no valid JSON");
-  check_says(complaint("[\"\xFF\"]"), "no valid JSON");
+  check_says(complaint("{\"a\": NaN}"), "JSON has no NaN and no infinity");
+  check_says(complaint("{\"a\": -Infinity}"), "t.json:1:7: not valid JSON");
+  check_says(complaint("[1, 2"), "t.json:1:6: not valid JSON");
+  check_says(complaint("[1] 2"), "not valid JSON");
+  check_says(complaint("[1e999]"), "t.json:1:2: not valid JSON");
+  check_says(complaint("[\"\xFF\"]"), "not valid JSON");
   check_says(complaint("[1, // no comments\n2]"), "t.json:1:");
   check_says(complaint("{\"a\": 1,\n\"a\": 1}"), "t.json:2:1: \"a\" appears twice in one object");
 }
 
-TEST_CASE("json: nesting without end stops at once") {
+TEST_CASE("json: endless nesting is refused at once") {
   Brackets brackets;
   CHECK_THROWS_WITH_AS(static_cast<void>(read_json(brackets, "deep.json")),
                        "deep.json:1:65: nested deeper than 64 levels", InputError);
@@ -100,7 +100,7 @@ TEST_CASE("json: nesting without end stops at once") {
   CHECK(!complaint("[" + deep + std::string(65, ']')).empty());
 }
 
-TEST_CASE("json: a stream of elements is not gathered") {
+TEST_CASE("json: a stream of elements is not kept in memory") {
   const std::string text = "{\"x\": {\"list\": [1]}, \"list\": [{\"k\": 1, \"k\": 2}, [3], 4], \"y\": [5, 6]}";
   TextSource source{text};
   std::vector<JsonValue> seen;

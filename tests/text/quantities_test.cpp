@@ -43,7 +43,7 @@ TEST_CASE("times are exact decimals") {
   CHECK(ns("0s") == 0);
 }
 
-TEST_CASE("what is below a nanosecond or a byte rounds up") {
+TEST_CASE("fractions of a nanosecond or a byte round up") {
   CHECK(ns("0.4ns") == 1);
   CHECK(ns("1.0000000001s") == 1'000'000'001);
   CHECK(ns("0.00000000000000000000000000000000000000001d") == 1);
@@ -67,7 +67,7 @@ TEST_CASE("bytes: decimal and binary units") {
   CHECK(bytes("2TiB") == 2'199'023'255'552);
 }
 
-TEST_CASE("rates: bits against bytes") {
+TEST_CASE("rates: bits and bytes") {
   CHECK(rate("10Gbps") == 1.25e9);
   CHECK(rate("1.25GB/s") == 1.25e9);
   CHECK(rate("8bps") == 1.0);
@@ -81,7 +81,7 @@ TEST_CASE("times per byte are the nearest double") {
   CHECK(slope("0.8s/GB") == 0.8);
 }
 
-TEST_CASE("what is no quantity is refused with an example") {
+TEST_CASE("a text that is not a quantity is refused with an example") {
   CHECK(refusal<Time>("50") == "a time such as 50us; write the unit: ns us ms s min h d");
   CHECK(refusal<Time>("5m") == "a time such as 50us; units: ns us ms s min h d");
   CHECK(refusal<Time>("5MS") == "a time such as 50us; did you mean \"ms\"?");
@@ -127,7 +127,7 @@ void check_round_trip(Make make) {
   }
 }
 
-/// A number of some decimal digits, sometimes with many zeros behind it.
+/// A number of some decimal digits, sometimes followed by many zeros.
 std::int64_t some_integer(std::mt19937_64& random) {
   auto value = static_cast<std::int64_t>(random() >> (1 + random() % 62));
   for (std::uint64_t zeros = random() % 12; zeros > 0 && value < INT64_MAX / 10; --zeros) value *= 10;
@@ -143,7 +143,7 @@ double some_double(std::mt19937_64& random, int min_exponent, int max_exponent) 
   return digits * std::pow(10.0, exponent);
 }
 
-TEST_CASE("property: what is printed parses to the same value") {
+TEST_CASE("property: a printed text parses to the same value") {
   check_round_trip<Time>([](auto& random) { return Time::nanoseconds(some_integer(random)); });
   check_round_trip<Bytes>([](auto& random) { return Bytes{some_integer(random)}; });
   check_round_trip<ByteRate>([](auto& random) { return ByteRate{some_double(random, -10, 20)}; });

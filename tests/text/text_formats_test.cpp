@@ -1,4 +1,4 @@
-// Decimals, CSV, JSON and SHA-256: the small formats under the readers and writers.
+// Tests the formats under the readers and writers: decimals, CSV, JSON and SHA-256.
 
 #include "sim/error.hpp"
 #include "text/csv.hpp"
@@ -13,7 +13,7 @@
 
 using namespace contend;
 
-TEST_CASE("decimals are read without a detour over binary fractions") {
+TEST_CASE("decimals are read exactly, without binary fractions") {
   const auto ns = [](const char* seconds) { return parse_scaled(seconds, 9).value; };
   CHECK(ns("0.1") == 100'000'000);
   CHECK(ns("12.345678901") == 12'345'678'901);
@@ -66,7 +66,7 @@ TEST_CASE("CSV with quotes, CRLF, blank lines and a byte order mark") {
   CHECK(parse_csv("h\n" + written, "f").rows[0].fields[0] == "x, \"y\"\nz");
 }
 
-TEST_CASE("CSV errors name the line, all at once where they are independent") {
+TEST_CASE("CSV errors name the line; independent errors are reported together") {
   const auto message = [](const char* text) {
     try {
       static_cast<void>(parse_csv(text, "f.csv"));
@@ -83,7 +83,7 @@ TEST_CASE("CSV errors name the line, all at once where they are independent") {
   CHECK(message("a\n\"x\"y\n").starts_with("f.csv:2: text behind"));
 }
 
-TEST_CASE("JSON: escapes, shortest doubles, null for what is no number") {
+TEST_CASE("JSON: escapes, shortest doubles, null for NaN and infinity") {
   JsonWriter json;
   json.begin_object().member("text", "a\"\\\n\t\x01\xC3\xA9\xFF").member("tenth", 0.1).member("nan", std::nan(""));
   json.key("list").begin_array().value(1).value(true).end_array();

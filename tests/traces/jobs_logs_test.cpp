@@ -45,7 +45,7 @@ TEST_CASE("Philly: what is no such log") {
   CHECK(trace_complaints("philly", "[1]") ==
         "trace:1: expected an object, a job, a number\ntrace: 1 of 1 rows are bad; --skip-bad-rows leaves them out");
   const std::string cut = trace_complaints("philly", R"([{"jobid": "j", "status": "Pass", "attempts": [)");
-  CHECK(cut.find("no valid JSON") != std::string::npos);
+  CHECK(cut.find("not valid JSON") != std::string::npos);
   CHECK(trace_complaints("philly", R"([
     {"status": "Done", "vc": "ee", "jobid": "j1", "submitted_time": "2017-13-07 01:11:39", "attempts": 3},
     {"status": "Pass", "vc": "ee", "jobid": "j2", "submitted_time": "2017-10-07 01:11:39", "attempts": [

@@ -47,7 +47,7 @@ TEST_CASE("a convolution: shape, parameters and work, by hand") {
   CHECK(table.layers[1].parameters.size() == 1);
 }
 
-TEST_CASE("pooling rounds down, or up if told; a window that would start in the right padding is dropped") {
+TEST_CASE("pooling rounds down by default; a window that would start in the right padding is dropped") {
   NetworkBuilder net = network();
   const Feature x = net.convolution("c", {3, 112, 112}, 8, Window::square(1), Bias::no);
   CHECK(net.pooling("down", x, Window::square(3, 2)).height == 55);  // (112 - 3) / 2 + 1 = 55.5
@@ -93,7 +93,7 @@ TEST_CASE("sums read both operands, concatenations add channels") {
   CHECK(table.layers[3].input_elements == 240);
 }
 
-TEST_CASE("an LSTM layer is one kernel a step") {
+TEST_CASE("an LSTM layer is one kernel per time step") {
   NetworkBuilder net = network();
   const Feature y = net.lstm("rnn", net.embedding("embedding", 10, 3, 7), 2, 1);
   CHECK(y.channels == 2);

@@ -11,7 +11,7 @@
 
 using namespace contend;
 
-TEST_CASE("every entry builds a sound table of its own name, and is found by it") {
+TEST_CASE("every entry builds a valid table of its own name, and is found by it") {
   std::set<std::string> names;
   for (const CatalogueEntry& entry : catalogue()) {
     INFO(std::string{entry.name});
@@ -31,7 +31,7 @@ TEST_CASE("every entry builds a sound table of its own name, and is found by it"
   CHECK(model_names().size() == catalogue().size());
 }
 
-TEST_CASE("the summary shows what the tables hold") {
+TEST_CASE("the summary shows the totals of the tables") {
   const std::vector<ModelSummary> summaries = model_summaries();
   REQUIRE(summaries.size() == catalogue().size());
   const auto summary = std::ranges::find(summaries, "vgg16", &ModelSummary::name);

@@ -1,4 +1,5 @@
-// Forward flops against published figures. A published "GFLOPS" of an image network counts multiply-adds, half of ours.
+// Compares forward flops with published figures. A published "GFLOPS" of an image network counts multiply-adds, which
+// is half of the flops here.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/catalogue.hpp"

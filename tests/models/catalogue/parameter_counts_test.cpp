@@ -1,4 +1,4 @@
-// Every network of the catalogue against the parameter count that others publish for it, exactly.
+// Compares the parameter count of every network of the catalogue with the published one, exactly.
 
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/catalogue.hpp"
@@ -97,7 +97,7 @@ TEST_CASE("BERT: heads of pre-training, or the encoder with its pooler") {
   check(bert({"large", 1024, 4096, 24, 16, 30'522}, BertHeads::none, 128), {"large", 335'141'888, 391});
 }
 
-TEST_CASE("GPT-2 and Llama: the checkpoints of their makers") {
+TEST_CASE("GPT-2 and Llama have the parameters of the published checkpoints") {
   // GPT-2: GPT2LMHeadModel; 148 tensors as in Espresso's list. The report's 117M, 345M, 762M, 1542M are known to be
   // miscounted (README of openai/gpt-2).
   check_entry({"gpt2", 124'439'808, 148});

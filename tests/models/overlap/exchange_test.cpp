@@ -9,7 +9,7 @@
 
 using namespace contend;
 
-TEST_CASE("closed forms by hand: 4 workers, alpha 10, beta 2, gamma 1 ns a byte, 400 bytes") {
+TEST_CASE("closed forms by hand: 4 workers, alpha 10 ns, beta 2 and gamma 1 ns per byte, 400 bytes") {
   const ChannelCost link{Time::nanoseconds(10), TimePerByte{2}, TimePerByte{1}};
   // Ring: 3 steps a half. Reduce-scatter 30 + 3/4 x 400 x (2 + 1) = 930, all-gather 30 + 3/4 x 400 x 2 = 630.
   const ExchangeCost ring = ExchangeCost::ring(4, link);
@@ -46,7 +46,7 @@ TEST_CASE("closed forms by hand: 4 workers, alpha 10, beta 2, gamma 1 ns a byte,
         Time::nanoseconds(11));
 }
 
-TEST_CASE("the exchange shares its lane as the k-way contention of the network does") {
+TEST_CASE("transfers share a lane as in the k-way contention of the network") {
   int contended = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream stream{seed, "exchange"};

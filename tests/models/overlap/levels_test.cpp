@@ -1,4 +1,4 @@
-// Servers of several ranks: what collectives cost and send on two levels.
+// Tests the costs and the volumes of collectives on two levels: servers of several ranks.
 
 #include "models/overlap/exchange_cost.hpp"
 #include "models/overlap/exchange_network.hpp"
@@ -30,7 +30,7 @@ ChannelCost cable(std::int64_t alpha, double beta, double gamma = 0) {
 
 }  // namespace
 
-TEST_CASE("two servers of two ranks by hand: inside 1 ns and 0.5 ns a byte, between 10 and 2, 400 bytes") {
+TEST_CASE("two servers of two ranks by hand: inside 1 ns and 0.5 ns per byte, between 10 and 2, 400 bytes") {
   const ExchangeCost cost = ExchangeCost::two_level(2, 2, cable(1, 0.5), cable(10, 2));
   const auto time = [&](CollectiveKind kind, CollectiveScope scope) { return cost.of(kind, scope).of(Bytes{400}); };
   CHECK(cost.per_server() == 2);
@@ -56,7 +56,7 @@ TEST_CASE("two servers of two ranks by hand: inside 1 ns and 0.5 ns a byte, betw
   CHECK(time(exchange, peers) == of_ns(1610));
 }
 
-TEST_CASE("three servers of four ranks by hand, adding up at 1 ns a byte") {
+TEST_CASE("three servers of four ranks by hand, with a reduction at 1 ns per byte") {
   const ExchangeCost cost = ExchangeCost::two_level(3, 4, cable(1, 0.5, 1), cable(10, 2, 1));
   const auto time = [&](CollectiveKind kind, CollectiveScope scope, std::int64_t bytes) {
     return cost.of(kind, scope).of(Bytes{bytes});
@@ -75,14 +75,14 @@ TEST_CASE("three servers of four ranks by hand, adding up at 1 ns a byte") {
   CHECK(time(all_gather, server, 1200) == of_ns(3 + 450));
 }
 
-TEST_CASE("where the inside is the slower link, it decides the steps that use it") {
+TEST_CASE("if the link inside servers is the slower one, it decides the steps that use it") {
   const ExchangeCost cost = ExchangeCost::two_level(2, 2, cable(20, 3), cable(10, 2));
   CHECK(cost.of(all_reduce).of(Bytes{400}) == of_ns(2 * (60 + 900)));
   // Distances 1 and 3: 20 + 100 x 3 inside; distance 2 is between only: 10 + 100 x 4.
   CHECK(cost.of(all_to_all).of(Bytes{400}) == of_ns(2 * 320 + 410));
 }
 
-TEST_CASE("one rank a server, and one server, are a ring on the one link that there is") {
+TEST_CASE("one rank per server, and a single server, cost a ring on the only link in use") {
   const ExchangeCost flat = ExchangeCost::two_level(8, 1, cable(1, 0.5, 1), cable(10, 2, 1));
   const ExchangeCost between = ExchangeCost::ring(8, cable(10, 2, 1));
   const ExchangeCost together = ExchangeCost::two_level(1, 8, cable(1, 0.5, 1), cable(10, 2, 1));
@@ -151,7 +151,7 @@ TEST_CASE("an interface is never busier than the costs say, and around a ring ex
   }
 }
 
-TEST_CASE("the closed forms are what schedules take on servers of four GPUs behind one interface, message by message") {
+TEST_CASE("the closed forms equal the schedules run message by message on servers of four GPUs behind one interface") {
   // Inside 2 bytes/ns and 2 x 50 ns; between servers 1 byte/ns a way for all four, and 2 x (50 + 500) ns.
   GraphSpec graph;
   graph.nodes.push_back({"switch", NodeKind::fabric_switch, std::nullopt, false});

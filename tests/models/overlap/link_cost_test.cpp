@@ -48,7 +48,7 @@ double largest(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("a curve finds every line of a largest, and nothing else") {
+TEST_CASE("a curve finds every line of the maximum, and no other") {
   RandomStream stream{1, "link cost test"};
   for (int i = 0; i < 500; ++i) {
     std::vector<CostLine> lines(static_cast<std::size_t>(stream.uniform_integer(1, 20)));
@@ -73,7 +73,7 @@ TEST_CASE("a curve finds every line of a largest, and nothing else") {
   CHECK_THROWS_AS(static_cast<void>(CostCurve::impossible("why not").at(Bytes{1})), InputError);
 }
 
-TEST_CASE("where all links are the same, every collective costs what the ring's formulas say") {
+TEST_CASE("if all links are equal, every collective has the cost of the ring's formulas") {
   for (const int n : {2, 3, 4, 5, 8, 11, 16}) {
     LinkMatrix links = sites(static_cast<std::size_t>(n));
     for (const PeerTransfer& each : all_pairs(links.size())) links.set(each.from, each.to, link(50, 8));

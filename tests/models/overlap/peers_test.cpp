@@ -29,7 +29,7 @@ void join(LinkMatrix& links, std::size_t a, std::size_t b, double mbps) {
   links.set(b, a, {Time::milliseconds(10), ByteRate{mbps * 125'000}});
 }
 
-/// Rates from 1 to 1000 Mbit/s; a link is there with this probability, those of a random tree always.
+/// Rates from 1 to 1000 Mbit/s; a link exists with this probability, the links of a random tree always.
 LinkMatrix random_links(RandomStream& stream, std::size_t n, double density) {
   LinkMatrix links = named_sites(n);
   for (std::size_t a = 1; a < n; ++a) {
@@ -69,7 +69,7 @@ bool is_pairing(const LinkMatrix& links, const PeerRound& round) {
   return true;
 }
 
-/// Whether the transfers of `count` rounds from `first` on, the sequence repeated, connect all sites.
+/// True if the transfers of `count` rounds from `first` on, in the repeated sequence, connect all sites.
 bool connect(const std::vector<PeerRound>& rounds, std::size_t first, std::size_t count, std::size_t n) {
   std::vector<std::size_t> part(n);
   std::iota(part.begin(), part.end(), std::size_t{0});
@@ -116,7 +116,7 @@ TEST_CASE("matched pairs take the fastest links, and the slow one between them w
   CHECK(longer[2] == rounds[1]);
 }
 
-TEST_CASE("who finds nobody over the threshold is paired over other links") {
+TEST_CASE("a site without a partner over the threshold is paired over other links") {
   LinkMatrix links = named_sites(4);
   for (std::size_t a = 0; a < 4; ++a) {
     for (std::size_t b = a + 1; b < 4; ++b) join(links, a, b, 300);
@@ -128,7 +128,8 @@ TEST_CASE("who finds nobody over the threshold is paired over other links") {
   CHECK(peer_rounds(links, matched(9, 480), 1).front() == PeerRound{{0, 1}, {1, 0}, {2, 3}, {3, 2}});
 }
 
-TEST_CASE("property: links of any `within` rounds in a row connect all sites, and nobody stays alone needlessly") {
+TEST_CASE(
+    "property: links of any `within` consecutive rounds connect all sites; complete links leave at most one site out") {
   RandomStream stream{1, "peers test"};
   std::size_t complete_windows = 0, other_windows = 0;
   for (int i = 0; i < effort(300); ++i) {
@@ -158,7 +159,7 @@ TEST_CASE("property: links of any `within` rounds in a row connect all sites, an
   CHECK(other_windows > effort(std::size_t{500}));
 }
 
-TEST_CASE("random pairs: everybody but an odd one, all pairs about as often, the same for the same seed") {
+TEST_CASE("random pairs cover all sites but an odd one, are equally likely, and depend only on the seed") {
   RandomStream stream{2, "peers test"};
   const LinkMatrix links = random_links(stream, 5, 1);
   const std::vector<PeerRound> rounds = peer_rounds(links, {}, 3);
@@ -176,7 +177,7 @@ TEST_CASE("random pairs: everybody but an odd one, all pairs about as often, the
   CHECK(peer_rounds(links, {}, 4) != rounds);
 }
 
-TEST_CASE("what no pairing can be made of is refused, with what would do") {
+TEST_CASE("links without a possible pairing are refused, with what would be right") {
   LinkMatrix links = named_sites(5);
   for (std::size_t a = 0; a < 5; ++a) {
     for (std::size_t b = a + 1; b < 5; ++b) join(links, a, b, 100);
@@ -184,7 +185,7 @@ TEST_CASE("what no pairing can be made of is refused, with what would do") {
   CHECK(complaint(links, matched(10, 101)) ==
         "no link reaches the threshold of 101 Mbit/s in both directions; the fastest has 100");
   CHECK(complaint(links, matched(4)) == "4 rounds are too few to connect 5 sites: expected at least 5");
-  CHECK(complaint(links.first(1), {}) == "there is nobody to exchange with: expected at least 2 sites");
+  CHECK(complaint(links.first(1), {}) == "an exchange needs at least 2 sites");
   LinkMatrix apart = named_sites(4);
   join(apart, 0, 1, 10);
   join(apart, 2, 3, 10);

@@ -1,5 +1,4 @@
-// Jobs drawn like a trace against the trace itself, if its files are there: environment CONTEND_DATA, or
-// ../shared/data.
+// Compares jobs drawn like a trace with the trace itself, if its files exist in CONTEND_DATA or ../shared/data.
 
 #include "models/workloads/synthetic.hpp"
 #include "tests/near.hpp"
@@ -104,7 +103,7 @@ std::vector<double> gaps(const Sample& sample) {
   return result;
 }
 
-/// Coefficient of variation of the number of jobs in a span of so many seconds: how bursty the arrivals are.
+/// Coefficient of variation of the number of jobs in spans of so many seconds, which measures burstiness.
 double burstiness(const Sample& sample, double span) {
   const double first = *std::min_element(sample.submits.begin(), sample.submits.end());
   const double last = *std::max_element(sample.submits.begin(), sample.submits.end());

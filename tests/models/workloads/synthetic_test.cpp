@@ -97,7 +97,7 @@ TEST_CASE("between two quantiles the curve goes through their geometric mean") {
   CHECK(duration_quantile(sizes, 1) == 16);
 }
 
-TEST_CASE("the tables are whole: ascending quantiles, profiles of mean 1, weights for every class") {
+TEST_CASE("the tables are complete: ascending quantiles, profiles of mean 1, weights for every class") {
   std::string last;
   for (const FittedWorkload* fit : fitted_workloads()) {
     INFO(fit->name);
@@ -125,7 +125,7 @@ TEST_CASE("the tables are whole: ascending quantiles, profiles of mean 1, weight
   }
 }
 
-TEST_CASE("what is drawn has the sizes, quantiles and outcomes of its table" * doctest::skip(kSanitized)) {
+TEST_CASE("drawn jobs have the sizes, quantiles and outcomes of their table" * doctest::skip(kSanitized)) {
   for (const FittedWorkload* fit : fitted_workloads()) {
     INFO(fit->name);
     constexpr int kReplicas = 20;
@@ -219,7 +219,7 @@ TEST_CASE("arrivals keep the rate and the cycle" * doctest::skip(kSanitized)) {
   CHECK(off < 0.2 * flat);
 }
 
-TEST_CASE("rate, load, durations, longest and largest do what they say") {
+TEST_CASE("rate, load, durations, longest and largest have the documented effect") {
   SyntheticWorkload options;
   options.like = find_fitted_workload("helios");  // all its hours and days are alike
   options.jobs = 20'000;
