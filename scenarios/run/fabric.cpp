@@ -47,7 +47,7 @@ std::vector<Complaint> topology_complaints(const Scenario& scenario) {
   std::vector<Complaint> complaints;
   for (const std::string& name : missing_parameters(spec.fabric)) {
     complaints.push_back(
-        {.key = "network.fabric." + name, .reason = fmt::format("missing; {} needs it", spec.fabric.kind)});
+        {.key = "network.fabric." + name, .reason = fmt::format("missing; kind {} requires it", spec.fabric.kind)});
   }
   const std::size_t devices = servers(scenario) * (gpus_per_server(scenario) + spec.server.nics);
   if (devices > kMaxDevices) {

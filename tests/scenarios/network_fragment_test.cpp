@@ -129,14 +129,16 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   };
   CHECK(note(eight, "overlap: {model: resnet50}\n").empty());
   CHECK(note(eight, "overlap: {model: resnet50, workers: [16, 8, 1, 4]}\n") ==
-        "the costs of the network were fitted to timings among 8 (overlap.fitted_workers); all-reduces among 4, 16 are "
-        "taken to last as long: measure them too");
+        "the network costs were fitted to measurements among 8 ranks (overlap.fitted_workers); all-reduces among 4, 16 "
+        "are "
+        "assumed to take as long: measure them too");
   // The link of rings among 2 and 4 interpolates 3, and extrapolates 64.
   const NetworkFragment link = network_fragment(calibrate_network(rings()), {}, {});
   CHECK(note(link, "overlap: {model: resnet50, workers: [1, 2, 3, 4]}\n").empty());
   CHECK(note(link, "overlap: {model: resnet50, workers: [3, 64]}\n") ==
-        "the costs of the network were fitted to timings among 2, 4 (overlap.fitted_workers); what exchanges among 64 "
-        "cost is extrapolated");
+        "the network costs were fitted to measurements among 2, 4 ranks (overlap.fitted_workers); the costs of "
+        "exchanges among 64 "
+        "are extrapolated");
   // Messages alone are between two.
   std::vector<CollectiveSample> messages;
   for (std::int64_t m = 1024; m <= 1 << 20; m *= 2)
@@ -172,9 +174,10 @@ TEST_CASE("network fragment: the workers that were timed are printed and read ba
                                       }},
                      1};
   };
-  CHECK(plan("sweep: {grid: {overlap.workers: [8, 16, 32, 64]}, exclude: [{overlap.workers: 64}]}\n").notes() ==
-        std::vector<std::string>{"the costs of the network were fitted to timings among 8 (overlap.fitted_workers); "
-                                 "all-reduces among 16, 32 are taken to last as long: measure them too"});
+  CHECK(
+      plan("sweep: {grid: {overlap.workers: [8, 16, 32, 64]}, exclude: [{overlap.workers: 64}]}\n").notes() ==
+      std::vector<std::string>{"the network costs were fitted to measurements among 8 ranks (overlap.fitted_workers); "
+                               "all-reduces among 16, 32 are assumed to take as long: measure them too"});
 }
 
 TEST_CASE("network fragment: notes that only what is written gives rise to") {
