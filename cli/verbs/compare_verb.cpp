@@ -33,22 +33,25 @@ constexpr Option kCompareOptions[] = {
     {.name = "fail-if",
      .letter = '\0',
      .value = "RULE",
-     .text = "exit with 1 if it holds: `avg_jct > 1%`, `avg_queueing > 30s`, `finished < 0`",
+     .text = "exit with 1 if this rule holds: `avg_jct > 1%`, `avg_queueing > 30s`, `finished < 0`",
      .repeatable = true},
-    {.name = "significant", .letter = '\0', .value = "", .text = "a rule holds only if its whole 95% interval does"},
-    {.name = "worst", .letter = '\0', .value = "N", .text = "jobs to show in each direction (5)"},
+    {.name = "significant", .letter = '\0', .value = "", .text = "let a rule hold only if its whole 95% interval does"},
+    {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
     {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
-    {.name = "quiet", .letter = 'q', .value = "", .text = "print failed rules and errors only"},
+    {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
     kSetOption,
     {.name = "set-new",
      .letter = '\0',
      .value = "KEY=VALUE",
-     .text = "override a key of the scenario NEW only",
+     .text = "override a key of the scenario NEW, not of BASE",
      .repeatable = true},
-    {.name = "seed", .letter = '\0', .value = "N", .text = "of scenarios: seed of the first replica"},
-    {.name = "repeat", .letter = '\0', .value = "N", .text = "of scenarios: seeds to run (10; 1 of a job list)"},
+    {.name = "seed", .letter = '\0', .value = "N", .text = "for scenarios: seed of the first replica"},
+    {.name = "repeat",
+     .letter = '\0',
+     .value = "N",
+     .text = "for scenarios: number of seeds (default 10; 1 for a job list)"},
     kProgressOption,
     kThreadsOption,
 };
@@ -94,9 +97,9 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   const bool runs_any = sides[0].scenario || sides[1].scenario;
   for (const char* option : {"set", "seed", "repeat"})
     if (arguments.has(option) && !runs_any)
-      throw UsageError{fmt::format("contend compare: --{} is for scenarios, and both sides are folders", option)};
+      throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
   if (arguments.has("set-new") && !sides[1].scenario)
-    throw UsageError{"contend compare: --set-new is for a scenario, and NEW is a folder"};
+    throw UsageError{"contend compare: --set-new applies to a scenario, but NEW is a folder"};
   return sides;
 }
 
@@ -106,7 +109,7 @@ bool are_studies(const std::vector<ComparedSide>& sides) {
     if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
     Complaint complaint;
     complaint.file = sides[i].path;
-    complaint.reason = "the study of an iteration has no jobs to compare";
+    complaint.reason = "an iteration study has no jobs to compare";
     throw InputError{{std::move(complaint)}};
   }
   return sides[0].is_study();
@@ -144,7 +147,7 @@ void print_failures(const JudgedSides& report) {
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   for (const char* option : {"significant", "worst", "jobs"})
     if (arguments.has(option))
-      throw UsageError{fmt::format("contend compare: --{} has no effect on studies of an iteration", option)};
+      throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
   if (!run_studies(arguments, sides)) {
     fmt::print(stderr, "contend: interrupted; nothing was compared\n");

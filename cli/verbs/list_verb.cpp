@@ -204,7 +204,7 @@ const Command& list_command() {
       .arguments =
           "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites|"
           "operators",
-      .summary = "Print what there is to choose from.",
+      .summary = "List policies, models, metrics and everything else that can be named.",
       .examples = kListExamples,
       .options = kListOptions,
       .min_arguments = 1,

@@ -93,7 +93,7 @@ TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
   CHECK(contains(again.err, "there is a store already, with 12 of 12 runs: --resume goes on with it"));
   const Outcome resumed = here.contend("sweep small.yaml --resume");
   CHECK(resumed.code == 0);
-  CHECK(contains(resumed.err, "12 runs are there and skipped, 0 to do"));
+  CHECK(contains(resumed.err, "12 runs are done already, 0 remain"));
 }
 
 TEST_CASE("a sweep that is killed five times in a row ends with the same results" * doctest::skip(!has_program())) {
@@ -110,7 +110,7 @@ TEST_CASE("a sweep that is killed five times in a row ends with the same results
   CHECK(survived < 600);
   const Outcome last = here.contend(options + " --resume -o killed.sqlite");
   CHECK(last.code == 0);
-  CHECK(contains(last.err, fmt::format("{} runs are there and skipped, {} to do", survived, 600 - survived)));
+  CHECK(contains(last.err, fmt::format("{} runs are done already, {} remain", survived, 600 - survived)));
   const Outcome whole = rows(here, "whole.sqlite"), killed = rows(here, "killed.sqlite");
   CHECK(lines(whole.out) == 601);
   CHECK(killed.out == whole.out);
