@@ -197,13 +197,13 @@ void note_versions(const StoredResults& base, const StoredResults& other, std::v
 
 void note_pairs(Regression& result) {
   if (result.paired_over == PairedOver::jobs) {
-    result.notes.emplace_back("one seed: the intervals are over its jobs, not over seeds");
+    result.notes.emplace_back("with a single seed, the intervals are over its jobs, not over seeds");
   } else if (result.pairs < kFewPairs) {
     result.notes.push_back(
-        fmt::format("{} seeds: the intervals are too narrow; take {} or more", result.pairs, kFewPairs));
+        fmt::format("with {} seeds the intervals are too narrow; use {} or more", result.pairs, kFewPairs));
   }
   if (!same_jobs_finished(result))
-    result.notes.emplace_back("averages are over the finished jobs, and not the same jobs finished on both sides");
+    result.notes.emplace_back("averages are over finished jobs, but different jobs finished on the two sides");
 }
 
 StoredResults first_run(const StoredResults& side) {
@@ -247,7 +247,7 @@ Regression find_regression(const StoredResults& base, const StoredResults& other
   if (!idle) return compare_runs(base, other, worst);
   Regression result = compare_runs(first_run(base), first_run(other), worst);
   result.seeds = seeds_of(base);
-  result.notes.emplace_back("the seeds decide nothing: each gives the same results");
+  result.notes.emplace_back("the seeds make no difference: each gives the same results");
   return result;
 }
 

@@ -95,7 +95,7 @@ void read_manifest(const std::string& path, StoredResults& results) {
     replica.digest = json.text(each, "digest");
     results.replicas.push_back(std::move(replica));
   }
-  if (results.replicas.empty()) json.fail(replicas, "replicas", "no run has ended");
+  if (results.replicas.empty()) json.fail(replicas, "replicas", "there are no completed runs");
 }
 
 void read_summary(const std::string& path, StoredResults& results) {
@@ -220,7 +220,8 @@ StoredResults read_result_manifest(const std::string& folder) {
   const std::string path = path_in(folder, "manifest.json");
   if (!std::filesystem::exists(path))
     throw InputError{fmt::format(
-        "{}: no manifest.json: not an output folder of `contend run -o`, or one of a run that did not end", folder)};
+        "{}: there is no manifest.json: this is not an output folder of `contend run -o`, or its run did not end",
+        folder)};
   StoredResults results;
   read_manifest(path, results);
   return results;

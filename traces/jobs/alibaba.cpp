@@ -114,7 +114,7 @@ bool openb_gpus(TraceTable& table, JobRequest& job) {
 
 bool complete_openb(TraceTable& table, JobRequest& job) {
   if (table.text(Field::state) == "Running")
-    table.note("the pod was still running at its deletion time: it might have run longer");
+    table.note("the pod was still running at its deletion time, so it may have run longer");
   const std::optional<std::int64_t> mebibytes = table.count(Field::memory, 0, std::int64_t{1} << 40);
   set_demands(table, table.count(Field::nodes, 0, std::int64_t{1} << 40), mebibytes.value_or(0) * kMebibyte, job.gpus,
               job);

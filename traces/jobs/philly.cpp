@@ -85,13 +85,13 @@ class PhillyJob {
     }
     if (attempts.items.empty()) return leave_out("no attempt to run it is recorded");
     if (request.attempts.empty()) return leave_out("no attempt to run it has both a start and an end");
-    if (sizes.empty()) return leave_out("it asks for no GPUs");
+    if (sizes.empty()) return leave_out("it requests no GPUs");
     if (*sizes.rbegin() > static_cast<std::size_t>(TraceTable::kMaxGpus)) {
       bad("attempts", fmt::format("more than {} GPUs", TraceTable::kMaxGpus));
       return false;
     }
     if (sizes.size() > 1) note("its attempts had different numbers of GPUs; the first counts");
-    if (incomplete) note("attempts without a start or an end don't count");
+    if (incomplete) note("attempts without a start or an end are ignored");
     request.duration = request.attempts.back();
     request.attempts.pop_back();
     return true;

@@ -109,7 +109,7 @@ std::optional<Resources> resources_of(TraceTable& table) {
   for (const Field field : {Field::alloc_tres, Field::req_tres, Field::alloc_gres}) {
     const Resources found = parse_resources(table.text(field));
     if (!found.valid) {
-      table.bad(field, "resources that can't be read", fmt::format("got {}", quote_for_message(table.text(field))));
+      table.bad(field, "malformed resources", fmt::format("got {}", quote_for_message(table.text(field))));
       return std::nullopt;
     }
     if (resources.cpus == 0) resources.cpus = found.cpus;
@@ -128,7 +128,7 @@ bool slurm_gpus(TraceTable& table, JobRequest& job) {
   const std::optional<Resources> resources = resources_of(table);
   if (!resources) return false;
   if (resources->gpus == 0) {
-    table.leave_out("it asks for no GPUs");
+    table.leave_out("it requests no GPUs");
     return false;
   }
   if (resources->gpus > TraceTable::kMaxGpus) {

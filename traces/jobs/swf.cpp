@@ -49,7 +49,7 @@ class SwfRow {
     read_owner(job);
     if (!good_) return std::nullopt;
     if (!ran) return leave_out("a part of a job that has a line of its own");
-    if (!sized) return leave_out("it asks for no processors");
+    if (!sized) return leave_out("it requests no processors");
     if (!run) return leave_out("no run time: it never started, or the log does not say");
     job.submit = Time::nanoseconds(*submit);
     job.duration = Time::nanoseconds(*run);

@@ -158,7 +158,7 @@ class NcclReader {
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (words[i].text == "cputime")
         complaints_.fail(words[i].place, "",
-                         "expected times of collectives; these are of the host that launches them (run without -C)");
+                         "expected times of collectives, got times of the launching host (run without -C)");
       if (words[i].text == "time") (columns.out_of_place == 0 ? columns.out_of_place : columns.in_place) = i;
       if (words[i].text == "#wrong") columns.counts_wrong = true;
     }
@@ -218,9 +218,8 @@ class NcclReader {
     if (!columns.counts_wrong || time + 3 >= columns.count) return;
     const LogWord& wrong = words[time + 3];
     if (wrong.text != "0" && wrong.text != "N/A")
-      complaints_.add(
-          wrong.place, "#wrong",
-          fmt::format("{} values came out wrong: the time of a collective that fails means nothing", wrong.text));
+      complaints_.add(wrong.place, "#wrong",
+                      fmt::format("{} values are wrong, so the time of this collective means nothing", wrong.text));
   }
 
   /// A log that doesn't name its collective gives it away by its two bandwidths.
@@ -233,7 +232,7 @@ class NcclReader {
     complaints_.add(words[time + 2].place, "busbw",
                     fmt::format("{:.2f} times algbw, not {:.2f} times as of {} among {} ranks", bus / algorithm,
                                 expected, to_string(sample.exchange), sample.ranks),
-                    "say which collective it is with --collective, and --ranks if the list of ranks is missing");
+                    "name the collective by --collective, and the ranks by --ranks if their list is missing");
   }
   /// In GB/s.
   double read_bandwidth(const LogWord& word) {
