@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Members of a JSON object; what is missing is a complaint that names the file.
+/// The members of a JSON object; a missing one is a complaint that names the file.
 class Members {
  public:
   Members(const JsonValue& object, std::string file) : object_{object}, file_{std::move(file)} {}
