@@ -117,7 +117,7 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   CHECK(contains(run.err, "--only conv,elementwise -o cpu.yaml --resume` measures them"));
   const Outcome show = here.contend("show study.yaml --layers");
   CHECK(show.code == 0);
-  CHECK(contains(show.out, "error to expect of the sum: "));
+  CHECK(contains(show.out, "expected error of the sum: "));
   CHECK(contains(show.out, "extrapolated"));
   CHECK(contains(show.out, "calibration recorded-cpu fp32"));
   const Outcome half = here.contend("run study.yaml --set overlap.dtype=fp16");

@@ -90,7 +90,7 @@ TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
   // A file that is there is not overwritten; --resume finds nothing to do.
   const Outcome again = here.contend("sweep small.yaml");
   CHECK(again.code == 3);
-  CHECK(contains(again.err, "there is a store already, with 12 of 12 runs: --resume goes on with it"));
+  CHECK(contains(again.err, "this store exists already, with 12 of 12 runs; --resume continues it"));
   const Outcome resumed = here.contend("sweep small.yaml --resume");
   CHECK(resumed.code == 0);
   CHECK(contains(resumed.err, "12 runs are done already, 0 remain"));
