@@ -124,7 +124,7 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
     return kExitCapability;
   }
   TimedModel model = result.model;
-  // A study of this table alone would take it for the whole network.
+  // A study that used this table alone would take it for the whole network.
   if (!result.missing.empty()) {
     const std::size_t layers = model.layers.size() + result.missing.size();
     model.name += fmt::format(" ({} of {} layers)", model.layers.size(), layers);

@@ -103,7 +103,7 @@ bool is_profile(const std::string& path) {
   }
 }
 
-/// Names the profile of the same folder that was meant, if one is near enough.
+/// Suggests the nearest profile in the same folder, if one is near enough.
 [[noreturn]] void refuse_to_resume(const std::string& path) {
   const std::filesystem::path wanted{path};
   const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
@@ -127,7 +127,7 @@ bool is_profile(const std::string& path) {
   throw InputError{{std::move(fault)}};
 }
 
-/// What the file has, if it is there and may be gone on with.
+/// The profile in the file, if it exists and may be resumed.
 std::optional<CalibrationProfile> begun_profile(const Arguments& arguments, const std::string& path) {
   if (!std::filesystem::exists(path)) {
     if (arguments.has("resume")) refuse_to_resume(path);
@@ -147,12 +147,12 @@ CalibrationResult measure_device(const contend_backend& backend, const Calibrati
   hooks.clock = monotonic_seconds;
   hooks.progress = [&](const CalibrationProgress& progress) { line.update(progress); };
   hooks.cancelled = interrupted;
-  // From the start, so that a place that can't be written to is known before minutes are spent.
+  // Written at the start, so that an unwritable path is reported before minutes are spent.
   hooks.checkpoint = [&](const CalibrationProfile& profile) { write_file(path, to_yaml(profile)); };
   try {
     return calibrate(backend, request, hooks, begun);
   } catch (InputError& error) {
-    // What is wrong with a begun profile is wrong with that file.
+    // Faults of the profile to resume are faults of that file.
     std::vector<Complaint> faults = error.complaints();
     for (Complaint& each : faults)
       if (each.file.empty() && !each.key.empty()) each.file = path;
@@ -160,7 +160,7 @@ CalibrationResult measure_device(const contend_backend& backend, const Calibrati
   }
 }
 
-/// Whether there is a sample of these groups; of any if none is given.
+/// True if there is a sample of these groups (of any group if none is given).
 bool has_points(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups) {
   return std::any_of(profile.tables.begin(), profile.tables.end(), [&](const OperatorTable& table) {
     const OperatorGroup group = find_operator(table.name)->group;
@@ -173,8 +173,7 @@ void print_notes(const CalibrationProfile& profile) {
   for (const std::string& each : profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
 }
 
-/// A calibration that found out nothing of what it was asked for is no success, and a profile without a sample of no
-/// use.
+/// A calibration without any of the requested measurements is no success, and a profile without samples is useless.
 int report_nothing(const CalibrationRequest& request, const CalibrationProfile& profile, const std::string& path,
                    bool resumed) {
   if (resumed)

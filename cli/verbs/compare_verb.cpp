@@ -56,13 +56,13 @@ constexpr Option kCompareOptions[] = {
     kThreadsOption,
 };
 
-/// A side is a folder that was read, or a scenario to run; or the iterations of a study, from either.
+/// One side: a folder that was read, a scenario to run, or the iterations of a study from either.
 struct ComparedSide {
   std::string path;
   std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
-  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and expects something
+  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
 
   [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
@@ -82,7 +82,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   return side;
 }
 
-/// Both sides, or the complaints about both.
+/// Loads both sides; throws the complaints about both together.
 std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   std::vector<ComparedSide> sides;
   std::vector<Complaint> complaints;
@@ -103,7 +103,7 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   return sides;
 }
 
-/// Whether both are studies of an iteration. Throws InputError if only one is.
+/// True if both are iteration studies. Throws InputError if only one is.
 bool are_studies(const std::vector<ComparedSide>& sides) {
   for (std::size_t i = 0; i < 2; ++i) {
     if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
@@ -115,7 +115,7 @@ bool are_studies(const std::vector<ComparedSide>& sides) {
   return sides[0].is_study();
 }
 
-/// Runs the studies that are scenarios. False if the user interrupted.
+/// Runs the studies that are scenarios. Returns false if the user interrupted.
 bool run_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   std::size_t rows = 0;
   for (const ComparedSide& side : sides)
@@ -169,8 +169,8 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
   return comparison.failures() > 0 ? kExitFailed : kExitOk;
 }
 
-/// A scenario beside a folder runs under the seeds of the folder; two scenarios run under the same number of seeds, and
-/// under several unless a job list leaves little to chance.
+/// A scenario beside a folder runs under the seeds of the folder. Two scenarios run under the same seeds: several,
+/// unless a job list leaves little to chance.
 void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   constexpr int kUsualSeeds = 10;
   if (sides[0].scenario && sides[1].scenario) {
@@ -199,7 +199,7 @@ StoredResults results_of(const Scenario& scenario, std::span<const Replica> repl
   return results;
 }
 
-/// Runs the sides that are scenarios. False if the user interrupted.
+/// Runs the sides that are scenarios. Returns false if the user interrupted.
 bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   std::vector<Scenario> scenarios;
   for (const ComparedSide& side : sides)
@@ -229,7 +229,7 @@ void print_report(const Arguments& arguments, const ComparisonReport& report) {
     print_failures(report);
 }
 
-/// Whether the sides that were run met what they expect of themselves. Folders were judged when they were written.
+/// True if the sides that were run meet their own expectations. Folders were checked when they were written.
 bool report_expectations(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
   bool met = true;
   for (std::size_t i = 0; i < sides.size(); ++i) {

@@ -28,7 +28,7 @@ constexpr Option kExplainOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
 };
 
-/// The run that is to be explained. A folder keeps its scenario, and the same scenario gives the same run.
+/// The run to explain. A folder contains its scenario, and the same scenario gives the same run.
 struct ExplainedRun {
   Scenario scenario;
   std::uint64_t seed = 0;

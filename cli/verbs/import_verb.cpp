@@ -52,13 +52,13 @@ constexpr Option kImportOptions[] = {
     {.name = "quiet", .letter = 'q', .value = "", .text = "print no summary"},
 };
 
-/// A point on the clock of the trace.
+/// An instant on the trace's clock.
 std::optional<Time> when(const Arguments& arguments, std::string_view option) {
   const std::optional<std::string> text = arguments.value(option);
   if (!text) return std::nullopt;
   const ScaledDecimal seconds = parse_scaled(*text, 9);
   if (seconds.error == DecimalError::none) return Time::nanoseconds(seconds.value);
-  // A date alone is its midnight.
+  // A date without a time means its midnight.
   const std::optional<Time> date = parse_timestamp(text->size() == 10 ? *text + " 00:00" : *text);
   if (!date)
     throw UsageError{fmt::format(
@@ -67,7 +67,7 @@ std::optional<Time> when(const Arguments& arguments, std::string_view option) {
   return date;
 }
 
-/// One of the two words, the second as true.
+/// Reads one of two words; true for the second.
 bool second_of(const Arguments& arguments, std::string_view option, std::string_view first, std::string_view second) {
   const std::string given = arguments.value(option).value_or(std::string{first});
   if (given != first && given != second)

@@ -29,7 +29,7 @@ constexpr Option kListOptions[] = {
 
 constexpr std::size_t kScreenWidth = 100;
 
-/// A catalogue as names of columns and rows of text: all that a table or JSON needs.
+/// A catalogue as column names and rows of text, from which tables and JSON are made.
 struct Catalogue {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;

@@ -52,7 +52,7 @@ std::vector<std::string> names(const Arguments& arguments, std::string_view opti
   return all;
 }
 
-/// A key, or the column that stands for it.
+/// The name of a parameter: its key or its column.
 std::string to_key(const StoreInfo& info, const std::string& assignment) {
   const std::size_t equals = std::min(assignment.find('='), assignment.size());
   for (const StoreParameter& each : info.parameters)
@@ -73,7 +73,7 @@ std::string ratio_cell(const RatioEstimate& ratio) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
 }
 
-/// Means of one metric, with their intervals if there is any.
+/// The means of one metric, with their intervals if there are any.
 std::vector<std::string> figure_cells(const ResultsTable& table, std::size_t metric) {
   std::vector<double> values;
   bool intervals = false;

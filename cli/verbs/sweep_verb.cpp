@@ -71,7 +71,7 @@ int list_points(const SweepPlan& plan) {
   return kExitOk;
 }
 
-/// The runs of the shard that the store doesn't have; if it `tells`, says what is skipped.
+/// The runs of the shard that the store lacks; with `tells`, prints which are skipped.
 std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& shard, bool tells) {
   std::vector<std::int64_t> runs;
   std::int64_t skipped = 0;
@@ -91,7 +91,7 @@ std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& s
   return runs;
 }
 
-/// What there is to say about the runs of this invocation.
+/// Counts of this invocation's runs, for the messages at its end.
 struct Tally {
   std::int64_t done = 0, refused = 0, unfinished = 0;
   std::vector<StoreRun> failed;
@@ -111,7 +111,7 @@ std::size_t metric_index(const StoreInfo& info, std::string_view name) {
   return index;
 }
 
-/// `point 3, network.nic=10Gbps`
+/// A point in words: `point 3, network.nic=10Gbps`.
 std::string point_text(const SweepPlan& plan, std::int64_t point) {
   const auto& settings = plan.points()[static_cast<std::size_t>(point)].settings;
   return fmt::format("point {}{}{}", point, settings.empty() ? "" : ", ", fmt::join(settings, " "));
@@ -129,7 +129,7 @@ void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
 }
 
-/// The outcomes of which some bound isn't met.
+/// The outcomes with a bound that is not met.
 std::vector<PointOutcome> unmet_points(const SweepPlan& plan, SweepStore& store) {
   if (!plan.expects()) return {};
   std::vector<PointOutcome> judged = judge_points(plan, store.runs());
@@ -171,7 +171,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
                    },
                .interrupted = interrupted});
   }
-  // One of several shards may have some seeds of a point only.
+  // A single shard may have only some seeds of a point.
   const bool judges = plan.expects() && shard.count == 1;
   const std::vector<PointOutcome> unmet = judges ? unmet_points(plan, store) : std::vector<PointOutcome>{};
   store.finish();
@@ -196,7 +196,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   return tally.failed.empty() && tally.unfinished == 0 ? kExitOk : kExitUnfinished;
 }
 
-/// Options that mean nothing beside what is asked for.
+/// Rejects options that have no effect in combination.
 void refuse_pointless(const Arguments& arguments) {
   const auto refuse = [&](std::initializer_list<const char*> options, const char* beside) {
     for (const char* option : options)

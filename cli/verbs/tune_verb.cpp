@@ -87,7 +87,7 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
   return options;
 }
 
-/// Runs what the store doesn't have, and remembers all.
+/// Runs what the store lacks and records every run.
 class Runs {
  public:
   Runs(const SweepPlan& plan, ResumedSweep& opened, std::int64_t manifest, unsigned threads)

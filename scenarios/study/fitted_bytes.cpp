@@ -9,7 +9,7 @@
 namespace contend {
 namespace {
 
-/// In four digits, as gradients are of any number of bytes.
+/// A size with four digits, because gradients have any number of bytes.
 std::string rough_size(Bytes size) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB"};
   double value = size.to_double();

@@ -12,18 +12,18 @@
 namespace contend {
 namespace {
 
-/// Five digits are more than any fit is sure of.
+/// Rounds to five digits, which is more than any fit determines.
 TimePerByte rounded(double ns_per_byte) {
   if (!(ns_per_byte > 0)) return {};
   const double unit = std::pow(10, std::floor(std::log10(ns_per_byte)) - 4);
   return TimePerByte{std::round(ns_per_byte / unit) * unit};
 }
 
-/// In ns/B, in five digits.
+/// A number in ns/B with five digits.
 std::string per_byte_text(double ns_per_byte) {
   const double value = rounded(ns_per_byte).ns_per_byte();
   if (value >= 1e-4 && value < 1e4) return fmt::format("{:.5g}ns/B", value);
-  // These are where {:.5g} would write an exponent, which quantities don't have.
+  // In this range {:.5g} would write an exponent, which quantities do not allow.
   return value >= 1e-9 && value < 1 ? fmt::format("{:.13f}ns/B", value) : print_quantity(TimePerByte{value});
 }
 
@@ -46,11 +46,11 @@ std::string quality_text(const FitQuality& quality) {
                      100 * quality.median_error);
 }
 
-/// What the fragment will say, in the order in which it says it.
+/// The parts of the fragment, in the order in which they are written.
 struct Costs {
   std::string says;
   std::vector<std::string> comments;
-  std::vector<std::string> notes;  ///< those of the comments that only concern what is written
+  std::vector<std::string> notes;  ///< the comments that apply only to these costs
   double alpha = 0, beta = 0;
   std::vector<std::string> overlap;  ///< keys below `overlap`
 };
@@ -59,7 +59,7 @@ std::string fitted_bytes_key(Bytes first, Bytes last) {
   return fmt::format("fitted_bytes: [{}, {}]", print_quantity(first), print_quantity(last));
 }
 
-/// Among how many ranks the samples of a link were taken; a message is one between two.
+/// The numbers of ranks behind the samples of a link; a message is between two ranks.
 std::string link_ranks(const NetworkCalibration& calibration) {
   std::set<int> ranks;
   const LinkFit& link = *calibration.link;
@@ -146,7 +146,7 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   return costs;
 }
 
-/// The keys about several at once; a comment where a scenario can't say what was measured.
+/// Adds the keys of contention, or a comment if a scenario cannot express what was measured.
 void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty, std::vector<std::string>& network) {
   const auto plain = [](double number) { return fmt::format("{:.3f}", number); };
   costs.comments.push_back(fmt::format(

@@ -13,7 +13,7 @@
 namespace contend {
 namespace {
 
-/// Takes the jobs of a trace and keeps those that are wanted and could run.
+/// Receives the jobs of a trace and keeps those that are selected and could run.
 class Importer {
  public:
   Importer(ImportedJobs& result, const ImportOptions& options) : result_{result}, options_{options} {}

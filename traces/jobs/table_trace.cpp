@@ -39,7 +39,7 @@ std::optional<Time> point(TraceTable& table, Field field, TraceClock clock) {
   return table.time(field, 9);
 }
 
-/// The time between start and end where the trace has both, else the column of durations.
+/// The time between start and end if the trace has both, else the column of durations.
 std::optional<Time> duration(TraceTable& table, const TableTrace& format) {
   std::optional<Time> told = table.time(Field::duration, format.duration_decimals);
   const std::optional<Time> start = point(table, Field::start, format.clock);

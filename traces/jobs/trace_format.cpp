@@ -30,7 +30,7 @@ bool is_job_list(const TraceHead& head) {
 bool is_muri(const TraceHead& head) {
   return head.has({"job_id", "num_gpu", "submit_time", "iterations", "iteration_time", "resource_time_0"});
 }
-/// What tells it from `muri` is a choice of the user, not in the file.
+/// Never recognised: the file does not differ from one of format `muri`, so the user must choose.
 bool is_never_recognised(const TraceHead& /*head*/) {
   return false;
 }
@@ -57,7 +57,7 @@ bool is_slurm(const TraceHead& head) {
          line.find("Submit") != std::string_view::npos;
 }
 bool is_swf(const TraceHead& head) {
-  // The header comments of the archive; a file without them can't be told from any other columns of numbers.
+  // The header comments of the archive; without them the file looks like any columns of numbers.
   return head.text.starts_with(';');
 }
 bool is_tiresias(const TraceHead& head) {
@@ -143,7 +143,7 @@ TraceHead head_of(std::string_view text) {
   return head;
 }
 
-/// What people take for the file that is in it, or that it stands for.
+/// Rejects common mistakes: an archive with the file in it, or a pointer to it.
 void refuse_wrappings(std::string_view text, const std::string& file) {
   constexpr std::size_t kTarMark = 257;
   if (text.size() > kTarMark + 5 && text.substr(kTarMark, 5) == "ustar")

@@ -17,7 +17,7 @@
 namespace contend {
 namespace {
 
-/// A reader of text as one of bytes that come piece by piece.
+/// Adapts a reader of text to a source of bytes.
 template <TimedModel (*parse)(std::string_view, const std::string&, const LayerReadOptions&)>
 TimedModel whole(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
   return parse(read_all(source), file, options);

@@ -1,4 +1,4 @@
-// The output of OSU micro-benchmarks: https://mvapich.cse.ohio-state.edu/benchmarks/.
+// Reads the output of OSU micro-benchmarks: https://mvapich.cse.ohio-state.edu/benchmarks/.
 
 #include "traces/layers/collective_text.hpp"
 #include "traces/layers/layer_quantities.hpp"
@@ -73,7 +73,7 @@ class OsuReader {
     if (has("Overall"))
       complaints_.fail({lines.number(), 1}, "",
                        "expected a blocking collective, got one that is timed together with computing");
-    // Titles have blanks: there are as many columns as units and names without one.
+    // Titles contain blanks, so columns are counted by their units and by names without a unit.
     columns_ =
         1 + static_cast<std::size_t>(std::ranges::count_if(words, [](const LogWord& word) {
           return word.text.find("(us)") != word.text.npos || word.text == "Iterations" || word.text == "Validation";
