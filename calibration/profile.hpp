@@ -31,7 +31,7 @@ struct OperatorTable {
 struct SkippedOperation {
   std::string name;
   DataType type = DataType::fp32;
-  OperatorShape shape;  ///< empty if it stands for all shapes
+  OperatorShape shape;  ///< empty: all shapes
   std::string reason;
 };
 

@@ -76,7 +76,7 @@ TableFit::TableFit(const OperatorTable& table)
 
 TimedWork TableFit::work(std::span<const std::int64_t> shape) const {
   const OperatorWork least = info_->work(shape, type_);
-  // Empty kernels move nothing: their number stands for it.
+  // Empty kernels move nothing, so their number is the feature.
   if (least.bytes <= 0 && least.flops <= 0) return {static_cast<double>(shape[0]), 0, 0, 0};
   return {least.bytes, least.flops, 0, 0};
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Reads and writes job lists: CSV files with one row a job. Columns are found by name, in any order; no other columns
 // are allowed. Every row has
+//   job_id        unique name of the job
 //   submit_s      time of submission in seconds from the start of the run, or `submit_ms` in milliseconds; decimals may
 //                 reach to the nanosecond
 //   gpus          size of the gang, 1 to 1,000,000

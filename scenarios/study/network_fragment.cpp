@@ -83,11 +83,11 @@ Costs link_costs(const NetworkCalibration& calibration) {
     costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
     costs.overlap.push_back("gamma: " + per_byte_text(link.gamma.value));
   } else if (link.gamma_status == GammaStatus::inseparable) {
-    costs.comments.emplace_back("gamma can't be told from beta by these collectives: it is in beta");
+    costs.comments.emplace_back("these collectives do not separate gamma from beta, which includes it");
   }
   if (link.misfit())
     costs.comments.push_back(fmt::format(
-        "one link and a ring don't describe these samples (lines of their own: {:.1f}%): the intervals are too narrow",
+        "one link and a ring do not describe these samples (separate lines: {:.1f}%), so the intervals are too narrow",
         100 * link.own_error));
   return costs;
 }
@@ -97,7 +97,8 @@ Costs link_costs(const NetworkCalibration& calibration) {
   for (const SeriesFit& series : calibration.series)
     there += fmt::format("{}{} among {}", there.empty() ? "" : ", ", to_string(series.exchange),
                          series.ranks == 0 ? "an unknown number of ranks" : fmt::format("{}", series.ranks));
-  throw InputError{fmt::format("no scenario can be written: {}; there is {}", reason, there.empty() ? "none" : there)};
+  throw InputError{
+      fmt::format("no scenario can be written: {}; the logs have {}", reason, there.empty() ? "none" : there)};
 }
 
 const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ranks) {
@@ -107,7 +108,7 @@ const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ra
   if (found.size() == 1) return *found.front();
   if (found.empty())
     refuse(calibration, ranks == 0 ? "it needs an all-reduce" : fmt::format("no all-reduce among {} ranks", ranks));
-  refuse(calibration, "several all-reduces, one of which has to be chosen (--workers N)");
+  refuse(calibration, "there are several all-reduces; choose one by --workers N");
 }
 
 void add_note(Costs& costs, std::string note) {
@@ -128,7 +129,7 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   costs.comments = {quality_text(line->quality), "95% intervals: " + interval_text("alpha", line->alpha, time_text) +
                                                      ", " + interval_text("beta", line->beta, per_byte_text)};
   if (line->one_size && line->last > Bytes{}) {
-    costs.comments.emplace_back("one size alone can't tell alpha from beta: alpha is taken as 0");
+    costs.comments.emplace_back("a single size does not separate alpha from beta, so alpha is taken as 0");
     // Of a region the calibration says it.
     if (choice.sizes) costs.notes.push_back(costs.comments.back());
   }
@@ -138,8 +139,8 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   costs.overlap.push_back(fitted_bytes_key(line->first, line->last));
   if (series.ranks == 0 && choice.study == FragmentStudy::overlap)
     add_note(costs,
-             "nobody says among how many ranks was timed (--ranks N): a study of any number of workers is given these "
-             "costs, without a warning");
+             "the logs do not give the number of ranks (--ranks N), so a study of any number of workers gets these "
+             "costs without a warning");
   if (series.ranks < 2) return costs;
   costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
   costs.overlap.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
@@ -155,13 +156,13 @@ void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty,
                               : fmt::format(", 95% interval {} to {}", plain(penalty.low), plain(penalty.high))));
   if (study == FragmentStudy::jobs) {
     network.push_back("eta: " + per_byte_text(std::max(0.0, penalty.value * costs.beta)));
-    if (penalty.value < 0) add_note(costs, "several at once gain, which a study of jobs can't say: eta is 0");
+    if (penalty.value < 0) add_note(costs, "concurrent exchanges gain, which a study of jobs cannot express: eta is 0");
     return;
   }
   constexpr double kMost = 4;  // of the key
   const double two = 2 + penalty.value;
   costs.overlap.push_back("two_at_once: " + plain(std::min(two, kMost)));
-  if (two > kMost) add_note(costs, "two_at_once is 4, the most that a scenario takes");
+  if (two > kMost) add_note(costs, "two_at_once is 4, the largest value that a scenario allows");
 }
 
 }  // namespace
@@ -172,11 +173,11 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   Costs costs = whole ? whole_costs(calibration, choice) : link_costs(calibration);
   // A scenario's transfers take time.
   if (!(rounded(costs.beta).ns_per_byte() > 0))
-    refuse(calibration, costs.says + ": the time doesn't grow with the size");
+    refuse(calibration, costs.says + ": the time does not grow with the size");
   std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
                                    fmt::format("beta: {}", per_byte_text(costs.beta))};
   if (choice.study == FragmentStudy::jobs)
-    add_note(costs, "every job is given these costs, whatever its number of workers");
+    add_note(costs, "every job gets these costs, whatever its number of workers");
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
   std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";

@@ -63,8 +63,8 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
       json.err,
       "osu.log: the log does not give the number of ranks, so it is not used for the link; give it by --ranks N\n"));
   const Outcome any = here.contend("calibrate network --osu-log osu.log -o any.yaml");
-  CHECK(contains(any.err, "any.yaml: nobody says among how many ranks was timed (--ranks N): "));
-  CHECK(contains(here.read("any.yaml"), "# nobody says among how many ranks was timed"));
+  CHECK(contains(any.err, "any.yaml: the logs do not give the number of ranks (--ranks N), "));
+  CHECK(contains(here.read("any.yaml"), "# the logs do not give the number of ranks"));
 }
 
 TEST_CASE("calibrate network: ranks that a log says, given again" * doctest::skip(!has_program())) {
@@ -139,7 +139,7 @@ TEST_CASE("calibrate network: what one size leaves untold, once for all" * docte
   here.write("osu.log", osu_log());
   const Outcome chosen = here.contend("calibrate network --osu-log osu.log --ranks 4 --sizes 1KiB..1KiB -o net.yaml");
   CHECK(chosen.code == 0);
-  CHECK(contains(chosen.err, "net.yaml: one size alone can't tell alpha from beta: alpha is taken as 0\n"));
+  CHECK(contains(chosen.err, "net.yaml: a single size does not separate alpha from beta, so alpha is taken as 0\n"));
   here.write("empty.csv", "bytes,time_us\n");
   const Outcome empty = here.contend("calibrate network --csv empty.csv");
   CHECK(empty.code == 3);

@@ -4,7 +4,7 @@
 // in one process with one GPU, and must contain the forward and the backward pass. `with_stack` makes the profiler
 // record calls of nn.Module, which are the layers (`Conv2d_0`). Alternatively, the user marks layers by
 // record_function("layer:NAME"), which chooses their names. `record_shapes` gives the sizes of the gradients.
-// Attribution. A kernel belongs to the call that launched it (same correlation number).
+//
 // Attribution. A kernel belongs to the call that launched it (same correlation number).
 //  - Forward: the innermost layer on the launching thread at that moment; the own work of a block, such as adding a
 //    residual, is a layer with the name of the block.
