@@ -147,8 +147,8 @@ constexpr Metric kMetrics[] = {
 
 template <class Row>
 void append_table(std::string& out, std::string_view file, std::string_view row, std::span<const Column<Row>> columns) {
-  fmt::format_to(std::back_inserter(out), "\n## {}\n\nOne row {}.\n\n| column | type | meaning |\n|---|---|---|\n",
-                 file, row);
+  fmt::format_to(std::back_inserter(out),
+                 "\n## {}\n\nOne row for each {}.\n\n| column | type | meaning |\n|---|---|---|\n", file, row);
   for (const Column<Row>& column : columns)
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", column.name, column.type, column.text);
 }
@@ -189,13 +189,13 @@ std::string columns_markdown() {
       "Generated from `results/result_columns.cpp` by `contend schema --columns`. An empty field is a missing value.\n"
       "Times count from the start of the run and are exact to the nanosecond. When a scenario runs several replicas,\n"
       "each file begins with a column `replica`: the seed.\n";
-  append_table(out, "jobs.csv", "a job, in the order of the job list", job_columns());
-  append_table(out, "gpus.csv", "a GPU", gpu_columns());
-  append_table(out, "links.csv", "a network interface of a server", link_columns());
+  append_table(out, "jobs.csv", "job, in the order of the job list", job_columns());
+  append_table(out, "gpus.csv", "GPU", gpu_columns());
+  append_table(out, "links.csv", "network interface of a server", link_columns());
   out += "\nThe next three are written at `network.fidelity: flow`.\n";
-  append_table(out, "fabric.csv", "a direction of a link of the topology", fabric_columns());
-  append_table(out, "fabric_jobs.csv", "a link and a job that used it, the largest first", link_use_columns());
-  append_table(out, "fabric_utilisation.csv", "a link and an interval in which it carried something",
+  append_table(out, "fabric.csv", "direction of a link of the topology", fabric_columns());
+  append_table(out, "fabric_jobs.csv", "link and job that used it, the largest first", link_use_columns());
+  append_table(out, "fabric_utilisation.csv", "link and interval in which it carried something",
                link_utilisation_columns());
   out +=
       "\n## summary.json\n\nThe figures of each replica under `replicas`; under `mean`, for several replicas, their "

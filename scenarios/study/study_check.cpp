@@ -115,9 +115,9 @@ class StudyChecker {
 
   void check_network() {
     if (scenario_.network.fidelity == Fidelity::flow)
-      complain("network.fidelity", "the study of an iteration has no topology", "analytic or contention");
+      complain("network.fidelity", "an iteration study has no topology", "analytic or contention");
     if (scenario_.network.tick > Time{})
-      complain("network.tick", "an iteration is studied in exact time", "leave it at 0s");
+      complain("network.tick", "an iteration study uses exact times", "leave it at 0s");
   }
 
   void check_exchange() {
@@ -129,8 +129,8 @@ class StudyChecker {
                "measured costs are those of a whole all-reduce, and network.nic is the rate of a link",
                "give network.beta, or overlap.formula: ring");
     const std::string needed = "overlap.exchange: parameter-server";
-    if (study_.servers) complain("overlap.servers", "there are none", needed);
-    if (study_.colocated) complain("overlap.colocated", "there are none", needed);
+    if (study_.servers) complain("overlap.servers", "there are no parameter servers", needed);
+    if (study_.colocated) complain("overlap.colocated", "there are no parameter servers", needed);
   }
 
   void check_servers() {

@@ -73,13 +73,13 @@ std::string overlap_columns_markdown() {
   std::string out = R"(
 ## overlap.csv
 
-Of a study of one iteration (`overlap.*`): one row a number of workers, compression method and fusion policy that
+An iteration study (`overlap.*`) writes one row for each number of workers, compression method and fusion policy that
 works.
 
 | column | type | meaning |
 |---|---|---|
 | `workers` | integer | data-parallel workers |
-| `compression` | text | method, and its parameters that are not the usual ones |
+| `compression` | text | method, with its non-default parameters |
 | `policy` | text | fusion policy, likewise |
 )";
   const auto row = [&](std::string_view name, std::string_view type, std::string_view text) {
@@ -95,7 +95,7 @@ works.
   out += R"(
 ## overlap-messages.csv
 
-With `--explain`: one row a message of each iteration of `overlap.csv`, in the order in which they become ready.
+`--explain` writes one row for each message of each iteration of `overlap.csv`, in the order in which they become ready.
 
 | column | type | meaning |
 |---|---|---|
