@@ -1,6 +1,6 @@
 #pragma once
-// A device as its calibration shows it: what operations, kernels and layers take on it. What was not measured is
-// predicted, and every answer says on what ground it stands (docs/models/calibration.md).
+// A device described by its calibration profile: how long operations, kernels and layers take on it. Times that were
+// not measured are predicted; every result states its basis (docs/models/calibration.md).
 
 #include "calibration/predictor.hpp"
 #include "calibration/profile.hpp"
@@ -21,25 +21,29 @@ class CalibratedDevice : public KernelTimer {
 
   [[nodiscard]] const CalibrationProfile& profile() const { return profile_; }
 
-  /// Why layers can't be timed.
+  /// One reason why layers cannot be timed.
   struct Fault {
-    enum About { type, memory } about;  ///< no products were measured in this type; no copies were
+    enum About { type, memory } about;  ///< no matrix product was measured in this type; no copy was measured
     std::string text;
   };
-  /// Empty if layers can be timed in this type; if there is none about the memory, at least kernels can be.
+  /// The reasons why layers of this type cannot be timed; empty if they can. Kernels can be timed if none is about
+  /// memory.
   [[nodiscard]] std::vector<Fault> faults(DataType type) const;
 
-  /// By the table of the operator; nothing if there is none.
+  /// The prediction from the operator's table, or nothing if the profile has no such table.
   [[nodiscard]] std::optional<Prediction> by_table(std::string_view op, DataType type,
                                                    std::span<const std::int64_t> shape) const {
     return predictor_.predict(op, type, shape);
   }
-  /// The same, but without a table by the operator's least work: extrapolated, error unknown (taken as 100%).
+  /// As by_table(); without a table it extrapolates from the operator's least work, with an unknown error (taken as
+  /// 100%).
   [[nodiscard]] Prediction operation(std::string_view op, DataType type, std::span<const std::int64_t> shape) const;
-  /// Of work that no operator stands for: each kernel takes as long as a copy that moves as many bytes, or, if that is
-  /// more, its flops at the highest rate of products of this type. Needs a table of copies.
+  /// Predicts work that no operator covers: each kernel takes as long as a copy of the same number of bytes, or as long
+  /// as its flops at the highest measured rate of matrix products in this type, whichever is longer. Needs a table of
+  /// copies.
   [[nodiscard]] Prediction work(const LayerWork& work, DataType type) const;
-  /// The kernel's operator by its table, or else its work. Needs a table of copies.
+  /// Seconds of one kernel: from the table of its operator if there is one, else from its work. Needs a table of
+  /// copies.
   [[nodiscard]] double seconds(const KernelWork& kernel) const override;
 
  private:
@@ -47,18 +51,18 @@ class CalibratedDevice : public KernelTimer {
   OperatorPredictor predictor_;
 };
 
-/// Times of all layers by layer_operators(). `batch` >= 1. Throws InputError with what faults() has to say, and for a
-/// layer that takes longer than a day.
+/// The times of all layers, composed of the operators that layer_operators() names; `batch` >= 1. Throws InputError
+/// with the texts of faults(), and for a layer that takes longer than a day.
 [[nodiscard]] TimedModel calibrated_times(const LayerTable& table, const CalibratedDevice& device, int batch,
                                           DataType type);
 
-/// How much of a model's time stands on what ground.
+/// How much of a model's time was measured, interpolated and extrapolated.
 struct BasisSummary {
-  bool known = false;      ///< there are layers that say their basis
-  double seconds[3] = {};  ///< forward and backward, by PredictionBasis
-  int layers[3] = {};      ///< with time
-  double together = 0;     ///< expected relative error of the sum if all layers err the same way
-  double independent = 0;  ///< the same if they err independently
+  bool known = false;      ///< false if no layer states the basis of its time
+  double seconds[3] = {};  ///< forward and backward time, indexed by PredictionBasis
+  int layers[3] = {};      ///< layers that take time, indexed likewise
+  double together = 0;     ///< expected relative error of the sum if the layers' errors are fully correlated
+  double independent = 0;  ///< the same if they are independent
 };
 [[nodiscard]] BasisSummary summarise_basis(const TimedModel& model);
 

@@ -18,19 +18,19 @@ namespace contend {
 namespace {
 
 constexpr double kCheckpointSeconds = 5, kLookSeconds = 1;
-/// What an operation may take: this many times its share of what is left, and never less than is of use.
+/// The time limit of an operation: this many times its share of the rest, and at least this many seconds.
 constexpr double kShares = 1.5, kLeastLimit = 0.05;
-/// A slow one may take this share of all that is left, for the fewest samples.
+/// A slow operation may take this share of the rest of the budget for its fewest samples.
 constexpr double kPatience = 0.02;
-/// The first shape of all tables is measured first, then every 8th, every 4th, every 2nd, and the rest: when time ends
-/// early, all operators are known, less finely.
+/// Measures the first shape of every table first, then every 8th, every 4th, every 2nd, and the rest: if time runs out,
+/// all operators are covered, only more coarsely.
 int round_of(std::size_t place) {
   constexpr int kLastRound = 4, kCoarsest = 3;
   return place == 0 ? 0 : kLastRound - std::min(kCoarsest, std::countr_zero(place));
 }
-/// What takes at least so long shows the rates of the device; what is shorter shows what a launch costs.
+/// Operations at least this long show the device's rates; shorter ones show the cost of a launch.
 constexpr double kSteadySeconds = 1e-3;
-/// Executions that a measurement needs at the very least, warm-up among them.
+/// The fewest executions of a measurement, including its warm-up.
 constexpr double kLeastExecutions = 8;
 
 RepetitionRules rules_of(CalibrationMode mode) {
@@ -164,8 +164,8 @@ class Calibration {
     }
   }
 
-  /// What is to be measured, in order. Of one that was begun last what could not be measured then: if it was that which
-  /// took the device away, the others come first.
+  /// Lists what to measure, in order. Operations that a resumed profile could not measure come last, in case one of
+  /// them made the device fail.
   void list_items() {
     for (const DesignedTable& table : plan_) {
       const Key key = key_of(table.info->name, table.type);
@@ -180,7 +180,7 @@ class Calibration {
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
   }
 
-  /// False: no more of them.
+  /// Returns false when there are no more.
   bool measure_item(const Item& item) {
     const DesignedTable& table = *item.table;
     if (hooks_.cancelled && hooks_.cancelled()) {
@@ -199,7 +199,7 @@ class Calibration {
     return true;
   }
 
-  /// False: the device is lost.
+  /// Returns false if the device is lost.
   bool measure_one(const DesignedTable& table, const OperatorShape& shape, Entry& entry) {
     const double budget_left = request_.budget_seconds - elapsed();
     RepetitionRules rules = rules_;
@@ -282,8 +282,8 @@ class Calibration {
 
   [[nodiscard]] std::string no_time() const { return fmt::format("no time left of {:g} s", request_.budget_seconds); }
 
-  /// One line for all shapes of an operator where none of several could be measured and the reason is the same; for
-  /// those that there was no time to try it is, too.
+  /// One line for all shapes of an operator if none of several could be measured, all for the same reason; likewise for
+  /// those that time ran out for.
   void add_skipped(const Key& key, const Entry& entry, std::vector<SkippedOperation>& out) const {
     const auto add = [&](const OperatorShape& shape, const std::string& reason) {
       out.push_back({std::string{operators()[key.first].name}, key.second, shape, reason});

@@ -1,6 +1,6 @@
 #pragma once
-// A whole calibration: opens the device, measures the designed shapes one after the other within a budget of time,
-// watches what the device and its other users do meanwhile, and gives the profile of what it found.
+// Runs a whole calibration: opens the device, measures the designed shapes one after the other within a time budget,
+// watches the device and its other users meanwhile, and returns the profile.
 
 #include "calibration/backend.h"
 #include "calibration/design.hpp"
@@ -22,29 +22,32 @@ struct CalibrationRequest {
   std::vector<OperatorGroup> groups{};  ///< empty: all
   int device = 0;
   double budget_seconds = 0;      ///< > 0
-  std::string name{};             ///< of the profile; empty: made of the device's
+  std::string name{};             ///< of the profile; if empty, derived from the device's name
   std::string date{}, version{};  ///< see CalibrationProfile
 };
 
+/// The state of a running calibration, for a progress line.
 struct CalibrationProgress {
   std::string_view op;
   DataType type = DataType::fp32;
   std::size_t done = 0, total = 0;  ///< operations
-  double seconds_left = 0;          ///< at the pace so far, no more than the budget leaves
+  double seconds_left = 0;          ///< at the pace so far; at most the rest of the budget
 };
 
-/// What a calibration asks for and tells while it runs. Only the clock is needed.
+/// The functions that a calibration calls while it runs. Only the clock is required.
 struct CalibrationHooks {
   WallClock clock{};
-  std::function<void(const CalibrationProgress&)> progress{};   ///< before each operation
-  std::function<bool()> cancelled{};                            ///< asked before each operation
-  std::function<void(const CalibrationProfile&)> checkpoint{};  ///< at the start and every few seconds: unfinished
+  std::function<void(const CalibrationProgress&)> progress{};   ///< called before each operation
+  std::function<bool()> cancelled{};                            ///< called before each operation; true ends the
+                                                                ///< calibration
+  std::function<void(const CalibrationProfile&)> checkpoint{};  ///< called at the start and every few seconds with the
+                                                                ///< unfinished profile
 };
 
 enum class CalibrationEnd {
   finished,
   cancelled,
-  device_lost,  ///< it failed and could not be opened again
+  device_lost,  ///< the device failed and could not be reopened
 };
 
 struct CalibrationResult {
@@ -53,14 +56,14 @@ struct CalibrationResult {
   std::string message;  ///< why the device was lost
 };
 
-/// Throws DeviceError. With `begun`, a profile of the same device, programs and mode, goes on: what that has measured
-/// is taken over, what it has skipped in the chosen groups is tried again; throws InputError for another device,
-/// driver, runtime, version or mode.
+/// Calibrates a device. `begun` continues a profile of the same device, driver, runtime, version and mode: its
+/// measurements are kept, and what it skipped in the chosen groups is tried again. Throws DeviceError if the device
+/// cannot be opened, InputError if `begun` comes from another device, driver, runtime, version or mode.
 [[nodiscard]] CalibrationResult calibrate(const contend_backend& backend, const CalibrationRequest& request,
                                           const CalibrationHooks& hooks,
                                           const std::optional<CalibrationProfile>& begun = {});
 
-/// What a device's name becomes in the name of its profile: small letters, digits and single dashes.
+/// The profile name derived from a device's name: small letters, digits and single dashes.
 [[nodiscard]] std::string profile_name(std::string_view device);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// One timed collective or message, as benchmarks of networks report them.
+// One timed collective or message, as network benchmarks report them.
 
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// What was timed.
+/// The communication that was timed.
 enum class TimedExchange : std::uint8_t {
   all_reduce,
   reduce_scatter,
@@ -21,18 +21,19 @@ enum class TimedExchange : std::uint8_t {
   reduce,
   message,  ///< from one rank to another
 };
-/// As `--collective` takes them: `all-reduce`, `message`.
+/// The name that `--collective` takes: `all-reduce`, `message`.
 [[nodiscard]] std::string_view to_string(TimedExchange exchange);
 [[nodiscard]] std::span<const TimedExchange> timed_exchanges();
 [[nodiscard]] std::optional<TimedExchange> timed_exchange_named(std::string_view name);
-/// Nothing for a message.
+/// The collective of this kind; nothing for a message.
 [[nodiscard]] std::optional<CollectiveKind> collective_of(TimedExchange exchange);
 
+/// One measured time.
 struct CollectiveSample {
   TimedExchange exchange = TimedExchange::all_reduce;
-  int ranks = 0;  ///< 0 if nobody says
-  int jobs = 1;   ///< of these at the same time, >= 1
-  Bytes size;     ///< of the full tensor on one rank, as in ExchangeCost; of the message
+  int ranks = 0;  ///< 0 if unknown
+  int jobs = 1;   ///< equal exchanges that ran at the same time, >= 1
+  Bytes size;     ///< of the full tensor on one rank, as in ExchangeCost, or of the message
   Time time;      ///< > 0
 };
 

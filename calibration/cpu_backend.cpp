@@ -1,5 +1,5 @@
-// A CPU as a device to calibrate, on one thread: so that the whole way from measuring to predicting can be gone, and
-// seen, on a machine without a GPU. The only file below cli/ that reads a clock; no simulation sees it.
+// The CPU as a device to calibrate, on one thread, so that measuring and predicting can be tried and tested on a
+// machine without a GPU. This is the only file below cli/ that reads a clock; no simulation uses it.
 
 #include "calibration/backend.h"
 #include "calibration/cpu_operations.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using cpu::ReadyOperation;
 
-/// What `prepared` of the interface points to.
+/// The object behind the `prepared` pointers of the interface.
 struct PreparedOperation {
   cpu::Executable execute;
 };
@@ -56,14 +56,15 @@ std::int64_t memory_of(int pages) {
   return count > 0 && size > 0 ? std::int64_t{count} * size : 0;
 }
 
-/// What can be had without swapping, in bytes.
+/// Memory available without swapping, in bytes.
 std::int64_t available_bytes() {
   std::int64_t kilobytes = 0;
   std::istringstream{value_of("/proc/meminfo", "MemAvailable")} >> kilobytes;
   return kilobytes > 0 ? kilobytes * 1024 : memory_of(_SC_AVPHYS_PAGES);
 }
 
-/// Seconds for which this thread had a core: what others compute meanwhile takes its caches, but not its time.
+/// CPU time of this thread in seconds: other processes may slow it down through the caches, but their time does not
+/// count.
 double thread_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -108,7 +109,7 @@ contend_status state(contend_device_state* out) {
 
 contend_status prepare(const contend_operation* operation, void** prepared, char* message, std::size_t size) {
   try {
-    // Half of what is there: a machine that swaps measures its disk.
+    // Half of the available memory: a machine that swaps would measure its disk.
     ReadyOperation ready = cpu::make_ready(*operation, 0.5 * static_cast<double>(available_bytes()));
     say(ready.reason, message, size);
     if (ready.status == CONTEND_OK) *prepared = new PreparedOperation{std::move(ready.execute)};

@@ -1,6 +1,7 @@
 #pragma once
-// The kernels that the CPU back end times: plain and right rather than tuned, one thread, fp32. Tensors lie row by row
-// in the order of their dimensions. Sizes fit (checked at the door), spans don't overlap unless said so.
+// The kernels that the CPU back end times: fp32 on one thread, simple and correct rather than tuned. Tensors are
+// row-major in the order of their dimensions. The caller has checked the sizes; spans do not overlap unless a comment
+// allows it.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,94 +13,98 @@ namespace contend::cpu {
 using In = std::span<const float>;
 using Out = std::span<float>;
 
-/// In an order of its own: partial sums, so that it is the memory that limits it.
+/// The sum of all values, by partial sums, so that memory bandwidth limits it and not the latency of additions.
 [[nodiscard]] float add_up(In values);
 void relu(In in, Out out);
 void add(In a, In b, Out out);
-/// Of each row of `width`.
+/// Softmax of each row of `width` numbers.
 void softmax(std::size_t width, In in, Out out);
-/// (x - mean) / sqrt(variance + 1e-5) x scale + shift over each row of `width`; scale and shift have `width` numbers.
+/// (x - mean) / sqrt(variance + 1e-5) x scale + shift over each row of `width` numbers; `scale` and `shift` have
+/// `width` each.
 void layer_norm(std::size_t width, In in, In scale, In shift, Out out);
-/// The same over batch and positions of each channel; tensors are batch x channels x positions.
+/// The same per channel over batch and positions; tensors are batch x channels x positions.
 void batch_norm(std::size_t channels, std::size_t positions, In in, In scale, In shift, Out out);
-/// Rows of `width` of a table, by index.
+/// Copies the rows of `width` numbers that `tokens` index out of a table.
 void look_up(std::size_t width, In table, std::span<const std::int64_t> tokens, Out out);
 
+/// The sizes of a two-dimensional convolution with equal strides in both directions.
 struct ConvolutionShape {
   std::size_t batch, in_channels, height, width, out_channels, kernel_height, kernel_width, stride, pad_height,
       pad_width;
   [[nodiscard]] std::size_t out_height() const { return (height + 2 * pad_height - kernel_height) / stride + 1; }
   [[nodiscard]] std::size_t out_width() const { return (width + 2 * pad_width - kernel_width) / stride + 1; }
   [[nodiscard]] std::size_t positions() const { return out_height() * out_width(); }
-  /// Numbers under one window.
+  /// Input numbers under one position of the kernel.
   [[nodiscard]] std::size_t window() const { return in_channels * kernel_height * kernel_width; }
 };
-/// By laying out the windows as a matrix (Chellapilla et al., 2006), in `scratch` of window() x positions().
+/// Convolution by matrix product over unfolded windows (Chellapilla et al., 2006); `scratch` holds window() x
+/// positions() numbers.
 void convolve(const ConvolutionShape& shape, In in, In weights, Out out, Out scratch);
 void convolve_input_gradient(const ConvolutionShape& shape, In out_gradient, In weights, Out in_gradient, Out scratch);
 void convolve_weight_gradient(const ConvolutionShape& shape, In in, In out_gradient, Out weight_gradient, Out scratch);
 
-/// Queries that are looked at together.
+/// Queries that attend() processes together.
 inline constexpr std::size_t kQueryBlock = 64;
-/// softmax(Q K^T / sqrt(size)) V for each of `heads` matrices of sequence x size, without a mask; `scratch` holds
-/// 2 x min(kQueryBlock, sequence) x sequence scores.
+/// softmax(Q K^T / sqrt(size)) V without a mask, for each of `heads` matrices of sequence x size; `scratch` holds 2 x
+/// min(kQueryBlock, sequence) x sequence scores.
 void attend(std::size_t heads, std::size_t sequence, std::size_t size, In q, In k, In v, Out out, Out scratch);
 
 struct Sgd {
   float rate = 0.01F, momentum = 0.9F;
 };
-/// v = momentum v + g; w = w - rate v. Both do the same; the first takes three passes.
+/// v = momentum v + g; w = w - rate v. Both functions compute the same; sgd() takes three passes over memory,
+/// sgd_fused() one.
 void sgd(const Sgd& rule, In gradient, Out velocity, Out weights);
 void sgd_fused(const Sgd& rule, In gradient, Out velocity, Out weights);
 
-/// Kingma and Ba, ICLR 2015, algorithm 1; the corrections of the bias are those of step `step`.
+/// Adam as Kingma and Ba, ICLR 2015, algorithm 1; the bias corrections are those of step `step`.
 struct Adam {
   float rate = 1e-3F, beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F;
   int step = 1;
 };
-/// `scratch` is as long as the weights.
+/// The unfused form takes several passes; its `scratch` is as long as the weights.
 void adam(const Adam& rule, In gradient, Out mean, Out square, Out weights, Out scratch);
 void adam_fused(const Adam& rule, In gradient, Out mean, Out square, Out weights);
 
-/// What a sparse method sends: places and values.
+/// A sparse gradient: the indices and values that a sparse compression method sends.
 struct Selection {
   std::vector<std::int32_t> places;
   std::vector<float> values;
-  std::size_t count = 0;  ///< of them that are in use
+  std::size_t count = 0;  ///< entries in use
   explicit Selection(std::size_t capacity) : places(capacity), values(capacity) {}
 };
-/// The out.capacity largest by magnitude, in order of place; of those that are equal to the last, the first ones.
-/// `scratch` is as long as the values.
+/// The out.capacity entries of largest magnitude, in index order; among equal magnitudes at the limit, the lowest
+/// indices. `scratch` is as long as `values`.
 void top_k(In values, Selection& out, Out scratch);
-/// All with magnitude above the threshold, in order of place, as many as fit.
+/// The entries of magnitude above the threshold, in index order, as many as fit.
 void threshold_k(In values, float threshold, Selection& out);
-/// Threshold that a normal distribution with the values' mean and deviation suggests for `wanted`, moved until it lets
-/// through 2/3 to 4/3 of that, in at most 4 steps (Shi et al., "Understanding top-k sparsification in distributed deep
-/// learning", 2019, algorithm 1); then threshold_k.
+/// Selects about `wanted` entries by threshold: starts at the threshold that a normal distribution with the mean and
+/// deviation of `values` suggests, and moves it in at most 4 steps until it selects 2/3 to 4/3 of `wanted` (Shi et al.,
+/// "Understanding top-k sparsification in distributed deep learning", 2019, algorithm 1).
 void gaussian_k(In values, std::size_t wanted, Selection& out);
-/// z with P(|N(0, 1)| > z) = share, 0 < share <= 1.
+/// The z for which P(|N(0, 1)| > z) = share; 0 < share <= 1.
 [[nodiscard]] double two_sided_normal(double share);
-/// Values at the places that `out` holds.
+/// Reads the values at the indices that `out` holds.
 void gather(In values, Selection& out);
-/// Zeros, and the values of the selection added at its places.
+/// Sets `out` to zero and adds the selection's values at its indices.
 void scatter_add(const Selection& selection, Out out);
 
-/// Bit i of a byte is 1 if value i of its eight is >= 0; the last byte is filled with 0.
+/// Packs signs, eight to a byte: bit i is 1 if value i of the eight is >= 0; unused bits of the last byte are 0.
 void sign_pack(In values, std::span<std::uint8_t> bits);
-/// +1 or -1.
+/// The inverse: +1 or -1 for each bit.
 void sign_unpack(std::span<const std::uint8_t> bits, Out out);
-/// Between the least and the largest value, in equal steps.
+/// The scale of a quantization in equal steps between the least and the largest value.
 struct Range {
   float least = 0, step = 0;
 };
 Range quantize8(In values, std::span<std::uint8_t> codes);
 void dequantize8(std::span<const std::uint8_t> codes, const Range& range, Out out);
-/// Two to a byte, the first in the low bits.
+/// 4-bit codes, two to a byte, the first in the low bits.
 Range quantize4(In values, std::span<std::uint8_t> codes);
 void dequantize4(std::span<const std::uint8_t> codes, const Range& range, Out out);
 
-/// The columns of a matrix of rank columns, one after the other made orthogonal to those before (modified Gram-Schmidt)
-/// and of length 1; a column that is nothing but the others becomes 0.
+/// Makes the `rank` columns of a matrix orthonormal in turn (modified Gram-Schmidt). A column that depends linearly on
+/// those before it becomes 0.
 void orthogonalize(std::size_t rank, Out matrix);
 
 }  // namespace contend::cpu

@@ -1,5 +1,5 @@
 #pragma once
-// The operations of operators.hpp as something that a CPU can execute: operands filled, kernel picked.
+// Prepares the operations of operators.hpp for a CPU: fills the operands and picks the kernel.
 
 #include "calibration/backend.h"
 
@@ -8,17 +8,19 @@
 
 namespace contend::cpu {
 
-/// Executes the operation once; owns its operands.
+/// A function that executes the operation once; it owns the operands.
 using Executable = std::function<void()>;
 
+/// An operation ready to execute, or the reason why it is not.
 struct ReadyOperation {
   contend_status status = CONTEND_OK;
-  std::string reason;  ///< one line, if not CONTEND_OK
-  Executable execute;  ///< if CONTEND_OK
+  std::string reason;  ///< one line, unless CONTEND_OK
+  Executable execute;  ///< set if CONTEND_OK
 };
 
-/// CONTEND_UNSUPPORTED for what a CPU doesn't have or isn't written, CONTEND_OUT_OF_MEMORY where the operands would
-/// take more than `free_bytes` or can't be had, CONTEND_FAILED for a shape that no tensor has.
+/// Prepares an operation. The status is CONTEND_UNSUPPORTED if the CPU back end does not implement it,
+/// CONTEND_OUT_OF_MEMORY if the operands exceed `free_bytes` or cannot be allocated, and CONTEND_FAILED for a shape
+/// that no tensor has.
 [[nodiscard]] ReadyOperation make_ready(const contend_operation& operation, double free_bytes);
 
 }  // namespace contend::cpu

@@ -146,7 +146,7 @@ Shapes selection_grid(bool quick) {
   return out;
 }
 
-/// Layers as matrices: rows are outputs, columns all that feeds one.
+/// Layers as matrices: one row for each output, one column for each of its inputs.
 Shapes low_rank_grid(bool quick) {
   Shapes out;
   for (const auto& [rows, columns] : {std::pair{64, 576}, {256, 1024}, {1000, 2048}, {512, 4608}, {4096, 4096}})

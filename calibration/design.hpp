@@ -1,6 +1,6 @@
 #pragma once
-// Which shapes a calibration measures: grids in even steps of the logarithm, so that predictions interpolate, and the
-// shapes that the layers of networks really have, so that those need no interpolation.
+// Chooses the shapes that a calibration measures: grids with logarithmic steps, between which predictions interpolate,
+// and the shapes that layers of real networks have, which then need no interpolation.
 
 #include "calibration/operators.hpp"
 
@@ -14,24 +14,24 @@ namespace contend {
 
 enum class CalibrationMode { quick, full };
 [[nodiscard]] std::string_view to_string(CalibrationMode mode);
-/// Seconds that a calibration may take.
+/// The default time budget of a mode, in seconds.
 [[nodiscard]] double default_budget(CalibrationMode mode);
 
 struct DesignLimits {
   CalibrationMode mode = CalibrationMode::quick;
-  std::int64_t memory_bytes = 0;  ///< of the device: operands of one operation take at most a quarter
-  int devices = 1;                ///< that can be measured together
+  std::int64_t memory_bytes = 0;  ///< of the device; the operands of one operation take at most a quarter
+  int devices = 1;                ///< devices that can be measured together
 };
 
-/// One operator in one number format.
+/// The shapes to measure of one operator in one number format.
 struct DesignedTable {
   const OperatorInfo* info = nullptr;
   DataType type = DataType::fp32;
-  std::vector<OperatorShape> shapes;  ///< different, from little work to much
-  std::string skipped;                ///< why there are none; empty if there are
+  std::vector<OperatorShape> shapes;  ///< distinct, ordered from little work to much
+  std::string skipped;                ///< the reason if there are no shapes; else empty
 };
 
-/// In the order of operators(), then of their types, of the groups given; of all groups if none is given.
+/// The tables of the given groups, in the order of operators() and then of their types; of all groups if none is given.
 [[nodiscard]] std::vector<DesignedTable> design(const DesignLimits& limits, std::span<const OperatorGroup> groups);
 
 }  // namespace contend

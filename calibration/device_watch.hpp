@@ -1,5 +1,5 @@
 #pragma once
-// Looks at the state of a device now and then, and says afterwards what a person should know.
+// Samples the state of a device during a calibration and reports throttling and other users afterwards.
 
 #include "calibration/backend.h"
 
@@ -13,15 +13,15 @@ class DeviceWatch {
  public:
   explicit DeviceWatch(const contend_backend& backend) : backend_{backend} {}
 
-  /// One look; `during` says what was measured, such as `gemm fp16`.
+  /// Samples the state once; `during` names what is being measured, such as `gemm fp16`.
   void look(std::string_view during);
-  /// At most one line for each kind of trouble; none if there was none.
+  /// At most one line for each kind of disturbance; empty if there was none.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   const contend_backend& backend_;
   int looks_ = 0;
-  int throttled_ = 0, shared_ = 0;  ///< looks
+  int throttled_ = 0, shared_ = 0;  ///< number of samples
   std::string throttle_reason_, throttled_during_, shared_during_;
   double lowest_clock_ = 0, highest_temperature_ = 0;  ///< while throttled
   int most_others_ = 0;

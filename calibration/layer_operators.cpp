@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-/// The type in which activations lie in memory.
+/// The type that activations have in memory.
 DataType stored_type(DataType type) {
   if (type == DataType::tf32) return DataType::fp32;
   return type == DataType::fp8 ? DataType::bf16 : type;
@@ -59,7 +59,7 @@ class LayerSplitter {
         both("softmax", "softmax_backward", {batch_ * shape_.heads * shape_.queries, shape_.keys});
         break;
       case LayerOperation::sum:
-        // Each operand takes the gradient as it is; where it is used elsewhere, too, both gradients are added up.
+        // Each operand takes the gradient as it is; if the operand has other uses, their gradients are added up.
         both("sum", "sum", {outputs()});
         break;
       case LayerOperation::concatenation:
@@ -84,7 +84,7 @@ class LayerSplitter {
     const auto measured = [&](DataType type) {
       return std::find(info->types.begin(), info->types.end(), type) != info->types.end();
     };
-    // A copy is one of bytes: its table is that of fp32, whatever they mean.
+    // A copy moves bytes of any meaning; its table is the fp32 one.
     DataType type = type_;
     if (!measured(type)) type = stored_type(type_);
     if (!measured(type)) type = info->types.front();
@@ -96,7 +96,7 @@ class LayerSplitter {
   void backward(std::string_view name, OperatorShape shape, std::int64_t count = 1) {
     add(result_.backward, name, std::move(shape), count);
   }
-  /// `parameters`: the backward operator gives their gradients, too.
+  /// `parameters` says that the backward operator also gives the parameters' gradients.
   void both(std::string_view forth, std::string_view back, const OperatorShape& shape, bool parameters = false) {
     forward(forth, shape);
     if (layer_.input_needs_gradient || (parameters && !layer_.parameters.empty())) backward(back, shape);

@@ -17,9 +17,9 @@ namespace {
 
 constexpr int kMostLaunches = 1 << 20;
 constexpr int kFastestGrowth = 10;
-/// Samples after which a drift is looked for though the interval is wide.
+/// Samples after which drift is tested for even if the interval is still wide.
 constexpr std::size_t kLooks = 32;
-/// A sample takes no more than this share of the limit, so that enough of them fit.
+/// The largest share of the limit that one sample may take, so that enough of them fit.
 constexpr double kLargestShare = 0.05;
 
 /// Where and why a measurement ends early.
@@ -59,7 +59,7 @@ class Prepared {
     const contend_status status = backend_.run(prepared_, launches, &seconds, message.data(), message.size());
     if (status != CONTEND_OK) throw Stop{status, reason_of(status, message.data())};
     if (!(seconds >= 0) || !std::isfinite(seconds))
-      throw Stop{CONTEND_FAILED, fmt::format("the device says that it took {} s", seconds)};
+      throw Stop{CONTEND_FAILED, fmt::format("the device reports a time of {} s", seconds)};
     return seconds;
   }
 
@@ -82,7 +82,7 @@ class Repetition {
       if (static_cast<int>(samples_.size()) < rules_.least_samples) continue;
       const bool done = narrow();
       if (!done && samples_.size() % kLooks != 0) continue;
-      // The device warms up yet, or another process has come or gone: what counts is how it goes on.
+      // The device is still warming up, or another process has come or gone: keep the later half.
       if (drifts(samples_, rules_.half_width))
         samples_.erase(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(samples_.size() / 2));
       else if (done)
@@ -102,7 +102,7 @@ class Repetition {
     const double wanted = std::min(rules_.sample_seconds, kLargestShare * rules_.limit_seconds);
     for (bool first = true;; first = false) {
       last_ = prepared_.run(launches_);
-      // The first run may pay for what is loaded late, so it only counts if it is hopeless.
+      // The first run may include lazy loading, so it only counts if it is hopelessly slow.
       const double patience = std::max(rules_.limit_seconds, rules_.patience_seconds);
       const bool hopeless = last_ > patience;
       if (launches_ == 1 && (hopeless || (!first && elapsed() + kLeastForInterval * last_ > patience)))
@@ -114,7 +114,7 @@ class Repetition {
       }
       if (launches_ == kMostLaunches) {
         if (last_ > 0) return;
-        throw Stop{CONTEND_FAILED, "the clock of the device shows no time"};
+        throw Stop{CONTEND_FAILED, "the device's clock does not advance"};
       }
       const double growth = last_ > 0 ? std::min(1.2 * wanted / last_, double{kFastestGrowth}) : kFastestGrowth;
       launches_ = std::min(static_cast<int>(std::ceil(launches_ * growth)), kMostLaunches);
@@ -133,7 +133,7 @@ class Repetition {
                                   .half_width = interval.half_width(),
                                   .repetitions = static_cast<int>(samples_.size())};
     else
-      out.status = CONTEND_FAILED, out.reason = "most executions took no time on the clock of the device";
+      out.status = CONTEND_FAILED, out.reason = "most executions took no time by the device's clock";
     return out;
   }
 

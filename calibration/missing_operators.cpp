@@ -20,7 +20,7 @@ std::string skipped_reason(const CalibrationProfile& profile, std::string_view o
   return {};
 }
 
-/// As calibrate() and measure() put it; another try, with more time, may help.
+/// The reasons of calibrate() and measure() for lack of time; another try with more time may succeed.
 bool lacked_time(std::string_view reason) {
   return reason.starts_with("no time left") || reason.starts_with("too slow");
 }
@@ -49,7 +49,7 @@ std::vector<MissingOperator> missing_operators(const CalibrationProfile& profile
     const LayerOperators operators = layer_operators(layer, batch, type);
     for (const PassOperators* pass : {&operators.forward, &operators.backward}) {
       for (const OperatorCall& call : pass->calls) need(call.name, call.type, layer.name);
-      // As CalibratedDevice::work() takes them.
+      // The operators that CalibratedDevice::work() uses.
       for (const LayerWork& work : pass->rest) {
         need("copy", DataType::fp32, layer.name);
         if (work.flops > 0) need("gemm", type, layer.name);
@@ -75,7 +75,7 @@ std::string measuring_command(const CalibrationProfile& profile, const std::stri
   for (const OperatorGroup each : operator_groups())
     if (std::find(groups.begin(), groups.end(), each) != groups.end()) names.push_back(to_string(each));
   const bool plain = path.find_first_of(" '\"\\$`*?[]{}()<>|&;#~!") == std::string::npos;
-  // A profile is only gone on with by the same back end, in the same mode.
+  // A profile can only be resumed with the same back end and mode.
   return fmt::format("contend calibrate{}{} --only {} -o {} --resume", profile.backend == "cpu" ? " --backend cpu" : "",
                      profile.mode == "quick" ? " --quick" : "", fmt::join(names, ","), plain ? path : "'" + path + "'");
 }

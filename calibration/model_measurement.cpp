@@ -19,12 +19,13 @@ namespace contend {
 
 namespace {
 
-/// What an operation may take: so many times its share of what is left of the budget; never less than is of use.
+/// The time limit of an operation in seconds: its share of the rest of the budget times kModelShares, within these
+/// bounds.
 constexpr double kModelShares = 2, kModelLeastLimit = 0.02, kModelMostLimit = 5;
 
 using Key = std::tuple<const OperatorInfo*, DataType, OperatorShape>;
 
-/// Work that no operator stands for is a copy that moves as many bytes, as CalibratedDevice has it.
+/// Work without an operator is measured as a copy of as many bytes, as CalibratedDevice predicts it.
 OperatorCall copy_call(const LayerWork& work) {
   const std::int64_t copied = std::max<std::int64_t>(1, std::llround(work.bytes / work.kernels / 2));
   return {"copy", DataType::fp32, {copied}, work.kernels};
@@ -66,8 +67,8 @@ class ModelMeasurer {
   }
 
  private:
-  /// Tried with the least work of each operator and number format, which costs little. Of several shapes a device may
-  /// still refuse one, or have too little memory: that shows when it is measured.
+  /// Tries the least work of each operator and number format, which takes little time. The device may still refuse a
+  /// single shape, or lack memory for it; that shows when it is measured.
   bool lacks_operators() {
     std::map<std::pair<const OperatorInfo*, DataType>, const OperatorShape*> smallest;
     const auto work = [](const OperatorInfo* info, DataType type, const OperatorShape& shape) {
@@ -125,7 +126,7 @@ class ModelMeasurer {
       result_.warnings.push_back(fmt::format("{} operations still moved when their time was over", drifted_));
   }
 
-  /// False: the device is lost.
+  /// Returns false if the device is lost.
   bool measure_one(const Key& key, std::optional<OperatorSample>& sample, const std::string& what, double limit) {
     const auto& [info, type, shape] = key;
     if (limit < kModelLeastLimit) {

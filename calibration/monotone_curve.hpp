@@ -1,5 +1,5 @@
 #pragma once
-// A curve through measured times of one size: straight lines between the points, never falling.
+// A non-decreasing, piecewise linear curve through measured times.
 
 #include <cstddef>
 #include <span>
@@ -9,11 +9,11 @@ namespace contend {
 
 class MonotoneCurve {
  public:
-  /// `x` rises strictly; as many `y`, at least one. Neighbours that fall are replaced by their weighted mean: the least
-  /// squares of all that never fall (pool adjacent violators; Barlow et al., Statistical Inference under Order
-  /// Restrictions, 1972). As many `weights` > 0, or none: all 1.
+  /// `x` rises strictly and has at least one element; `y` has as many. Neighbours that fall are replaced by their
+  /// weighted mean, which gives the least-squares fit among non-decreasing curves (pool adjacent violators; Barlow et
+  /// al., Statistical Inference under Order Restrictions, 1972). `weights` are > 0, one for each x, or empty for all 1.
   MonotoneCurve(std::vector<double> x, std::span<const double> y, std::span<const double> weights = {});
-  /// Beyond the ends, the value at the end.
+  /// The curve at `x`; beyond the ends, the value at the end.
   [[nodiscard]] double at(double x) const;
 
  private:

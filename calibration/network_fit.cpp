@@ -139,7 +139,7 @@ LinkRows link_rows(std::span<const SeriesFit> series, const LinkFit& link) {
   return rows;
 }
 
-/// How far the fit is off the samples of each series.
+/// Median error of the fit for each series.
 std::vector<double> errors_by_series(const LinkFit& link, const LinkRows& rows, const RobustFit& fit) {
   std::vector<double> errors;
   for (const std::size_t s : link.series) {
@@ -151,7 +151,8 @@ std::vector<double> errors_by_series(const LinkFit& link, const LinkRows& rows, 
   return errors;
 }
 
-/// Of the samples that a link was fitted to, by the lines of their series; those through one or two points meet them.
+/// The median error of the series' own lines over the samples of the link; lines through one or two points, which are
+/// exact, are left out.
 double error_of_lines(std::span<const SeriesFit> all, const LinkFit& link) {
   std::vector<double> residuals;
   for (const std::size_t s : link.series) {
@@ -168,7 +169,7 @@ double error_of_lines(std::span<const SeriesFit> all, const LinkFit& link) {
 
 using ContentionKey = std::tuple<TimedExchange, int, Bytes>;
 
-/// Start-up of a series at a size, where its line tells it.
+/// The start-up time of a series at a size, if its line gives one.
 double known_alpha(std::span<const SeriesFit> series, const ContentionKey& key) {
   const auto [exchange, ranks, size] = key;
   for (const SeriesFit& each : series) {

@@ -1,7 +1,7 @@
 #pragma once
-// Costs of a network from timed collectives: start-up and time per byte of each collective by region of sizes, those of
-// the link behind them, and what several at once cost. Times are in ns, times per byte in ns/B, all with 95% intervals
-// (robust_fit.hpp says under which suppositions).
+// Fits network costs to timed collectives: start-up time and time per byte of each collective by region of sizes, those
+// of the underlying link, and the cost of several transfers at once. Times are in ns and times per byte in ns/B; all
+// have 95% intervals (robust_fit.hpp states their assumptions).
 
 #include "calibration/collective_sample.hpp"
 #include "calibration/robust_fit.hpp"
@@ -12,97 +12,102 @@
 
 namespace contend {
 
-/// How well a fit meets its points.
+/// How well a fit agrees with its points.
 struct FitQuality {
   std::size_t points = 0;
-  std::size_t outliers = 0;  ///< further off than 4.685 deviations
-  double median_error = 0;   ///< of |time / fit - 1|
+  std::size_t outliers = 0;  ///< points more than 4.685 deviations off
+  double median_error = 0;   ///< median of |time / fit - 1|
   double r_squared = 0;      ///< weighted by 1 / fit^2, without outliers
 };
 
-/// t = alpha + beta m for the sizes first..last.
+/// t = alpha + beta m for sizes from `first` to `last`, both included.
 struct LineRegion {
   Bytes first, last;
   FittedNumber alpha, beta;
-  bool one_size = false;  ///< alpha can't be told from beta: it is taken as 0
+  bool one_size = false;  ///< with a single size alpha cannot be separated from beta and is taken as 0
   FitQuality quality;
 };
 
-/// One exchange among so many ranks, alone on the network.
+/// One exchange among a number of ranks, alone on the network.
 struct SeriesFit {
   TimedExchange exchange = TimedExchange::all_reduce;
-  int ranks = 0;                          ///< 0: unknown
-  std::vector<CollectiveSample> samples;  ///< by size, then as they came
-  std::vector<double> fitted;             ///< of each, ns
+  int ranks = 0;                          ///< 0 if unknown
+  std::vector<CollectiveSample> samples;  ///< by size; equal sizes in input order
+  std::vector<double> fitted;             ///< fitted time of each sample, ns
   std::vector<LineRegion> regions;        ///< by size
 };
 
-/// Series by exchange, then ranks. `regions` 0: as many as choose_regions() finds. Samples with jobs > 1 are left out.
+/// Fits each series, ordered by exchange and then ranks. `regions` 0 lets choose_regions() decide. Samples with jobs >
+/// 1 are left out.
 [[nodiscard]] std::vector<SeriesFit> fit_series(std::span<const CollectiveSample> samples, std::size_t regions = 0);
 
 enum class GammaStatus {
   fitted,
-  inseparable,  ///< from beta: every exchange has the two in the same proportion; beta has gamma in it
-  absent        ///< nothing was added up
+  inseparable,  ///< every exchange has gamma and beta in the same proportion; beta includes gamma
+  absent        ///< no exchange added anything up
 };
 
-/// The link whose ring (ExchangeCost::ring) takes as long as what was measured: an all-reduce
-///   2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma,
-/// its halves, pairwise all-to-all, and single messages. Non-negative, all series at once.
+/// The link for which a ring (ExchangeCost::ring) takes the measured times: an all-reduce of n ranks takes
+///   2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma;
+/// its halves reduce-scatter and all-gather, pairwise all-to-all and single messages are used too. All series are
+/// fitted together with non-negative coefficients.
 struct LinkFit {
   FittedNumber alpha, beta, gamma;
   GammaStatus gamma_status = GammaStatus::fitted;
-  Bytes first, last;                  ///< sizes that were used
-  std::vector<std::size_t> series;    ///< that were used, by their index
-  std::vector<double> median_errors;  ///< of each, of the sizes that were used; NaN if it has none of them
+  Bytes first, last;                  ///< the sizes used
+  std::vector<std::size_t> series;    ///< the series used, by their index
+  std::vector<double> median_errors;  ///< of each series used, over the sizes used; NaN if it has none of them
   FitQuality quality;
-  double own_error = 0;  ///< median error of lines of their own through the same samples; NaN if they are too few
-  /// One link and a ring don't describe the samples: further off than lines of their own by more than these again and
-  /// one per cent. The intervals, which suppose that they do, are then too narrow.
+  double own_error = 0;  ///< median error of separate lines through the same samples; NaN if there are too few
+  /// True if one link and a ring do not describe the samples: the error is more than twice that of separate lines plus
+  /// one per cent. The intervals, which assume that they do, are then too narrow.
   [[nodiscard]] bool misfit() const { return quality.median_error > 2 * own_error + 0.01; }
 };
 
-/// Of the sizes first..last, and nothing if these don't determine alpha and beta. Broadcast and reduce are not used:
-/// what they cost depends on the library's algorithm.
+/// Fits the link to the sizes from `first` to `last`; nothing if they do not determine alpha and beta. Broadcast and
+/// reduce are not used, because their cost depends on the library's algorithm.
 [[nodiscard]] std::optional<LinkFit> fit_link(std::span<const SeriesFit> series, Bytes first, Bytes last);
 
-/// k at once take k + (k-1) penalty times as long for a byte, each; alpha, where a line of the series tells it, doesn't
-/// stretch. Fitted as t = A + C (k-1) with A, C >= 0; penalty = C / (A - alpha) - 1, its interval by the delta method.
+/// The contention penalty: with k exchanges at once, a byte takes k + (k-1) penalty times as long for each; alpha, if a
+/// line of the series gives it, does not stretch. Fitted as t = A + C (k-1) with A, C >= 0; penalty = C / (A - alpha) -
+/// 1, its interval by the delta method.
 struct ContentionFit {
   TimedExchange exchange = TimedExchange::all_reduce;
   int ranks = 0;
   Bytes size;
-  double alpha = 0;            ///< ns, that was taken off
+  double alpha = 0;            ///< ns, subtracted
   FittedNumber penalty;        ///< >= -1
-  std::vector<int> jobs;       ///< those that were measured, ascending
-  std::vector<double> ratio;   ///< mean time of each over that of one alone; NaN if that wasn't measured
-  std::vector<double> fitted;  ///< the same of the fit
+  std::vector<int> jobs;       ///< the measured numbers of jobs, ascending
+  std::vector<double> ratio;   ///< mean time over the time of one alone, for each of `jobs`; NaN if one alone was not
+                               ///< measured
+  std::vector<double> fitted;  ///< the same ratio from the fit
   FitQuality quality;
 };
 
-/// One fit for every exchange, number of ranks and size with two or more numbers of jobs.
+/// One fit for every exchange, number of ranks and size that was measured with two or more numbers of jobs.
 [[nodiscard]] std::vector<ContentionFit> fit_contention(std::span<const CollectiveSample> samples,
                                                         std::span<const SeriesFit> series);
-/// Their mean, with the interval that their spread gives; of a single fit that of the fit. At least one.
+/// The mean penalty of at least one fit, with the interval of its spread; a single fit keeps its own interval.
 [[nodiscard]] FittedNumber common_penalty(std::span<const ContentionFit> fits);
 
 struct SizeRange {
   Bytes first, last;  ///< both included
 };
 
-/// All that samples tell.
+/// All fits to a set of samples.
 struct NetworkCalibration {
   std::vector<SeriesFit> series;
-  std::optional<LinkFit> link;  ///< where several series tell of it, or one that isn't an all-reduce
+  std::optional<LinkFit> link;  ///< set if several series, or one that is not an all-reduce, describe it
   std::vector<ContentionFit> contention;
-  std::optional<FittedNumber> penalty;  ///< common to all of these
+  std::optional<FittedNumber> penalty;  ///< the common penalty of `contention`
 };
 
+/// The caller's choices for calibrate_network().
 struct CalibrationChoice {
-  std::size_t regions = 0;  ///< of every series; 0: as many as choose_regions() finds
-  /// Of the link; if not given, those from which on every series of it is in its last region.
+  std::size_t regions = 0;  ///< of every series; 0 lets choose_regions() decide
+  /// Sizes for the link fit. If not given, the sizes that lie in the last region of every series used.
   std::optional<SizeRange> sizes{};
-  int at_once = 0;  ///< contention: not of more jobs than this; 0: of all
+  int at_once = 0;  ///< contention: ignore samples of more jobs than this; 0 uses all
 };
 [[nodiscard]] NetworkCalibration calibrate_network(std::span<const CollectiveSample> samples,
                                                    const CalibrationChoice& choice = {});

@@ -1,4 +1,4 @@
-// Stands in for the CUDA back end where the program is built without CUDA.
+// The CUDA back end of a program built without CUDA: there is none.
 
 #include "calibration/backend.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A device of a back end, open as long as the object is there.
+// A device of a back end that stays open as long as the object lives.
 
 #include "calibration/backend.h"
 #include "calibration/measure.hpp"
@@ -10,7 +10,8 @@
 
 namespace contend {
 
-/// The device could not be opened: none here, no permission, in exclusive use.
+/// Thrown if the device cannot be opened: it does not exist, the user may not use it, or another process has it for
+/// itself.
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,7 +29,7 @@ class OpenDevice {
   OpenDevice& operator=(const OpenDevice&) = delete;
 
   [[nodiscard]] const contend_device_info& info() const { return info_; }
-  /// Closes and opens; the fault, or nothing.
+  /// Closes the device and opens it again; returns the error, or an empty string.
   std::string reopen() {
     if (is_open_) backend_.close();
     return open();

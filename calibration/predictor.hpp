@@ -1,5 +1,5 @@
 #pragma once
-// Times of operations that were not measured, from those that were.
+// Predicts the times of operations that were not measured from those that were.
 
 #include "calibration/profile.hpp"
 #include "calibration/roofline_fit.hpp"
@@ -17,25 +17,25 @@ inline constexpr double kUnknownError = 1;
 
 struct Prediction {
   double seconds = 0;         ///< > 0
-  double relative_error = 0;  ///< expected, a share: of the measurement, or from cross-validation
+  double relative_error = 0;  ///< expected, as a share: of the measurement itself, or from cross-validation
   PredictionBasis basis = PredictionBasis::measured;
 };
 
 class OperatorPredictor {
  public:
-  /// Fits every table of the profile, when it is first asked for (the profile is copied). May be asked by several
-  /// threads at once.
+  /// Copies the profile; each table is fitted when it is first used. Several threads may call the members at once.
   explicit OperatorPredictor(const CalibrationProfile& profile);
   ~OperatorPredictor();
   OperatorPredictor(OperatorPredictor&&) noexcept;
   OperatorPredictor& operator=(OperatorPredictor&&) noexcept;
 
-  /// Nothing if the profile has no table of this operator in this type. `shape` fits the operator's dimensions.
+  /// The predicted time; nothing if the profile has no table of this operator in this type. `shape` fits the operator's
+  /// dimensions.
   [[nodiscard]] std::optional<Prediction> predict(std::string_view op, DataType type,
                                                   std::span<const std::int64_t> shape) const;
-  /// The roofline under the predictions of a table: what the device reaches at best. Nothing if there is no table.
+  /// The roofline on which a table's predictions build: the device's best rates. Nothing if there is no table.
   [[nodiscard]] std::optional<RooflineFit> roofline(std::string_view op, DataType type) const;
-  /// Median relative error of leave-one-out predictions of a table, as OperatorTable::cross_validation.
+  /// The median relative error of leave-one-out predictions of a table, for OperatorTable::cross_validation.
   [[nodiscard]] static double cross_validation(const OperatorTable& table);
 
  private:

@@ -1,12 +1,12 @@
 #pragma once
-// A roofline of one operator on one device (Williams, Waterman and Patterson, CACM 52, 2009), with a fixed cost for
+// The roofline of one operator on one device (Williams, Waterman and Patterson, CACM 52, 2009) with a fixed cost for
 // each execution: time = max(flops / peak, bytes / bandwidth) + overhead.
 
 #include <span>
 
 namespace contend {
 
-/// What an operation moves and computes, not both 0, and how long that took, > 0.
+/// The bytes and flops of an operation, not both 0, and the seconds it took, > 0.
 struct TimedWork {
   double bytes = 0;
   double flops = 0;
@@ -15,18 +15,19 @@ struct TimedWork {
 };
 
 struct RooflineFit {
-  double seconds_per_flop = 0;  ///< 1 / peak; 0 if nothing is computed
-  double seconds_per_byte = 0;  ///< 1 / bandwidth; 0 if nothing is moved
+  double seconds_per_flop = 0;  ///< 1 / peak; 0 if no sample computes
+  double seconds_per_byte = 0;  ///< 1 / bandwidth; 0 if no sample moves bytes
   double overhead = 0;          ///< seconds, >= 0
 
-  /// > 0 for any work of the kind that was fitted.
+  /// Predicted seconds, > 0 for any work of the kind that was fitted.
   [[nodiscard]] double seconds(double bytes, double flops) const;
 };
 
-/// The roofline with the least weighted sum of squared relative errors, found by turns: which of the two terms is the
-/// larger one decides what a sample tells about. Weights are noise_weights() with the floor at what the samples are off
-/// a roofline without weights, if that is more than their own noise: an interval far narrower than that says nothing
-/// more about a roofline. With fewer samples than 4, peak and bandwidth are the highest that were seen.
+/// Finds the roofline with the least weighted sum of squared relative errors, alternating between two steps: assign
+/// each sample to the term of the roofline that is larger for it, then fit both terms. Weights are noise_weights();
+/// their floor is the typical noise or, if that is more, the error of a roofline fitted without weights, because an
+/// interval far narrower than that carries no more information about a roofline. With fewer than 4 samples, peak and
+/// bandwidth are the highest seen.
 [[nodiscard]] RooflineFit fit_roofline(std::span<const TimedWork> samples);
 
 }  // namespace contend

@@ -134,7 +134,7 @@ SurfaceSettings ScatteredSurface::best_settings(std::span<const double> values,
       double sum = 0;
       for (std::size_t trial = 0; trial < trials; ++trial) {
         const std::size_t i = trial * size() / trials;
-        // Not squared: one sample that was disturbed shouldn't decide.
+        // Absolute, not squared: one disturbed sample should not decide.
         sum += std::abs(at(point(i), values, {length, noise}, i, extra_noise) - values[i]);
       }
       if (sum < least) {

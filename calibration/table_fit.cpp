@@ -14,12 +14,12 @@ namespace contend {
 namespace {
 
 constexpr std::size_t kNothingSkipped = ScatteredSurface::kNone;
-/// Up to so many samples, the roofline is fitted anew for each that is left out; its three numbers then hardly depend
-/// on one sample any more.
+/// With at most this many samples, the roofline is refitted for each one left out; with more, its three numbers hardly
+/// depend on one sample.
 constexpr std::size_t kRefitted = 64;
 constexpr std::size_t kErrorNeighbours = 8;
-/// Between samples is what is no farther from one than twice the distance that most samples have to their neighbour,
-/// or, where that is less, than a factor of two in one dimension.
+/// A shape counts as between samples if its distance to one is at most this many times the distance that most samples
+/// have to their nearest neighbour, or a factor of two in one dimension, whichever is more.
 constexpr double kReach = 2;
 constexpr double kMostSamples = 0.9;
 constexpr double kTolerance = 1e-9;
@@ -75,7 +75,7 @@ TableFit::TableFit(const OperatorTable& table)
 
 TimedWork TableFit::work(std::span<const std::int64_t> shape) const {
   const OperatorWork least = info_->work(shape, type_);
-  // Empty kernels move nothing: their number stands for it.
+  // Empty kernels move nothing, so their number is the feature.
   if (least.bytes <= 0 && least.flops <= 0) return {static_cast<double>(shape[0]), 0, 0, 0};
   return {least.bytes, least.flops, 0, 0};
 }
@@ -139,7 +139,7 @@ std::vector<double> TableFit::extra_noise() const {
 double TableFit::seconds(const Model& model, const std::vector<double>& features, const TimedWork& work,
                          std::size_t skip) const {
   if (info_->dimensions.size() == 1) return on_curve(model, features.front(), work, skip);
-  // Beyond the box of the samples, what holds at its face.
+  // Beyond the samples' bounding box, use the value at its face.
   std::vector<double> clamped = features;
   for (std::size_t i = 0; i < clamped.size(); ++i)
     clamped[i] = std::clamp(clamped[i], ranges_[i].least, ranges_[i].most);
@@ -178,7 +178,7 @@ double TableFit::expected_error(const std::vector<double>& features, bool is_ins
   double sum = 0;
   for (const Neighbour& each : near) sum += errors_[each.index];
   const double between = sum / static_cast<double>(near.size());
-  // Outside nothing says more than how much the samples differ from their roofline among themselves.
+  // Outside the samples, the only further evidence is how much they differ from their roofline.
   return is_inside ? between : std::max(between, spread_);
 }
 

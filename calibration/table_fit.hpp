@@ -1,5 +1,6 @@
 #pragma once
-// The fit of one table: a roofline, and on top of it how far each shape is from that (docs/models/calibration.md).
+// Fits one table of a profile: a roofline, and a surface of each shape's deviation from it
+// (docs/models/calibration.md).
 
 #include "calibration/predictor.hpp"
 #include "calibration/profile.hpp"
@@ -15,25 +16,25 @@ namespace contend {
 
 class TableFit {
  public:
-  /// Fewer samples than this are no ground for an expected error.
+  /// With fewer samples than this no error can be estimated.
   static constexpr std::size_t kLeastForError = 4;
 
-  /// The table's operator exists, and its samples are sound: at least one.
+  /// The table has at least one sample and its operator exists; its samples are sound.
   explicit TableFit(const OperatorTable& table);
 
   [[nodiscard]] Prediction predict(std::span<const std::int64_t> shape) const;
   [[nodiscard]] const RooflineFit& roofline() const { return model_.roofline; }
-  /// Relative error of predicting each sample from all others; none if there are too few.
+  /// Relative error of predicting each sample from all others; empty if there are too few.
   [[nodiscard]] const std::vector<double>& errors() const { return errors_; }
 
  private:
   struct Range {
     double least = 0, most = 0;
   };
-  /// What depends on which samples are looked at.
+  /// The part of the fit that depends on which samples are used.
   struct Model {
     RooflineFit roofline;
-    std::vector<double> corrections;  ///< log(time / roofline) of each sample, also of one that is left out
+    std::vector<double> corrections;  ///< log(time / roofline) of each sample, including one left out of the fit
   };
 
   [[nodiscard]] TimedWork work(std::span<const std::int64_t> shape) const;
@@ -51,19 +52,19 @@ class TableFit {
 
   const OperatorInfo* info_;
   DataType type_;
-  std::vector<OperatorSample> samples_;  ///< by shape
+  std::vector<OperatorSample> samples_;  ///< ordered by shape
   std::vector<TimedWork> works_;
-  std::vector<double> deviations_;  ///< of each time, as a share of it
-  std::vector<double> weights_;     ///< by those, with the floor at what is typical
+  std::vector<double> deviations_;  ///< relative standard deviation of each time
+  std::vector<double> weights_;     ///< from the deviations, with the typical noise as their floor
   std::vector<std::vector<double>> features_;
   std::vector<Range> ranges_;         ///< of each feature
-  std::vector<std::size_t> varying_;  ///< the features that differ between samples
+  std::vector<std::size_t> varying_;  ///< the features in which samples differ
   Model model_;
-  std::optional<ScatteredSurface> surface_;  ///< over those; none if the samples have no feature that differs
-  std::vector<double> extra_noise_;          ///< of each sample on it
+  std::optional<ScatteredSurface> surface_;  ///< over the varying features; none if no feature varies
+  std::vector<double> extra_noise_;          ///< of each sample on the surface
   SurfaceSettings settings_;
-  double reach_ = 0;   ///< so far from the nearest sample is still between samples
-  double spread_ = 0;  ///< of the corrections around their mean
+  double reach_ = 0;   ///< a shape at most this far from the nearest sample counts as between samples
+  double spread_ = 0;  ///< typical deviation of the samples from the roofline, as a share
   std::vector<double> errors_;
 };
 

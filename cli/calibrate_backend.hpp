@@ -1,5 +1,5 @@
 #pragma once
-// Which kind of device the verbs `calibrate` measure.
+// Chooses the back end that the `calibrate` verbs measure.
 
 #include "calibration/backend.h"
 #include "cli/command.hpp"
@@ -8,9 +8,10 @@
 
 namespace contend {
 
-inline constexpr std::uint64_t kMostDevices = 1023, kMostSeconds = 86'400;  ///< of options
+inline constexpr std::uint64_t kMostDevices = 1023, kMostSeconds = 86'400;  ///< upper bounds of options
 
-/// By --backend. Nothing where there is none: what is missing, and what can be done, has been said. Throws UsageError.
+/// The back end that --backend names. If it is missing, prints what is missing and what to do, and returns nullptr.
+/// Throws UsageError.
 [[nodiscard]] const contend_backend* calibration_backend(const Arguments& arguments);
 
 }  // namespace contend

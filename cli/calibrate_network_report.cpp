@@ -36,12 +36,12 @@ std::string per_cent(double share) {
   return number_text(share, 100, 1);
 }
 
-/// Digits behind the point of times per byte, so that fast links have some too.
+/// Decimals of times per byte, so that fast links show significant digits too.
 int beta_digits(double smallest) {
   return smallest > 0 ? std::max(3, static_cast<int>(std::ceil(2 - std::log10(smallest)))) : 3;
 }
 
-/// Of regions with one size, which leaves either start-up or time per byte untold.
+/// A note on regions with a single size, which do not separate start-up from time per byte.
 std::string one_size_text(const NetworkCalibration& calibration) {
   std::vector<const SeriesFit*> found;
   for (const SeriesFit& series : calibration.series)
@@ -49,7 +49,8 @@ std::string one_size_text(const NetworkCalibration& calibration) {
                             [](const LineRegion& each) { return each.one_size && each.last > Bytes{}; }))
       found.push_back(&series);
   if (found.empty()) return {};
-  return fmt::format("one size alone can't tell alpha from beta, so alpha is taken as 0: {}\n", series_names(found));
+  return fmt::format("a single size does not separate alpha from beta, so alpha is taken as 0: {}\n",
+                     series_names(found));
 }
 
 std::string series_text(const NetworkCalibration& calibration) {
@@ -95,12 +96,12 @@ std::string link_text(const NetworkCalibration& calibration) {
   out += "\n";
   if (link.gamma_status == GammaStatus::inseparable)
     out +=
-        "gamma can't be told from beta: these collectives have both in one proportion, and beta has it in it; logs of "
-        "another\ncollective (an all-gather, single messages) would tell\n";
+        "gamma cannot be separated from beta, because these collectives have both in the same proportion; beta "
+        "includes it.\nLogs of another collective (an all-gather, single messages) would separate them\n";
   if (link.misfit())
     out += fmt::format(
-        "one link and a ring don't describe these samples (lines of their own: {}%): the intervals are too narrow, and "
-        "with\n-o FILE --workers N the costs of one all-reduce are written instead\n",
+        "one link and a ring do not describe these samples (separate lines: {}%), so the intervals are too narrow;\n-o "
+        "FILE --workers N writes the costs of one all-reduce instead\n",
         per_cent(link.own_error));
   return out;
 }

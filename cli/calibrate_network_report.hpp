@@ -1,5 +1,5 @@
 #pragma once
-// What `contend calibrate network` found, for people and for programs.
+// Formats the results of `contend calibrate network` for people and for programs.
 
 #include "calibration/network_fit.hpp"
 
@@ -8,12 +8,12 @@
 
 namespace contend {
 
-/// Tables of regions, of the link and of several at once; those that there are.
+/// Tables of the regions, of the link and of the contention fits, as far as they exist.
 [[nodiscard]] std::string calibration_text(const NetworkCalibration& calibration);
-/// The same as JSON: times in ns, times per byte in ns/B; null where the samples don't tell.
+/// The same as JSON: times in ns, times per byte in ns/B; null if the samples do not determine a value.
 [[nodiscard]] std::string calibration_json(const NetworkCalibration& calibration);
 
-/// `all-reduce among 2, 4; all-gather among 2`, in the order of the series.
+/// The series in words: `all-reduce among 2, 4; all-gather among 2`.
 [[nodiscard]] std::string series_names(const std::vector<const SeriesFit*>& series);
 
 }  // namespace contend

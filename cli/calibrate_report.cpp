@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kMostReasons = 8;
 constexpr double kUncertain = 0.05;
 
-/// `4.1 Tflop/s` where operators compute, `812 GB/s` where they move, microseconds a launch.
+/// The best rate: `4.1 Tflop/s` for operators that compute, `812 GB/s` for those that move data, microseconds for
+/// launches.
 std::string best_rate(const OperatorTable& table) {
   const OperatorInfo& info = *find_operator(table.name);
   const bool computes = info.group == OperatorGroup::gemm || info.group == OperatorGroup::convolution ||
@@ -53,7 +54,7 @@ std::string uncertain_points(const CalibrationProfile& profile) {
                                                         [](const auto& each) { return each.half_width > kUncertain; }));
   }
   std::string out = fmt::format("{} points", points);
-  if (uncertain > 0) out += fmt::format(", {} of them known to no better than {:g}%", uncertain, 100 * kUncertain);
+  if (uncertain > 0) out += fmt::format(", {} of them with an interval wider than ±{:g}%", uncertain, 100 * kUncertain);
   return out + '\n';
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `contend calibrate` shows: a line while it measures, and a summary of what it found.
+// Formats the output of `contend calibrate`: a progress line, and a summary of the profile.
 
 #include "calibration/calibrator.hpp"
 #include "calibration/profile.hpp"
@@ -11,11 +11,11 @@
 
 namespace contend {
 
-/// On stderr: the operator that is measured, how many operations are done, the time left.
+/// A line on stderr with the current operator, the number of operations done and the time left.
 class CalibrationLine {
  public:
   explicit CalibrationLine(ProgressMode mode);
-  /// Wipes the line.
+  /// Erases the line.
   ~CalibrationLine();
   CalibrationLine(const CalibrationLine&) = delete;
   CalibrationLine& operator=(const CalibrationLine&) = delete;
@@ -29,11 +29,11 @@ class CalibrationLine {
   bool visible_ = false;
 };
 
-/// A row for each operator and number format: points, the best rate, how well times are known and predicted; then what
-/// was skipped, by reason.
+/// A row for each operator and number format: the number of points, the best rate, and the precision of measured and
+/// predicted times; then the skipped operations by reason.
 [[nodiscard]] std::string calibration_summary(const CalibrationProfile& profile);
 
-/// What was skipped of these groups (none given: of all), by reason.
+/// The skipped operations of these groups (of all, if none is given), by reason.
 [[nodiscard]] std::string skipped_summary(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups);
 
 }  // namespace contend

@@ -1,14 +1,14 @@
 #pragma once
-// What time it is, for the record of a run; no simulation sees it.
+// The wall clock, for records of runs; simulations do not use it.
 
 #include <string>
 
 namespace contend {
 
-/// UTC, such as `2026-11-21T18:20:51Z`.
+/// The current UTC time, such as `2026-11-21T18:20:51Z`.
 [[nodiscard]] std::string utc_now();
 
-/// Seconds since some instant, never backwards.
+/// Seconds of a monotonic clock.
 [[nodiscard]] double monotonic_seconds();
 
 }  // namespace contend

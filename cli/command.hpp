@@ -1,5 +1,5 @@
 #pragma once
-// What a verb of the program is: its options as data, from which parsing, --help and shell completion follow.
+// Describes the verbs of the program: their options are data, from which parsing, --help and shell completion follow.
 
 #include <cstdint>
 #include <optional>
@@ -12,21 +12,22 @@
 
 namespace contend {
 
-/// A wrong command line: exit code 2, with a pointer to --help.
+/// An invalid command line; the program prints a pointer to --help and exits with code 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
+/// An option of a verb.
 struct Option {
-  std::string_view name;   ///< without the dashes
+  std::string_view name;   ///< without dashes
   char letter = '\0';      ///< short form, or none
   std::string_view value;  ///< placeholder of its value; empty for a switch
   std::string_view text;   ///< one line of help
   bool repeatable = false;
 };
 
-/// The words of a command line, sorted by what they belong to.
+/// The parsed words of a command line.
 class Arguments {
  public:
   struct Given {
@@ -37,11 +38,11 @@ class Arguments {
       : positionals_{std::move(positionals)}, given_{std::move(given)}, command_line_{std::move(command_line)} {}
 
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
-  [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }  ///< all of it
+  [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }  ///< all words
   [[nodiscard]] bool has(std::string_view option) const;
   [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
   [[nodiscard]] std::vector<std::string> values(std::string_view option) const;
-  /// A whole number within the bounds. Throws UsageError, also for a negative number.
+  /// The option's value as a whole number within the bounds. Throws UsageError for any other value.
   [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view option, std::uint64_t minimum,
                                                           std::uint64_t maximum) const;
 
@@ -51,6 +52,7 @@ class Arguments {
   std::vector<std::string> command_line_;
 };
 
+/// A verb of the program.
 struct Command {
   std::string_view name;
   std::string_view arguments;  ///< placeholder such as `SCENARIO...`
@@ -62,7 +64,7 @@ struct Command {
   int (*run)(const Arguments&);  ///< returns an ExitCode
 };
 
-// One function a verb, each in the file of its name.
+// One function for each verb, in the file named after it.
 [[nodiscard]] const Command& run_command();
 [[nodiscard]] const Command& sweep_command();
 [[nodiscard]] const Command& tune_command();
@@ -81,10 +83,10 @@ struct Command {
 [[nodiscard]] const Command& calibrate_model_command();
 [[nodiscard]] const Command& calibrate_network_command();
 
-/// Examples first, then options.
+/// The help of a verb: summary, examples, usage, options.
 [[nodiscard]] std::string help_text(const Command& command);
 
-/// `; did you mean "x"?` or nothing.
+/// `; did you mean "x"?`, or nothing if no candidate is near.
 [[nodiscard]] std::string suggestion(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace contend

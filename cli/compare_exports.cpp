@@ -1,4 +1,4 @@
-// The forms of a comparison that other programs show: Markdown and JUnit XML.
+// Formats a comparison for other programs: Markdown and JUnit XML.
 #include "cli/compare_report.hpp"
 #include "text/xml.hpp"
 

@@ -11,18 +11,18 @@
 namespace contend {
 namespace {
 
-/// Lists of jobs that come and go are cut in text; JSON has them all.
+/// The text shows at most this many jobs that appeared or disappeared; JSON has them all.
 constexpr std::size_t kShownJobs = 10;
 
 bool is_share(const Metric& metric) {
   return metric.unit == "share";
 }
-/// Times change by a share of themselves; shares and counts by a difference.
+/// Changes of times are shown relative; those of shares and counts as a difference.
 bool shown_relative(const Metric& metric) {
   return metric.unit == "s";
 }
 
-/// A mean over seeds need not be whole.
+/// A count as text; a mean over seeds need not be whole.
 std::string count_text(double count) {
   return fmt::format("{:.6g}", count);
 }

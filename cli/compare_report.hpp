@@ -1,5 +1,5 @@
 #pragma once
-// What `contend compare` says, in four forms: text, JSON, a Markdown comment for a pull request, and JUnit XML, which
+// Formats the result of `contend compare` as text, JSON, a Markdown comment for a pull request, and JUnit XML, which
 // build servers show as test results.
 
 #include "results/regression.hpp"
@@ -12,7 +12,7 @@
 
 namespace contend {
 
-/// Two sides, whatever they are, and the rules that one is held against.
+/// The two sides of a comparison and the outcomes of its rules.
 struct JudgedSides {
   std::string base, other;  ///< paths as the user gave them
   std::vector<RuleOutcome> outcomes;
@@ -27,28 +27,28 @@ struct ComparisonReport : JudgedSides {
 [[nodiscard]] std::string comparison_text(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_json(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_markdown(const ComparisonReport& report);
-/// A test case a rule.
+/// JUnit XML with one test case for each rule.
 [[nodiscard]] std::string comparison_junit(const JudgedSides& report);
 
-// The parts that all comparisons have in common.
-/// A line a rule.
+// The parts that all comparisons share.
+/// One line for each rule.
 [[nodiscard]] std::string rules_text(const JudgedSides& report);
-/// Appends the members `rules` and `failed` to an object that has begun.
+/// Appends the members `rules` and `failed` to an open JSON object.
 void write_rules(JsonWriter& json, const JudgedSides& report);
-/// Headline and sides; `otherwise` where no rule was given.
+/// The headline and the two sides; the headline is `otherwise` if there are no rules.
 [[nodiscard]] std::string markdown_head(const JudgedSides& report, std::string_view otherwise);
 [[nodiscard]] std::string rules_markdown(const JudgedSides& report);
-/// Text within a cell of a table: no markup of its own, on one line.
+/// Text for a table cell: escaped, on one line.
 [[nodiscard]] std::string escaped_markdown(std::string_view text);
 
-/// A row of the table of figures, as text and Markdown show it.
+/// A row of the table of figures, in text and Markdown.
 struct FigureRow {
   std::string title, base, other, change, interval;
 };
 [[nodiscard]] std::vector<FigureRow> figure_rows(const Regression& regression);
-/// `10 seeds (1 to 10); 95% intervals: bootstrap over seeds`
+/// Describes the pairing: `10 seeds (1 to 10); 95% intervals: bootstrap over seeds`.
 [[nodiscard]] std::string pairing_text(const Regression& regression);
-/// `1600 jobs finished on both sides: 320 slower, 280 faster, 1000 the same`
+/// Counts the jobs: `1600 jobs finished on both sides: 320 slower, 280 faster, 1000 the same`.
 [[nodiscard]] std::string jobs_text(const Regression& regression);
 
 }  // namespace contend

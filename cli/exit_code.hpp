@@ -1,5 +1,5 @@
 #pragma once
-// How the program ends; scripts rely on these numbers.
+// The exit codes of the program; scripts rely on these numbers.
 
 namespace contend {
 
@@ -8,10 +8,10 @@ enum ExitCode : int {
   kExitFailed = 1,  ///< a comparison, expectation or validation failed
   kExitUsage = 2,
   kExitInput = 3,
-  kExitUnfinished = 4,  ///< jobs left unfinished or failed
-  kExitCapability = 5,  ///< something is missing here, such as a GPU
+  kExitUnfinished = 4,  ///< jobs did not finish or failed
+  kExitCapability = 5,  ///< a required facility is missing, such as a GPU
   kExitInternal = 70,
-  kExitInterrupted = 130  ///< partial results are written and marked
+  kExitInterrupted = 130  ///< interrupted; partial results are written and marked
 };
 
 }  // namespace contend

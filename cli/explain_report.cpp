@@ -12,7 +12,7 @@
 namespace contend {
 namespace {
 
-/// Lines of the story for one wait; what is left out is in the table and in the JSON.
+/// The most intervals of one wait that the text shows; the table and the JSON cover all.
 constexpr std::size_t kShownIntervals = 12;
 constexpr std::size_t kShownHolders = 4;
 
@@ -48,7 +48,7 @@ class Story {
     return std::move(out_);
   }
 
-  /// What keeps the job waiting, in words.
+  /// The reason for the wait, in words.
   std::string cause(const WaitInterval& wait) const {
     if (!wait.why) return "no scheduling pass has said why yet";
     const std::string by = wait.by.valid() ? holder_name(wait.by) : "another job";
@@ -104,7 +104,7 @@ class Story {
     return out + (wait.running > shown ? ", ..." : "");
   }
 
-  /// The intervals from number `first` on that end by `end`; returns the first one that does not.
+  /// Prints the intervals from number `first` on that end by `end`; returns the first one that does not.
   std::size_t tell_wait(std::size_t first, Time end) {
     std::size_t last = first;
     while (last < explanation_.waits.size() && explanation_.waits[last].to <= end) ++last;

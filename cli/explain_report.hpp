@@ -1,5 +1,5 @@
 #pragma once
-// What `contend explain` says: the story of a job, or its parts as JSON.
+// Formats the explanation of a job for `contend explain`, as text or JSON.
 
 #include "scenarios/run/explain_job.hpp"
 
@@ -8,8 +8,8 @@
 namespace contend {
 
 struct ExplainReport {
-  std::string source;                 ///< folder or scenario, as the user gave it
-  std::string scheduling, placement;  ///< policies
+  std::string source;                 ///< folder or scenario, as the user named it
+  std::string scheduling, placement;  ///< names of the policies
   std::uint64_t seed = 0;
   ExplainedJob job;
 };

@@ -13,7 +13,7 @@
 namespace contend {
 namespace {
 
-/// Rows of the table of virtual clusters; the others share one.
+/// Rows of the table of virtual clusters; further ones share a row.
 constexpr std::size_t kShownGroups = 12;
 
 std::string origin_text(const ImportedJobs& imported) {

@@ -1,5 +1,5 @@
 #pragma once
-// What `contend import` prints.
+// Formats the result of `contend import`.
 
 #include "traces/jobs/import_jobs.hpp"
 
@@ -7,10 +7,10 @@
 
 namespace contend {
 
-/// A summary for people: the jobs, and what became of every row that is none.
+/// A summary for people: the jobs, and what became of every other row.
 [[nodiscard]] std::string import_text(const ImportedJobs& imported);
 
-/// The same for programs.
+/// The same as JSON.
 [[nodiscard]] std::string import_json(const ImportedJobs& imported);
 
 }  // namespace contend

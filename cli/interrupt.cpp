@@ -11,14 +11,14 @@
 namespace contend {
 namespace {
 
-// A signal handler reaches nothing but globals.
+// A signal handler can only reach globals.
 std::atomic<bool> g_interrupted{false};
 std::atomic<std::time_t> g_first{0};  ///< seconds, monotonic
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::time_t>::is_always_lock_free,
               "safe in a signal handler");
 
-/// Whoever runs the program may pass one Ctrl-C on twice (the terminal to the group, and a wrapper such as `timeout` to
-/// its child), so that only a later signal means impatience.
+/// Records an interrupt. One Ctrl-C may arrive twice (from the terminal to the process group, and from a wrapper such
+/// as `timeout` to its child), so only a signal at least a second later ends the program.
 extern "C" void remember_interrupt(int) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,6 +1,6 @@
 #pragma once
-// Ctrl-C ends a run in good order: the first SIGINT or SIGTERM is remembered and runs stop at their next look, so that
-// partial results are written; another one, a second later or more, ends the program at once.
+// Handles Ctrl-C. The first SIGINT or SIGTERM is recorded, and runs stop at their next check, so that partial results
+// are written. A second signal, at least a second later, ends the program at once.
 
 namespace contend {
 

@@ -31,7 +31,7 @@ std::string summary_text(const BasisSummary& summary) {
                                   summary.layers[i] == 1 ? "" : "s", 100 * summary.seconds[i] / total));
   }
   return fmt::format(
-      "{}; error to expect of the sum: {:.1f}% if all layers err the same way, {:.1f}% if independently\n",
+      "{}; expected error of the sum: {:.1f}% if the layers' errors are fully correlated, {:.1f}% if independent\n",
       fmt::join(parts, ", "), 100 * summary.together, 100 * summary.independent);
 }
 
@@ -41,7 +41,7 @@ std::string named(std::vector<std::string> names) {
   return fmt::format("{}{}", fmt::join(names, ", "), more ? ", ..." : "");
 }
 
-/// Operators that the profile lacks for these layers, which it was to time.
+/// The operators that the profile lacks for the layers that it should time.
 std::vector<MissingOperator> missing_of(const IterationStudy& study, int batch,
                                         const std::vector<std::string>& layers) {
   const CatalogueEntry* const entry = study.model ? find_model(*study.model) : nullptr;
@@ -98,8 +98,8 @@ std::vector<std::string> calibration_warnings(const Scenario& scenario, const Ti
   if (!device.calibrated) return warnings;
   const auto warn = [&](const std::string& what) { warnings.push_back(fmt::format("{}: {}", *device.profile, what)); };
   const CalibrationProfile& profile = device.calibrated->profile();
-  if (!profile.complete) warn("the calibration was not completed");
-  for (const std::string& each : profile.warnings) warn("when it was measured: " + each);
+  if (!profile.complete) warn("the calibration is incomplete");
+  for (const std::string& each : profile.warnings) warn("during the calibration: " + each);
   const BasisSummary summary = summarise_basis(model);
   const auto beyond = static_cast<std::size_t>(PredictionBasis::extrapolated);
   if (summary.layers[beyond] == 0) return warnings;
@@ -110,8 +110,8 @@ std::vector<std::string> calibration_warnings(const Scenario& scenario, const Ti
   }
   const double total = (model.forward() + model.backward()).to_seconds();
   warn(
-      fmt::format("{}: {} of {} layers, {:.1f}% of the time, need shapes beyond what was measured: {}; `contend show "
-                  "--layers` has them all",
+      fmt::format("{}: {} of {} layers ({:.1f}% of the time) need shapes beyond the measured range: {}; `contend show "
+                  "--layers` lists them",
                   model.name, names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
   const std::vector<MissingOperator> missing = missing_of(scenario.overlap, model.batch, names);
   if (missing.empty()) return warnings;

@@ -1,5 +1,5 @@
 #pragma once
-// The layers of a study of one iteration, and on what ground their times stand.
+// Prints the layers of an iteration study and the basis of their times.
 
 #include "models/layers.hpp"
 #include "scenarios/scenario.hpp"
@@ -9,12 +9,12 @@
 
 namespace contend {
 
-/// Every layer with its gradient, its times and where they come from; where a calibration knows, the basis of each and
-/// of the sum, with the error to expect.
+/// A table of all layers with gradient, times and origin; for calibrated times also the basis of each and of the sum,
+/// with the expected error.
 [[nodiscard]] std::string layers_text(const TimedModel& model);
 
-/// What somebody who relies on the times of the study must know: layers beyond what was measured, a calibration that
-/// was not completed or was disturbed.
+/// Warnings for users of the study: layer times beyond the measured range, and a calibration that is incomplete or was
+/// disturbed.
 [[nodiscard]] std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model);
 
 }  // namespace contend

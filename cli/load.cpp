@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::string> overrides(const Arguments& arguments) {
   std::vector<std::string> all = arguments.values("set");
-  // The short forms come last and win: they are what one adds to a command that is there already.
+  // The short forms come last and win: users append them to an existing command.
   if (const auto seed = arguments.whole_number("seed", 0, std::numeric_limits<std::int64_t>::max()))
     all.push_back(fmt::format("seed={}", *seed));
   if (const auto repeat = arguments.whole_number("repeat", 1, 100'000))
@@ -25,7 +25,7 @@ std::vector<std::string> overrides(const Arguments& arguments) {
   return all;
 }
 
-/// As load_scenario(), and keeps the hash of every file just as it was read.
+/// Like load_scenario(), but also records the hash of every file as it was read.
 Scenario load_one(const std::string& path, const LoadOptions& options, std::vector<InputFile>& inputs) {
   const FileReader read = [&](const std::string& file) {
     FileText content = read_text_file(file);

@@ -1,5 +1,5 @@
 #pragma once
-// From the words of a command line to scenarios: the same options mean the same in run, check and show.
+// Loads scenarios from a command line, with the same options for run, check and show.
 
 #include "cli/command.hpp"
 #include "results/manifest.hpp"
@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// The options that override keys of a scenario.
+/// The option that overrides keys of a scenario.
 inline constexpr Option kSetOption = {.name = "set",
                                       .letter = '\0',
                                       .value = "KEY=VALUE",
@@ -20,17 +20,17 @@ inline constexpr Option kSetOption = {.name = "set",
 
 struct LoadedScenarios {
   std::vector<Scenario> scenarios;
-  std::vector<std::vector<InputFile>> inputs;  ///< of each: its file and those that it includes
+  std::vector<std::vector<InputFile>> inputs;  ///< for each scenario, its file and the included files
 };
 
 /// Loads every scenario with the overrides of `arguments`. Throws one InputError with the complaints of all files.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments);
 
-/// The same of `paths` instead of all positional arguments, with `more` overrides on top.
+/// The same for `paths` instead of all positional arguments, and with the overrides `more` on top.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
                                              const std::vector<std::string>& more);
 
-/// A folder name for the results: the scenario's name with what a path could trip over replaced.
+/// A folder name for the results: the scenario's name with unsuitable characters replaced.
 [[nodiscard]] std::string folder_name(const Scenario& scenario);
 
 }  // namespace contend

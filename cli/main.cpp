@@ -1,4 +1,4 @@
-// The program `contend`: finds the verb, and turns what goes wrong into a message on stderr and an exit code.
+// The program `contend`: finds the verb, and turns errors into a message on stderr and an exit code.
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -43,7 +43,7 @@ constexpr std::size_t kMaxDiagnostics = 20;
 
 std::string program_help() {
   std::string out =
-      "contend simulates clusters of GPUs that train deep networks: schedulers, placement and the network.\n\n"
+      "contend simulates clusters of GPUs that train deep networks: scheduling, placement and communication.\n\n"
       "Examples:\n"
       "  contend run scenarios/ada-srsf/base.yaml -o out\n"
       "  contend run scenarios/ada-srsf/communication-*.yaml --set network.nic=25Gbps\n\n"
@@ -53,9 +53,8 @@ std::string program_help() {
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
-      "unfinished;\n"
-      "5 something is missing here, such as a GPU; 70 internal error; 130 interrupted, with partial results written "
-      "and marked.\n";
+      "unfinished;\n5 a required facility is missing, such as a GPU; 70 internal error; 130 interrupted, with partial "
+      "results written and marked.\n";
   return out;
 }
 

@@ -15,7 +15,7 @@ po::options_description describe(const Command& command) {
   for (const Option& option : command.options) {
     std::string name{option.name};
     if (option.letter != '\0') name += fmt::format(",{}", option.letter);
-    // Every value is text here: Boost would read -1 into an unsigned number without complaint.
+    // Every value is text here, because Boost would accept -1 for an unsigned number.
     if (option.value.empty())
       description.add_options()(name.c_str(), "");
     else

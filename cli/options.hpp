@@ -1,5 +1,5 @@
 #pragma once
-// Reads the words behind a verb. The only file that sees Boost.Program_options.
+// Parses the words after a verb. Its implementation is the only file that uses Boost.Program_options.
 
 #include "cli/command.hpp"
 
@@ -8,9 +8,9 @@
 
 namespace contend {
 
-/// Throws UsageError for an unknown option (with the nearest name), a missing or superfluous value, an option given
-/// twice that may be given once, and too few or too many positional arguments. `words` follow the verb; `command_line`
-/// is everything, for the record. With --help the number of arguments does not matter.
+/// Parses `words`, which follow the verb; `command_line` is the whole command, for the record. Throws UsageError for an
+/// unknown option (with the nearest name), a missing or superfluous value, a repeated option that may be given once,
+/// and a wrong number of positional arguments, unless --help is given.
 [[nodiscard]] Arguments parse_arguments(const Command& command, std::span<const std::string> words,
                                         std::vector<std::string> command_line);
 

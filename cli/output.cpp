@@ -13,7 +13,7 @@ void refuse_to_overwrite(const std::string& output, std::span<const std::string>
   for (const std::string& input : inputs) {
     std::error_code ignored;
     if (std::filesystem::equivalent(output, input, ignored))
-      throw UsageError{fmt::format("{}: it is read here: write to another file", output)};
+      throw UsageError{fmt::format("{}: this file is an input of the command; write to another one", output)};
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Other programs: the commands of Slurm.
+// Runs other programs, such as the commands of Slurm.
 
 #include <string>
 #include <vector>
@@ -8,10 +8,10 @@ namespace contend {
 
 struct ProcessResult {
   int code = 0;     ///< exit status; 127 if there is no such program; 128 + n if signal n ended it
-  std::string out;  ///< what it printed; errors go where ours go
+  std::string out;  ///< its stdout; its stderr goes to that of this program
 };
 
-/// Runs a program, found by PATH, with these words, and waits for it. No shell is involved.
+/// Runs a program, found through PATH, with these words and waits for it. No shell is involved.
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string>& words);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// The line on stderr that shows a long run is alive: runs, jobs ended, simulated time, events a second.
+// The progress line of a long run on stderr: runs, ended jobs, simulated time, events per second.
 
 #include "sim/simulation.hpp"
 
@@ -11,14 +11,14 @@
 
 namespace contend {
 
-/// `automatic` shows the line on a terminal only.
+/// `automatic` shows the line only on a terminal.
 enum class ProgressMode { automatic, always, never };
 
-/// Shared by the threads of a batch.
+/// A progress line that the threads of a batch share.
 class ProgressLine {
  public:
   ProgressLine(ProgressMode mode, std::size_t runs);
-  /// Wipes the line.
+  /// Erases the line.
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -31,53 +31,61 @@ constexpr std::string_view kReportPageExamples[] = {
     "contend report map.sqlite --metric throughput_per_s --relative-to overlap.compression=none --svg figures",
 };
 constexpr Option kReportPageOptions[] = {
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "the page (report.html in the folder of a single run)"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "page to write (default: report.html in the folder of a single run)"},
     {.name = "svg",
      .letter = '\0',
      .value = "DIR",
      .text = "write each figure as SVG and CSV; no page unless -o is given"},
-    {.name = "seed", .letter = '\0', .value = "N", .text = "of a run: the replica whose jobs and timeline are shown"},
-    {.name = "spans", .letter = '\0', .value = "N", .text = "spans kept one by one; more are summarised (2000000)"},
-    {.name = "from", .letter = '\0', .value = "TIME", .text = "begin of the timeline, e.g. 10min"},
+    {.name = "seed",
+     .letter = '\0',
+     .value = "N",
+     .text = "for a run: seed of the replica whose jobs and timeline are shown"},
+    {.name = "spans",
+     .letter = '\0',
+     .value = "N",
+     .text = "number of spans kept one by one (default 2000000); more are summarised"},
+    {.name = "from", .letter = '\0', .value = "TIME", .text = "start of the timeline, e.g. 10min"},
     {.name = "to", .letter = '\0', .value = "TIME", .text = "end of the timeline"},
-    {.name = "no-timeline", .letter = '\0', .value = "", .text = "don't run the scenario again for its timeline"},
-    {.name = "x", .letter = '\0', .value = "KEY", .text = "of a sweep: the parameter along the axis"},
-    {.name = "by", .letter = '\0', .value = "KEY", .text = "of a sweep: the parameter that tells lines apart"},
-    {.name = "metric", .letter = '\0', .value = "NAME", .text = "of a sweep: the figure that is drawn"},
+    {.name = "no-timeline", .letter = '\0', .value = "", .text = "do not simulate the scenario again for its timeline"},
+    {.name = "x", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter on the x axis"},
+    {.name = "by", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter with one line for each value"},
+    {.name = "metric", .letter = '\0', .value = "NAME", .text = "for a sweep: metric to draw"},
     {.name = "relative-to",
      .letter = '\0',
      .value = "KEY=VALUE",
-     .text = "of a sweep, with --svg: a map for each other value of KEY, of the metric over that at VALUE"},
+     .text = "for a sweep, with --svg: maps of the metric at each other value of KEY relative to VALUE"},
 };
 
 enum class Kind { run, comparison, sweep, iteration };
 
-/// A folder holds runs, a file is the store of a sweep.
+/// Distinguishes reports: a folder holds runs, a file is the store of a sweep.
 Kind kind_of(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (!fs::exists(path)) throw InputError{path + ": no such file or folder"};
     if (!fs::is_directory(path) && paths.size() > 1)
-      throw InputError{
-          fmt::format("{}: a store of a sweep is reported alone; to join several, use contend merge", path)};
+      throw InputError{fmt::format("{}: expected a single store of a sweep; `contend merge` joins several", path)};
   }
   if (paths.size() > 1) return Kind::comparison;
   if (!fs::is_directory(paths.front())) return Kind::sweep;
   return is_overlap_folder(paths.front()) ? Kind::iteration : Kind::run;
 }
 
-/// Refuses options of another kind of report instead of ignoring them.
+/// Rejects options of another kind of report.
 void check_options(const Arguments& arguments, Kind kind) {
   const auto only = [&](std::initializer_list<const char*> options, Kind wanted, std::string_view what) {
     for (const char* option : options)
       if (arguments.has(option) && kind != wanted)
-        throw UsageError{fmt::format("contend report: --{} is for the report of {}", option, what)};
+        throw UsageError{fmt::format("contend report: --{} applies to the report of {}", option, what)};
   };
   only({"seed", "spans", "from", "to", "no-timeline"}, Kind::run, "one run");
   only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
   if (arguments.has("relative-to") && !arguments.has("svg"))
-    throw UsageError{"contend report: --relative-to draws files: say where with --svg"};
+    throw UsageError{"contend report: --relative-to needs --svg DIR, to which its maps are written"};
   if (kind == Kind::iteration && arguments.has("output"))
-    throw UsageError{"contend report: the study of an iteration has no page; give --svg DIR for its drawings"};
+    throw UsageError{"contend report: an iteration study has no page; --svg DIR writes its drawings"};
   for (const char* option : {"spans", "from", "to"})
     if (arguments.has(option) && arguments.has("no-timeline"))
       throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
@@ -102,7 +110,7 @@ SpanLimits span_limits(const Arguments& arguments) {
   return limits;
 }
 
-/// Pages and figures that a call of the program writes; never over what it reads.
+/// The pages and figures that one command writes; it never overwrites its inputs.
 class Output {
  public:
   Output(const Arguments& arguments, std::string otherwise)
@@ -138,7 +146,7 @@ class Output {
       bool own = fs::equivalent(path, input);
       for (const std::string_view name : run_files())
         own = own || (fs::exists(fs::path{input} / name) && fs::equivalent(path, fs::path{input} / name));
-      if (own) throw InputError{fmt::format("{}: the report is made from it and can't be written over it", path)};
+      if (own) throw InputError{fmt::format("{}: this file is an input of the report; write to another one", path)};
     }
   }
   std::optional<std::string> page_, svg_;
@@ -159,9 +167,11 @@ int report_run(const Arguments& arguments) {
   const RunFolder folder = read_run_folder(arguments.positionals().front());
   const RunFolder::Run& run = chosen_run(folder, arguments);
   if (arguments.has("from") && limits.from.to_seconds() >= run.end_s)
-    throw UsageError{fmt::format("contend report: --from: the run of seed {} ended at {} s", run.seed, run.end_s)};
+    throw UsageError{
+        fmt::format("contend report: --from: expected a time before {1} s, at which the run of seed {0} ended",
+                    run.seed, run.end_s)};
   const Output output{arguments, (fs::path{folder.path} / "report.html").string()};
-  ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out with --no-timeline."};
+  ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out by --no-timeline."};
   if (!arguments.has("no-timeline")) {
     catch_interrupts();
     outcome = replay_run(folder, run, limits, interrupted);
@@ -209,7 +219,7 @@ int report_sweep(const Arguments& arguments) {
   return kExitOk;
 }
 
-/// Drawings only, in the folder itself unless --svg says where.
+/// Writes drawings only, to the folder itself unless --svg names another.
 int report_iteration(const Arguments& arguments) {
   const std::string& folder = arguments.positionals().front();
   const fs::path target{arguments.value("svg").value_or(folder)};
@@ -237,7 +247,7 @@ const Command& report_command() {
   static constexpr Command kCommand = {
       .name = "report",
       .arguments = "DIR...|STORE",
-      .summary = "Write a page about a run, several runs or a sweep, or its figures as files.",
+      .summary = "Write an HTML page about a run, several runs or a sweep, or its figures as files.",
       .examples = kReportPageExamples,
       .options = kReportPageOptions,
       .min_arguments = 1,

@@ -1,4 +1,4 @@
-// The part of `contend run` for studies of one iteration.
+// The part of `contend run` for iteration studies.
 #include "cli/run_studies.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/layers_report.hpp"
@@ -29,16 +29,16 @@ bool is_iteration_study(std::span<const Scenario> scenarios) {
   const auto given = [](const Scenario& scenario) { return scenario.overlap.given(); };
   const bool any = std::any_of(scenarios.begin(), scenarios.end(), given);
   if (any && !std::all_of(scenarios.begin(), scenarios.end(), given))
-    throw InputError{"studies of an iteration (overlap.*) and of a cluster can't share a table: run them one by one"};
+    throw InputError{"iteration studies (overlap.*) and studies of jobs cannot share a table: run them separately"};
   return any;
 }
 
 namespace {
 
-/// Each warning once, with the names of all that it is about.
+/// Prints each warning once, with the names of all scenarios that it concerns.
 class StudyWarnings {
  public:
-  /// An empty warning is none.
+  /// Adds a warning unless it is empty.
   void add(const Scenario& about, const std::string& warning) {
     if (warning.empty()) return;
     auto there = std::ranges::find(warnings_, warning, &Warning::first);
@@ -55,7 +55,7 @@ class StudyWarnings {
   std::vector<Warning> warnings_;
 };
 
-/// What is known before anything runs.
+/// Prints the warnings that are known before anything runs.
 void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedModel> models) {
   StudyWarnings warnings;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
@@ -66,7 +66,7 @@ void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedMo
   warnings.print();
 }
 
-/// What the sizes of messages tell, which policies have planned.
+/// Prints the warnings about message sizes, which are known only after the policies have planned.
 void print_size_warnings(std::span<const Scenario> scenarios, std::span<const std::vector<StudyRow>> rows) {
   StudyWarnings warnings;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
@@ -77,7 +77,7 @@ void print_size_warnings(std::span<const Scenario> scenarios, std::span<const st
 }  // namespace
 
 int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
-  if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on the study of an iteration"};
+  if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on an iteration study"};
   if (arguments.has("timeline")) {
     const IterationStudy& study = scenarios.front().overlap;
     if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)

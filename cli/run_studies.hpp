@@ -1,5 +1,5 @@
 #pragma once
-// The part of `contend run` for studies of one iteration.
+// The part of `contend run` for iteration studies.
 
 #include "cli/command.hpp"
 #include "scenarios/scenario.hpp"
@@ -8,9 +8,9 @@
 
 namespace contend {
 
-/// Whether these are such studies. Throws InputError if only some are.
+/// True if the scenarios are iteration studies. Throws InputError if only some are.
 [[nodiscard]] bool is_iteration_study(std::span<const Scenario> scenarios);
-/// Prints and writes what the options ask for; returns an ExitCode.
+/// Runs the studies, prints and writes what the options ask for, and returns an ExitCode.
 [[nodiscard]] int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// What the verbs that simulate have in common: options, and runs with a progress line.
+// Code shared by the verbs that simulate: options, and runs with a progress line.
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
@@ -14,23 +14,28 @@
 
 namespace contend {
 
-inline constexpr Option kProgressOption = {
-    .name = "progress", .letter = '\0', .value = "MODE", .text = "auto (on a terminal), always or never"};
+inline constexpr Option kProgressOption = {.name = "progress",
+                                           .letter = '\0',
+                                           .value = "MODE",
+                                           .text = "when to show progress: auto (on a terminal), always or never"};
 inline constexpr Option kThreadsOption = {
-    .name = "jobs", .letter = 'j', .value = "N", .text = "threads; the results do not depend on it (all cores)"};
+    .name = "jobs",
+    .letter = 'j',
+    .value = "N",
+    .text = "number of threads (default: all cores); does not change the results"};
 inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value = "", .text = "print errors only"};
 
-/// By the options `progress` and `quiet`. Throws UsageError.
+/// The mode that the options `progress` and `quiet` select. Throws UsageError.
 [[nodiscard]] ProgressMode progress_mode(const Arguments& arguments);
-/// By the option `jobs`. Throws UsageError.
+/// The number of threads that the option `jobs` selects. Throws UsageError.
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
 
-/// All replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is for a batch of a
-/// single run, or nullptr.
+/// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a
+/// batch of a single run, else nullptr.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
                                                          unsigned threads, Observer* observer = nullptr);
 
-/// Says on stderr which bounds were not met.
+/// Prints the bounds that were not met on stderr.
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);
 
 }  // namespace contend

@@ -25,12 +25,12 @@ std::string number(double value) {
   return std::isnan(value) ? "," : fmt::format(",{:.12g}", value);
 }
 
-/// Each note once, with all that it is about.
+/// Each note once, with all rows that it concerns.
 std::string notes_of(std::span<const StudyRow> rows) {
   std::vector<std::pair<std::string, std::vector<std::string>>> notes;
   for (const StudyRow& row : rows) {
     if (row.refused.empty() && row.settled) continue;
-    const std::string note = row.refused.empty() ? "never settled; a mean" : "not here: " + row.refused;
+    const std::string note = row.refused.empty() ? "never settled; a mean" : "not possible here: " + row.refused;
     auto there = std::ranges::find(notes, note, &decltype(notes)::value_type::first);
     if (there == notes.end()) there = notes.insert(there, {note, {}});
     there->second.push_back(title(row));

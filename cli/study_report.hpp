@@ -1,5 +1,5 @@
 #pragma once
-// Studies of one iteration (`overlap.*`) for people and programs.
+// Formats iteration studies (`overlap.*`) for people and programs.
 
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_run.hpp"
@@ -10,14 +10,14 @@
 
 namespace contend {
 
-/// A table a number of workers, one line a policy.
+/// A table for each number of workers with one line for each policy.
 [[nodiscard]] std::string overlap_text(const Scenario& scenario, const TimedModel& model,
                                        std::span<const StudyRow> rows);
 [[nodiscard]] std::string overlap_json(std::span<const Scenario> scenarios,
                                        std::span<const std::vector<StudyRow>> rows);
 [[nodiscard]] std::string overlap_csv(std::span<const StudyRow> rows);
 
-/// Writes one settled iteration as a Chrome trace: a lane for each role and one for each channel. Throws InputError.
+/// Writes one settled iteration as a Chrome trace, with a lane for each role and each channel. Throws InputError.
 void write_overlap_timeline(const std::string& path, const StudyTimeline& timeline);
 
 }  // namespace contend

@@ -22,7 +22,7 @@ std::string key_of(const std::string& assignment) {
   return assignment.substr(0, assignment.find('='));
 }
 
-/// Sorts what --set says: one value is an override as everywhere, several are a dimension.
+/// Sorts the values of --set: a single value is an override as in other verbs, several are a dimension of the sweep.
 struct SetOptions {
   std::vector<std::string> overrides;
   std::vector<SweepDimension> dimensions;
@@ -47,7 +47,7 @@ SetOptions set_options(const Arguments& arguments) {
   return options;
 }
 
-/// The only value of a key that the scenario varies: it doesn't vary any more.
+/// Sets a key that the scenario varies to a single value; the sweep then no longer varies it.
 void fix_dimensions(SweepSpec& spec, const std::vector<std::string>& overrides) {
   for (const std::string& assignment : overrides) {
     const std::string key = key_of(assignment);

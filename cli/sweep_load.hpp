@@ -1,5 +1,5 @@
 #pragma once
-// From the words of `contend sweep` to a plan.
+// Loads a sweep from the command line of `contend sweep`.
 
 #include "cli/command.hpp"
 #include "results/manifest.hpp"
@@ -15,32 +15,35 @@ namespace contend {
 inline constexpr Option kSweepSetOption = {.name = "set",
                                            .letter = '\0',
                                            .value = "KEY=V,W,...",
-                                           .text = "vary a key over these values, or set it to the only one",
+                                           .text = "vary a key over these values, or set it to a single value",
                                            .repeatable = true};
 inline constexpr Option kSweepRepeatOption = {
-    .name = "repeat", .letter = '\0', .value = "N", .text = "runs of every point, with the seeds seed, seed + 1, ..."};
+    .name = "repeat",
+    .letter = '\0',
+    .value = "N",
+    .text = "number of runs of every point, with the seeds seed, seed + 1, ..."};
 
 struct LoadedSweep {
   SweepPlan plan;
-  std::vector<InputFile> inputs;  ///< the scenario and what it includes
+  std::vector<InputFile> inputs;  ///< the scenario and the included files
 };
 
-/// Reads the scenario, adds what --set and --repeat say, and reads every point. Throws InputError.
+/// Reads the scenario, applies --set and --repeat, and reads every point. Throws InputError.
 [[nodiscard]] LoadedSweep load_sweep(const Arguments& arguments, unsigned threads);
 
-/// The plan of a file that describes a sweep; nothing for one that doesn't. Throws InputError.
+/// The plan of a file that describes a sweep; nothing for any other file. Throws InputError.
 [[nodiscard]] std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides);
 
-/// How many points of how many runs, in words.
+/// The numbers of points and runs, in words.
 [[nodiscard]] std::string extent_text(const SweepPlan& plan);
 
-/// One of `count` equal parts of the runs: every count-th, from `index` on.
+/// One of `count` equal parts of the runs: every count-th run, starting with `index`.
 struct Shard {
   std::int64_t index = 0;
   std::int64_t count = 1;
   [[nodiscard]] bool has(std::int64_t run) const { return run % count == index; }
 };
-/// `i/n` with 0 <= i < n. Throws UsageError.
+/// Parses `i/n` with 0 <= i < n. Throws UsageError.
 [[nodiscard]] Shard shard_of(const Arguments& arguments);
 
 }  // namespace contend

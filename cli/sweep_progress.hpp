@@ -1,5 +1,5 @@
 #pragma once
-// The line on stderr of a sweep: runs ended, their rate, the time left.
+// The progress line of a sweep on stderr: ended runs, their rate, the time left.
 
 #include "cli/progress.hpp"
 
@@ -11,12 +11,12 @@ namespace contend {
 class SweepProgress {
  public:
   SweepProgress(ProgressMode mode, std::int64_t runs);
-  /// Wipes the line.
+  /// Erases the line.
   ~SweepProgress();
   SweepProgress(const SweepProgress&) = delete;
   SweepProgress& operator=(const SweepProgress&) = delete;
 
-  /// After each run; one call at a time.
+  /// Call after each run, from one thread at a time.
   void recorded(bool failed);
 
  private:
@@ -29,7 +29,7 @@ class SweepProgress {
   bool visible_ = false;
 };
 
-/// `2 h 5 min`, `3 min 20 s`, `12 s`, `0.3 s`.
+/// A duration in words: `2 h 5 min`, `3 min 20 s`, `12 s`, `0.3 s`.
 [[nodiscard]] std::string duration_text(double seconds);
 
 }  // namespace contend

@@ -27,7 +27,8 @@ constexpr std::int64_t kUsualTasks = 100;
 /// Runs a command of Slurm and returns what it prints.
 std::string slurm(const std::vector<std::string>& words) {
   const ProcessResult result = run_process(words);
-  if (result.code == 127) throw InputError{fmt::format("there is no {} here: is this a machine with Slurm?", words[0])};
+  if (result.code == 127)
+    throw InputError{fmt::format("the command {} does not exist: is Slurm installed on this machine?", words[0])};
   if (result.code != 0)
     throw InputError{fmt::format("{} failed with exit code {}", fmt::join(words, " "), result.code)};
   return result.out;
@@ -39,12 +40,12 @@ std::string submit(std::vector<std::string> words) {
   const std::string out = slurm(words);
   const std::string job = out.substr(0, out.find_first_of(";\n"));
   if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos)
-    throw InputError{fmt::format("sbatch printed \"{}\", expected the number of a job", out)};
+    throw InputError{fmt::format("sbatch printed \"{}\", expected a job number", out)};
   return job;
 }
 
-/// Submits these shards, and the merge of all for when they and `others` (jobs that are still active) have ended well.
-/// What was submitted is noted at once.
+/// Submits these shards, and the merge of all shards, to start when they and `others` (jobs that are still active) have
+/// succeeded. Records every submission at once.
 void submit_shards(const SlurmSweep& sweep, const std::vector<std::int64_t>& shards, std::vector<std::string> others,
                    std::vector<SlurmSubmission> submissions) {
   const std::string file = sweep.folder + "/submissions.csv";
@@ -55,7 +56,7 @@ void submit_shards(const SlurmSweep& sweep, const std::vector<std::int64_t>& sha
                                  "--kill-on-invalid-dep=yes", sweep.folder + "/merge.sh"}),
                          {}});
   write_file(file, submissions_csv(submissions));
-  fmt::print("job {}: shards {} of {}; job {}: merges them into {}\n", others.back(), ranges_text(shards), sweep.shards,
+  fmt::print("job {}: shards {} of {}; job {} merges them into {}\n", others.back(), ranges_text(shards), sweep.shards,
              submissions.back().job, sweep.output);
 }
 
@@ -69,7 +70,7 @@ SlurmSweep slurm_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
   SlurmSweep sweep;
   sweep.folder = std::filesystem::absolute(*arguments.value("slurm")).lexically_normal().string();
   while (sweep.folder.size() > 1 && sweep.folder.back() == '/') sweep.folder.pop_back();
-  // sbatch would take them for patterns, or end a directive there.
+  // sbatch would treat % as a pattern, and the others would break its directives.
   if (sweep.folder.find_first_of("%'\"\\\n") != std::string::npos)
     throw UsageError{fmt::format("--slurm {}: expected a path without %, quotes, \\ and line breaks", sweep.folder)};
   sweep.name = loaded.plan.info().name;
@@ -98,7 +99,7 @@ SlurmSweep slurm_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
 }
 
 struct ShardState {
-  std::string state;      ///< of its last job, as Slurm calls it; empty if Slurm has forgotten it
+  std::string state;      ///< of its last job, in Slurm's words; empty if Slurm no longer knows it
   std::int64_t done = 0;  ///< runs in the store
   std::int64_t runs = 0;
   [[nodiscard]] bool is_done() const { return done == runs; }
@@ -128,7 +129,7 @@ Look look(const std::string& folder) {
   for (std::int64_t i = 0; i < seen.sweep.shards; ++i)
     seen.shards.push_back({{}, runs_in(seen.sweep.store(i)), seen.sweep.runs_of(i)});
   if (seen.submissions.empty()) return seen;
-  // A job that Slurm has forgotten would make squeue fail if it were asked about alone.
+  // squeue fails for a job that Slurm no longer knows, so all jobs are listed.
   const auto states = parse_queue(slurm({"squeue", "--noheader", "--states=all", "--format=%i|%T"}));
   const auto state_of = [&](const std::string& job, std::int64_t task) {
     const auto found = states.find({job, task});
@@ -149,7 +150,7 @@ Look look(const std::string& folder) {
   return seen;
 }
 
-/// Exit code 0 when the merged store is there, 4 while it isn't.
+/// Prints the state; returns 0 if the merged store exists, else 4.
 int print_status(const Look& seen) {
   std::int64_t done = 0;
   std::map<std::string, std::int64_t> by_state;
@@ -182,15 +183,15 @@ int resubmit(const Look& seen) {
   if (shards.empty()) {
     const bool all =
         std::all_of(seen.shards.begin(), seen.shards.end(), [](const ShardState& s) { return s.is_done(); });
-    fmt::print("nothing to submit again: {}\n", all ? "all shards are done" : "what is not done is queued");
+    fmt::print("nothing to resubmit: {}\n", all ? "all shards are done" : "all unfinished shards are queued");
     if (!all || waits_for_merge || std::filesystem::exists(seen.sweep.output)) return kExitOk;
     std::vector<SlurmSubmission> submissions = seen.submissions;
     submissions.push_back({submit({seen.sweep.folder + "/merge.sh"}), {}});
     write_file(seen.sweep.folder + "/submissions.csv", submissions_csv(submissions));
-    fmt::print("job {}: merges them into {}\n", submissions.back().job, seen.sweep.output);
+    fmt::print("job {} merges them into {}\n", submissions.back().job, seen.sweep.output);
     return kExitOk;
   }
-  // The merge that waits for the jobs that failed would wait forever.
+  // A merge that depends on failed jobs would wait forever.
   for (auto each = seen.submissions.rbegin(); waits_for_merge && each != seen.submissions.rend(); ++each) {
     if (!each->shards.empty()) continue;
     static_cast<void>(slurm({"scancel", each->job}));
@@ -205,13 +206,13 @@ int resubmit(const Look& seen) {
 int submit_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
   const SlurmSweep sweep = slurm_sweep(arguments, loaded);
   if (std::filesystem::exists(sweep.folder))
-    throw InputError{fmt::format("{}: it is there already: --status and --resubmit look at it, --slurm makes a new one",
-                                 sweep.folder)};
+    throw InputError{fmt::format(
+        "{}: this folder exists already; --status and --resubmit use it, --slurm needs a new one", sweep.folder)};
   if (std::filesystem::exists(sweep.output))
-    throw InputError{fmt::format("{}: there is a store already; -o writes another one", sweep.output)};
+    throw InputError{fmt::format("{}: this store exists already; choose another with -o", sweep.output)};
   std::error_code error;
   for (const char* each : {"shards", "logs"}) std::filesystem::create_directories(sweep.folder + "/" + each, error);
-  if (error) throw InputError{fmt::format("{}: can't make it: {}", sweep.folder, error.message())};
+  if (error) throw InputError{fmt::format("{}: the folder cannot be created: {}", sweep.folder, error.message())};
   write_file(sweep.folder + "/shard.sh", shard_script(sweep));
   write_file(sweep.folder + "/merge.sh", merge_script(sweep));
   write_file(sweep.folder + "/plan.csv", plan_csv(sweep));

@@ -24,10 +24,9 @@ std::string build() {
 
 [[noreturn]] void refuse_existing(const std::string& path) {
   SweepStore store = SweepStore::open(path);
-  throw InputError{
-      fmt::format("{}: there is a store already, with {} of {} runs: --resume goes on with it, -o writes "
-                  "another one",
-                  path, store.runs().size(), store.info().runs)};
+  throw InputError{fmt::format(
+      "{}: this store exists already, with {} of {} runs; --resume continues it, another -o STORE begins a new one",
+      path, store.runs().size(), store.info().runs)};
 }
 
 }  // namespace

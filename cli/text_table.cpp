@@ -12,7 +12,7 @@
 namespace contend {
 namespace {
 
-/// Code points, which is the width for all that we print (±, names in Latin script); bytes would misalign them.
+/// Width in code points, which is right for everything printed here (±, names in Latin script); bytes would misalign.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -20,13 +20,14 @@ std::size_t width(const std::string& text) {
 
 constexpr std::size_t kGap = 2;
 
-/// A part of a text that is not broken, and whether a blank stands before it.
+/// A part of a text that is not broken, and whether a blank precedes it.
 struct Piece {
   std::string text;
   bool after_blank = false;
 };
 
-/// Words; a long one may also be broken after a hyphen or a slash, a very long one (a path of keys) after a point.
+/// Splits text into words; a long word may also be broken after a hyphen or a slash, a very long one (a path of keys)
+/// after a dot.
 std::vector<Piece> pieces(const std::string& text) {
   constexpr std::size_t kLongWord = 16, kVeryLongWord = 28;
   std::vector<Piece> all;
@@ -52,7 +53,7 @@ std::size_t longest_piece(const std::string& text) {
   return longest;
 }
 
-/// Lines of at most `limit`; a piece longer than that stands alone.
+/// Wraps text to lines of at most `limit`; a longer piece gets a line of its own.
 std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
   if (width(text) <= limit) return {text};
   std::vector<std::string> lines{""};
@@ -85,7 +86,7 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
   }
   std::size_t total = kGap * (widths.size() - 1);
   for (const std::size_t each : widths) total += each;
-  // The column gives way that costs the fewest lines, the widest of equals.
+  // Narrow the column that costs the fewest lines; of equal ones, the widest.
   while (limit > 0 && total > limit) {
     std::size_t best = widths.size();
     std::tuple<std::size_t, std::size_t> best_cost;

@@ -1,5 +1,5 @@
 #pragma once
-// Text tables for people: the first column to the left, figures to the right.
+// Formats text tables for people: the first column is left-aligned, figures are right-aligned.
 
 #include <cstddef>
 #include <string>
@@ -9,18 +9,18 @@
 namespace contend {
 
 inline constexpr double kPercent = 100;
-/// Rows of a list that people are shown; how many more there are is said.
+/// The most rows of a list that people are shown; the number of further rows is printed.
 inline constexpr std::size_t kMaxShown = 20;
 
 class Table {
  public:
-  /// Titles carry the unit: `makespan [s]`.
+  /// Titles include the unit: `makespan [s]`.
   explicit Table(std::vector<std::string> titles) { rows_.push_back(std::move(titles)); }
-  /// As many cells as titles.
+  /// Adds a row with as many cells as there are titles.
   void add(std::vector<std::string> cells);
-  /// For a table of words: column `index` goes to the left too.
+  /// Left-aligns column `index` too, for columns of words.
   void align_left(std::size_t index) { left_.push_back(index); }
-  /// Columns on the left are wrapped between words so that no line is wider than `limit`; 0: as wide as it gets.
+  /// The table. If `limit` is not 0, left-aligned columns are wrapped between words so that no line is wider.
   [[nodiscard]] std::string text(std::size_t limit = 0) const;
 
  private:
@@ -28,7 +28,7 @@ class Table {
   [[nodiscard]] std::size_t lines(const std::vector<std::size_t>& widths) const;
   [[nodiscard]] bool is_left(std::size_t column) const;
 
-  std::vector<std::vector<std::string>> rows_;  ///< row 0 are the titles
+  std::vector<std::vector<std::string>> rows_;  ///< row 0 holds the titles
   std::vector<std::size_t> left_{0};
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// `contend show --topology`: what the topology of a scenario is made of and what it can carry.
+// Formats `contend show --topology`: the parts of a scenario's topology and the bandwidth that it offers.
 
 #include "network/topology_report.hpp"
 #include "scenarios/scenario.hpp"
@@ -8,9 +8,9 @@
 
 namespace contend {
 
-/// Tables for people.
+/// The report as tables for people.
 [[nodiscard]] std::string topology_text(const Scenario& scenario, const TopologyReport& report);
-/// The same as JSON; bandwidths in bytes per second.
+/// The report as JSON; bandwidths in bytes per second.
 [[nodiscard]] std::string topology_json(const Scenario& scenario, const TopologyReport& report);
 
 }  // namespace contend

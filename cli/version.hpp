@@ -1,13 +1,13 @@
 #pragma once
-// Which program this is, for `contend --version` and the manifest of a run.
+// Identifies the program, for `contend --version` and the manifest of a run.
 
 namespace contend {
 
-/// The version of the project, e.g. "0.1.0".
+/// The version of the project, such as "0.1.0".
 [[nodiscard]] const char* version();
 
-/// The commit the build folder was configured from, 12 hex digits; empty if the program was not built from a clone.
-/// Changes that were not committed do not show.
+/// The commit from which the build folder was configured, 12 hexadecimal digits; empty if the sources are not a git
+/// clone. Uncommitted changes do not show.
 [[nodiscard]] const char* git_hash();
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// The sources of the report page (report/page/), joined at build time.
+// Gives access to the sources of the report page (report/page/), which are joined at build time.
 
 #include <string_view>
 
@@ -7,7 +7,7 @@ namespace contend {
 
 [[nodiscard]] std::string_view page_script();
 [[nodiscard]] std::string_view page_style();
-/// The frame of the document, with `{{name}}` where a part goes in.
+/// The HTML frame, with `{{name}}` in place of each part.
 [[nodiscard]] std::string_view page_frame();
 
 }  // namespace contend

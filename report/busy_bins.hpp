@@ -1,5 +1,5 @@
 #pragma once
-// Busy time over time in bins that widen as a run goes on: bounded memory for a run of unknown length.
+// Accumulates busy time in bins that widen as a run goes on, so that a run of unknown length needs bounded memory.
 
 #include "sim/units.hpp"
 
@@ -8,21 +8,22 @@
 
 namespace contend {
 
-/// One row a thing that can be busy; all rows share the width of the bins.
+/// Busy time of several rows, such as GPUs; all rows share one bin width.
 class BusyBins {
  public:
-  /// At most `limit` bins (even, >= 2); they are `width` wide until the limit is passed, then twice, four times, ...
+  /// Keeps at most `limit` bins (even, >= 2). They start `width` wide; whenever the limit is exceeded, their width
+  /// doubles.
   BusyBins(std::size_t rows, std::size_t limit, Time width);
 
-  /// Adds the time from `start` to `end` to the bins of a row. Needs start <= end.
+  /// Adds the time from `start` to `end` to a row; start <= end.
   void add(std::size_t row, Time start, Time end);
 
-  /// Has bins up to `end`, though nothing may be busy there.
+  /// Makes the bins reach at least to `end`, even if nothing is busy there.
   void cover(Time end);
 
   [[nodiscard]] Time width() const { return width_; }
   [[nodiscard]] std::size_t rows() const { return busy_.size(); }
-  /// Bins up to the last that was covered or in which any row was busy.
+  /// The number of bins up to the last one that was covered or in which a row was busy.
   [[nodiscard]] std::size_t size() const { return used_; }
   [[nodiscard]] Time busy(std::size_t row, std::size_t bin) const { return busy_[row][bin]; }
 
@@ -35,14 +36,14 @@ class BusyBins {
   Time width_;
 };
 
-/// The union of intervals that come in order of their ends.
+/// The union of intervals that arrive in the order of their ends.
 class IntervalUnion {
  public:
   struct Interval {
     Time start, end;
   };
-  /// Needs start <= end, and end not before those of earlier calls. The parts that no earlier interval covered are
-  /// appended to `fresh`.
+  /// Adds an interval with start <= end whose end is not before those of earlier calls. Appends the parts that no
+  /// earlier interval covers to `fresh`.
   void add(Time start, Time end, std::vector<Interval>& fresh);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Colours of figures: for series those of Okabe and Ito (Color Universal Design, 2008), which most colour-blind people
-// tell apart; for values those of viridis (S. van der Walt and N. Smith, matplotlib, CC0), even in lightness.
+// Colours of figures. Series use those of Okabe and Ito (Color Universal Design, 2008), which most colour-blind people
+// can tell apart; values use viridis (S. van der Walt and N. Smith, matplotlib, CC0), which is even in lightness.
 
 #include "report/figure.hpp"
 
@@ -18,13 +18,13 @@ inline constexpr std::array<std::string_view, 7> kSeriesColours = {"#0072b2", "#
   return kSeriesColours[series % kSeriesColours.size()];
 }
 
-/// `#rrggbb` for 0 (dark) to 1 (light).
+/// `#rrggbb` for a shade from 0 (dark) to 1 (light).
 [[nodiscard]] std::string heat_colour(double shade);
 
-/// `#rrggbb` for -1 (vermilion) over 0 (white) to 1 (blue).
+/// `#rrggbb` for a shade from -1 (vermilion) through 0 (white) to 1 (blue).
 [[nodiscard]] std::string diverging_colour(double shade);
 
-/// The colour of a value of the map.
+/// The colour of a value in a heat map.
 [[nodiscard]] std::string cell_colour(const HeatMap& map, double value);
 
 /// The values at the ends of the colour scale.

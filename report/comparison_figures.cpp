@@ -24,7 +24,7 @@ FigureAxis names_axis(std::span<const RunFolder> folders) {
   return axis;
 }
 
-/// One figure of all folders, as means with their intervals.
+/// One metric for all folders, as means with their intervals.
 Figure metric_figure(std::span<const RunFolder> folders, const Metric& metric) {
   FigureSeries series = empty_series(std::string{metric.title}, SeriesMark::dots);
   for (std::size_t i = 0; i < folders.size(); ++i) {
@@ -81,7 +81,7 @@ const RunFolder::Run* run_with_seed(const RunFolder& folder, std::uint64_t seed)
   return at == folder.runs.end() ? nullptr : &*at;
 }
 
-/// Jobs of one replica by name with their completion times.
+/// The completion times of one replica's jobs, by job name.
 std::map<std::string, double> jct_by_job(const RunFolder& folder, const RunFolder::Run& run) {
   std::map<std::string, double> jct;
   const std::vector<std::string>& names = folder.jobs.texts("job_id");
@@ -96,7 +96,7 @@ struct PairedJobs {
   std::uint64_t seed = 0;
 };
 
-/// Jobs that finished in both.
+/// The jobs that finished in both runs.
 PairedJobs pair_jobs(const RunFolder& first, const RunFolder& other) {
   PairedJobs pairs;
   for (const RunFolder::Run& run : first.runs) {

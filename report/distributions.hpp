@@ -1,5 +1,5 @@
 #pragma once
-// Samples as the curves and boxes of figures.
+// Turns samples into the curves and boxes of figures.
 
 #include "report/figure.hpp"
 
@@ -8,14 +8,14 @@
 
 namespace contend {
 
-/// The share of the values that are at most x, as steps. NaN is left out.
+/// The empirical distribution function of the values, as steps. NaN is left out.
 [[nodiscard]] FigureSeries cumulative(std::string name, std::vector<double> values);
 
-/// Box and whiskers of the values; NaN is left out. Needs at least one value.
+/// Box and whiskers of at least one value; NaN is left out.
 [[nodiscard]] BoxGroup box_of(std::string name, std::vector<double> values);
 
-/// How many of the intervals [from, to) hold at each time at which that changes; NaN as `to` is an interval without an
-/// end. As steps from 0 to `end`.
+/// The summed weight of the intervals [from, to) that hold at each time, as steps from 0 to `end`. NaN in `to` marks an
+/// interval without end.
 [[nodiscard]] FigureSeries occupancy(std::string name, const std::vector<double>& from, const std::vector<double>& to,
                                      const std::vector<double>& weights, double end);
 

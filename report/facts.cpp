@@ -40,7 +40,7 @@ std::string network_text(const Scenario& scenario) {
                      network.topology.server.kind, format_rate(*network.nic), network.collectives);
 }
 
-/// Jobs drawn like those of a trace, with what differs from it.
+/// Jobs generated from a trace, with the settings that differ from it.
 std::string like_text(const std::string& trace, const SyntheticWorkload& synthetic) {
   const FittedWorkload* fitted = find_fitted_workload(trace);
   CONTEND_CHECK(fitted != nullptr, "a scenario names a fitted workload");

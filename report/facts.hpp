@@ -1,5 +1,5 @@
 #pragma once
-// What a run simulated, in words and as a drawing.
+// Describes what a run simulates, in words and as a drawing.
 
 #include "scenarios/scenario.hpp"
 
@@ -9,14 +9,14 @@
 
 namespace contend {
 
-/// Lines for a table: what it is, its value.
+/// Lines for a table: a name and its value.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& scenario);
 
 struct TopologyDrawing {
-  std::string svg;   ///< empty if it can't be drawn
-  std::string note;  ///< a sentence
+  std::string svg;   ///< empty if it cannot be drawn
+  std::string note;  ///< one sentence
 };
-/// The topology; below fidelity `flow`, which has none, the one switch that those fidelities stand for.
+/// Draws the topology. Fidelities below `flow` have none; for these it draws the single switch that they imply.
 [[nodiscard]] TopologyDrawing draw_topology(const Scenario& scenario);
 
 }  // namespace contend

@@ -27,7 +27,7 @@ std::string shortened(const std::string& name, std::size_t most) {
   return name.size() <= most ? name : name.substr(0, most - 2) + "..";
 }
 
-/// A name of a legend, as its series is drawn.
+/// A legend entry, drawn like its series.
 struct LegendEntry {
   std::string name;  ///< fits into a row
   std::string_view colour, dash;
@@ -36,7 +36,7 @@ struct LegendEntry {
   [[nodiscard]] double width() const { return text_width(name) + 34; }
 };
 
-/// Names in rows that are no wider than this.
+/// Distributes entries over rows of at most this width.
 std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>& entries, double width) {
   std::vector<std::vector<LegendEntry>> rows;
   double at = 0;
@@ -51,14 +51,14 @@ std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>
   return rows;
 }
 
-/// Of one picture: figures below each other are aligned by the same left end.
+/// The frame of one figure; figures below each other share their left end.
 struct Frame {
   double height = 400;  ///< with one row of names; each further one adds to it
   double least_left = 0;
   double y = 0;  ///< where it begins in a picture of several
 };
 
-/// The frame: where the plot is, its axes, title and legend.
+/// A sheet with the plot area, axes, title and legend of a figure.
 class Sheet {
  public:
   Sheet(const Figure& figure, const Frame& frame, PlotScale x, PlotScale y, const FigureAxis& x_axis,
@@ -107,7 +107,7 @@ class Sheet {
  private:
   static constexpr double kLeast = 12;  ///< where rows of names begin at the earliest, as the title does
 
-  /// Names as their series look, in rows below the title, at the right end.
+  /// Draws the legend in right-aligned rows below the title.
   void draw_legend(const std::vector<std::vector<LegendEntry>>& rows) {
     double y = kTop - 4;
     for (const std::vector<LegendEntry>& row : rows) {
@@ -338,7 +338,7 @@ std::string draw_boxes(const Figure& figure, const Frame& frame, const BoxPlot& 
   return sheet.finish();
 }
 
-/// Where the cells of a map are on its sheet.
+/// Maps the cells of a heat map to positions on its sheet.
 class HeatSheet {
  public:
   HeatSheet(const Figure& figure, const HeatMap& plot)
@@ -378,7 +378,7 @@ class HeatSheet {
     return sheet_.top() + static_cast<double>(row) * (sheet_.bottom() - sheet_.top()) / static_cast<double>(rows());
   }
 
-  /// True if one of the cells is above the middle and the other isn't; empty cells are on no side.
+  /// True if exactly one of the cells is above the middle; empty cells are on neither side.
   [[nodiscard]] bool parted(std::size_t one, std::size_t other) const {
     const double a = plot_.values[one], b = plot_.values[other];
     return !std::isnan(a) && !std::isnan(b) && (a > plot_.middle) != (b > plot_.middle);

@@ -16,7 +16,7 @@ FigureSeries series_named(std::string name, SeriesMark mark) {
   return {.name = std::move(name), .mark = mark, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
 }
 
-/// Points of a curve, so many that it looks like one.
+/// Points of a curve, enough for it to look smooth.
 constexpr int kCurve = 64;
 
 std::string name_of(TimedExchange exchange, int ranks) {
@@ -37,7 +37,7 @@ std::vector<FigurePanel> panels_of(PanelPair plots, const std::string& id, const
            .height = kResidualHeight}};
 }
 
-/// Measured over fitted, less 1; to a millionth, so that rounding isn't blown up to a pattern.
+/// Measured over fitted, minus 1, rounded to a millionth, so that rounding errors do not show as a pattern.
 double residual(double measured, double fitted) {
   return std::round((measured / fitted - 1) * 1e6) * 1e-6;
 }
@@ -46,7 +46,7 @@ FigureAxis residual_axis() {
   return {.title = "off by", .unit = "share", .categories = {}};
 }
 
-/// alpha + beta m, as many points to every factor of the size.
+/// Adds alpha + beta m with the same number of points for every factor of the size.
 void add_line(FigureSeries& line, const LineRegion& region) {
   if (!line.x.empty()) {  // the pen goes up
     line.x.push_back(line.x.back());

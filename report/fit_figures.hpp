@@ -1,5 +1,5 @@
 #pragma once
-// How well fitted costs of a network meet what was measured.
+// Figures that compare fitted network costs with the measurements.
 
 #include "calibration/network_fit.hpp"
 #include "report/figure.hpp"
@@ -8,9 +8,9 @@
 
 namespace contend {
 
-/// Of each exchange: times against sizes with the lines of every region, and below how far each is off; then the same
-/// for several at once against their number. For stacked_svg(). Not empty if there is a sample of a size above 0 or
-/// contention.
+/// For each exchange, a panel of times against sizes with the line of every region, and below it the deviation of each
+/// time; then the same for concurrent exchanges against their number. For stacked_svg(). Not empty if there is a sample
+/// of a size above 0 or a contention fit.
 [[nodiscard]] std::vector<FigurePanel> fit_panels(const NetworkCalibration& calibration);
 
 }  // namespace contend

@@ -1,6 +1,6 @@
 #pragma once
-// Studies of one iteration as papers plot them: for each method a bar of computing, kernels of compression and
-// communication that nothing hides.
+// Draws iteration studies as papers do: for each method a bar of computing, compression kernels and exposed
+// communication.
 
 #include <string>
 #include <vector>
@@ -8,14 +8,14 @@
 namespace contend {
 
 struct IterationBars {
-  std::string name;  ///< a file name without its ending, `iteration-8-workers`
+  std::string name;  ///< file name without extension, `iteration-8-workers`
   std::string svg;
 };
 
-/// Whether the folder holds such a study, by its files.
+/// True if the folder holds an iteration study, judging by its files.
 [[nodiscard]] bool is_overlap_folder(const std::string& folder);
 
-/// One drawing a number of workers of the folder's overlap.csv, rows in its order. Throws InputError.
+/// One drawing for each number of workers in the folder's overlap.csv, rows in file order. Throws InputError.
 [[nodiscard]] std::vector<IterationBars> iteration_bars(const std::string& folder);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes as text that a page can carry and a browser can unpack by itself.
+// Encodes bytes as text that a page can carry and a browser can decode without a library.
 
 #include <cstdint>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace contend {
 
-/// RFC 1952, without a name or a time in its header.
+/// Compresses as RFC 1952, without name and time in the header.
 [[nodiscard]] std::string gzip(std::string_view bytes);
-/// RFC 4648, with padding.
+/// Encodes as RFC 4648, with padding.
 [[nodiscard]] std::string base64(std::string_view bytes);
 
-/// Appends an unsigned number in groups of seven bits, the lowest first; all but the last have their top bit set.
+/// Appends an unsigned number in groups of seven bits, lowest first; every group but the last has its top bit set.
 void append_varint(std::string& out, std::uint64_t number);
-/// Appends a signed number, mapped to 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...
+/// Appends a signed number; 0, -1, 1, -2, ... map to 0, 1, 2, 3, ...
 void append_signed_varint(std::string& out, std::int64_t number);
 
 }  // namespace contend

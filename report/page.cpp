@@ -10,10 +10,10 @@
 namespace contend {
 namespace {
 
-/// Data longer than this are compressed; shorter ones can be read in the source of the page.
+/// Data longer than this are compressed; shorter data stay readable in the source of the page.
 constexpr std::size_t kPlainBytes = 256 * 1024;
 
-/// The source expression of the content security policy that lets exactly this script run.
+/// The source expression of the content security policy that allows exactly this script.
 std::string script_hash(std::string_view script) {
   const std::string hex = sha256_hex(script);
   std::string digest;
@@ -21,7 +21,7 @@ std::string script_hash(std::string_view script) {
   return "'sha256-" + base64(digest) + "'";
 }
 
-/// JSON in which no HTML parser finds the end of a script or the start of a comment.
+/// JSON in which an HTML parser finds neither the end of a script nor the start of a comment.
 std::string without_tags(const std::string& json) {
   std::string out;
   out.reserve(json.size());

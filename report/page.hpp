@@ -1,6 +1,6 @@
 #pragma once
-// The page: one HTML file that needs nothing else. Its script draws from JSON; its content security policy lets only
-// this script run and forbids the network altogether, so that nothing in a scenario can reach out.
+// Writes the report page: one self-contained HTML file. Its script draws from embedded JSON. Its content security
+// policy allows only this script and no network access, so that nothing in a scenario can send data out.
 
 #include "report/figure.hpp"
 #include "report/replay.hpp"
@@ -21,11 +21,11 @@ struct RunPage {
 };
 
 [[nodiscard]] std::string run_page(const RunPage& page);
-/// Runs go by the names of their folders, which tell them apart: name_apart().
+/// Runs go by the names of their folders, which name_apart() has made distinct.
 [[nodiscard]] std::string comparison_page(std::span<const RunFolder> folders, std::span<const Figure> figures);
 [[nodiscard]] std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> figures);
 
-/// The document around its data. `json` may hold any text; `timeline` are the bytes of encode_spans(), or empty.
+/// Wraps data in a document. `json` may hold any text; `timeline` holds the bytes of encode_spans(), or is empty.
 [[nodiscard]] std::string page_document(const std::string& title, const std::string& json, const std::string& timeline);
 
 }  // namespace contend

@@ -1,4 +1,4 @@
-// What each kind of page is told, as JSON.
+// Writes the JSON data of each kind of page.
 
 #include "report/facts.hpp"
 #include "report/page.hpp"
@@ -66,7 +66,7 @@ void write_figures(JsonWriter& json, std::span<const Figure> figures) {
   json.end_array();
 }
 
-/// A result file, columns as they are: numbers where every field is one.
+/// A result file with its columns; a column is numeric if every field is a number.
 void write_table(JsonWriter& json, std::string_view name, const ColumnTable& table,
                  const std::vector<std::size_t>& rows) {
   json.key(name).begin_array();

@@ -8,7 +8,7 @@
 namespace contend {
 namespace {
 
-/// 1, 2 or 5 times a power of ten, so that about `count` steps cover the range.
+/// 1, 2 or 5 times a power of ten, such that about `count` steps cover the range.
 double round_step(double range, double count) {
   const double rough = range / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));

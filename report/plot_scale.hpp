@@ -1,5 +1,5 @@
 #pragma once
-// From values to places on an axis, with ticks at round numbers. page/scale.js does the same for the page.
+// Maps values to positions on an axis with ticks at round numbers, as page/scale.js does for the page.
 
 #include "report/figure.hpp"
 
@@ -13,19 +13,19 @@ struct PlotScale {
   bool logarithmic = false;
   std::vector<double> ticks;  ///< within from..to
 
-  /// 0 at `from`, 1 at `to`.
+  /// The position of a value: 0 at `from`, 1 at `to`.
   [[nodiscard]] double at(double value) const;
 };
 
-/// A scale for the finite values; on a logarithmic axis those that are not positive don't count. `tight`: it ends at
-/// the outermost values, but for `room` of the range at both ends; else at round numbers.
+/// A scale for the finite values; a logarithmic axis ignores those that are not positive. A `tight` scale ends at the
+/// outermost values plus `room` of the range at both ends; any other ends at round numbers.
 [[nodiscard]] PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight,
                                   double room = 0);
 
-/// A tick in the unit of the axis: shares as per cent; no more digits than ticks `step` apart need.
+/// A tick in the unit of the axis, shares as per cent, with no more digits than ticks `step` apart need.
 [[nodiscard]] std::string tick_text(double value, const std::string& unit, double step);
 
-/// `title [unit]`; shares are in per cent.
+/// `title [unit]`, with per cent for shares.
 [[nodiscard]] std::string axis_text(const FigureAxis& axis);
 
 }  // namespace contend

@@ -12,7 +12,7 @@
 namespace contend {
 namespace {
 
-/// Where the colours end: further off doesn't matter for who wins.
+/// Ratio at which the colours end; larger ratios do not change which side is better.
 constexpr double kMost = 4;
 
 /// A name for a file: letters, digits, `.`, `_` and `-`.

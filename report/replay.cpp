@@ -11,14 +11,14 @@
 namespace contend {
 namespace {
 
-/// `server0/gpu1->server0/nic0`, as against `server0/nic0->leaf0`.
+/// True for links such as `server0/gpu1->server0/nic0`, false for `server0/nic0->leaf0`.
 bool inside_a_server(const std::string& link) {
   const std::size_t arrow = link.find("->"), slash = link.find('/');
   if (arrow == std::string::npos || slash > arrow || !link.starts_with("server")) return false;
   return link.compare(arrow + 2, slash + 1, link, 0, slash + 1) == 0;
 }
 
-/// A lane for each link that carried something, shaded by its utilisation.
+/// Appends a lane for each link that carried bytes, shaded by its utilisation.
 void append_links(const NetworkReport& fabric, const SpanLimits& limits, Timeline& timeline) {
   if (fabric.samples.empty()) return;
   const auto kind = static_cast<std::uint32_t>(timeline.kinds.size());

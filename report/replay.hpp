@@ -1,7 +1,7 @@
 #pragma once
-// Runs the scenario of a result folder once more with somebody who listens. A run is a function of its scenario and
-// seed, so this costs less than spans written beside every run, of which most are never looked at; and the digest in
-// the manifest tells whether it was the same run.
+// Simulates the scenario of a result folder again and records its spans. A run is a function of its scenario and seed,
+// so a replay costs less than storing spans, mostly unseen, with every run; the digest in the manifest shows whether it
+// was the same run.
 
 #include "report/run_folder.hpp"
 #include "report/span_recorder.hpp"
@@ -14,7 +14,7 @@
 namespace contend {
 
 struct Replay {
-  Timeline timeline;  ///< links of the fabric behind the lanes of the servers
+  Timeline timeline;  ///< links of the fabric follow the lanes of the servers
   BusyBins gpu_busy, nic_busy;
   NetworkReport fabric;
   Time end;
@@ -22,11 +22,11 @@ struct Replay {
 
 struct ReplayOutcome {
   std::optional<Replay> replay;
-  std::string reason;  ///< why there is none, a sentence
+  std::string reason;  ///< a sentence that says why there is no replay
 };
 
-/// `stopped` is asked now and then; true gives up. What the scenario reads and isn't there any more is a reason, not an
-/// error: the tables of the folder can be shown all the same.
+/// Replays a run; `stopped` is called now and then, and true abandons the replay. A missing input of the scenario is a
+/// reason, not an error, because the folder's tables can still be shown.
 [[nodiscard]] ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, const SpanLimits& limits,
                                        const std::function<bool()>& stopped);
 

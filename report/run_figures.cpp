@@ -27,7 +27,7 @@ FigureSeries series_of(std::string name, SeriesMark mark) {
   return {.name = std::move(name), .mark = mark, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
 }
 
-/// Busy time of all rows over what they could have been busy, bin by bin; `units` is how many things a row stands for.
+/// The utilisation over all rows, bin by bin; a row represents `units` devices.
 FigureSeries busy_series(std::string name, const BusyBins& bins, double units, Time end) {
   FigureSeries series = series_of(std::move(name), SeriesMark::step);
   for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -56,7 +56,7 @@ Figure utilisation(const RunFolder& folder, const Replay& replay) {
       .plot = std::move(plot)};
 }
 
-/// A row a server, or a row several servers where there are many.
+/// One row for each server, or for several neighbouring servers if there are many.
 HeatMap server_heat(const BusyBins& bins, double units, Time end) {
   HeatMap map;
   map.x = time_axis();
@@ -85,7 +85,7 @@ HeatMap server_heat(const BusyBins& bins, double units, Time end) {
   return map;
 }
 
-/// The links of the fabric that carried most of what they could.
+/// A heat map of the links with the highest utilisation.
 Figure link_heat(const NetworkReport& fabric, Time end) {
   std::vector<std::size_t> links(fabric.links.size());
   std::iota(links.begin(), links.end(), std::size_t{0});
@@ -169,7 +169,7 @@ Figure jct_curve(const RunFolder& folder) {
       .plot = std::move(plot)};
 }
 
-/// Completion times by another column; numbers in numeric order.
+/// Completion times grouped by another column; numbers in numeric order.
 Figure jct_boxes(const RunFolder& folder, std::string_view column, const std::string& title, std::string id) {
   struct Order {
     bool operator()(const std::string& a, const std::string& b) const {

@@ -1,5 +1,5 @@
 #pragma once
-// The figures of one run and of several side by side.
+// The figures of one run, and of several runs side by side.
 
 #include "report/figure.hpp"
 #include "report/replay.hpp"
@@ -10,12 +10,12 @@
 
 namespace contend {
 
-/// `run` is the replica that everything over time is drawn of; distributions are over all replicas of the folder.
-/// Without a replay the figures that need spans are left out.
+/// Figures over time show the replica `run`; distributions cover all replicas of the folder. Without a replay, the
+/// figures that need spans are left out.
 [[nodiscard]] std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& run, const Replay* replay);
 
-/// Figures over all folders, and for each but the first its jobs against those of the first under the first seed that
-/// both have.
+/// Figures over all folders and, for each folder but the first, its jobs against those of the first under the first
+/// seed that both have.
 [[nodiscard]] std::vector<Figure> comparison_figures(std::span<const RunFolder> folders);
 
 }  // namespace contend

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Members of a JSON object; what is missing is a complaint that names the file.
+/// The members of a JSON object; a missing one is a complaint that names the file.
 class Members {
  public:
   Members(const JsonValue& object, std::string file) : object_{object}, file_{std::move(file)} {}
@@ -113,10 +113,9 @@ std::span<const std::string_view> run_files() {
 RunFolder read_run_folder(const std::string& path) {
   const auto file = [&](const char* name) { return (fs::path{path} / name).string(); };
   if (!fs::exists(file("manifest.json")))
-    throw InputError{
-        fs::exists(file("overlap.csv"))
-            ? fmt::format("{}: a study of an iteration is reported alone; `contend compare` compares two", path)
-            : fmt::format("{}: not a folder of results: no manifest.json in it", path)};
+    throw InputError{fs::exists(file("overlap.csv"))
+                         ? fmt::format("{}: an iteration study is reported alone; `contend compare` compares two", path)
+                         : fmt::format("{}: not a folder of results: no manifest.json in it", path)};
   RunFolder folder;
   folder.path = path;
   read_manifest(folder, file("manifest.json"));

@@ -7,7 +7,7 @@
 namespace contend {
 namespace {
 
-/// A lane is settled when this many blocks have come on top of those that are.
+/// A lane is settled after this many further blocks.
 constexpr std::size_t kUnsettled = 512;
 
 }  // namespace

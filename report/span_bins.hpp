@@ -1,5 +1,5 @@
 #pragma once
-// Spans as summaries: by lane and bin of time, how long each job was busy there and how many of its spans ended there.
+// Summarises spans: for each lane, bin of time and job, the busy time and the number of spans that ended there.
 
 #include "report/timeline.hpp"
 
@@ -16,7 +16,7 @@ class SpanBins {
     JobId job;
     bool transfer = false;
   };
-  /// Keeps at most about `limit` summaries; `length` of time is what bins are cut from at first.
+  /// Keeps at most about `limit` summaries; `length` is the duration that the first bins divide.
   SpanBins(std::size_t lanes, std::size_t limit, Time length);
 
   void add(std::size_t lane, Who who, Time start, Time end);
@@ -24,7 +24,7 @@ class SpanBins {
   /// Call once, after the last add() and before take().
   void finish();
   [[nodiscard]] Time width() const { return width_; }
-  /// The summaries of a lane by bin, then by job; equal neighbours are one. Kinds that are new are appended to `kinds`.
+  /// The summaries of a lane, by bin and then by job; equal neighbours are merged. Appends new kinds to `kinds`.
   [[nodiscard]] std::vector<TimelineSpan> take(std::size_t lane, std::vector<SpanKind>& kinds);
 
  private:
@@ -36,7 +36,7 @@ class SpanBins {
   };
   struct Lane {
     std::vector<Block> blocks;
-    std::size_t settled = 0;  ///< blocks at the front that are sorted and of different bin or job
+    std::size_t settled = 0;  ///< number of leading blocks that are sorted and have distinct bin or job
   };
   void settle(Lane& lane) const;
   void widen();

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kBusyBins = 1024;
 constexpr Time kFirstWidth = Time::milliseconds(1);
 
-/// Overlapping transfers of one interface on as few lanes as they need: each goes to the first lane that is free.
+/// Distributes the overlapping transfers of one interface over as few lanes as necessary: each goes to the first free
+/// lane.
 std::vector<TimelineLane> untangle(TimelineLane lane) {
   std::ranges::sort(lane.spans, {}, [](const TimelineSpan& s) { return std::tuple{s.start, s.end, s.kind, s.number}; });
   std::vector<TimelineLane> lanes;
@@ -34,7 +35,7 @@ std::vector<TimelineLane> untangle(TimelineLane lane) {
 
 }  // namespace
 
-/// The spans by lane: a lane a GPU, then one an interface, then one for what stays inside a server.
+/// The spans by lane: one lane for each GPU, then for each interface, then for transfers inside a server.
 class SpanRecorder::Store {
  public:
   Store(std::size_t lanes, const SpanLimits& limits) : exact_(lanes), limits_{limits} {}
@@ -50,7 +51,7 @@ class SpanRecorder::Store {
       bins_->add(lane, {.job = job, .transfer = transfer}, span.start, span.end);
     }
   }
-  /// Needs the kinds of the spans to tell their jobs.
+  /// The kinds of the spans, which identify their jobs.
   const std::vector<SpanKind>* kinds = nullptr;
 
   [[nodiscard]] std::uint64_t recorded() const { return recorded_; }

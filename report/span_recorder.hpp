@@ -1,6 +1,6 @@
 #pragma once
-// Listens to a run and keeps its spans in bounded memory: exactly up to a limit, above it as summaries in bins that
-// widen until they fit. Also measures how busy GPUs and interfaces were over time.
+// Observes a run and keeps its spans in bounded memory: one by one up to a limit, beyond it as summaries in bins that
+// widen until they fit. It also measures how busy GPUs and network interfaces were over time.
 
 #include "report/busy_bins.hpp"
 #include "report/timeline.hpp"
@@ -15,7 +15,7 @@ namespace contend {
 struct SpanLimits {
   std::size_t exact = 2'000'000;      ///< spans, over all lanes, that are kept one by one
   std::size_t summaries = 1'000'000;  ///< summaries that are kept if there are more spans than that
-  Time from{};                        ///< spans that end before or begin after this window are not kept
+  Time from{};                        ///< spans that end before or begin after the window from..to are not kept
   Time to = Time::never();
 };
 
@@ -27,11 +27,11 @@ class SpanRecorder final : public Observer {
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
 
-  /// What was recorded. Call once, after the run.
+  /// Returns what was recorded. Call once, after the run.
   [[nodiscard]] Timeline take();
-  /// GPU time busy, a row a server; not limited to the window.
+  /// Busy GPU time, one row a server; not limited to the window.
   [[nodiscard]] const BusyBins& gpu_busy() const { return gpu_busy_; }
-  /// Time with at least one transfer, a row an interface.
+  /// Time with at least one transfer, one row an interface.
   [[nodiscard]] const BusyBins& nic_busy() const { return nic_busy_; }
 
  private:

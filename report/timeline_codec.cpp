@@ -11,7 +11,7 @@ namespace {
 
 enum Column : std::size_t { kKind, kGapColumn, kLength, kNumber, kShare };
 
-/// Kinds, the last used first.
+/// A list of kinds, the most recently used first.
 class RecentFirst {
  public:
   explicit RecentFirst(std::size_t kinds) : order_(kinds) { std::iota(order_.begin(), order_.end(), 0U); }

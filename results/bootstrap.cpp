@@ -23,7 +23,7 @@ bool is_known(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// Draws as many pairs as there are, again and again: calls `use` with how often each was drawn.
+/// Resamples the pairs with replacement, repeatedly; calls `use` with the number of times that each pair was drawn.
 template <class Use>
 void resample(std::size_t pairs, std::uint64_t seed, Use use) {
   RandomStream stream{seed, "paired bootstrap"};
@@ -42,7 +42,7 @@ double weighted_sum(std::span<const double> values, std::span<const std::uint32_
   return sum;
 }
 
-/// Percentiles of resamples of the same values, which are sorted once.
+/// Computes percentiles of resamples of the same values, which are sorted only once.
 class ResampledPercentile {
  public:
   ResampledPercentile(std::span<const double> values, double fraction) : values_{values}, order_(values.size()) {
@@ -71,7 +71,7 @@ class ResampledPercentile {
   double weight_ = 0;      ///< of the one above it
 };
 
-/// Of the statistic over all pairs but one: a measure of how its spread grows with its value.
+/// The acceleration from the statistic over all pairs but one: how its spread grows with its value.
 double acceleration(std::span<const double> leave_one_out) {
   if (leave_one_out.empty()) return 0;
   const double center = mean(leave_one_out);
@@ -137,7 +137,7 @@ ConfidenceInterval bca_interval(double observed, std::vector<double> draws, std:
 
 namespace {
 
-/// None if the base is 0 in all pairs, in one of the resamples or with one pair left out.
+/// The interval of the ratio; none if the base is 0 in all pairs, in a resample or with one pair left out.
 ConfidenceInterval ratio_interval(const PairedChange& change, std::vector<double> draws,
                                   std::span<const double> leave_one_out) {
   if (!(change.base > 0) || !is_known(draws) || !is_known(leave_one_out)) return {};

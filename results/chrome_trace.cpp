@@ -20,7 +20,7 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 /// Thread ids of one interface: its lanes stay together in viewers that sort by id.
 constexpr std::size_t kLaneStride = 4096;
 
-/// A file that zlib compresses or, in mode `T`, passes through.
+/// A file that zlib compresses or, in mode `T`, writes unchanged.
 class Sink {
  public:
   explicit Sink(const std::string& path) : file_{path} {
@@ -132,13 +132,13 @@ class ChromeTrace::Writer {
     next_event();
     append("{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"cat\":\"{}\",\"name\":", pid, tid,
            Microseconds{start.ns()}, Microseconds{(end - start).ns()}, category);
-    // The job first: viewers colour by name, and neighbours of different jobs are what one looks for.
+    // The job comes first: viewers colour by name, and neighbouring jobs should differ in colour.
     append_json_string(buffer_, fmt::format("job {} {}", job.value(), op.name));
     buffer_ += ',';
   }
 
-  /// The lane of the interface that became free last before `start`; a new one if none is free. Transfers are reported
-  /// in order of their ends, and then this choice opens no more lanes than transfers overlap.
+  /// The lane of the interface that became free last before `start`, or a new lane if none is free. Transfers are
+  /// reported in the order of their ends, so this choice opens no more lanes than transfers overlap.
   std::size_t lane_for(ServerId server, Time start, Time end) {
     std::vector<Time>& busy_until = lanes_.at(server.index());
     std::optional<std::size_t> best;

@@ -1,5 +1,5 @@
 #pragma once
-// Several scenarios side by side: each figure as a mean over replicas with its confidence interval, and the average
+// Compares several scenarios: each figure as a mean over replicas with its confidence interval, and the average
 // completion time relative to the first scenario under the same seeds.
 
 #include "results/replica.hpp"
@@ -14,12 +14,12 @@ namespace contend {
 
 struct ComparisonRow {
   std::vector<Estimate> figures;           ///< in the order of metrics()
-  std::optional<RatioEstimate> jct_ratio;  ///< average JCT over that of row 0; absent if their seeds differ
+  std::optional<RatioEstimate> jct_ratio;  ///< average JCT relative to row 0; absent if the seeds differ
 
   [[nodiscard]] const Estimate& figure(std::string_view metric_name) const;
 };
 
-/// One row for each scenario's replicas.
+/// Computes one row for each scenario's replicas.
 [[nodiscard]] std::vector<ComparisonRow> compare(std::span<const std::vector<Replica>> scenarios);
 
 }  // namespace contend

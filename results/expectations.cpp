@@ -52,7 +52,7 @@ ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<c
   outcome.reason += fmt::format(" over {} replicas", figure.count);
   const bool low = is_met(expectation, figure.mean - figure.half_width);
   const bool high = is_met(expectation, figure.mean + figure.half_width);
-  if (low != outcome.met || high != outcome.met) outcome.reason += ", not for the whole 95% interval";
+  if (low != outcome.met || high != outcome.met) outcome.reason += ", but not for the whole 95% interval";
   return outcome;
 }
 

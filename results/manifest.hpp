@@ -1,6 +1,6 @@
 #pragma once
-// The manifest of an output folder: what ran, from which inputs, how it ended. The only result file that may differ
-// between two runs of one scenario.
+// The manifest of an output folder: which program ran, from which inputs, and how the run ended. It is the only result
+// file that may differ between two runs of one scenario.
 
 #include "results/replica.hpp"
 
@@ -10,12 +10,13 @@
 
 namespace contend {
 
-/// An input by its content; hashed when it is read, because it may have changed by the end of a long run.
+/// An input file and the hash of its content, taken when the file is read, because the file may change during a long
+/// run.
 struct InputFile {
   std::string path;
   std::string sha256;
 };
-/// Throws InputError if the file can't be read.
+/// Hashes an input file. Throws InputError if it cannot be read.
 [[nodiscard]] InputFile hash_input(const std::string& path);
 
 struct Manifest {
@@ -23,12 +24,12 @@ struct Manifest {
   std::string git_hash;
   std::vector<std::string> command_line;
   std::string scenario_name;
-  std::string scenario_hash;  ///< of the effective scenario
+  std::string scenario_hash;  ///< hash of the effective scenario
   std::vector<InputFile> inputs;
-  bool interrupted = false;  ///< by the user
+  bool interrupted = false;  ///< the user interrupted the run
 };
 
-/// The largest resident memory of this process so far.
+/// The peak resident memory of this process so far, in MiB.
 [[nodiscard]] double peak_memory_mib();
 
 /// `finished`, `unfinished jobs` or `interrupted`.

@@ -98,7 +98,7 @@ std::string metric_hint(const std::string& word, std::span<const Metric> known) 
   for (const Metric& metric : known) names.emplace_back(short_name(metric));
   const std::string nearest = did_you_mean(word, names);
   if (!nearest.empty()) return nearest;
-  return known.data() == metrics().data() ? "`contend list metrics` shows all" : "one of " + join(names);
+  return known.data() == metrics().data() ? "`contend list metrics` lists all" : "one of " + join(names);
 }
 
 Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text) {

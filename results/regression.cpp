@@ -16,7 +16,7 @@
 namespace contend {
 namespace {
 
-/// Seeds of the intervals' own draws; any number would do, as long as it stays.
+/// Seed of the bootstrap's own stream; any number will do as long as it stays the same.
 constexpr std::uint64_t kBootstrapSeed = 1;
 
 std::vector<std::uint64_t> seeds_of(const StoredResults& side) {
@@ -25,7 +25,7 @@ std::vector<std::uint64_t> seeds_of(const StoredResults& side) {
   return seeds;
 }
 
-/// `1 to 10` where they follow each other.
+/// A list of seeds, written as `1 to 10` if they are consecutive.
 std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
   if (seeds.size() > 1 && seeds.back() - seeds.front() == seeds.size() - 1 &&
       std::is_sorted(seeds.begin(), seeds.end()))
@@ -56,7 +56,7 @@ JobsByName by_name(const StoredReplica& replica) {
   return jobs;
 }
 
-/// What two jobs of one name ask for differently; empty if nothing.
+/// The first difference in the demands of two jobs of one name; empty if there is none.
 std::string difference_of(const StoredJob& base, const StoredJob& other) {
   if (base.gpus != other.gpus) return fmt::format("{} GPUs in BASE, {} in NEW", base.gpus, other.gpus);
   if (base.model != other.model) return fmt::format("model {} in BASE, {} in NEW", base.model, other.model);
@@ -77,7 +77,7 @@ class JobPairing {
   }
 
   [[nodiscard]] const std::vector<JobChange>& changes() const { return changes_; }
-  /// Queueing times of the jobs of changes(), in seconds.
+  /// Queueing times, in seconds, of the jobs in changes().
   [[nodiscard]] const std::vector<double>& base_queueing() const { return base_queueing_; }
   [[nodiscard]] const std::vector<double>& other_queueing() const { return other_queueing_; }
 
@@ -141,8 +141,8 @@ void compare_over_seeds(const StoredResults& base, const StoredResults& other, R
   }
 }
 
-/// The metrics that are a mean or a percentile over jobs get an interval over jobs. The maximum gets none: resamples of
-/// it say nothing (Efron and Tibshirani, section 7.4).
+/// Adds intervals over jobs to the metrics that are a mean or a percentile over jobs. The maximum gets none, because
+/// resamples carry no information about it (Efron and Tibshirani, section 7.4).
 void compare_over_jobs(const StoredReplica& base, const StoredReplica& other, const JobPairing& jobs,
                        Regression& result) {
   std::vector<double> before, after;
@@ -150,7 +150,7 @@ void compare_over_jobs(const StoredReplica& base, const StoredReplica& other, co
     before.push_back(job.base.to_seconds());
     after.push_back(job.other.to_seconds());
   }
-  // Figures of a whole run are over all of its finished jobs: an interval over the common ones would not be theirs.
+  // Figures of a run cover all its finished jobs, so an interval over the common jobs would not be theirs.
   const bool same_jobs = same_jobs_finished(result);
   for (std::size_t m = 0; m < metrics().size(); ++m) {
     const Metric& metric = metrics()[m];
@@ -167,7 +167,7 @@ void compare_over_jobs(const StoredReplica& base, const StoredReplica& other, co
   }
 }
 
-/// Whether every run of a side has the same results, so that its seeds decide nothing.
+/// True if every run of a side has the same results, so that seeds make no difference.
 bool seeds_are_idle(const StoredResults& side) {
   return std::all_of(side.replicas.begin(), side.replicas.end(),
                      [&](const StoredReplica& replica) { return replica.digest == side.replicas.front().digest; });
@@ -197,13 +197,13 @@ void note_versions(const StoredResults& base, const StoredResults& other, std::v
 
 void note_pairs(Regression& result) {
   if (result.paired_over == PairedOver::jobs) {
-    result.notes.emplace_back("one seed: the intervals are over its jobs, not over seeds");
+    result.notes.emplace_back("with a single seed, the intervals are over its jobs, not over seeds");
   } else if (result.pairs < kFewPairs) {
     result.notes.push_back(
-        fmt::format("{} seeds: the intervals are too narrow; take {} or more", result.pairs, kFewPairs));
+        fmt::format("with {} seeds the intervals are too narrow; use {} or more", result.pairs, kFewPairs));
   }
   if (!same_jobs_finished(result))
-    result.notes.emplace_back("averages are over the finished jobs, and not the same jobs finished on both sides");
+    result.notes.emplace_back("averages are over finished jobs, but different jobs finished on the two sides");
 }
 
 StoredResults first_run(const StoredResults& side) {
@@ -247,7 +247,7 @@ Regression find_regression(const StoredResults& base, const StoredResults& other
   if (!idle) return compare_runs(base, other, worst);
   Regression result = compare_runs(first_run(base), first_run(other), worst);
   result.seeds = seeds_of(base);
-  result.notes.emplace_back("the seeds decide nothing: each gives the same results");
+  result.notes.emplace_back("the seeds make no difference: each gives the same results");
   return result;
 }
 

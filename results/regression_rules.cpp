@@ -19,7 +19,7 @@ class RuleParser {
   RuleParser(const std::string& text, std::span<const Metric> known, std::vector<Complaint>& complaints)
       : text_{text}, known_{known}, complaints_{complaints} {}
 
-  /// Nothing, and a complaint, if the text is no rule.
+  /// Parses the text; returns nothing and adds a complaint if it is no rule.
   std::optional<RegressionRule> parse() {
     RegressionRule rule;
     rule.text = std::string{trimmed(text_)};
@@ -116,7 +116,7 @@ ShownUnit shown_unit(const Metric& metric, bool relative) {
   return {1, metric.unit == "jobs" ? " jobs" : ""};
 }
 
-/// With sign and about four digits. A change too small for them is still no zero.
+/// A number with sign and about four digits. A change too small for these is not shown as zero.
 std::string signed_number(double value) {
   if (value == 0) return "0";
   const double size = std::abs(value);

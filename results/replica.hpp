@@ -7,11 +7,12 @@
 
 namespace contend {
 
+/// The result of one run.
 struct Replica {
   std::uint64_t seed = 0;
   RunResult result;
   Summary summary;
-  double wall_s = 0;  ///< real time it took
+  double wall_s = 0;  ///< wall-clock time of the run, s
 };
 
 }  // namespace contend

@@ -34,9 +34,9 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"gpus", "integer", "size of the gang", [](const JobResult& j) { return Cell{std::int64_t{j.gpus}}; }},
     {"servers", "integer", "servers spanned at the last start",
      [](const JobResult& j) { return started(j) ? Cell{std::int64_t{j.servers}} : Cell{}; }},
-    {"iterations", "integer", "iterations asked for", [](const JobResult& j) { return Cell{j.iterations}; }},
+    {"iterations", "integer", "iterations requested", [](const JobResult& j) { return Cell{j.iterations}; }},
     {"iterations_done", "integer", "iterations completed", [](const JobResult& j) { return Cell{j.iterations_done}; }},
-    {"preemptions", "integer", "times it was pushed out",
+    {"preemptions", "integer", "number of preemptions",
      [](const JobResult& j) { return Cell{std::int64_t{j.preemptions}}; }},
     {"submit_s", "seconds", "time of submission", [](const JobResult& j) { return Cell{j.submit}; }},
     {"start_s", "seconds", "time of the first start", [](const JobResult& j) { return time_if(started(j), j.start); }},
@@ -50,7 +50,7 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.compute}; }},
     {"communication_s", "seconds", "time with a transfer of the job in the network",
      [](const JobResult& j) { return Cell{j.communication}; }},
-    {"communication_wait_s", "seconds", "time with a message ready but held back by the communication policy",
+    {"communication_wait_s", "seconds", "time with a message ready that the communication policy held back",
      [](const JobResult& j) { return Cell{j.communication_wait}; }},
     {"contended_s", "seconds", "part of `communication_s` in which another transfer slowed it",
      [](const JobResult& j) { return Cell{j.contended}; }},
@@ -58,7 +58,7 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
     {"outcome", "text", "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`",
      [](const JobResult& j) { return finished(j) ? Cell{std::string{to_string(j.outcome)}} : Cell{}; }},
-    {"attempts", "integer", "attempts begun: failed ones, after each of which it queued again, and the last",
+    {"attempts", "integer", "attempts begun: the failed ones, after each of which the job queued again, and the last",
      [](const JobResult& j) { return Cell{std::int64_t{j.attempts}}; }},
     {"held_s", "seconds", "time on GPUs, over all starts", [](const JobResult& j) { return Cell{j.held}; }},
     {"waited_s", "seconds", "time in the queue, over all waits; `queueing_s` is the first",
@@ -75,7 +75,7 @@ constexpr Column<GpuResult> kGpuColumns[] = {
     {"server", "integer", "index of its server",
      [](const GpuResult& g) { return Cell{std::int64_t{g.server.value()}}; }},
     {"busy_s", "seconds", "time executing compute operations", [](const GpuResult& g) { return Cell{g.busy}; }},
-    {"jobs", "integer", "jobs that were placed on it", [](const GpuResult& g) { return Cell{g.jobs}; }},
+    {"jobs", "integer", "jobs placed on it", [](const GpuResult& g) { return Cell{g.jobs}; }},
 };
 
 constexpr Column<LinkResult> kLinkColumns[] = {
@@ -94,7 +94,7 @@ constexpr Column<FabricLinkResult> kFabricColumns[] = {
     {"link", "text", "one direction of a link: from->to", [](const FabricLinkResult& l) { return Cell{l.name}; }},
     {"bandwidth_Bps", "number", "bytes per second", [](const FabricLinkResult& l) { return Cell{l.bandwidth}; }},
     {"bytes", "number", "bytes carried", [](const FabricLinkResult& l) { return Cell{l.bytes}; }},
-    {"utilisation", "number", "bytes over what it could have carried in the whole run, 0..1",
+    {"utilisation", "number", "bytes divided by the most that it could have carried in the whole run, 0..1",
      [](const FabricLinkResult& l) { return Cell{l.utilisation}; }},
     {"busy_s", "seconds", "time with at least one flow", [](const FabricLinkResult& l) { return Cell{l.busy}; }},
     {"jobs", "integer", "jobs that used it",
@@ -109,9 +109,9 @@ constexpr Column<LinkUse> kLinkUseColumns[] = {
 
 constexpr Column<LinkUtilisation> kLinkUtilisationColumns[] = {
     {"link", "text", "one direction of a link: from->to", [](const LinkUtilisation& u) { return Cell{u.link}; }},
-    {"start_s", "seconds", "begin of the interval, whose length is `network.link_interval`",
+    {"start_s", "seconds", "start of the interval, whose length is `network.link_interval`",
      [](const LinkUtilisation& u) { return Cell{u.start}; }},
-    {"utilisation", "number", "bytes over what it could have carried in the interval, 0..1",
+    {"utilisation", "number", "bytes divided by the most that it could have carried in the interval, 0..1",
      [](const LinkUtilisation& u) { return Cell{u.utilisation}; }},
 };
 
@@ -136,18 +136,19 @@ constexpr Metric kMetrics[] = {
      [](const Summary& s) { return s.makespan_s; }},
     {"avg_queueing_s", "average queueing", "s", "mean time from submission to first start of the finished jobs",
      [](const Summary& s) { return s.avg_queueing_s; }},
-    {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time over GPUs x makespan",
+    {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},
-    {"network_utilisation", "network utilisation", "share", "busy time of the interfaces over interfaces x makespan",
+    {"network_utilisation", "network utilisation", "share",
+     "busy time of the interfaces divided by interfaces x makespan",
      [](const Summary& s) { return s.network_utilisation; }},
-    {"contended_share", "time under contention", "share", "transfer time under contention over all transfer time",
+    {"contended_share", "time under contention", "share", "transfer time under contention divided by all transfer time",
      [](const Summary& s) { return s.contended_share; }},
 };
 
 template <class Row>
 void append_table(std::string& out, std::string_view file, std::string_view row, std::span<const Column<Row>> columns) {
-  fmt::format_to(std::back_inserter(out), "\n## {}\n\nOne row {}.\n\n| column | type | meaning |\n|---|---|---|\n",
-                 file, row);
+  fmt::format_to(std::back_inserter(out),
+                 "\n## {}\n\nOne row for each {}.\n\n| column | type | meaning |\n|---|---|---|\n", file, row);
   for (const Column<Row>& column : columns)
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", column.name, column.type, column.text);
 }
@@ -188,13 +189,13 @@ std::string columns_markdown() {
       "Generated from `results/result_columns.cpp` by `contend schema --columns`. An empty field is a missing value.\n"
       "Times count from the start of the run and are exact to the nanosecond. When a scenario runs several replicas,\n"
       "each file begins with a column `replica`: the seed.\n";
-  append_table(out, "jobs.csv", "a job, in the order of the job list", job_columns());
-  append_table(out, "gpus.csv", "a GPU", gpu_columns());
-  append_table(out, "links.csv", "a network interface of a server", link_columns());
+  append_table(out, "jobs.csv", "job, in the order of the job list", job_columns());
+  append_table(out, "gpus.csv", "GPU", gpu_columns());
+  append_table(out, "links.csv", "network interface of a server", link_columns());
   out += "\nThe next three are written at `network.fidelity: flow`.\n";
-  append_table(out, "fabric.csv", "a direction of a link of the topology", fabric_columns());
-  append_table(out, "fabric_jobs.csv", "a link and a job that used it, the largest first", link_use_columns());
-  append_table(out, "fabric_utilisation.csv", "a link and an interval in which it carried something",
+  append_table(out, "fabric.csv", "direction of a link of the topology", fabric_columns());
+  append_table(out, "fabric_jobs.csv", "link and job that used it, the largest first", link_use_columns());
+  append_table(out, "fabric_utilisation.csv", "link and interval in which it carried something",
                link_utilisation_columns());
   out +=
       "\n## summary.json\n\nThe figures of each replica under `replicas`; under `mean`, for several replicas, their "

@@ -1,6 +1,6 @@
 #pragma once
-// The one table of result columns and of summary figures: name with its unit as suffix, type, one line of text, and
-// where the value comes from. The CSV and JSON writers, `contend list metrics` and the reference docs read it.
+// The one table of result columns and summary figures: name with unit suffix, type, one line of description, and the
+// value. The CSV and JSON writers, `contend list metrics` and the reference docs all read it.
 
 #include "sim/result.hpp"
 
@@ -12,9 +12,10 @@
 
 namespace contend {
 
-/// A value of a column; std::monostate is a missing one, such as the finish of a job that did not finish.
+/// The value of a column; std::monostate is a missing value, such as the finish of an unfinished job.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, Time>;
 
+/// One column of a CSV file.
 template <class Row>
 struct Column {
   std::string_view name;
@@ -27,12 +28,12 @@ struct Column {
 [[nodiscard]] std::span<const Column<GpuResult>> gpu_columns();
 [[nodiscard]] std::span<const Column<LinkResult>> link_columns();
 
-/// What one job sent over one link of the fabric.
+/// The bytes that one job sent over one link of the fabric.
 struct LinkUse {
   std::string link, job;
   double bytes = 0;
 };
-/// What one link of the fabric carried in one interval.
+/// The utilisation (0..1) of one link of the fabric in one interval that begins at `start`.
 struct LinkUtilisation {
   std::string link;
   Time start;
@@ -42,7 +43,7 @@ struct LinkUtilisation {
 [[nodiscard]] std::span<const Column<LinkUse>> link_use_columns();
 [[nodiscard]] std::span<const Column<LinkUtilisation>> link_utilisation_columns();
 
-/// A figure of a run; NaN where it has no value.
+/// A figure that summarises a run; NaN if it has no value.
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
@@ -54,7 +55,7 @@ struct Metric {
 /// The metric of that name, which must exist.
 [[nodiscard]] const Metric& metric(std::string_view name);
 
-/// The reference page of the columns of every file in an output folder.
+/// The reference page that describes the columns of every file in an output folder.
 [[nodiscard]] std::string columns_markdown();
 
 }  // namespace contend

@@ -22,7 +22,7 @@
 namespace contend {
 namespace {
 
-/// Members of a JSON file that this program wrote; what is not there is complained about.
+/// The members of a JSON file that this program wrote; a missing one is a complaint.
 class JsonFile {
  public:
   explicit JsonFile(const std::string& path) : complaints_{path} {
@@ -54,7 +54,7 @@ class JsonFile {
     if (error != std::errc{} || stop != end) complaints_.fail(value.place, "seed", "expected a whole number >= 0");
     return seed;
   }
-  /// NaN for null and for what is not there.
+  /// A number; NaN for null and for a missing member.
   double figure(const JsonValue& object, std::string_view name) {
     const JsonValue* value = object.find(name);
     if (value == nullptr || value->is(JsonValue::Kind::null)) return kNaN;
@@ -95,7 +95,7 @@ void read_manifest(const std::string& path, StoredResults& results) {
     replica.digest = json.text(each, "digest");
     results.replicas.push_back(std::move(replica));
   }
-  if (results.replicas.empty()) json.fail(replicas, "replicas", "no run has ended");
+  if (results.replicas.empty()) json.fail(replicas, "replicas", "there are no completed runs");
 }
 
 void read_summary(const std::string& path, StoredResults& results) {
@@ -112,7 +112,7 @@ void read_summary(const std::string& path, StoredResults& results) {
   }
 }
 
-/// The rows of jobs.csv, each handed to the replica of its seed.
+/// Reads the rows of jobs.csv and assigns each to the replica of its seed.
 class JobRows {
  public:
   JobRows(const CsvTable& table, std::string path, StoredResults& results)
@@ -157,7 +157,7 @@ class JobRows {
     return nullptr;
   }
 
-  /// Empty if there is no such column.
+  /// The field; empty if there is no such column.
   const std::string& field(const CsvRow& row, const char* name) const {
     static const std::string none;
     const auto found = column_.find(name);
@@ -220,7 +220,8 @@ StoredResults read_result_manifest(const std::string& folder) {
   const std::string path = path_in(folder, "manifest.json");
   if (!std::filesystem::exists(path))
     throw InputError{fmt::format(
-        "{}: no manifest.json: not an output folder of `contend run -o`, or one of a run that did not end", folder)};
+        "{}: there is no manifest.json: this is not an output folder of `contend run -o`, or its run did not end",
+        folder)};
   StoredResults results;
   read_manifest(path, results);
   return results;

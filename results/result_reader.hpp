@@ -1,7 +1,7 @@
 #pragma once
-// Reads a folder that write_results() wrote, as far as comparing two runs needs it. Strict about what it needs: a file
-// or column that is missing, a value that is no number, a folder without its manifest. A figure that the program which
-// wrote the folder did not know is NaN.
+// Reads a folder that write_results() wrote, as far as a comparison of two runs needs it. It rejects a folder without
+// manifest, missing files or columns that it needs, and values that are not numbers. A figure that the program version
+// behind the folder did not compute is NaN.
 
 #include "results/manifest.hpp"
 #include "results/replica.hpp"
@@ -15,7 +15,7 @@
 
 namespace contend {
 
-/// A job as it was asked for, and when it ran.
+/// A job: its demand, and when it ran.
 struct StoredJob {
   std::string name;
   std::string model;
@@ -26,27 +26,29 @@ struct StoredJob {
   std::optional<Time> start, finish;
 };
 
+/// One stored run.
 struct StoredReplica {
   std::uint64_t seed = 0;
-  std::string digest;           ///< hash over the results
-  std::vector<double> figures;  ///< in the order of metrics(); NaN where there is no value
+  std::string digest;           ///< hash of the results
+  std::vector<double> figures;  ///< in the order of metrics(); NaN if there is no value
   std::vector<StoredJob> jobs;
 };
 
+/// A stored result folder.
 struct StoredResults {
   std::string name;  ///< of the scenario
   std::string version, git_hash;
-  std::string exit_state;  ///< as exit_state()
+  std::string exit_state;  ///< as exit_state() returns it
   std::vector<InputFile> inputs;
   std::vector<StoredReplica> replicas;
 };
 
-/// What the folder would say of this run.
+/// Converts a run in memory to what reading its folder would give.
 [[nodiscard]] StoredReplica as_stored(const Replica& replica);
 
-/// Throws InputError with file and line, as read_results().
+/// Reads only the manifest. Throws InputError with file and line.
 [[nodiscard]] StoredResults read_result_manifest(const std::string& folder);
-/// Also figures and jobs. Throws InputError with file and line.
+/// Reads manifest, figures and jobs. Throws InputError with file and line.
 [[nodiscard]] StoredResults read_results(const std::string& folder);
 
 }  // namespace contend

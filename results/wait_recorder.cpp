@@ -131,7 +131,7 @@ void WaitRecorder::release(Time now, JobId job) {
 }
 
 void WaitRecorder::open(std::optional<Why> why, JobId by, Time now) {
-  // Decisions of one instant may take back each other; then the reason before goes on.
+  // Decisions of one instant may revoke each other; then the earlier reason continues.
   if (!explanation_.waits.empty()) {
     const WaitInterval& last = explanation_.waits.back();
     if (last.from >= since_ && last.to == now && last.why == why && last.by == by) return;

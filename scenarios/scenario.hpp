@@ -1,5 +1,5 @@
 #pragma once
-// A scenario: plain validated data, every default filled in, no behaviour.
+// A scenario as plain, validated data with every default filled in.
 
 #include "models/devices.hpp"
 #include "models/overlap/problem.hpp"
@@ -21,10 +21,11 @@
 
 namespace contend {
 
-/// eta / beta where a scenario does not give eta: 0.235 / 0.856 ms per MiB, the fit for 10 GbE in the authors'
-/// simulator of arXiv 2002.10105.
+/// The default of eta / beta: 0.235 / 0.856 ms per MiB, the fit for 10 GbE in the simulator of the authors of arXiv
+/// 2002.10105.
 inline constexpr double kEtaOverBeta = 0.235 / 0.856;
 
+/// A policy and all its parameters.
 struct PolicyChoice {
   std::string name;
   Parameters parameters;  ///< complete: every parameter of the policy has a value
@@ -35,40 +36,40 @@ struct PolicyChoice {
 
 enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
-/// How a flow finds its way through a topology (network/routing.hpp).
+/// How the path of a flow through a topology is chosen (network/routing.hpp).
 enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
 
-/// How the cost of a collective follows from that of a link (ExchangeCost).
+/// How the cost of a collective is derived from that of a link (ExchangeCost).
 enum class ExchangeFormula : std::uint8_t { ring, halving_doubling, measured };
 
-/// Iterations that a compression method needs to reach a target, over those without compression: an input, because
-/// convergence is not simulated.
+/// The number of iterations that a compression method needs to reach a target, relative to training without
+/// compression. It is an input, because convergence is not simulated.
 struct IterationsToTarget {
   PolicyChoice compression;
-  bool by_name =
-      false;  ///< an entry of a map: for the method whatever its parameters, and whether it is studied or not
+  /// An entry of a map: it holds for the method with any parameters, whether it is studied or not.
+  bool by_name = false;
   double factor = 1;
-  std::string source;  ///< where the factor comes from, such as a paper and its table
+  std::string source;  ///< origin of the factor, such as a paper and its table
 
   [[nodiscard]] bool is_for(const PolicyChoice& choice) const {
     return by_name ? compression.name == choice.name : same_choice(compression, choice);
   }
 };
 
-/// A study of one iteration of one job (`overlap.*`): the same model under several fusion policies and numbers of
-/// workers. It is one if it has a model or a file of layer times.
+/// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers. A
+/// scenario is such a study if it names a model or a file of layer times.
 
 struct IterationStudy {
   std::optional<std::string> model;   ///< a name of the catalogue
   std::optional<std::string> layers;  ///< path of a file of layer times
-  std::string select;                 ///< which of several models in that file
+  std::string select;                 ///< the model to use if that file has several
   DeviceChoice device;
   DataType type = DataType::fp32;
   std::optional<int> batch, sequence;
-  std::optional<Time> single_worker;  ///< iteration of one worker that the layer times are scaled to
+  std::optional<Time> single_worker;  ///< iteration time of a single worker to which the layer times are scaled
   Granularity granularity = Granularity::tensor;
   std::vector<int> workers{8};
-  int per_server = 1;  ///< workers on each server; those of one server reach each other over `inside`
+  int per_server = 1;  ///< workers on each server; workers of one server communicate over `inside`
   struct Inside {
     Time alpha;
     std::optional<ByteRate> bandwidth;
@@ -76,30 +77,32 @@ struct IterationStudy {
   } inside;
   ExchangeKind exchange = ExchangeKind::all_reduce;
   ExchangeFormula formula = ExchangeFormula::ring;
-  TimePerByte gamma;  ///< adding up a byte
-  /// Among how many ranks the timings were taken that `network` was fitted to; not given: nobody says.
+  TimePerByte gamma;  ///< time to add up a received byte
+  /// Numbers of ranks in the measurements to which `network` was fitted; not given if unknown.
   std::optional<std::vector<int>> fitted_workers;
   struct FittedBytes {
     Bytes least, most;
   };
-  std::optional<FittedBytes> fitted_bytes;  ///< sizes of the exchanges that were timed, likewise
-  std::optional<int> servers;               ///< parameter servers; as many as workers if not given
-  bool colocated = false;                   ///< servers on the machines of the workers
-  std::optional<std::string> links;         ///< path of links between sites, one worker each (LinkMatrix)
-  std::optional<double> two_at_once;        ///< time per byte of each of two transfers, in units of that of one alone
-  bool fast = false;                        ///< the fast executor instead of the engine
+  std::optional<FittedBytes> fitted_bytes;  ///< message sizes in those measurements; not given if unknown
+  std::optional<int> servers;               ///< parameter servers; default: as many as workers
+  bool colocated = false;                   ///< parameter servers run on the workers' machines
+  std::optional<std::string> links;         ///< path of a table of links between sites with one worker each
+                                            ///< (LinkMatrix)
+  std::optional<double> two_at_once;        ///< time per byte of each of two concurrent transfers, relative to one
+                                            ///< alone
+  bool fast = false;                        ///< use the fast executor instead of the engine
   std::vector<PolicyChoice> fusion;
-  std::vector<PolicyChoice> compression;          ///< each is studied under each fusion policy
-  MessageRoute collective = MessageRoute::usual;  ///< forced on all of them
+  std::vector<PolicyChoice> compression;          ///< each is studied with each fusion policy
+  MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
   std::vector<IterationsToTarget> iterations_to_target;
-  double kernel_factor = 1;  ///< time of the kernels of compression over that of a roofline
-  /// Where each key that is given was given last, for what shows only when the study runs; without reasons.
+  double kernel_factor = 1;  ///< factor on the roofline time of compression kernels
+  /// The place at which each given key was last set, without reasons, for errors that show only when the study runs.
   std::vector<Complaint> places;
 
   [[nodiscard]] bool given() const { return model || layers; }
 };
 
-/// A virtual cluster of `cluster.vcs`: so many servers of its own, or so many GPUs on those that nobody owns.
+/// A virtual cluster of `cluster.vcs`: a number of servers of its own, or a number of GPUs on servers without an owner.
 struct NamedVirtualCluster {
   std::string name;
   std::optional<int> servers, gpus;
@@ -107,6 +110,7 @@ struct NamedVirtualCluster {
   bool operator==(const NamedVirtualCluster&) const = default;
 };
 
+/// A complete scenario.
 struct Scenario {
   std::string name;
   std::string description;
@@ -117,51 +121,52 @@ struct Scenario {
     int servers = 16;
     int gpus_per_server = 4;
     Bytes gpu_memory = Bytes::mebibytes(32768);
-    std::optional<double> cpus;        ///< of each server; not counted if not given
-    std::optional<Bytes> host_memory;  ///< of each server; not counted if not given
+    std::optional<double> cpus;        ///< of each server; if not given, CPUs are not counted
+    std::optional<Bytes> host_memory;  ///< of each server; if not given, host memory is not counted
     std::vector<NamedVirtualCluster> vcs;
   } cluster;
 
   struct Network {
     Fidelity fidelity = Fidelity::contention;
-    std::optional<ByteRate> nic;  ///< line rate of each interface; beta = 1 / nic if beta is not given
-    Time alpha;                   ///< start-up of a transfer
+    std::optional<ByteRate> nic;  ///< line rate of each interface; default of beta: 1 / nic
+    Time alpha;                   ///< start-up time of a transfer
     // analytic and contention only
-    std::optional<TimePerByte> beta;  ///< time per byte of a transfer that is alone
+    std::optional<TimePerByte> beta;  ///< time per byte of a transfer without contention
     std::optional<TimePerByte> eta;   ///< further time per byte for each other transfer on the interface
-    Time tick;                        ///< transfers end at the next multiple of this; 0: at their exact end
+    Time tick;                        ///< transfers end at the next multiple of this; 0 is exact
     // flow only
-    TopologySpec topology;  ///< but for server.nic_bandwidth, which is `nic`: see topology_spec()
+    TopologySpec topology;  ///< without server.nic_bandwidth, which is `nic`: see topology_spec()
     Routing routing = Routing::ecmp;
-    std::optional<std::string> routes;       ///< path of planned routes; flows that it doesn't name follow `routing`
+    std::optional<std::string> routes;       ///< path of planned routes; other flows follow `routing`
     std::string collectives = "ring";        ///< algorithm of network/collectives, or `auto`
     Time step_overhead;                      ///< of each step of a collective
-    double contention_penalty = 0;           ///< eta / beta on the links of interfaces, as in Fidelity::contention
-    std::vector<double> efficiency;          ///< of a link with 1, 2, ... flows, the last for more; empty: always 1
-    std::optional<std::string> events;       ///< path of changes of links over time
-    Time link_interval = Time::seconds(60);  ///< between samples of the utilisation of links; 0: none
+    double contention_penalty = 0;           ///< time added to each step of a collective
+    std::vector<double> efficiency;          ///< eta / beta on the links of network interfaces, as in
+                                             ///< Fidelity::contention
+    std::optional<std::string> events;       ///< path of link changes over time
+    Time link_interval = Time::seconds(60);  ///< interval of link utilisation samples; 0: none
   } network;
 
   PolicyChoice scheduling, placement, communication;
-  SchedulingRules rules;  ///< beside the policy; without the penalty for scattering
+  SchedulingRules rules;  ///< besides the policy; without the penalty for scattering
 
   struct Work {
-    std::optional<std::string> jobs;  ///< path of a job list; if neither it nor `like` is given, the mix is generated
+    std::optional<std::string> jobs;  ///< path of a job list; without it and `like`, the mix is generated
     std::optional<std::string> like;  ///< a name of fitted_workloads()
-    SyntheticWorkload synthetic;      ///< but for `like`
+    SyntheticWorkload synthetic;      ///< without `like`
     GeneratedWorkload generate;
     std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
   } workload;
 
   IterationStudy overlap;
-  SweepSpec sweep;  ///< for `contend sweep`; a single run has none
+  SweepSpec sweep;  ///< for `contend sweep`; empty for a single run
 
   struct Engine {
     bool leap = true;
     std::optional<Time> until;
   } engine;
 
-  std::vector<Expectation> expect;  ///< what its figures must be
+  std::vector<Expectation> expect;  ///< bounds that its figures must meet
 };
 
 }  // namespace contend

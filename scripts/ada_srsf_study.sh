@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Repeats every number and the figure of docs/validation/ada-srsf.md but its first table, which scripts/quickstart.sh
-# prints (ten to fifteen minutes on two cores). The output folder also holds what it prints; the figure replaces the one
-# in docs/validation.
+# Repeats every number and the figure of docs/validation/ada-srsf.md except its first table, which scripts/quickstart.sh
+# prints. Takes ten to fifteen minutes on two cores. The printed tables also go to the output folder; the figure
+# replaces the one in docs/validation.
 #   scripts/ada_srsf_study.sh [OUTPUT_FOLDER]   default: out/ada-srsf-study
-# CONTEND is the program (default build/release/contend), CONTEND_DATA the folder of reference data, SEEDS the number of
-# job mixes at each point of the sweep (default 30).
+# CONTEND names the program (default build/release/contend), CONTEND_DATA the folder of reference data, and SEEDS the
+# number of job mixes at each point of the sweep (default 30).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ echo
 "$contend" validate ada-srsf-full | tee "$out/full_scale.txt"
 echo
 
-# Who gains and who loses: average JCT by model.
+# Which models gain and which lose: average JCT by model.
 "$contend" run scenarios/ada-srsf/communication-{1-srsf-1,4-ada-srsf}.yaml --repeat 30 --quiet -o "$out/by_model"
 python3 - "$out/by_model" <<'END' | tee "$out/by_model.md"
 import csv, statistics, sys
@@ -34,7 +34,7 @@ for model, of in sorted(jcts.items()):
 END
 echo
 
-# Where AdaDUAL helps: mixes of message sizes, and eta / beta. beta is 0.856 ms/MiB; 0.235 is the fit for 10 GbE.
+# Where AdaDUAL helps, over mixes of message sizes and eta / beta. beta is 0.856 ms/MiB; 0.235 is the fit for 10 GbE.
 scenarios=(scenarios/ada-srsf/communication-{1-srsf-1,2-srsf-2,4-ada-srsf}.yaml)
 sweep=$out/sweep
 mkdir -p "$sweep"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: builds with CUDA, tests the kernels, calibrates, and measures training steps in PyTorch, each
-# step with a time limit of its own, so that what is done is kept whatever comes after it.
+# Calibrates the GPU of this machine: builds with CUDA, tests the kernels, calibrates, and measures training steps in
+# PyTorch. Each step has its own time limit, so a step that fails leaves the results of the others.
 #   scripts/calibrate_here.sh OUT [STEP...]   all steps, or some of: build test quick full repeat steps; results in OUT
 #   scripts/calibrate_here.sh --pack FOLDER   on any machine with nvcc: builds, and puts the programs and the libraries
-#                                             they need (but not CUDA's) into FOLDER, for a machine that can't build
+#                                             they need (but not CUDA's) into FOLDER, for a machine that cannot build
 #   PROGRAMS=FOLDER scripts/calibrate_here.sh OUT [STEP...]   with the programs of such a folder
-# Building needs the packages of a release build, `steps` PyTorch. Settings of the device are left alone.
+# Building needs the packages of a release build; `steps` needs PyTorch. Device settings are not changed.
 set -euo pipefail
 
 usage() { sed -n '2,8s/^# \?//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
@@ -38,7 +38,7 @@ if $pack; then
   configure_and_build "-DCMAKE_BUILD_RPATH=\$ORIGIN"  # libraries are looked for beside the program
   cp $tree/contend $tree/libcontend_cuda.so $tree/tests/test_gpu "$out"
   strip "$out"/contend "$out"/libcontend_cuda.so "$out"/test_gpu
-  # What every Linux has stays behind, and so does what the device's machine must have.
+  # Libraries of every Linux, and those that the device's machine must have, are left out.
   ldd "$out"/contend "$out"/test_gpu | awk '/=> \//{print $3}' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libcu[a-zA-Z]*|libnccl|libnv[a-zA-Z]*)\.so' | xargs -r cp -Lt "$out"
   du -sh "$out"
@@ -61,9 +61,9 @@ nvidia-smi >"$out/nvidia-smi.txt"
 programs=${PROGRAMS:-$tree}
 test_program=$programs/test_gpu
 if [[ -z ${PROGRAMS-} ]]; then test_program=$tree/tests/test_gpu; fi
-# What our programs load: what was packed, then CUDA's libraries as PyTorch has them where they came as packages of
-# Python, so that calibration and steps measure the same ones, then the toolkit's. Not for PyTorch itself, which would
-# take the toolkit's instead of its own.
+# The library path of our programs: packed libraries, then CUDA's libraries from PyTorch's Python packages, if present,
+# so that calibration and steps measure the same ones, then the toolkit's. It is not set for PyTorch itself, which would
+# load the toolkit's libraries instead of its own.
 cuda=$(python3 - 2>/dev/null <<'END' || true
 import glob, site, sys
 folders = site.getsitepackages() + sys.path
@@ -74,7 +74,7 @@ paths=${PROGRAMS:+$PROGRAMS:}${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${cuda:+$cuda:
 ours=(env "LD_LIBRARY_PATH=$paths")
 
 failed=()
-# run_step NAME SECONDS COMMAND...: a calibration that is interrupted keeps what it has.
+# run_step NAME SECONDS COMMAND...: runs a step; an interrupted calibration keeps its measurements.
 run_step() {
   local name=$1 limit=$2 begin=$SECONDS verdict=ok
   shift 2
@@ -87,7 +87,7 @@ run_step() {
   printf '%-8s %5d s  %s\n' "$name" $((SECONDS - begin)) "$verdict"
 }
 
-# calibrate NAME SECONDS MODE: goes on with a profile that is there already.
+# calibrate NAME SECONDS MODE: calibrates, continuing a profile that exists already.
 calibrate() {
   local arguments=(-o "$out/$1.yaml" "$3")
   if [[ -e $out/$1.yaml ]]; then arguments+=(--resume); fi
@@ -95,7 +95,7 @@ calibrate() {
 }
 
 if [[ -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* ]]; then
-  # For the devices of this machine alone: a third of the time of a build for all.
+  # Building for the devices of this machine alone takes a third of the time of a build for all.
   architectures=$(tr -d . <<<"$devices" | sort -u | sed 's/$/-real/' | paste -sd ';')
   begin=$SECONDS
   if ! configure_and_build "-DCMAKE_CUDA_ARCHITECTURES=$architectures" >"$out/build.log" 2>&1; then

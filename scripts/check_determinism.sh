@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# One scenario must give the same bytes whatever the compiler and the build type, and the same results whether the
-# engine leaps over repeating periods or executes every event. Builds the program in two flavours that differ in compiler,
-# optimisation and checks (release with the default compiler, checked with clang), runs a small study for every policy with
-# each, and compares the files. Exits 1 on any difference.
+# Checks that one scenario gives the same bytes with every compiler and build type, and the same results whether the
+# engine leaps over repeating periods or executes every event. Builds the program twice, with different compiler,
+# optimisation and checks (release with the default compiler, checked with clang), runs a small study for every policy
+# with each, and compares the files. Exits 1 on any difference.
 #   scripts/check_determinism.sh [output folder; default build/determinism]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -16,7 +16,7 @@ presets=(release)
 if command -v clang++-14 >/dev/null; then
   presets+=(checked)
 else
-  echo "determinism: clang++-14 is not here: nothing to compare with" >&2
+  echo "determinism: clang++-14 is not installed, so there is no second build to compare with" >&2
 fi
 
 cases=()
@@ -24,7 +24,7 @@ for file in scenarios/ada-srsf/*.yaml scenarios/network/*.yaml scenarios/traces/
   [[ ${file##*/} == base.yaml || ! -f $file ]] || cases+=("$file")
 done
 if ((${#cases[@]} == 0)); then
-  echo "determinism: no scenario in scenarios/ada-srsf" >&2
+  echo "determinism: scenarios/ada-srsf contains no scenario" >&2
   exit 1
 fi
 
@@ -47,22 +47,22 @@ for preset in "${presets[@]}"; do
   done
 done
 
-# names FOLDER [find arguments]: its files without the manifests, which carry wall times.
+# names FOLDER [find arguments]: its files, except manifests, which contain wall times.
 names() { (cd "$1" && find . -type f -not -name manifest.json "${@:2}" -printf '%P\n' | LC_ALL=C sort); }
-# compare A B [find arguments]: the files of both folders, byte by byte; adds to `compared` and `differences`.
+# compare A B [find arguments]: compares the files of both folders byte by byte; adds to `compared` and `differences`.
 compared=0 differences=0
 compare() {
   local a=$1 b=$2 name
   shift 2
   if ! diff <(names "$a" "$@") <(names "$b" "$@"); then
-    echo "determinism: $a and $b do not hold the same files"
+    echo "determinism: $a and $b do not contain the same files"
     differences=$((differences + 1))
   fi
   while IFS= read -r name; do
     compared=$((compared + 1))
     if ! cmp "$a/$name" "$b/$name"; then
       differences=$((differences + 1))
-      # The first few show what it is about.
+      # The first few differences are shown.
       if ((differences <= 5)); then diff "$a/$name" "$b/$name" | head -n 6 || true; fi
     fi
   done < <(names "$a" "$@")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds predicted layer times against training steps that scripts/measure_training_steps.py measured on the same GPU.
+"""Compares predicted layer times with training steps that scripts/measure_training_steps.py measured on the same GPU.
 
   scripts/compare_training_steps.py steps.json gpu.yaml --contend build/release/contend
   scripts/compare_training_steps.py steps.json gpu.yaml --json table.json
@@ -19,14 +19,14 @@ import subprocess
 import sys
 import tempfile
 
-# The first line of `contend show --layers`, and the line on what the times stand.
+# The first line of `contend show --layers`, and its line with the basis of the times.
 TIMES = re.compile(r"batch \d+: forward ([0-9.]+) ms, backward ([0-9.]+) ms, (\d+) parameters")
-ERROR = re.compile(r"error to expect of the sum: ([0-9.]+)%")
+ERROR = re.compile(r"expected error of the sum: ([0-9.]+)%")
 BEYOND = re.compile(r"extrapolated \d+ layers? \(([0-9.]+)% of the time\)")
 
 
 def optimiser_ms(profile_text, case):
-    """Of `sgd` or `adam` over all parameters; None if the profile has too little of it."""
+    """Milliseconds of `sgd` or `adam` over all parameters; None if the profile has too few samples."""
     op = case.get("optimizer", "").split(" ")[0].rstrip(",")
     table = re.search(rf"- op: {op}\n(?:    .*\n)*?    samples:\n((?:      - .*\n)+)", profile_text) if op else None
     if not table or "parameters" not in case:
@@ -44,7 +44,7 @@ def optimiser_ms(profile_text, case):
 
 
 def predict(contend, profile, case):
-    """Milliseconds of the layers, expected error and extrapolated share (in percent), or what went wrong."""
+    """Milliseconds of the layers, expected error and extrapolated share (in percent), or the error."""
     lines = ["schema_version: 1", "overlap:", f"  model: {case['model']}", f"  batch: {case['batch']}",
              f"  dtype: {case['numbers']}", f"  device: {{profile: {json.dumps(str(profile))}}}"]
     if case.get("sequence"):
@@ -57,7 +57,7 @@ def predict(contend, profile, case):
     if done.returncode != 0 or not times:
         return None, (done.stderr.strip().splitlines() or ["no times"])[0]
     if case.get("parameters", int(times[3])) != int(times[3]):
-        return None, f"another network: {case['parameters']} parameters were measured, {times[3]} are predicted"
+        return None, f"the networks differ: {case['parameters']} parameters were measured, {times[3]} are predicted"
     error, beyond = ERROR.search(done.stdout), BEYOND.search(done.stdout)
     return {"ms": float(times[1]) + float(times[2]), "error": float(error[1]) if error else None,
             "extrapolated": float(beyond[1]) if beyond else 0.0}, None
@@ -67,8 +67,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("steps", help="JSON of scripts/measure_training_steps.py")
     parser.add_argument("profile", help="profile of `contend calibrate`")
-    parser.add_argument("--contend", default="build/release/contend", help="the program")
-    parser.add_argument("--json", help="write the rows here, too")
+    parser.add_argument("--contend", default="build/release/contend", help="path of the program")
+    parser.add_argument("--json", help="also write the rows to this file")
     arguments = parser.parse_args()
     steps = json.loads(pathlib.Path(arguments.steps).read_text(encoding="utf-8"))
     profile = pathlib.Path(arguments.profile).resolve()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the reference pages and the JSON Schema that the program prints about itself:
+# Writes the reference pages and the JSON Schema, which the program prints itself:
 #   docs/reference/scenario.md   docs/reference/results.md   docs/schema/scenario.schema.json
 #   scripts/generate_docs.sh            with build/release/contend
 #   scripts/generate_docs.sh PROGRAM    with another build
@@ -19,14 +19,14 @@ if (($# > 1)) || [[ $program == -* ]]; then
   exit 2
 fi
 if [[ ! -x $program ]]; then
-  echo "${0##*/}: there is no program at $program; build it first, or name another" >&2
+  echo "${0##*/}: $program does not exist; build it first, or name another program" >&2
   exit 2
 fi
 
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 stale=0
-# page FILE ARGUMENTS...: the file under docs/ that `contend schema ARGUMENTS` prints. Written whole or not at all.
+# page FILE ARGUMENTS...: writes docs/FILE with the output of `contend schema ARGUMENTS`, whole or not at all.
 page() {
   local file=$here/docs/$1 fresh=$new/page
   "$program" schema "${@:2}" >"$fresh"

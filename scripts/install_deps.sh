@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what Contend needs on Debian 12 and does nothing, at once, if everything is there.
+# Installs the packages that Contend needs on Debian 12. Returns at once if they are all installed.
 #   scripts/install_deps.sh            everything: build, tests, checks
 #   scripts/install_deps.sh --minimal  only what a release build of the program needs
 set -euo pipefail
@@ -18,7 +18,7 @@ case "${1-}" in
   *) echo "usage: ${0##*/} [--minimal]" >&2; exit 2 ;;
 esac
 
-# A tool that came another way than by apt counts as well.
+# Tools that were installed without apt count as well.
 available_without_package() {
   case "$1" in
     g++ | cmake | git | python3 | clang-format-14 | clang-tidy-14) command -v "$1" ;;
@@ -37,7 +37,7 @@ available_without_package() {
 
 installed=""
 if command -v dpkg-query >/dev/null; then
-  # Exits 1 when one of the packages is unknown, which is an answer, not an error.
+  # dpkg-query exits with 1 for an unknown package, which is an answer and not an error.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
 fi
 missing=()
@@ -49,7 +49,7 @@ if ((${#missing[@]} == 0)); then
 fi
 
 if ! command -v apt-get >/dev/null; then
-  echo "install_deps: no apt-get here; please install the counterparts of: ${missing[*]}" >&2
+  echo "install_deps: this machine has no apt-get; please install the counterparts of: ${missing[*]}" >&2
   exit 1
 fi
 as_root=()
@@ -68,10 +68,10 @@ apt() {
 }
 echo "install_deps: installing ${missing[*]}" >&2
 if [[ " ${missing[*]} " == *1.81-dev* ]] && dpkg-query -W libboost1.74-dev >/dev/null 2>&1; then
-  echo "install_deps: note: the headers of Boost 1.74 make way for those of 1.81" >&2
+  echo "install_deps: note: the headers of Boost 1.81 replace those of 1.74" >&2
 fi
-# Outdated package lists may still do, so only the installation itself decides.
-apt update || echo "install_deps: the package lists could not be updated; going on with the old ones" >&2
+# Outdated package lists may suffice, so only the installation itself decides.
+apt update || echo "install_deps: the package lists could not be updated; using the old ones" >&2
 if ! apt install -y --no-install-recommends "${missing[@]}"; then
   cat "$log" >&2
   echo "install_deps: apt-get could not install: ${missing[*]}" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures real training steps in PyTorch on the local GPU, for comparing with what a calibration predicts.
+"""Measures training steps in PyTorch on the local GPU, for comparison with the predictions of a calibration.
 
   scripts/measure_training_steps.py -o steps.json
   scripts/measure_training_steps.py -o steps.json --only resnet50,gpt2 --batch resnet50=128
@@ -298,11 +298,11 @@ def write(path, result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--out", required=True, help="JSON file")
-    parser.add_argument("--only", default=",".join(MODELS), help="models, with commas between")
-    parser.add_argument("--numbers", default=",".join(NUMBERS), help="number formats, with commas between")
+    parser.add_argument("--only", default=",".join(MODELS), help="models, separated by commas")
+    parser.add_argument("--numbers", default=",".join(NUMBERS), help="number formats, separated by commas")
     parser.add_argument("--batch", action="append", default=[], metavar="MODEL=NUMBER")
-    parser.add_argument("--steps", type=int, default=40, help="timed, at least 8")
-    parser.add_argument("--warm-up", type=int, default=10, help="not timed; cuDNN searches in the first")
+    parser.add_argument("--steps", type=int, default=40, help="number of timed steps, at least 8")
+    parser.add_argument("--warm-up", type=int, default=10, help="number of untimed steps before; cuDNN searches algorithms in the first")
     arguments = parser.parse_args()
     names, numbers = arguments.only.split(","), arguments.numbers.split(",")
     for what, given, known in [("model", names, MODELS), ("number format", numbers, NUMBERS)]:

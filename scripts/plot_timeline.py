@@ -210,8 +210,8 @@ def main():
     parser.add_argument("timeline", help="file written by contend run --timeline")
     parser.add_argument("svg", help="picture to write")
     parser.add_argument("--jobs", help="jobs.csv of the same run, for the names of the jobs")
-    parser.add_argument("--from", dest="begin", type=float, default=0.0, help="first second to draw (0)")
-    parser.add_argument("--to", dest="end", type=float, default=2.0, help="last second to draw (2)")
+    parser.add_argument("--from", dest="begin", type=float, default=0.0, help="time at which the drawing starts, s (default 0)")
+    parser.add_argument("--to", dest="end", type=float, default=2.0, help="time at which the drawing ends, s (default 2)")
     arguments = parser.parse_args()
     if arguments.end <= arguments.begin:
         parser.error("--to must be later than --from")
@@ -222,7 +222,7 @@ def main():
     except (OSError, ValueError, KeyError) as error:
         sys.exit(f"plot_timeline.py: {error}")
     if not names:
-        sys.exit(f"plot_timeline.py: nothing happens between {arguments.begin:g} s and {arguments.end:g} s")
+        sys.exit(f"plot_timeline.py: no operation runs between {arguments.begin:g} s and {arguments.end:g} s")
     drawing = Drawing(arguments.begin, arguments.end, names)
     draw_legend(drawing)
     legend, drawing.items = drawing.items, []

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Repeats the tables of docs/validation/schedulers.md and puts them into the page, between its markers.
+# Repeats the tables of docs/validation/schedulers.md and writes them to the page, between its markers.
 #   scripts/scheduler_page.sh
-# CONTEND is the program (default build/release/contend), CONTEND_DATA the folder of traces (default ../shared/data).
+# CONTEND names the program (default build/release/contend), CONTEND_DATA the folder of traces (default ../shared/data).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,7 +10,7 @@ page=docs/validation/schedulers.md
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 
-# put MARKER: what lies in $results replaces what stands in the page between the lines `<!-- MARKER` and `<!-- end`.
+# put MARKER: replaces the lines of the page between `<!-- MARKER` and `<!-- end` by the content of $results.
 put() {
   awk -v marker="<!-- $1" -v results="$results" '
     index($0, "<!-- end") == 1 { inside = 0 }

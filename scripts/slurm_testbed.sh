@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A Slurm of one node for tests: its own munge key, ports, spool and configuration, all in one folder. It neither reads
-# nor touches another Slurm on the machine. Needs root, and the packages slurmctld, slurmd, slurm-client and munge.
+# Runs a Slurm of one node for tests, with its own munge key, ports, spool and configuration in one folder. It neither
+# reads nor changes another Slurm on the machine. Needs root and the packages slurmctld, slurmd, slurm-client and munge.
 #   scripts/slurm_testbed.sh start DIR    starts it; DIR must not exist. Then:  source DIR/env  and use sbatch, squeue
 #   scripts/slurm_testbed.sh stop DIR     stops it and removes DIR
-# Exits 77 with a reason where Slurm can't run.
+# Exits 77 with a reason if Slurm cannot run.
 set -euo pipefail
 
 cannot() {

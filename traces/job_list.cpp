@@ -151,7 +151,7 @@ class JobListReader {
       job.attempts.push_back(time_of(kAttempts, rest.substr(0, end), 9));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    // GPU time of a job has to fit the clock too.
+    // The GPU time of a job must fit the clock too.
     std::int64_t left = INT64_MAX / std::max(job.gpus, 1);
     for (const Time attempt : job.attempts) left -= std::min(attempt.ns(), left);
     if (job.duration->ns() > left || (left == 0 && !job.attempts.empty()))
@@ -202,7 +202,7 @@ class JobListReader {
     job.host_memory = Bytes{number.value << shift};
   }
 
-  /// A decimal in thousandths.
+  /// A decimal number in thousandths.
   std::int64_t milli(Column column, std::int64_t minimum, std::int64_t maximum) {
     const ScaledDecimal number = parse_scaled(field(column), 3);
     if (number.error == DecimalError::none && number.value >= minimum && number.value <= maximum) return number.value;

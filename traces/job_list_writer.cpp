@@ -27,7 +27,7 @@ std::string attempts(const JobRequest& job) {
   return text;
 }
 
-/// A column: whether a job needs it, and what stands there then.
+/// A column: which jobs need it, and its text for a job.
 struct WrittenColumn {
   std::string_view name;
   bool (*used)(const JobRequest& job);

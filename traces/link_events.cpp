@@ -21,14 +21,14 @@ constexpr std::array<std::string_view, 3> kEventColumns = {"time_s", "link", "fa
 constexpr int kDecimals = 9;
 constexpr std::int64_t kUnit = 1'000'000'000;
 constexpr std::int64_t kLargestFactor = 1'000;
-// As for job lists: leaves room above the last event.
+// The same limit as for job lists, which leaves room for the run after the last event.
 constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
 
 Complaint complaint(const std::string& file, int line, std::string column, std::string reason, std::string hint = {}) {
   return {.file = file, .line = line, .key = std::move(column), .reason = std::move(reason), .hint = std::move(hint)};
 }
 
-/// The position of each of kEventColumns, or complaints.
+/// The positions of kEventColumns; reports missing, unknown and duplicate columns.
 std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string& file, Complaints& complaints) {
   const std::vector<std::string> known{kEventColumns.begin(), kEventColumns.end()};
   const auto& header = table.header;
@@ -67,7 +67,7 @@ std::int64_t read_scaled(const CsvRow& row, std::size_t column, std::string_view
 
 using Links = std::vector<LinkId>;
 
-/// All names that events may use.
+/// All names that events may use, with their links.
 std::map<std::string, Links, std::less<>> names_of(const Topology& topology) {
   std::map<std::string, Links, std::less<>> names;
   for (std::size_t i = 0; i < topology.links().size(); ++i) {
@@ -79,7 +79,7 @@ std::map<std::string, Links, std::less<>> names_of(const Topology& topology) {
   return names;
 }
 
-/// The links between the server of that name and what is outside; empty if there is no such server.
+/// The links between the server of that name and the fabric; empty if there is no such server.
 std::vector<LinkId> links_of_server(const std::string& name, const Topology& topology) {
   const auto inside = [&](NodeId node) { return topology.nodes()[node.index()].name.starts_with(name + "/"); };
   std::vector<LinkId> links;

@@ -99,7 +99,7 @@ class MatrixReader {
     const auto [first, is_new] = line_of_.emplace(std::pair{from, to}, row.line);
     if (!is_new) {
       complaints_.add({row.line, 0}, "to",
-                      fmt::format("the link from \"{}\" to \"{}\" stands on line {} already", from, to, first->second));
+                      fmt::format("the link from \"{}\" to \"{}\" is on line {} already", from, to, first->second));
       return;
     }
     const std::size_t a = site(from), b = site(to);

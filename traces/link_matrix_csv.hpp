@@ -1,5 +1,5 @@
 #pragma once
-// Links between sites as CSV, one row a direction, columns found by name in any order:
+// Reads the links between sites from CSV, one row a direction; columns are found by name, in any order:
 //   from, to     names of sites; their order is that of their first appearance
 //   latency_ms   one way, in milliseconds, 0 or more; decimals may reach to the nanosecond
 //   mbps         10^6 bits per second, more than 0
@@ -11,10 +11,10 @@
 
 namespace contend {
 
-/// Throws InputError with every bad row: a number that is none or out of range, a link from a site to itself, a pair
-/// that stands there twice, a table without links. Pairs may be missing.
+/// Reads the links; pairs may be missing. Throws InputError with every bad row: a number that is malformed or out of
+/// range, a link from a site to itself, a pair that occurs twice; and for a table without links.
 [[nodiscard]] LinkMatrix read_link_matrix(const std::string& path);
-/// The same for text in memory; `file` stands for the file in messages.
+/// The same for text in memory; messages call it `file`.
 [[nodiscard]] LinkMatrix parse_link_matrix(std::string_view text, const std::string& file);
 
 }  // namespace contend

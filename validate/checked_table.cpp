@@ -10,7 +10,7 @@ namespace contend {
 
 namespace {
 
-/// How many figures got it.
+/// Gives a reason to the figures of its name and returns their number.
 std::size_t give_reason(std::vector<CheckedTable>& tables, const KnownReason& reason) {
   std::size_t given = 0;
   for (CheckedTable& table : tables) {

@@ -17,7 +17,7 @@ namespace contend {
 
 namespace {
 
-/// What the scenario reader makes of a policy.
+/// The study that the scenario reader makes of these policies.
 IterationStudy study_of(const std::string& fusion, const std::string& compression) {
   return parse_scenario(
              fmt::format("schema_version: 1\noverlap: {{model: resnet50, fusion: [{}], compression: [{}]}}\n", fusion,

@@ -1,7 +1,7 @@
 #pragma once
-// Published figures, typed as data with their source: Q. Wang, S. Shi, C. Wang, X. Chu, "Communication Contention Aware
-// Scheduling of Multiple Deep Learning Training Jobs", arXiv 2002.10105v1. Its tables were not at hand, only its
-// abstract. Only for comparison: nothing in the simulator depends on them.
+// Published figures as data with their source: Q. Wang, S. Shi, C. Wang, X. Chu, "Communication Contention Aware
+// Scheduling of Multiple Deep Learning Training Jobs", arXiv 2002.10105v1. Only its abstract was available, not its
+// tables. The figures serve only for comparison; nothing in the simulator depends on them.
 
 #include <string_view>
 
@@ -10,7 +10,7 @@ namespace contend {
 struct PublishedFigure {
   std::string_view what;
   double value;
-  std::string_view qualifier;  ///< how the source words it
+  std::string_view qualifier;  ///< wording of the source
   std::string_view source;
 };
 

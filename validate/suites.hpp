@@ -1,6 +1,6 @@
 #pragma once
-// The explicit table of validation suites: reference figures, each with its source, and the code that holds simulations
-// against them. A new suite is a .cpp and one line in suites.cpp.
+// The table of validation suites. A suite is a set of reference figures, each with its source, and the code that
+// compares simulations with them. A new suite is a .cpp and one line in suites.cpp.
 
 #include <cstdio>
 #include <span>
@@ -11,8 +11,9 @@ namespace contend {
 struct SuiteRow {
   std::string_view name;
   std::string_view summary;    ///< one line
-  bool slow;                   ///< takes minutes: runs only when it is named
-  int (*run)(std::FILE* out);  ///< prints its tables and verdicts; 0 if everything held, or was skipped with a reason
+  bool slow;                   ///< takes minutes; runs only if it is named
+  int (*run)(std::FILE* out);  ///< prints tables and verdicts; returns 0 if every check held or was skipped with a
+                               ///< reason
 };
 
 [[nodiscard]] std::span<const SuiteRow> validation_suites();

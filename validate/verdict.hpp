@@ -1,5 +1,5 @@
 #pragma once
-// What counts as agreement: pure functions over numbers, so that tests can make each of them say no.
+// Decides what counts as agreement, by pure functions over numbers, so that tests can make each of them fail.
 
 #include <span>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace contend {
 
-/// One figure, measured by a reference and by us.
+/// One figure, by a reference and by this simulator.
 struct Comparison {
   std::string name;
   double reference = 0;  ///< > 0
@@ -17,10 +17,10 @@ struct Comparison {
   [[nodiscard]] double deviation() const { return ours / reference - 1; }
 };
 
-/// True if ours is within the share `tolerance` of the reference (inclusive). NaN never is.
+/// True if `ours` is within the share `tolerance` of the reference (inclusive); false for NaN.
 [[nodiscard]] bool within(const Comparison& comparison, double tolerance);
 
-/// How a table ends its rows.
+/// The verdict at the end of a table row.
 [[nodiscard]] constexpr const char* word(bool holds) {
   return holds ? "ok" : "FAILED";
 }
@@ -31,18 +31,18 @@ struct Interval {
   [[nodiscard]] bool contains(double value) const { return low <= value && value <= high; }
 };
 
-/// Where one further draw from the normal population of `values` lies with 95% probability: mean +- t s sqrt(1 + 1/n).
-/// A single run of a chaotic process is such a draw; an interval of the mean would be too narrow for it. At least two
-/// values.
+/// The 95% prediction interval for one further draw from the normal population of `values`: mean +- t s sqrt(1 + 1/n).
+/// A single run of a chaotic process is such a draw; a confidence interval of the mean would be too narrow for it. At
+/// least two values.
 [[nodiscard]] Interval prediction_interval(std::span<const double> values);
 
 /// For each name the averages over its comparisons, in order of first appearance.
 [[nodiscard]] std::vector<Comparison> averages_by_name(std::span<const Comparison> comparisons);
 
-/// Pairs `a` before `b` in the reference, apart by more than the share `gap` of the smaller, that we have the other way
-/// round or equal.
+/// Pairs that the reference orders, apart by more than the share `gap` of the smaller, and that `ours` has in the
+/// opposite order or equal.
 struct OrderViolation {
-  std::string smaller, larger;  ///< as the reference has them
+  std::string smaller, larger;  ///< in the reference's order
 };
 [[nodiscard]] std::vector<OrderViolation> order_violations(std::span<const Comparison> comparisons, double gap);
 

@@ -1,13 +1,13 @@
 #pragma once
-// The two implementations of attention, and what both work on.
+// The two attention kernels and the tensors that both use.
 
 #include "calibration/cuda/kernels.cuh"
 
 namespace contend::cuda {
 
-/// Tensors of `heads` (batch x heads) x `sequence` x `size` numbers, row by row; `lse` (logarithm of the sum of
-/// exponentials) and `delta` (sum of dO x O) have one number a row. The forward pass reads q, k, v and writes o and
-/// lse; the backward pass reads all of these, d_o and delta, and writes dq, dk and dv.
+/// The operands of attention. Matrices are row-major, `heads` (batch x heads) x `sequence` x `size`; `lse` (logarithm
+/// of the sum of exponentials) and `delta` (sum of dO x O) have one number a row. The forward pass reads q, k, v and
+/// writes o and lse; the backward pass reads all of these, d_o and delta, and writes dq, dk and dv.
 template <class T>
 struct AttentionTensors {
   const T *q, *k, *v;
@@ -18,23 +18,23 @@ struct AttentionTensors {
   T *dq, *dk, *dv;
   std::int64_t heads;
   int sequence, size;
-  float scale;  ///< of scores
+  float scale;  ///< factor of the scores
 };
 
 constexpr int kLargestHead = 128;
 
-/// Multiply-adds one by one, for every device and number; a row is the work of 2 or 4 threads.
+/// Attention by single multiply-adds, for every device and number format; 2 or 4 threads compute a row.
 template <class T>
 void launch_plain_attention(const AttentionTensors<T>& t, cudaStream_t stream);
 template <class T>
 void launch_plain_attention_gradients(const AttentionTensors<T>& t, cudaStream_t stream);
 
-/// Tensor cores of capability 8.0 and above, fp16 and bf16.
+/// Attention on tensor cores of capability 8.0 and above, in fp16 and bf16.
 template <class T>
 void launch_matrix_attention(const AttentionTensors<T>& t, cudaStream_t stream);
 template <class T>
 void launch_matrix_attention_gradients(const AttentionTensors<T>& t, cudaStream_t stream);
-/// To be called once before: allows the gradients' kernels the shared memory that they need.
+/// Raises the shared-memory limit of the gradient kernels; call it once before they are launched.
 template <class T>
 void allow_matrix_attention();
 

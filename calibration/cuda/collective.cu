@@ -2,10 +2,10 @@
 //
 //   peer_copy        `from` on the session's device to `to` on the next one, directly where the devices can reach each
 //                    other's memory, else through the host, as cudaMemcpyPeerAsync chooses.
-//   nccl_...         NCCL in this process, a communicator a device, the session's device first, then the others in
-//   their
-//                    order; fp32 sums, from `in0`, `in1`, ... to `out0`, `out1`, ... . Timed on the first device: it
-//                    ends when the others have done their part. all_to_all is a send and a receive for each pair.
+//   nccl_...         NCCL in this process, one communicator a device: the session's device first, then the others in
+//                    their order. fp32 sums, from `in0`, `in1`, ... to `out0`, `out1`, ... . Timed on the first
+//                    device, which ends when the others have done their part. all_to_all is a send and a receive for
+//                    each pair.
 #include "calibration/cuda/collective.cuh"
 
 #ifdef CONTEND_HAS_NCCL

@@ -1,5 +1,5 @@
-// What computing costs while something else goes on: the operation is timed as ever, on its own stream, while copies or
-// collectives follow each other on a second one from before it begins until after it has ended (time_beside() of
+// Measures computing while something else runs: the operation is timed as usual on its own stream, while copies or
+// collectives follow each other on a second stream from before it begins until after it has ended (time_beside() of
 // timing.cuh).
 //
 //   gemm_beside_copy         the product, beside copies of `bytes` from pinned host memory.

@@ -1,8 +1,8 @@
-// convolution, convolution_input_gradient, convolution_weight_gradient: cuDNN, version 9, by the functions that work on
-// descriptors of convolutions. The algorithm is the fastest that the library's own search finds
-// within a quarter of the free memory, 1 GiB at most; frameworks search the same way when told that shapes stay.
-// Sums are kept in fp32. fp32 and tf32 tensors lie as NCHW, what frameworks do by default; fp16 and bf16 tensors lie as
-// NHWC (filters as KRSC), what tensor cores want. Memory: both activations, the filter and the work space.
+// convolution, convolution_input_gradient, convolution_weight_gradient: cuDNN version 9 through its convolution
+// descriptors. The algorithm is the fastest that the library's own search finds within a quarter of the free memory, at
+// most 1 GiB; frameworks search the same way for fixed shapes. Sums are fp32. fp32 and tf32 tensors are NCHW, the
+// default of frameworks; fp16 and bf16 tensors are NHWC (filters KRSC), which tensor cores prefer. Memory: both
+// activations, the filter and the work space.
 #include "calibration/cuda/operation.cuh"
 
 #ifdef CONTEND_HAS_CUDNN

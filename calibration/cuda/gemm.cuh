@@ -7,19 +7,20 @@
 
 namespace contend::cuda {
 
-/// D = op(A) op(B) as cuBLASLt sees it: matrices column by column, op(A) m x k and op(B) k x n, without gaps.
+/// D = op(A) op(B) in cuBLASLt's convention: column-major matrices without gaps, op(A) m x k and op(B) k x n.
 struct Product {
   Type type;
   std::int64_t batch, m, n, k;
-  bool transpose_a, transpose_b;  ///< A lies as k x m, B as n x k
+  bool transpose_a, transpose_b;  ///< A is stored as k x m, B as n x k
 };
 
-/// What `product` needs, with the algorithm that the library thinks best. Throws CONTEND_UNSUPPORTED where it has none.
-/// The function enqueues it.
+/// Prepares `product` with the algorithm that the library's heuristic ranks first, and returns a function that enqueues
+/// it. Throws CONTEND_UNSUPPORTED if the library has no algorithm for it.
 std::function<void(cudaStream_t)> make_product(Session& session, const Product& product, const void* a, const void* b,
                                                void* d);
 
-/// The operator `gemm` for a shape of batch, m, n, k; tensors `a`, `b` and `d`, row by row m x k, n x k and m x n.
+/// The operator `gemm` for a shape of batch, m, n, k. Its tensors `a`, `b` and `d` are row-major: m x k, n x k and m x
+/// n.
 Operation make_gemm(Session& session, const Request& request);
 
 }  // namespace contend::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of kernels: numbers as floats, 16 bytes at a time, sums over blocks, sizes of grids.
+// Building blocks of kernels: conversion to float, 16-byte loads, reductions over blocks, grid sizes.
 
 #include "calibration/cuda/operation.cuh"
 
@@ -7,11 +7,11 @@ namespace contend::cuda {
 
 constexpr int kThreads = 256;
 
-/// Blocks for `items` at `per_block` each: at least 1, and no more than `most`, where kernels go round.
+/// Blocks for `items` at `per_block` each: at least 1 and at most `most`; kernels loop over the rest.
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block, std::int64_t most) {
   return static_cast<unsigned>(std::max<std::int64_t>(1, std::min(most, (items + per_block - 1) / per_block)));
 }
-/// Enough blocks to keep every multiprocessor busy and no more.
+/// The number of blocks that keeps every multiprocessor busy.
 inline std::int64_t full(const Session& session) {
   return 16LL * session.multiprocessors;
 }
@@ -32,14 +32,14 @@ __device__ inline std::int64_t thread_count() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-/// What one load or store moves.
+/// The values of one 16-byte load or store.
 template <class T>
 struct alignas(16) Pack {
   static constexpr int kSize = 16 / static_cast<int>(sizeof(T));
   T at[kSize];
 };
 
-/// Numbers that are loaded at once.
+/// The values of one load of `Size` numbers.
 template <class T, int Size>
 struct alignas(Size * sizeof(T)) Group {
   T at[Size];
@@ -66,7 +66,8 @@ __device__ inline float reduce_warp(float value, Join join) {
   return value;
 }
 
-/// Over all threads of the block, whose number is a multiple of 32; all of them call it and get the result.
+/// Reduces over all threads of the block; every thread calls it and gets the result. The block has a multiple of 32
+/// threads.
 template <class Join>
 __device__ inline float reduce_block(float value, Join join) {
   __shared__ float partial[32];
@@ -83,8 +84,8 @@ struct Tensors {
   T* at[Count];
 };
 
-/// f(values) for one value of each of `Count` tensors at a time, of which the first `Writes` are written back. The
-/// first is read only with `ReadsFirst`.
+/// Calls f(values) with one value of each of `Count` tensors at a time and writes the first `Writes` back. The first
+/// tensor is read only if `ReadsFirst`.
 template <class T, int Count, int Writes, bool ReadsFirst, class F>
 __global__ void __launch_bounds__(kThreads) each_element(Tensors<T, Count> tensors, std::int64_t n, F f) {
   constexpr int kSize = Pack<T>::kSize;

@@ -1,15 +1,15 @@
 #pragma once
-// Products of tiles on tensor cores: mma.m16n8k16 of fp16 or bf16 with sums in fp32, by a warp.
+// Products of tiles on tensor cores: one warp computes mma.m16n8k16 of fp16 or bf16 with fp32 sums.
 //
-// In the layout of its operands (PTX ISA, "Matrix fragments for mma.m16n8k16") a thread's `group` is its lane / 4 and
-// its `pair` 2 x (lane % 4). Of a result of 16 x 8 it has columns pair and pair + 1 of rows group (numbers 0, 1) and
-// group + 8 (numbers 2, 3). That is also how a left operand of 16 x 16 is made of two results.
+// Names follow the operand layout (PTX ISA, "Matrix fragments for mma.m16n8k16"): a thread's `group` is its lane / 4,
+// and its `pair` is 2 x (lane % 4). Of a 16 x 8 result the thread holds columns pair and pair + 1 of row group (numbers
+// 0, 1) and of row group + 8 (numbers 2, 3). Two such results form a 16 x 16 left operand.
 
 #include "calibration/cuda/kernels.cuh"
 
 namespace contend::cuda {
 
-/// Lines of shared memory are 16 bytes longer than a row, so that eight rows lie in different banks.
+/// Elements of a shared-memory line: 16 bytes more than a row, so that eight rows lie in different banks.
 template <int Size>
 constexpr int kLine = Size + 8;
 
@@ -54,7 +54,7 @@ __device__ inline void multiply(float (&c)[4], const std::uint32_t (&a)[4], std:
 #endif
 }
 
-/// The left operand: 16 x 16 numbers of a tile of lines, from `row` and `column` on.
+/// Loads the left operand: 16 x 16 numbers of a tile of lines, starting at `row` and `column`.
 template <class T, int Size>
 __device__ inline void read_left(std::uint32_t (&a)[4], const T* tile, unsigned row, unsigned column) {
   const T* const place = tile + (row + lane_group()) * kLine<Size> + column + lane_pair();
@@ -64,7 +64,7 @@ __device__ inline void read_left(std::uint32_t (&a)[4], const T* tile, unsigned 
   a[3] = two_at(place + 8 * kLine<Size> + 8);
 }
 
-/// The same from two neighbouring results.
+/// Forms a left operand from two neighbouring results.
 template <class T>
 __device__ inline void make_left(std::uint32_t (&a)[4], const float (&first)[4], const float (&second)[4]) {
   a[0] = pack<T>(first[0], first[1]);
@@ -73,7 +73,7 @@ __device__ inline void make_left(std::uint32_t (&a)[4], const float (&first)[4],
   a[3] = pack<T>(second[2], second[3]);
 }
 
-/// c += a times the transpose of 8 lines of `tile` from `row` on; the product runs over 16 columns.
+/// c += a times the transpose of 8 lines of `tile` starting at `row`; the product runs over 16 columns.
 template <class T, int Size>
 __device__ inline void multiply_rows(float (&c)[4], const std::uint32_t (&a)[4], const T* tile, unsigned row,
                                      unsigned column) {
@@ -81,7 +81,7 @@ __device__ inline void multiply_rows(float (&c)[4], const std::uint32_t (&a)[4],
   multiply<T>(c, a, two_at(place), two_at(place + 8));
 }
 
-/// c += a times 8 columns of `tile` from `column` on; the product runs over 16 lines.
+/// c += a times 8 columns of `tile` starting at `column`; the product runs over 16 lines.
 template <class T, int Size>
 __device__ inline void multiply_columns(float (&c)[4], const std::uint32_t (&a)[4], const T* tile, unsigned row,
                                         unsigned column) {
@@ -95,7 +95,7 @@ __device__ inline void multiply_columns(float (&c)[4], const std::uint32_t (&a)[
   multiply<T>(c, a, b0, b1);
 }
 
-/// `Rows` rows of a head from `first` on as lines; what is beyond the sequence or the size is 0.
+/// Loads `Rows` rows of a head, starting at `first`, as lines; numbers beyond the sequence or the size become 0.
 template <class T, int Size, int Rows>
 __device__ inline void load_lines(T* tile, const T* head, int first, int sequence, int size) {
   constexpr int kPieces = Size / 8;
@@ -117,7 +117,7 @@ __device__ inline void load_lines(T* tile, const T* head, int first, int sequenc
   }
 }
 
-/// A warp's 16 rows of results, of which the first is `row` of the head.
+/// Writes a warp's 16 rows of results; the first is `row` of the head.
 template <class T, int Size>
 __device__ inline void write_rows(const float (&c)[Size / 8][4], T* head, int row, int sequence, int size,
                                   float scale) {
@@ -134,7 +134,7 @@ __device__ inline void write_rows(const float (&c)[Size / 8][4], T* head, int ro
   }
 }
 
-/// Over the four threads that have parts of the same rows.
+/// Reduces over the four threads that hold parts of the same rows.
 template <class Join>
 __device__ inline float join_row(float value, Join join) {
   value = join(value, __shfl_xor_sync(0xffffffffU, value, 1));

@@ -1,6 +1,6 @@
 #pragma once
-// What the driver's management library tells of a device. It is opened at run time, because not every toolkit has its
-// header and not every machine the library; without it all is unknown.
+// Reads a device's state from NVML, the driver's management library. The library is opened at run time, because not
+// every toolkit has its header and not every machine has the library; without it every value is unknown.
 
 #include "calibration/backend.h"
 
@@ -10,18 +10,18 @@ namespace contend::cuda {
 
 class Nvml {
  public:
-  /// `bus_id` as cudaDeviceGetPCIBusId() writes it.
+  /// `bus_id` has the form that cudaDeviceGetPCIBusId() writes.
   explicit Nvml(const std::string& bus_id);
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
   ~Nvml();
 
-  /// Version of the driver, or nothing.
+  /// The driver's version; empty if unknown.
   std::string driver() const;
-  /// Highest clocks in MHz, or 0.
+  /// Highest clocks in MHz; 0 if unknown.
   double highest_clock() const;
   double highest_memory_clock() const;
-  /// Leaves what is unknown as contend_device_state says.
+  /// Fills in the state; unknown values stay as contend_device_state specifies.
   void read(contend_device_state& state) const;
 
  private:

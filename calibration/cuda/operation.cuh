@@ -1,8 +1,8 @@
 #pragma once
-// What the operators of the CUDA back end are made of. An operator is a function that allocates tensors, fills them and
-// returns what to enqueue for one execution; failing half-way frees what it had.
+// The parts that operators of the CUDA back end are built from. An operator is a function that allocates and fills its
+// tensors and returns a function that enqueues one execution; if it fails half-way, it frees what it allocated.
 //
-// Compiled by nvcc as C++17: no header of the project but backend.h may be seen from here.
+// nvcc compiles this file as C++17: it may include no header of the project but backend.h.
 
 #include "calibration/backend.h"
 
@@ -22,16 +22,16 @@
 
 namespace contend::cuda {
 
-/// The only exception here; backend.cu turns it into a status and a message.
+/// The only exception of this back end; backend.cu turns it into a status and a message.
 struct Failure {
   contend_status status;
   std::string message;
 };
 [[noreturn]] void fail(contend_status status, const std::string& message);
-/// Throws if `error` is one. `call` says what was tried.
+/// Throws Failure if `error` is an error; `call` says what was tried.
 void check(cudaError_t error, const char* call);
 
-/// Numbers as they lie in memory.
+/// The number formats of tensors in device memory.
 enum class Number { fp32, fp16, bf16, fp8, uint8, uint32, int64 };
 size_t size_of(Number number);
 template <class T>
@@ -76,10 +76,11 @@ using PinnedMemory = std::unique_ptr<void, FreePinned>;
 DeviceMemory allocate(size_t bytes);
 PinnedMemory allocate_pinned(size_t bytes);
 
-/// The product of sizes > 0. Throws CONTEND_OUT_OF_MEMORY beyond 2^46, which no device holds.
+/// The product of sizes > 0. Throws CONTEND_OUT_OF_MEMORY beyond 2^46 elements, which no device holds.
 std::int64_t elements_of(std::initializer_list<std::int64_t> sizes);
 
-/// Values that tensors begin with. Never constants: they draw less power than real data and so run at higher clocks.
+/// Initial values of a tensor. Normal values are the rule for data: constants draw less power than real data and so run
+/// at higher clocks.
 enum class Fill { zeros, normal };
 
 struct Tensor {
@@ -91,23 +92,23 @@ struct Tensor {
 
 class Operation {
  public:
-  /// Device memory that lives as long as the operation; tests find it by its name. `scale` is the deviation of normal
-  /// values.
+  /// Allocates device memory that lives as long as the operation; tests find it by its name. `scale` is the standard
+  /// deviation of normal values.
   template <class T>
   T* tensor(const char* name, std::int64_t elements, Fill fill = Fill::zeros, float scale = 1) {
     return static_cast<T*>(add(name, NumberOf<T>::kNumber, elements, fill, scale));
   }
-  /// `elements` numbers drawn from [0, bound).
+  /// Allocates `elements` integers drawn from [0, bound).
   std::int64_t* indices(const char* name, std::int64_t elements, std::int64_t bound);
-  /// Keeps something else as long as the operation.
+  /// Keeps any other object alive as long as the operation.
   void keep(std::shared_ptr<void> thing) { kept_.push_back(std::move(thing)); }
   const Tensor* find(const std::string& name) const;
 
   /// Enqueues one execution.
   std::function<void(cudaStream_t)> execute;
-  /// Seconds of so many executions; where it is empty, timing.cuh measures.
+  /// Returns the seconds of that many executions. If empty, timing.cuh measures them.
   std::function<double(int)> time;
-  /// Whether launches may wait on the device until all of them are enqueued.
+  /// True if launches may be held on the device until all of them are enqueued.
   bool gated = true;
 
  private:
@@ -116,7 +117,7 @@ class Operation {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
-/// A device that is open, and the libraries that were used on it so far.
+/// An open device and the libraries used on it so far.
 class Session {
  public:
   explicit Session(int device);
@@ -124,7 +125,7 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  /// The handle of a library, made when first asked for.
+  /// The handle of a library, created on first use.
   template <class Library>
   Library& library() {
     for (auto& [type, made] : libraries_) {
@@ -139,8 +140,8 @@ class Session {
   int devices = 0;
   int capability = 0;  ///< x 10
   int multiprocessors = 0;
-  cudaStream_t stream = nullptr;      ///< what is timed
-  cudaStream_t background = nullptr;  ///< what goes on beside it
+  cudaStream_t stream = nullptr;      ///< carries the timed work
+  cudaStream_t background = nullptr;  ///< carries the work that runs beside it
 
  private:
   std::vector<std::pair<std::type_index, std::shared_ptr<void>>> libraries_;
@@ -158,7 +159,7 @@ struct Entry {
   const char* name;
   int dimensions;
   Operation (*make)(Session&, const Request&);
-  int may_be_zero = 0;  ///< so many of the last dimensions: paddings
+  int may_be_zero = 0;  ///< the last dimensions that may be 0: paddings
 };
 using Entries = std::vector<Entry>;
 
@@ -183,7 +184,7 @@ template <class T>
 struct Tag {
   using type = T;
 };
-/// make(Tag<T>{}) for the number that the activations of `request` are kept in.
+/// Calls make(Tag<T>{}) with the number format in which `request` keeps activations.
 template <class Make>
 Operation by_type(const Request& request, Make make) {
   switch (request.type) {

@@ -1,6 +1,6 @@
 #ifndef CONTEND_MODELS_CALIBRATION_CUDA_PLUGIN_H
 #define CONTEND_MODELS_CALIBRATION_CUDA_PLUGIN_H
-/* The one function of the library libcontend_cuda.so that the program looks up in it. */
+/* Declares the one function that the program looks up in libcontend_cuda.so. */
 
 #include "calibration/backend.h"
 

@@ -1,14 +1,14 @@
 #pragma once
-// How executions are timed: CUDA events around `launches` of them, back to back on one stream.
+// Times executions by CUDA events around `launches` of them, back to back on one stream.
 //
-// The caches are not flushed in between. What fits into the second-level cache stays there, as a tensor does that the
-// operation before has just written; what is larger comes from memory. So sizes on both sides of the cache's are worth
-// measuring, and bandwidths of small tensors are those of the cache.
+// The caches are not flushed in between. A tensor that fits into the second-level cache stays there, like a tensor that
+// the operation before has just written; a larger one comes from memory. Sizes on both sides of the cache size are
+// therefore worth measuring, and bandwidths of small tensors are those of the cache.
 //
-// A host that takes longer to launch a kernel than the device to run it would be measured instead of the device.
-// Therefore a gate, a kernel that waits for a word in host memory, holds the stream until all is enqueued. It opens by
-// itself after 20 ms: where the queue of the driver is full before that, or a library waits for the device, the rest
-// is measured as fast as the host enqueues it.
+// If the host needs longer to launch a kernel than the device to run it, events would measure the host. A gate prevents
+// that: a kernel that waits for a word in host memory holds the stream until all launches are enqueued. It opens by
+// itself after 20 ms; if the driver's queue fills up before that, or a library waits for the device, the remaining
+// launches are measured as fast as the host enqueues them.
 
 #include "calibration/cuda/operation.cuh"
 
@@ -23,7 +23,7 @@ class Event {
 
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "recording an event"); }
   void wait() { check(cudaEventSynchronize(event_), "waiting for the device"); }
-  /// Whether what was recorded has been reached.
+  /// True once the device has reached the recorded point.
   bool reached() const;
   cudaEvent_t get() const { return event_; }
 
@@ -31,9 +31,10 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// From `begin` to `end`, both reached.
+/// Seconds from `begin` to `end`, both of which the device has reached.
 double seconds_between(const Event& begin, const Event& end);
 
+/// A kernel that holds a stream from close() to open().
 class Gate {
  public:
   explicit Gate(Session& session);
@@ -44,14 +45,14 @@ class Gate {
   PinnedMemory word_;
 };
 
-/// Keeps all multiprocessors busy for a while: the clocks of an idle device are a fraction of those under load, and
-/// take longer to rise than a short operation is measured.
+/// Keeps all multiprocessors busy for a while: an idle device runs at a fraction of its clock under load, and the clock
+/// takes longer to rise than a short operation is measured.
 void wake(Session& session);
 
 /// Seconds of `launches` executions.
 double time_executions(Session& session, const Operation& operation, int launches);
-/// The same, while `keep_busy` is called over and over until the last execution has ended: it enqueues one piece of
-/// work on session.background.
+/// The same while `keep_busy`, which enqueues one piece of work on session.background, is called over and over until
+/// the last execution has ended.
 double time_beside(Session& session, const Operation& operation, int launches, const std::function<void()>& keep_busy);
 
 }  // namespace contend::cuda

@@ -3,9 +3,8 @@
 //   pooling               `y` and `places` from `x` as N C H W: the largest value of each window without padding, and
 //                         where in its window it lies (a byte, so windows of up to 15). A thread an output.
 //   pooling_backward      `dx` from `dy` and `places`: a thread an input, which looks at the windows that it lies in.
-//   embedding             rows of `table` of the numbers `ids`, one after the other, into `y`. Half a warp or more a
-//   row. embedding_backward    rows of `dy` added into `table`, which is fp32 whatever dy is, as gradients of weights
-//   are;
+//   embedding             the rows of `table` that the numbers `ids` index, into `y`; half a warp or more a row.
+//   embedding_backward    rows of `dy` added into `table`, which is fp32 whatever dy is, as gradients of weights are;
 //                         atomic, since tokens recur. Rows are drawn evenly; real text hits some rows more often.
 #include "calibration/cuda/kernels.cuh"
 

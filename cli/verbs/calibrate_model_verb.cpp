@@ -26,14 +26,23 @@ constexpr std::string_view kCalibrateModelExamples[] = {
     "contend run study.yaml --set overlap.layers=resnet50-gpu.csv",
 };
 constexpr Option kCalibrateModelOptions[] = {
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the table of layer times here"},
-    {.name = "batch", .letter = '\0', .value = "N", .text = "samples (32)"},
-    {.name = "type", .letter = '\0', .value = "NAME", .text = "number format of products: fp32 (default), tf32, ..."},
-    {.name = "sequence", .letter = '\0', .value = "N", .text = "length of a sequence (as the network is)"},
-    {.name = "backend", .letter = '\0', .value = "NAME", .text = "cuda (default), or cpu: this machine's, one thread"},
-    {.name = "device", .letter = '\0', .value = "N", .text = "which GPU, from 0 (0)"},
-    {.name = "budget", .letter = '\0', .value = "SECONDS", .text = "time to measure in (120)"},
-    {.name = "partial", .letter = '\0', .value = "", .text = "write a table though some layers can't be measured"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "file to which the table of layer times is written (required)"},
+    {.name = "batch", .letter = '\0', .value = "N", .text = "samples in a batch (default 32)"},
+    {.name = "type",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "number format of matrix products: fp32 (default), tf32, ..."},
+    {.name = "sequence", .letter = '\0', .value = "N", .text = "sequence length (default: that of the network)"},
+    {.name = "backend",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "device to measure: cuda (default), or one thread of the cpu"},
+    {.name = "device", .letter = '\0', .value = "N", .text = "number of the GPU, from 0 (default 0)"},
+    {.name = "budget", .letter = '\0', .value = "SECONDS", .text = "time to spend on measuring (default 120)"},
+    {.name = "partial", .letter = '\0', .value = "", .text = "write a table even if some layers cannot be measured"},
     kQuietOption,
     kProgressOption,
 };
@@ -64,7 +73,8 @@ LayerTable table_of(const Arguments& arguments) {
 }
 
 ModelMeasurementRequest model_request_of(const Arguments& arguments) {
-  if (!arguments.has("output")) throw UsageError{"contend calibrate model: expected -o FILE, where the table goes"};
+  if (!arguments.has("output"))
+    throw UsageError{"contend calibrate model: expected -o FILE, to which the table is written"};
   ModelMeasurementRequest request;
   request.batch = static_cast<int>(arguments.whole_number("batch", 1, kMostBatch).value_or(kUsualBatch));
   request.type = type_of(arguments);
@@ -103,18 +113,18 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
   }
   if (result.refused) {
     print_missing(result);
-    fmt::print(stderr, "contend: nothing was measured; --partial measures and writes the other layers\n");
+    fmt::print(stderr, "contend: nothing was measured; use --partial to measure and write the other layers\n");
     return kExitCapability;
   }
   const bool writable = result.missing.empty() || (arguments.has("partial") && !result.model.layers.empty());
   if (!result.missing.empty()) print_missing(result);
   if (!writable) {
-    fmt::print(stderr, "contend: nothing is written; --partial writes what there is{}\n",
-               result.model.layers.empty() ? ", which is nothing" : "");
+    fmt::print(stderr, "contend: nothing is written; use --partial to write the measured layers{}\n",
+               result.model.layers.empty() ? ", of which there are none" : "");
     return kExitCapability;
   }
   TimedModel model = result.model;
-  // A study of this table alone would take it for the whole network.
+  // A study that used this table alone would take it for the whole network.
   if (!result.missing.empty()) {
     const std::size_t layers = model.layers.size() + result.missing.size();
     model.name += fmt::format(" ({} of {} layers)", model.layers.size(), layers);

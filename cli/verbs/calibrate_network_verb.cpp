@@ -29,41 +29,53 @@ constexpr Option kCalibrateNetworkOptions[] = {
     {.name = "nccl-log",
      .letter = '\0',
      .value = "FILE",
-     .text = "output of nccl-tests: all_reduce_perf, sendrecv_perf, ...",
+     .text = "log of an nccl-tests program: all_reduce_perf, sendrecv_perf, ...",
      .repeatable = true},
     {.name = "osu-log",
      .letter = '\0',
      .value = "FILE",
-     .text = "output of an OSU benchmark: osu_allreduce, osu_latency, ...",
+     .text = "log of an OSU benchmark: osu_allreduce, osu_latency, ...",
      .repeatable = true},
     {.name = "csv",
      .letter = '\0',
      .value = "FILE",
-     .text = "columns bytes, time_us; perhaps collective, ranks, jobs",
+     .text = "table with the columns bytes, time_us; optionally collective, ranks, jobs",
      .repeatable = true},
     {.name = "collective",
      .letter = '\0',
      .value = "NAME",
-     .text = "of logs that don't say: all-reduce, all-gather, ..., message"},
+     .text = "collective of logs that do not name it: all-reduce, all-gather, ..., message"},
     {.name = "ranks",
      .letter = '\0',
      .value = "N",
-     .text = "of logs that don't say; once, or once for each of them (or of all logs) in order",
+     .text = "number of ranks for logs that do not give it; once, or once for each such log (or each log), in order",
      .repeatable = true},
-    {.name = "out-of-place", .letter = '\0', .value = "", .text = "of nccl-tests: not the in-place columns"},
-    {.name = "regions", .letter = '\0', .value = "N", .text = "lines through the sizes: 1 to 4, or auto (default)"},
+    {.name = "out-of-place",
+     .letter = '\0',
+     .value = "",
+     .text = "use the out-of-place columns of nccl-tests; default: in-place"},
+    {.name = "regions",
+     .letter = '\0',
+     .value = "N",
+     .text = "number of regions of sizes, each with a line: 1 to 4, or auto (default)"},
     {.name = "sizes",
      .letter = '\0',
      .value = "FROM..TO",
-     .text = "write costs of these sizes; else of the last region"},
-    {.name = "at-once", .letter = '\0', .value = "N", .text = "contention: fit at most N at the same time"},
+     .text = "write the costs for these sizes; default: the last region"},
+    {.name = "at-once",
+     .letter = '\0',
+     .value = "N",
+     .text = "fit contention only to measurements of at most N jobs at once"},
     {.name = "study",
      .letter = '\0',
      .value = "WHAT",
-     .text = "what the costs are written for: overlap (default) or jobs"},
-    {.name = "workers", .letter = '\0', .value = "N", .text = "write the all-reduce among N, not the link"},
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "write a scenario to be included"},
-    {.name = "plot", .letter = '\0', .value = "FILE", .text = "write an SVG of points, lines and residuals"},
+     .text = "kind of study to write costs for: overlap (default) or jobs"},
+    {.name = "workers",
+     .letter = '\0',
+     .value = "N",
+     .text = "write the costs of the all-reduce among N ranks instead of the link"},
+    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the costs as a scenario to include"},
+    {.name = "plot", .letter = '\0', .value = "FILE", .text = "write a figure (SVG) of points, lines and residuals"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
 };
 
@@ -121,7 +133,7 @@ FragmentChoice fragment_choice(const Arguments& arguments) {
   choice.sizes = sizes_of(arguments);
   for (const char* option : {"study", "workers"})
     if (arguments.has(option) && !arguments.has("output"))
-      throw UsageError{fmt::format("--{} is about the scenario that -o FILE writes", option)};
+      throw UsageError{fmt::format("--{} has no effect without -o FILE", option)};
   return choice;
 }
 
@@ -232,10 +244,14 @@ class UnknownRanks {
   }
   void print() const {
     for (const std::string& path : files_)
-      fmt::print(stderr, "{}: doesn't say among how many ranks: it tells nothing of the link behind (--ranks N{})\n",
-                 path, files_.size() > 1 ? ", once for each such log" : "");
+      fmt::print(
+          stderr,
+          "{}: the log does not give the number of ranks, so it is not used for the link; give it by --ranks N{}\n",
+          path, files_.size() > 1 ? ", once for each such log" : "");
     if (files_.size() > 1)
-      fmt::print(stderr, "of one collective, these {} are fitted as if the numbers were the same\n", files_.size());
+      fmt::print(stderr,
+                 "of these {} logs, those of one collective are fitted as if their numbers of ranks were equal\n",
+                 files_.size());
   }
 
  private:
@@ -261,17 +277,19 @@ Input read_input(const Arguments& arguments, std::size_t logs) {
       unknown.add(path, log);
       used_exchange = used_exchange || log.used_exchange;
       if (log.guessed_exchange)
-        fmt::print(stderr, "{}: doesn't say which collective it is: taken for an all-reduce (--collective)\n", path);
+        fmt::print(stderr,
+                   "{}: the log does not name its collective; it is taken for an all-reduce (see --collective)\n",
+                   path);
       if (log.other_lines > 0)
-        fmt::print(stderr, "{}: {} lines that nccl-tests didn't write were left out\n", path, log.other_lines);
+        fmt::print(stderr, "{}: {} lines that are not from nccl-tests are left out\n", path, log.other_lines);
       input.samples.insert(input.samples.end(), log.samples.begin(), log.samples.end());
       input.provenance.push_back(summary_of(path, log));
     }
   }
   ranks.check();
   unknown.print();
-  if (options.exchange && !used_exchange) throw UsageError{"--collective: every log says which collective it is"};
-  if (options.out_of_place && !arguments.has("nccl-log")) throw UsageError{"--out-of-place is about an --nccl-log"};
+  if (options.exchange && !used_exchange) throw UsageError{"--collective: every log names its collective"};
+  if (options.out_of_place && !arguments.has("nccl-log")) throw UsageError{"--out-of-place needs an --nccl-log"};
   return input;
 }
 
@@ -296,12 +314,14 @@ int run_calibrate_network(const Arguments& arguments) {
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
   note_fewer_regions(calibration, regions);
   if (calibration.series.empty() && calibration.contention.empty())
-    throw InputError{"all samples are of the same number at the same time, and none of one alone: nothing can be told"};
+    throw InputError{
+        "all samples have the same number of concurrent jobs and none runs alone, so nothing can be fitted"};
   if (at_once > 0 && calibration.contention.empty())
-    throw UsageError{"--at-once: no samples of several at the same time"};
+    throw UsageError{"--at-once: there are no samples of several concurrent jobs"};
   if (choice.sizes && !calibration.link && !arguments.has("output"))
     throw UsageError{
-        "--sizes is about the scenario that -o FILE writes, and about the link, which these logs don't tell"};
+        "--sizes applies to -o FILE and to the fit of the link; there is no -o FILE, and these logs do not determine "
+        "the link"};
   if (arguments.has("json"))
     fmt::print("{}", calibration_json(calibration));
   else
@@ -326,7 +346,7 @@ const Command& calibrate_network_command() {
   static constexpr Command kCommand = {
       .name = "calibrate network",
       .arguments = "",
-      .summary = "Fit start-up, time per byte and contention to benchmarks of a network.",
+      .summary = "Fit start-up time, time per byte and contention to network benchmarks.",
       .examples = kCalibrateNetworkExamples,
       .options = kCalibrateNetworkOptions,
       .min_arguments = 0,

@@ -30,15 +30,27 @@ constexpr std::string_view kCalibrateExamples[] = {
     "contend calibrate --backend cpu --quick --only memory,compression -o cpu.yaml",
 };
 constexpr Option kCalibrateOptions[] = {
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the profile here; also while it is measured"},
-    {.name = "backend", .letter = '\0', .value = "NAME", .text = "cuda (default), or cpu: this machine's, one thread"},
-    {.name = "device", .letter = '\0', .value = "N", .text = "which GPU, from 0 (0)"},
-    {.name = "quick", .letter = '\0', .value = "", .text = "fewer shapes, within a minute"},
-    {.name = "full", .letter = '\0', .value = "", .text = "the default: within ten minutes"},
-    {.name = "only", .letter = '\0', .value = "GROUPS", .text = "some groups of operators, such as gemm,conv"},
-    {.name = "resume", .letter = '\0', .value = "", .text = "keep what FILE has and measure what is missing"},
-    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (made of the device's)"},
-    {.name = "budget", .letter = '\0', .value = "SECONDS", .text = "time to measure in (50, or 560 with --full)"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "file to which the profile is written, repeatedly while measuring (required)"},
+    {.name = "backend",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "device to measure: cuda (default), or one thread of the cpu"},
+    {.name = "device", .letter = '\0', .value = "N", .text = "number of the GPU, from 0 (default 0)"},
+    {.name = "quick", .letter = '\0', .value = "", .text = "measure fewer shapes, within a minute"},
+    {.name = "full", .letter = '\0', .value = "", .text = "measure all shapes, within ten minutes (default)"},
+    {.name = "only",
+     .letter = '\0',
+     .value = "GROUPS",
+     .text = "measure only these groups of operators, such as gemm,conv"},
+    {.name = "resume", .letter = '\0', .value = "", .text = "continue the profile in FILE: measure what it lacks"},
+    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (default: from the device's name)"},
+    {.name = "budget",
+     .letter = '\0',
+     .value = "SECONDS",
+     .text = "time to spend on measuring (default 560, with --quick 50)"},
     kQuietOption,
     kProgressOption,
 };
@@ -64,9 +76,10 @@ std::vector<OperatorGroup> groups_of(const Arguments& arguments) {
 
 CalibrationRequest request_of(const Arguments& arguments) {
   CalibrationRequest request;
-  if (!arguments.has("output")) throw UsageError{"contend calibrate: expected -o FILE, where the profile goes"};
+  if (!arguments.has("output"))
+    throw UsageError{"contend calibrate: expected -o FILE, to which the profile is written"};
   if (arguments.has("quick") && arguments.has("full"))
-    throw UsageError{"contend calibrate: --quick and --full together"};
+    throw UsageError{"contend calibrate: expected one of --quick and --full, got both"};
   request.mode = arguments.has("quick") ? CalibrationMode::quick : CalibrationMode::full;
   request.groups = groups_of(arguments);
   request.device = static_cast<int>(arguments.whole_number("device", 0, kMostDevices).value_or(0));
@@ -90,7 +103,7 @@ bool is_profile(const std::string& path) {
   }
 }
 
-/// Names the profile of the same folder that was meant, if one is near enough.
+/// Suggests the nearest profile in the same folder, if one is near enough.
 [[noreturn]] void refuse_to_resume(const std::string& path) {
   const std::filesystem::path wanted{path};
   const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
@@ -107,14 +120,14 @@ bool is_profile(const std::string& path) {
   }
   Complaint fault;
   fault.file = path;
-  fault.reason = "there is no such file, so nothing to resume";
-  fault.hint = nearest.empty() ? "without --resume a new one is begun"
-                               : fmt::format("did you mean \"{}\"? Without --resume a new one is begun",
+  fault.reason = "--resume needs this file, but it does not exist";
+  fault.hint = nearest.empty() ? "without --resume a new profile is begun"
+                               : fmt::format("did you mean \"{}\"? Without --resume a new profile is begun",
                                              (wanted.parent_path() / nearest).string());
   throw InputError{{std::move(fault)}};
 }
 
-/// What the file has, if it is there and may be gone on with.
+/// The profile in the file, if it exists and may be resumed.
 std::optional<CalibrationProfile> begun_profile(const Arguments& arguments, const std::string& path) {
   if (!std::filesystem::exists(path)) {
     if (arguments.has("resume")) refuse_to_resume(path);
@@ -122,7 +135,7 @@ std::optional<CalibrationProfile> begun_profile(const Arguments& arguments, cons
   }
   if (!arguments.has("resume"))
     throw InputError{
-        fmt::format("{}: there is a file already: --resume goes on with a profile, -o writes another one", path)};
+        fmt::format("{}: the file exists already; --resume continues it, another -o FILE begins a new one", path)};
   return read_profile(path);
 }
 
@@ -134,12 +147,12 @@ CalibrationResult measure_device(const contend_backend& backend, const Calibrati
   hooks.clock = monotonic_seconds;
   hooks.progress = [&](const CalibrationProgress& progress) { line.update(progress); };
   hooks.cancelled = interrupted;
-  // From the start, so that a place that can't be written to is known before minutes are spent.
+  // Written at the start, so that an unwritable path is reported before minutes are spent.
   hooks.checkpoint = [&](const CalibrationProfile& profile) { write_file(path, to_yaml(profile)); };
   try {
     return calibrate(backend, request, hooks, begun);
   } catch (InputError& error) {
-    // What is wrong with a begun profile is wrong with that file.
+    // Faults of the profile to resume are faults of that file.
     std::vector<Complaint> faults = error.complaints();
     for (Complaint& each : faults)
       if (each.file.empty() && !each.key.empty()) each.file = path;
@@ -147,7 +160,7 @@ CalibrationResult measure_device(const contend_backend& backend, const Calibrati
   }
 }
 
-/// Whether there is a sample of these groups; of any if none is given.
+/// True if there is a sample of these groups (of any group if none is given).
 bool has_points(const CalibrationProfile& profile, const std::vector<OperatorGroup>& groups) {
   return std::any_of(profile.tables.begin(), profile.tables.end(), [&](const OperatorTable& table) {
     const OperatorGroup group = find_operator(table.name)->group;
@@ -160,8 +173,7 @@ void print_notes(const CalibrationProfile& profile) {
   for (const std::string& each : profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
 }
 
-/// A calibration that found out nothing of what it was asked for is no success, and a profile without a sample of no
-/// use.
+/// A calibration without any of the requested measurements is no success, and a profile without samples is useless.
 int report_nothing(const CalibrationRequest& request, const CalibrationProfile& profile, const std::string& path,
                    bool resumed) {
   if (resumed)
@@ -172,7 +184,7 @@ int report_nothing(const CalibrationRequest& request, const CalibrationProfile& 
   for (const OperatorGroup each : request.groups) names.push_back(to_string(each));
   fmt::print(stderr, "contend: nothing{} could be measured; {}\n{}",
              names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", ")),
-             resumed ? fmt::format("{} has what it had", path) : "no profile is written",
+             resumed ? fmt::format("{} is unchanged", path) : "no profile is written",
              skipped_summary(profile, request.groups));
   print_notes(profile);
   return kExitCapability;
@@ -201,7 +213,7 @@ int run_calibrate(const Arguments& arguments) {
   print_notes(result.profile);
   if (result.end == CalibrationEnd::finished) return kExitOk;
   const bool lost = result.end == CalibrationEnd::device_lost;
-  fmt::print(stderr, "contend: {}; what was measured is in {}. To go on:\n  {}\n",
+  fmt::print(stderr, "contend: {}; the measurements so far are in {}. To continue:\n  {}\n",
              lost ? "the device is lost: " + result.message : "interrupted", path, resume_command(arguments));
   return lost ? kExitCapability : kExitInterrupted;
 }
@@ -211,7 +223,7 @@ int run_calibrate(const Arguments& arguments) {
 const Command& calibrate_command() {
   static constexpr Command kCommand = {.name = "calibrate",
                                        .arguments = "",
-                                       .summary = "Measure what operators cost on this machine's GPU, or CPU.",
+                                       .summary = "Measure how long operators take on this machine's GPU or CPU.",
                                        .examples = kCalibrateExamples,
                                        .options = kCalibrateOptions,
                                        .min_arguments = 0,

@@ -33,33 +33,36 @@ constexpr Option kCompareOptions[] = {
     {.name = "fail-if",
      .letter = '\0',
      .value = "RULE",
-     .text = "exit with 1 if it holds: `avg_jct > 1%`, `avg_queueing > 30s`, `finished < 0`",
+     .text = "exit with 1 if this rule holds: `avg_jct > 1%`, `avg_queueing > 30s`, `finished < 0`",
      .repeatable = true},
-    {.name = "significant", .letter = '\0', .value = "", .text = "a rule holds only if its whole 95% interval does"},
-    {.name = "worst", .letter = '\0', .value = "N", .text = "jobs to show in each direction (5)"},
+    {.name = "significant", .letter = '\0', .value = "", .text = "let a rule hold only if its whole 95% interval does"},
+    {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
     {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
-    {.name = "quiet", .letter = 'q', .value = "", .text = "print failed rules and errors only"},
+    {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
     kSetOption,
     {.name = "set-new",
      .letter = '\0',
      .value = "KEY=VALUE",
-     .text = "override a key of the scenario NEW only",
+     .text = "override a key of the scenario NEW, not of BASE",
      .repeatable = true},
-    {.name = "seed", .letter = '\0', .value = "N", .text = "of scenarios: seed of the first replica"},
-    {.name = "repeat", .letter = '\0', .value = "N", .text = "of scenarios: seeds to run (10; 1 of a job list)"},
+    {.name = "seed", .letter = '\0', .value = "N", .text = "for scenarios: seed of the first replica"},
+    {.name = "repeat",
+     .letter = '\0',
+     .value = "N",
+     .text = "for scenarios: number of seeds (default 10; 1 for a job list)"},
     kProgressOption,
     kThreadsOption,
 };
 
-/// A side is a folder that was read, or a scenario to run; or the iterations of a study, from either.
+/// One side: a folder that was read, a scenario to run, or the iterations of a study from either.
 struct ComparedSide {
   std::string path;
   std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
-  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and expects something
+  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
 
   [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
@@ -79,7 +82,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   return side;
 }
 
-/// Both sides, or the complaints about both.
+/// Loads both sides; throws the complaints about both together.
 std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   std::vector<ComparedSide> sides;
   std::vector<Complaint> complaints;
@@ -94,25 +97,25 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   const bool runs_any = sides[0].scenario || sides[1].scenario;
   for (const char* option : {"set", "seed", "repeat"})
     if (arguments.has(option) && !runs_any)
-      throw UsageError{fmt::format("contend compare: --{} is for scenarios, and both sides are folders", option)};
+      throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
   if (arguments.has("set-new") && !sides[1].scenario)
-    throw UsageError{"contend compare: --set-new is for a scenario, and NEW is a folder"};
+    throw UsageError{"contend compare: --set-new applies to a scenario, but NEW is a folder"};
   return sides;
 }
 
-/// Whether both are studies of an iteration. Throws InputError if only one is.
+/// True if both are iteration studies. Throws InputError if only one is.
 bool are_studies(const std::vector<ComparedSide>& sides) {
   for (std::size_t i = 0; i < 2; ++i) {
     if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
     Complaint complaint;
     complaint.file = sides[i].path;
-    complaint.reason = "the study of an iteration has no jobs to compare";
+    complaint.reason = "an iteration study has no jobs to compare";
     throw InputError{{std::move(complaint)}};
   }
   return sides[0].is_study();
 }
 
-/// Runs the studies that are scenarios. False if the user interrupted.
+/// Runs the studies that are scenarios. Returns false if the user interrupted.
 bool run_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   std::size_t rows = 0;
   for (const ComparedSide& side : sides)
@@ -144,7 +147,7 @@ void print_failures(const JudgedSides& report) {
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   for (const char* option : {"significant", "worst", "jobs"})
     if (arguments.has(option))
-      throw UsageError{fmt::format("contend compare: --{} has no effect on studies of an iteration", option)};
+      throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
   if (!run_studies(arguments, sides)) {
     fmt::print(stderr, "contend: interrupted; nothing was compared\n");
@@ -166,8 +169,8 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
   return comparison.failures() > 0 ? kExitFailed : kExitOk;
 }
 
-/// A scenario beside a folder runs under the seeds of the folder; two scenarios run under the same number of seeds, and
-/// under several unless a job list leaves little to chance.
+/// A scenario beside a folder runs under the seeds of the folder. Two scenarios run under the same seeds: several,
+/// unless a job list leaves little to chance.
 void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   constexpr int kUsualSeeds = 10;
   if (sides[0].scenario && sides[1].scenario) {
@@ -196,7 +199,7 @@ StoredResults results_of(const Scenario& scenario, std::span<const Replica> repl
   return results;
 }
 
-/// Runs the sides that are scenarios. False if the user interrupted.
+/// Runs the sides that are scenarios. Returns false if the user interrupted.
 bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   std::vector<Scenario> scenarios;
   for (const ComparedSide& side : sides)
@@ -226,7 +229,7 @@ void print_report(const Arguments& arguments, const ComparisonReport& report) {
     print_failures(report);
 }
 
-/// Whether the sides that were run met what they expect of themselves. Folders were judged when they were written.
+/// True if the sides that were run meet their own expectations. Folders were checked when they were written.
 bool report_expectations(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
   bool met = true;
   for (std::size_t i = 0; i < sides.size(); ++i) {

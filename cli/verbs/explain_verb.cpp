@@ -28,7 +28,7 @@ constexpr Option kExplainOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
 };
 
-/// The run that is to be explained. A folder keeps its scenario, and the same scenario gives the same run.
+/// The run to explain. A folder contains its scenario, and the same scenario gives the same run.
 struct ExplainedRun {
   Scenario scenario;
   std::uint64_t seed = 0;
@@ -50,7 +50,7 @@ ExplainedRun load_run(const Arguments& arguments) {
   ExplainedRun run;
   if (std::filesystem::is_directory(path)) {
     if (arguments.has("set"))
-      throw UsageError{"contend explain: --set changes a scenario; a folder holds a run that has been"};
+      throw UsageError{"contend explain: --set changes a scenario, but the folder holds a finished run"};
     const StoredResults stored = read_result_manifest(path);
     const StoredReplica& replica = find_replica(stored, path, seed);
     run.seed = replica.seed;
@@ -62,7 +62,7 @@ ExplainedRun load_run(const Arguments& arguments) {
   if (!run.scenario.overlap.given()) return run;
   Complaint complaint;
   complaint.file = path;
-  complaint.reason = "the study of an iteration has no jobs to explain";
+  complaint.reason = "an iteration study has no jobs to explain";
   throw InputError{{std::move(complaint)}};
 }
 
@@ -79,8 +79,8 @@ int run_explain(const Arguments& arguments) {
   }
   if (run.digest && *run.digest != fmt::format("{:016x}", report.job.result.digest))
     fmt::print(stderr,
-               "contend: {}: the results have changed since, by another version of the program or of the job list; "
-               "this explains what happens now\n",
+               "contend: {}: this version of the program or of the job list gives other results than the folder has; "
+               "the explanation is of the new results\n",
                arguments.positionals()[0]);
   report.source = arguments.positionals()[0];
   report.scheduling = run.scenario.scheduling.name;
@@ -95,7 +95,7 @@ int run_explain(const Arguments& arguments) {
 const Command& explain_command() {
   static constexpr Command kCommand = {.name = "explain",
                                        .arguments = "RUN JOB",
-                                       .summary = "Tell why a job of an output folder or scenario waited.",
+                                       .summary = "Explain why a job of an output folder or scenario waited.",
                                        .examples = kExplainExamples,
                                        .options = kExplainOptions,
                                        .min_arguments = 2,

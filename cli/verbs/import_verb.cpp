@@ -25,34 +25,40 @@ constexpr Option kImportOptions[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .text = "write the jobs as a job list; without it only a summary"},
+     .text = "write the jobs as a job list; without it, only print a summary"},
     {.name = "skip-bad-rows", .letter = '\0', .value = "", .text = "leave bad rows out and count them"},
     {.name = "vc", .letter = '\0', .value = "NAME", .text = "only jobs of this virtual cluster", .repeatable = true},
-    {.name = "from", .letter = '\0', .value = "WHEN", .text = "only jobs submitted then or later; a date, or seconds"},
-    {.name = "until", .letter = '\0', .value = "WHEN", .text = "only jobs submitted before"},
+    {.name = "from",
+     .letter = '\0',
+     .value = "WHEN",
+     .text = "only jobs submitted at this time or later; a date, or seconds"},
+    {.name = "until", .letter = '\0', .value = "WHEN", .text = "only jobs submitted before this time"},
     {.name = "min-gpus", .letter = '\0', .value = "N", .text = "leave smaller jobs out"},
     {.name = "min-duration", .letter = '\0', .value = "TIME", .text = "leave shorter jobs out, e.g. 1s"},
-    {.name = "max-gpus", .letter = '\0', .value = "N", .text = "size of the cluster: jobs that need more are bad rows"},
+    {.name = "max-gpus",
+     .letter = '\0',
+     .value = "N",
+     .text = "size of the cluster; a job that needs more is a bad row"},
     {.name = "origin",
      .letter = '\0',
      .value = "WHAT",
-     .text = "time 0: first (job; so for dated traces) or kept (from the trace; so for others)"},
+     .text = "time 0: first (job; default for dated traces) or kept (as in the trace; default for others)"},
     {.name = "work",
      .letter = '\0',
      .value = "WHAT",
-     .text = "what a job does: its duration (the default), or iterations of its model"},
-    {.name = "model", .letter = '\0', .value = "A=B", .text = "call model A of the trace B", .repeatable = true},
+     .text = "length of a job: duration (default), or iterations of its model"},
+    {.name = "model", .letter = '\0', .value = "A=B", .text = "rename model A of the trace to B", .repeatable = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print the summary as JSON"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print no summary"},
 };
 
-/// A point on the clock of the trace.
+/// An instant on the trace's clock.
 std::optional<Time> when(const Arguments& arguments, std::string_view option) {
   const std::optional<std::string> text = arguments.value(option);
   if (!text) return std::nullopt;
   const ScaledDecimal seconds = parse_scaled(*text, 9);
   if (seconds.error == DecimalError::none) return Time::nanoseconds(seconds.value);
-  // A date alone is its midnight.
+  // A date without a time means its midnight.
   const std::optional<Time> date = parse_timestamp(text->size() == 10 ? *text + " 00:00" : *text);
   if (!date)
     throw UsageError{fmt::format(
@@ -61,7 +67,7 @@ std::optional<Time> when(const Arguments& arguments, std::string_view option) {
   return date;
 }
 
-/// One of the two words, the second as true.
+/// Reads one of two words; true for the second.
 bool second_of(const Arguments& arguments, std::string_view option, std::string_view first, std::string_view second) {
   const std::string given = arguments.value(option).value_or(std::string{first});
   if (given != first && given != second)
@@ -99,11 +105,12 @@ ImportOptions options_of(const Arguments& arguments) {
 int run_import(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string format = words.size() == 2 ? words.front() : "auto";
-  if (arguments.has("json") && arguments.has("quiet")) throw UsageError{"contend import: --json and --quiet together"};
+  if (arguments.has("json") && arguments.has("quiet"))
+    throw UsageError{"contend import: expected one of --json and --quiet, got both"};
   if (arguments.has("output")) refuse_to_overwrite(*arguments.value("output"), std::vector{words.back()});
   const ImportedJobs imported = import_jobs(format, words.back(), options_of(arguments));
   if (const auto output = arguments.value("output")) {
-    if (imported.jobs.empty()) throw InputError{fmt::format("{}: no job is left to write", words.back())};
+    if (imported.jobs.empty()) throw InputError{fmt::format("{}: the options leave no job to write", words.back())};
     write_file(*output, job_list_csv(imported.jobs));
   }
   if (arguments.has("json"))
@@ -118,7 +125,7 @@ int run_import(const Arguments& arguments) {
 const Command& import_command() {
   static constexpr Command kCommand = {.name = "import",
                                        .arguments = "[FORMAT] FILE",
-                                       .summary = "Turn a job trace into a job list, and say what is in it.",
+                                       .summary = "Convert a job trace to a job list, and summarise it.",
                                        .examples = kImportExamples,
                                        .options = kImportOptions,
                                        .min_arguments = 1,

@@ -29,7 +29,7 @@ constexpr Option kListOptions[] = {
 
 constexpr std::size_t kScreenWidth = 100;
 
-/// A catalogue as names of columns and rows of text: all that a table or JSON needs.
+/// A catalogue as column names and rows of text, from which tables and JSON are made.
 struct Catalogue {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
@@ -204,7 +204,7 @@ const Command& list_command() {
       .arguments =
           "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites|"
           "operators",
-      .summary = "Print what there is to choose from.",
+      .summary = "List policies, models, metrics and everything else that can be named.",
       .examples = kListExamples,
       .options = kListOptions,
       .min_arguments = 1,

@@ -14,14 +14,14 @@ constexpr std::string_view kMergeExamples[] = {
     "contend merge need-?-of-4.sqlite -o need.sqlite",
 };
 constexpr Option kMergeOptions[] = {
-    {.name = "output", .letter = 'o', .value = "STORE", .text = "the new store (required)"},
+    {.name = "output", .letter = 'o', .value = "STORE", .text = "file of the merged store (required)"},
 };
 int run_merge(const Arguments& arguments) {
   if (!arguments.has("output")) throw UsageError{"contend merge: expected -o STORE"};
   const std::string out = *arguments.value("output");
   const MergeReport report = merge_stores(arguments.positionals(), out);
   fmt::print("{}: {} runs of {} stores\n", out, report.runs, arguments.positionals().size());
-  if (report.failed > 0) fmt::print(stderr, "contend: {} runs had failed\n", report.failed);
+  if (report.failed > 0) fmt::print(stderr, "contend: {} of these runs failed\n", report.failed);
   if (!report.missing.empty()) {
     std::string list;
     for (std::size_t i = 0; i < std::min(kMaxShown, report.missing.size()); ++i)
@@ -37,7 +37,7 @@ int run_merge(const Arguments& arguments) {
 const Command& merge_command() {
   static constexpr Command kCommand = {.name = "merge",
                                        .arguments = "STORE...",
-                                       .summary = "Put the stores of the shards of a sweep into one.",
+                                       .summary = "Merge the stores of a sweep's shards into one.",
                                        .examples = kMergeExamples,
                                        .options = kMergeOptions,
                                        .min_arguments = 1,

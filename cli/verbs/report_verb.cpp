@@ -35,7 +35,7 @@ constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
                                     {"network_utilisation", "net util"},
                                     {"contended_share", "contended"}};
 
-/// The cells of one figure down the table; `with_interval` appends the half-width.
+/// The cells of one figure for all rows; `with_interval` appends the half-width.
 std::vector<std::string> figure_cells(const ShownColumn& column, const std::vector<ComparisonRow>& rows,
                                       bool with_interval) {
   const Metric& what = metric(column.metric);
@@ -67,7 +67,7 @@ bool has_intervals(std::span<const std::vector<Replica>> results) {
 
 namespace {
 
-/// The busiest links of the fabric and who used them.
+/// A table of the busiest links of the fabric and the jobs that used them.
 std::string busiest_links(const RunResult& run) {
   constexpr std::size_t kShown = 10;
   constexpr std::size_t kUsers = 3;

@@ -1,5 +1,5 @@
 #pragma once
-// What `contend run` prints: a summary of one run, a table of several, or the same as JSON.
+// Formats the results of `contend run`: a summary of one run, a table of several, or JSON.
 
 #include "results/replica.hpp"
 #include "scenarios/scenario.hpp"
@@ -10,15 +10,15 @@
 
 namespace contend {
 
-/// One scenario with one replica: a line a figure.
+/// One scenario with one replica: one line for each figure.
 [[nodiscard]] std::string summary_text(const Scenario& scenario, const Replica& replica);
 
-/// A row a scenario. With several replicas: means and the half-widths of their 95% confidence intervals, and average
-/// JCT over that of the first row under the same seeds.
+/// One row for each scenario. With several replicas: means, the half-widths of their 95% confidence intervals, and the
+/// average JCT relative to the first row under the same seeds.
 [[nodiscard]] std::string comparison_text(std::span<const Scenario> scenarios,
                                           std::span<const std::vector<Replica>> results);
 
-/// The figures of both, for programs.
+/// The figures as JSON, in either case.
 [[nodiscard]] std::string results_json(std::span<const Scenario> scenarios,
                                        std::span<const std::vector<Replica>> results);
 

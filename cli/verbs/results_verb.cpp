@@ -24,16 +24,19 @@ constexpr Option kResultsOptions[] = {
     {.name = "group-by",
      .letter = '\0',
      .value = "KEY,...",
-     .text = "a row for each of their values; default: all keys"},
-    {.name = "metric", .letter = '\0', .value = "NAME,...", .text = "figures to show, or all"},
+     .text = "print a row for each combination of their values; default: all keys"},
+    {.name = "metric", .letter = '\0', .value = "NAME,...", .text = "metrics to show, or all"},
     {.name = "where",
      .letter = '\0',
      .value = "KEY=V,W,...",
-     .text = "only points with one of these values",
+     .text = "only points that have one of these values",
      .repeatable = true},
-    {.name = "baseline", .letter = '\0', .value = "KEY=V,...", .text = "ratios to the points with these values"},
-    {.name = "rows", .letter = '\0', .value = "", .text = "every run instead of groups, as CSV"},
-    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write CSV instead of a table; - is standard output"},
+    {.name = "baseline", .letter = '\0', .value = "KEY=V,...", .text = "add ratios to the points with these values"},
+    {.name = "rows", .letter = '\0', .value = "", .text = "print every run instead of groups, as CSV"},
+    {.name = "csv",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "write CSV instead of printing a table; - is standard output"},
 };
 
 std::vector<std::string> names(const Arguments& arguments, std::string_view option) {
@@ -45,11 +48,11 @@ std::vector<std::string> names(const Arguments& arguments, std::string_view opti
     start = end + 1;
   }
   if (arguments.has(option) && all.empty())
-    throw UsageError{fmt::format("--{}: expected names with commas between, got \"{}\"", option, text)};
+    throw UsageError{fmt::format("--{}: expected names separated by commas, got \"{}\"", option, text)};
   return all;
 }
 
-/// A key, or the column that stands for it.
+/// The name of a parameter: its key or its column.
 std::string to_key(const StoreInfo& info, const std::string& assignment) {
   const std::size_t equals = std::min(assignment.find('='), assignment.size());
   for (const StoreParameter& each : info.parameters)
@@ -70,7 +73,7 @@ std::string ratio_cell(const RatioEstimate& ratio) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
 }
 
-/// Means of one metric, with their intervals if there is any.
+/// The means of one metric, with their intervals if there are any.
 std::vector<std::string> figure_cells(const ResultsTable& table, std::size_t metric) {
   std::vector<double> values;
   bool intervals = false;
@@ -134,7 +137,7 @@ int run_results(const Arguments& arguments) {
     fmt::print(stderr, "contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
   if (arguments.has("rows")) {
     for (const std::string_view option : {"group-by", "metric", "baseline"})
-      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --rows", option)};
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --rows", option)};
     write_csv(arguments, runs_csv(store, where));
     return kExitOk;
   }

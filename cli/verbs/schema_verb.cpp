@@ -14,8 +14,8 @@ constexpr std::string_view kSchemaExamples[] = {
     "contend schema --markdown > scenario-keys.md",
 };
 constexpr Option kSchemaOptions[] = {
-    {.name = "markdown", .letter = '\0', .value = "", .text = "the reference page of the scenario keys instead"},
-    {.name = "columns", .letter = '\0', .value = "", .text = "the reference page of the result files instead"},
+    {.name = "markdown", .letter = '\0', .value = "", .text = "print the reference page of the scenario keys instead"},
+    {.name = "columns", .letter = '\0', .value = "", .text = "print the reference page of the result files instead"},
 };
 
 int run_schema(const Arguments& arguments) {

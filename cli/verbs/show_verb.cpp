@@ -23,11 +23,14 @@ constexpr std::string_view kShowExamples[] = {
 };
 constexpr Option kShowOptions[] = {
     kSetOption,
-    {.name = "topology", .letter = '\0', .value = "", .text = "its topology instead: sizes and what it can carry"},
-    {.name = "json", .letter = '\0', .value = "", .text = "with --topology: JSON instead of tables"},
+    {.name = "topology", .letter = '\0', .value = "", .text = "print its topology instead: sizes and bandwidths"},
+    {.name = "json", .letter = '\0', .value = "", .text = "with --topology: print JSON instead of tables"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
     {.name = "svg", .letter = '\0', .value = "FILE", .text = "with --topology: draw it"},
-    {.name = "layers", .letter = '\0', .value = "", .text = "the layers of an overlap study instead, with their times"},
+    {.name = "layers",
+     .letter = '\0',
+     .value = "",
+     .text = "print the layers of an iteration study instead, with their times"},
 };
 
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
@@ -35,7 +38,7 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
     Complaint complaint;
     complaint.file = arguments.positionals().front();
     complaint.key = "network.fidelity";
-    complaint.reason = "only `flow` has a topology";
+    complaint.reason = "only fidelity `flow` has a topology";
     complaint.hint = "add --set network.fidelity=flow";
     throw InputError{{std::move(complaint)}};
   }

@@ -32,12 +32,12 @@ constexpr Option kSweepOptions[] = {
     kSweepStoreOption,
     kSweepSetOption,
     kSweepRepeatOption,
-    {.name = "list", .letter = '\0', .value = "", .text = "print the points, each checked, and run nothing"},
+    {.name = "list", .letter = '\0', .value = "", .text = "check and print all points, and run nothing"},
     kSweepResumeOption,
     {.name = "shard",
      .letter = '\0',
      .value = "I/N",
-     .text = "only every N-th run, from I (0 to N - 1) on; then merge"},
+     .text = "run only every N-th run, from number I (0 to N - 1) on; merge the stores afterwards"},
     kSweepPerJobOption,
     kQuietOption,
     kProgressOption,
@@ -71,7 +71,7 @@ int list_points(const SweepPlan& plan) {
   return kExitOk;
 }
 
-/// The runs of the shard that the store doesn't have; if it `tells`, says what is skipped.
+/// The runs of the shard that the store lacks; with `tells`, prints which are skipped.
 std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& shard, bool tells) {
   std::vector<std::int64_t> runs;
   std::int64_t skipped = 0;
@@ -83,16 +83,15 @@ std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& s
       runs.push_back(run);
   }
   if (!tells) return runs;
-  fmt::print(stderr, "contend: {}: {} runs are there and skipped, {} to do", resumed.store.path(), skipped,
-             runs.size());
-  if (resumed.failed > 0) fmt::print(stderr, "; {} had failed and are tried again", resumed.failed);
-  if (resumed.outdated > 0) fmt::print(stderr, "; {} were by another version and are run again", resumed.outdated);
+  fmt::print(stderr, "contend: {}: {} runs are done already, {} remain", resumed.store.path(), skipped, runs.size());
+  if (resumed.failed > 0) fmt::print(stderr, "; {} that failed are repeated", resumed.failed);
+  if (resumed.outdated > 0) fmt::print(stderr, "; {} of another version of the program are repeated", resumed.outdated);
   if (resumed.added != 0) fmt::print(stderr, "; the sweep has {} runs more than before", resumed.added);
   fmt::print(stderr, "\n");
   return runs;
 }
 
-/// What there is to say about the runs of this invocation.
+/// Counts of this invocation's runs, for the messages at its end.
 struct Tally {
   std::int64_t done = 0, refused = 0, unfinished = 0;
   std::vector<StoreRun> failed;
@@ -112,7 +111,7 @@ std::size_t metric_index(const StoreInfo& info, std::string_view name) {
   return index;
 }
 
-/// `point 3, network.nic=10Gbps`
+/// A point in words: `point 3, network.nic=10Gbps`.
 std::string point_text(const SweepPlan& plan, std::int64_t point) {
   const auto& settings = plan.points()[static_cast<std::size_t>(point)].settings;
   return fmt::format("point {}{}{}", point, settings.empty() ? "" : ", ", fmt::join(settings, " "));
@@ -120,7 +119,7 @@ std::string point_text(const SweepPlan& plan, std::int64_t point) {
 
 void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.unfinished > 0)
-    fmt::print(stderr, "contend: in {} runs not all jobs finished (column `finished`)\n", tally.unfinished);
+    fmt::print(stderr, "contend: {} runs left jobs unfinished (column `finished`)\n", tally.unfinished);
   if (tally.failed.empty()) return;
   fmt::print(stderr, "contend: {} runs failed:\n", tally.failed.size());
   for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {
@@ -130,7 +129,7 @@ void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
 }
 
-/// The outcomes of which some bound isn't met.
+/// The outcomes with a bound that is not met.
 std::vector<PointOutcome> unmet_points(const SweepPlan& plan, SweepStore& store) {
   if (!plan.expects()) return {};
   std::vector<PointOutcome> judged = judge_points(plan, store.runs());
@@ -142,7 +141,7 @@ void report_unmet(const SweepPlan& plan, std::span<const PointOutcome> unmet) {
   for (std::size_t i = 0; i < unmet.size() && i < kMaxShown; ++i)
     print_unmet(point_text(plan, unmet[i].point), unmet[i].outcomes);
   if (unmet.size() > kMaxShown)
-    fmt::print(stderr, "contend: ... and {} more points that are not as expected\n", unmet.size() - kMaxShown);
+    fmt::print(stderr, "contend: ... and {} more points that miss an expectation\n", unmet.size() - kMaxShown);
 }
 
 int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
@@ -172,7 +171,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
                    },
                .interrupted = interrupted});
   }
-  // One of several shards may have some seeds of a point only.
+  // A single shard may have only some seeds of a point.
   const bool judges = plan.expects() && shard.count == 1;
   const std::vector<PointOutcome> unmet = judges ? unmet_points(plan, store) : std::vector<PointOutcome>{};
   store.finish();
@@ -186,20 +185,22 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   report_failures(plan, tally);
   report_unmet(plan, unmet);
   if (plan.expects() && !judges && !arguments.has("quiet"))
-    fmt::print(stderr, "contend: note: `expect` is judged over all shards: merge them and sweep with --resume\n");
+    fmt::print(stderr,
+               "contend: note: `expect` needs the runs of all shards: merge their stores and sweep with --resume\n");
   if (interrupted() && ended < static_cast<std::int64_t>(runs.size())) {
-    fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
+    fmt::print(stderr, "contend: interrupted; completed runs are stored. To continue:\n  {}\n",
+               resume_command(arguments));
     return kExitInterrupted;
   }
   if (tally.failed.empty() && !unmet.empty()) return kExitFailed;
   return tally.failed.empty() && tally.unfinished == 0 ? kExitOk : kExitUnfinished;
 }
 
-/// Options that mean nothing beside what is asked for.
+/// Rejects options that have no effect in combination.
 void refuse_pointless(const Arguments& arguments) {
   const auto refuse = [&](std::initializer_list<const char*> options, const char* beside) {
     for (const char* option : options)
-      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no meaning with --{}", option, beside)};
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --{}", option, beside)};
   };
   if (arguments.has("list"))
     refuse({"output", "resume", "shard", "per-job", "progress", "quiet", "slurm", "status", "resubmit"}, "list");
@@ -208,7 +209,7 @@ void refuse_pointless(const Arguments& arguments) {
     if (!arguments.has(look)) continue;
     for (const Option& option : kSweepOptions)
       if (option.name != look && arguments.has(option.name))
-        throw UsageError{fmt::format("--{} has no meaning with --{}", option.name, look)};
+        throw UsageError{fmt::format("--{} has no effect with --{}", option.name, look)};
   }
   for (const char* option : {"chunk", "partition", "time", "mem", "dry-run"})
     if (arguments.has(option) && !arguments.has("slurm")) throw UsageError{fmt::format("--{} needs --slurm", option)};

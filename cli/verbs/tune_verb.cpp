@@ -28,12 +28,18 @@ constexpr std::string_view kTuneExamples[] = {
 };
 
 constexpr Option kTuneOptions[] = {
-    {.name = "minimise", .letter = '\0', .value = "METRIC", .text = "look for the point where it is smallest"},
-    {.name = "maximise", .letter = '\0', .value = "METRIC", .text = "look for the point where it is largest"},
-    {.name = "method", .letter = '\0', .value = "NAME", .text = "bayes (default) or halving"},
-    {.name = "trials", .letter = '\0', .value = "N", .text = "points to run (30); with halving: to begin with (all)"},
-    {.name = "batch", .letter = '\0', .value = "N", .text = "with bayes: points chosen at once (1)"},
-    {.name = "eta", .letter = '\0', .value = "X", .text = "with halving: keep one point in so many (3)"},
+    {.name = "minimise", .letter = '\0', .value = "METRIC", .text = "metric to minimise"},
+    {.name = "maximise", .letter = '\0', .value = "METRIC", .text = "metric to maximise"},
+    {.name = "method", .letter = '\0', .value = "NAME", .text = "search method: bayes (default) or halving"},
+    {.name = "trials",
+     .letter = '\0',
+     .value = "N",
+     .text = "number of points to run (default 30); with halving: in the first round (default all)"},
+    {.name = "batch", .letter = '\0', .value = "N", .text = "with bayes: number of points chosen at once (default 1)"},
+    {.name = "eta",
+     .letter = '\0',
+     .value = "X",
+     .text = "with halving: factor by which each round reduces the points (default 3)"},
     kSweepStoreOption,
     kSweepSetOption,
     kSweepRepeatOption,
@@ -70,7 +76,7 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
   options.method = method == "bayes" ? TuneMethod::bayes : TuneMethod::halving;
   for (const char* other : {"batch", "eta"}) {
     if (arguments.has(other) && (std::string_view{other} == "batch") != (method == "bayes"))
-      throw UsageError{fmt::format("--{} has no meaning with --method {}", other, method)};
+      throw UsageError{fmt::format("--{} has no effect with --method {}", other, method)};
   }
   const std::uint64_t usual = options.method == TuneMethod::bayes ? 30 : plan.points().size();
   options.trials = static_cast<std::int64_t>(arguments.whole_number("trials", 1, kMost).value_or(usual));
@@ -81,7 +87,7 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
   return options;
 }
 
-/// Runs what the store doesn't have, and remembers all.
+/// Runs what the store lacks and records every run.
 class Runs {
  public:
   Runs(const SweepPlan& plan, ResumedSweep& opened, std::int64_t manifest, unsigned threads)
@@ -190,7 +196,8 @@ int run_tune(const Arguments& arguments) {
   else if (!arguments.has("quiet"))
     print_table(plan, options, result);
   if (interrupted()) {
-    fmt::print(stderr, "contend: interrupted; what has ended is stored. To go on:\n  {}\n", resume_command(arguments));
+    fmt::print(stderr, "contend: interrupted; completed runs are stored. To continue:\n  {}\n",
+               resume_command(arguments));
     return kExitInterrupted;
   }
   return result.points.empty() ? kExitUnfinished : kExitOk;

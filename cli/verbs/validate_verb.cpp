@@ -46,7 +46,7 @@ int run_validate(const Arguments& arguments) {
 const Command& validate_command() {
   static constexpr Command kCommand = {.name = "validate",
                                        .arguments = "[SUITE]",
-                                       .summary = "Hold simulations against reference figures, each with its source.",
+                                       .summary = "Compare simulations with published reference figures.",
                                        .examples = kValidateExamples,
                                        .options = {},
                                        .min_arguments = 0,

@@ -87,7 +87,7 @@ class ServerDrawing {
     }
   }
 
-  /// Each below the middle of its neighbours that have a place already, and not on top of each other.
+  /// Places each node below the middle of its placed neighbours, without overlaps.
   void place_below(const std::vector<NodeId>& row, double y) {
     std::vector<std::pair<double, NodeId>> wanted;
     for (const NodeId node : row) {
@@ -134,7 +134,7 @@ class ServerDrawing {
     canvas_.line(x_[a], y_[a], x_[b], y_[b], width);
   }
 
-  /// Which bandwidths there are, slowest first.
+  /// Draws a key of the bandwidths, slowest first.
   void draw_key() {
     std::map<double, double> widths;
     for (const auto& [ends, bandwidth] : wires_) {

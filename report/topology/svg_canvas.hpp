@@ -1,6 +1,6 @@
 #pragma once
-// The few shapes that drawings of topologies are made of, as SVG text. Colours come from classes in a style sheet that
-// knows light and dark surroundings.
+// Writes the few shapes of topology drawings as SVG text. Colours come from CSS classes that adapt to light and dark
+// surroundings.
 
 #include "text/xml.hpp"
 
@@ -20,14 +20,14 @@ class SvgCanvas {
     lines_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke-width=\"{:.3g}\"/>\n",
                           x1, y1, x2, y2, width);
   }
-  /// Bends through a point pulled towards (cx, cy).
+  /// Draws a curve that is pulled towards (cx, cy).
   void curve(double x1, double y1, double cx, double cy, double x2, double y2, double width = 1) {
     lines_ += fmt::format("<path d=\"M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}\" stroke-width=\"{:.3g}\"/>\n", x1, y1,
                           cx, cy, x2, y2, width);
     grow(x1, y1, 0, 0);
     grow(cx, (y1 + cy) / 2, 0, 0);
   }
-  /// A box around its centre with a label in it; `title` shows up on pointing at it.
+  /// Draws a labelled box around its centre; `title` is its tooltip.
   void box(double x, double y, double w, double h, std::string_view shape, std::string_view label,
            std::string_view title = {}) {
     shapes_ +=
@@ -51,7 +51,7 @@ class SvgCanvas {
   [[nodiscard]] double top() const { return top_; }
   [[nodiscard]] double bottom() const { return bottom_; }
 
-  /// Everything of the other drawing, moved.
+  /// Adds a copy of another drawing, moved by (dx, dy).
   void place(const SvgCanvas& other, double dx, double dy) {
     const std::string open = fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n", dx, dy);
     shapes_ += open + "<g class=\"wire\">\n" + other.lines_ + "</g>\n" + other.shapes_ + "</g>\n";
@@ -80,7 +80,7 @@ class SvgCanvas {
     bottom_ = std::max(bottom_, y + half_height);
   }
 
-  // Okabe and Ito's colours, which most colour-blind people tell apart, darkened where white text stands on them.
+  // Okabe and Ito's colours, which most colour-blind people can tell apart, darkened under white text.
   static constexpr std::string_view kStyle =
       "<style>\n"
       ".wire{stroke:#7d8590;fill:none;stroke-opacity:.75}\n"

@@ -1,5 +1,5 @@
 #pragma once
-// Drawings of topologies.
+// Draws topologies.
 
 #include "network/topology_report.hpp"
 #include "report/topology/topology_drawing.hpp"
@@ -10,12 +10,12 @@
 
 namespace contend {
 
-/// Graphviz: every node, cables with their bandwidths, a box around every server.
+/// The topology for Graphviz: every node, cables with their bandwidths, and a box around every server.
 [[nodiscard]] std::string topology_dot(const Topology& topology);
 
-/// A drawing with the fabric and, where there is more than one GPU, the inside of server 0. Large topologies are
-/// folded. `dimensions` are those of a torus, whose switches stand in server order; empty: layers by tier, or a circle
-/// if the switches are all in one tier.
+/// An SVG drawing of the fabric and, if a server has more than one GPU, of the inside of server 0. Large topologies are
+/// folded. `dimensions` are those of a torus, whose switches are in server order; if empty, the drawing has layers by
+/// tier, or a circle if all switches are in one tier.
 [[nodiscard]] std::string topology_svg(const Topology& topology, std::span<const std::size_t> dimensions = {});
 
 }  // namespace contend

@@ -1,5 +1,6 @@
 #pragma once
-// `overlap.device`: a device of the table by its name, or one that was calibrated, as `{profile: gpu.yaml}`.
+// The value of `overlap.device`: a device of the built-in table by its name, or a calibrated one, `{profile:
+// gpu.yaml}`.
 
 #include <memory>
 #include <optional>
@@ -10,12 +11,13 @@ namespace contend {
 class CalibratedDevice;
 
 struct DeviceChoice {
-  std::string name = "V100-SXM2";      ///< of models/devices.hpp; means nothing beside a profile
-  std::optional<std::string> profile;  ///< path of the file
-  /// What the file holds; there if and only if there is a path. Read once, however many scenarios vary this one.
+  std::string name = "V100-SXM2";      ///< a name of models/devices.hpp; ignored if there is a profile
+  std::optional<std::string> profile;  ///< path of a calibration profile
+  /// The content of the profile, set if and only if there is a path. It is read once and shared by all variants of a
+  /// scenario.
   std::shared_ptr<const CalibratedDevice> calibrated;
 
-  /// The file stands for what it holds.
+  /// Compares profiles by their path.
   bool operator==(const DeviceChoice& other) const {
     return profile == other.profile && (profile || name == other.name);
   }

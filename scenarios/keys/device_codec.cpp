@@ -13,7 +13,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// The path of a map {profile: PATH}; nothing after a complaint.
+/// The path in a map {profile: PATH}; reports any other node and returns nothing.
 std::optional<std::string> read_path(const YamlNode& node, const Reading& reading) {
   struct Named {
     std::string profile;

@@ -1,12 +1,12 @@
 #pragma once
-// How `overlap.device` is read and printed.
+// Reads and prints `overlap.device`.
 
 #include "scenarios/keys/device_choice.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
 namespace contend {
 
-/// Reads the file of a profile, too, and complains about all that is wrong in it.
+/// The codec also reads the profile file and reports all its faults.
 [[nodiscard]] Codec<DeviceChoice> device_codec();
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// The format of `expect`: a map of metrics to bounds.
+// Reads and prints `expect`, a map of metrics to bounds:
 //
 //   expect: {avg_jct: "< 2h", finished: 160, p95_jct: [10min, 3h], gpu_utilisation: ">= 60%"}
 

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-// A graph of this size, printed, fits into a file that is read back.
+// Limits with which a printed graph fits into a file that can be read back.
 constexpr std::size_t kMaxNodes = 2'000;
 constexpr std::size_t kMaxLinks = 3'000;
 constexpr std::size_t kMaxSites = 100;
@@ -19,7 +19,7 @@ constexpr std::size_t kMaxNameBytes = 32;
 constexpr std::string_view kAws = "aws";
 constexpr std::string_view kNone = "none";
 
-/// `inner`, which may also stand in a file that is named instead.
+/// The codec `inner`, extended by the path of a file that contains the value.
 template <class T>
 Codec<T> or_file(Codec<T> inner) {
   Codec<T> codec = inner;
@@ -57,7 +57,7 @@ Codec<GraphLink> link_codec() {
                               "{from: leaf0, to: spine0}");
 }
 
-/// A plain switch, by its name.
+/// A plain switch, written as its name.
 Codec<GraphNode> node_codec() {
   const Codec<std::string> name = node_name_codec();
   Codec<GraphNode> codec;
@@ -70,10 +70,10 @@ Codec<GraphNode> node_codec() {
   return codec;
 }
 
-/// What a matrix holds of one kind, row by row; its diagonal is `none`.
+/// The matrix of one quantity, row by row; its diagonal is `none`.
 template <class T>
 Codec<std::vector<T>> matrix_codec(const Codec<T>& entry) {
-  // The diagonal is no value of T, so rows are read as lists of optional ones.
+  // `none` on the diagonal is no value of T, so rows are read as lists of optional values.
   const auto rows = list_codec(list_codec(optional_codec(entry, kNone), "entries"), "rows");
   Codec<std::vector<T>> codec;
   codec.type = "matrix";

@@ -32,21 +32,21 @@ bool is_flow(const Scenario& scenario) {
   return scenario.network.fidelity == Fidelity::flow;
 }
 
-/// A key that only the fidelity `flow` knows.
+/// A key that only exists at fidelity `flow`.
 ScenarioKey flow_only(ScenarioKey key) {
   key.needs = "network.fidelity: flow";
   key.applies = is_flow;
   return key;
 }
 
-/// A key that the fidelity `flow` does not know.
+/// A key that does not exist at fidelity `flow`.
 ScenarioKey no_flow(ScenarioKey key) {
   key.needs = "network.fidelity: analytic or contention";
   key.applies = [](const Scenario& scenario) { return !is_flow(scenario); };
   return key;
 }
 
-/// A study of one iteration has no use for jobs and clusters, and a study of jobs none for `overlap`.
+/// Keys of jobs and clusters are invalid in an iteration study, and `overlap.*` is invalid in a study of jobs.
 ScenarioKey for_its_study(ScenarioKey key) {
   constexpr std::string_view kOfJobs[] = {"seed",        "repeat",    "cluster.", "policies.",
                                           "scheduling.", "workload.", "engine.",  "expect"};
@@ -86,8 +86,8 @@ ScenarioKey file_key(KeyRole role, std::string_view path, std::string type, std:
 }
 
 ScenarioKey version_key() {
-  ScenarioKey key =
-      file_key(KeyRole::schema_version, "schema_version", "integer", "version of this format; required in every file");
+  ScenarioKey key = file_key(KeyRole::schema_version, "schema_version", "integer",
+                             "version of the scenario format; required in every file");
   const Codec<int> codec = integer_codec<int>(1, 1);
   key.range = "1";
   key.schema = [](JsonWriter& json) { json.member("const", 1); };
@@ -101,7 +101,8 @@ ScenarioKey version_key() {
 
 ScenarioKey include_key() {
   ScenarioKey key = file_key(KeyRole::include, "include", "path or list of paths",
-                             "files to start from, relative to this one; later ones win, this file wins over all");
+                             "files whose keys this file takes over, relative to this file; later files override "
+                             "earlier ones, this file overrides all");
   key.schema = [](JsonWriter& json) {
     json.key("anyOf").begin_array();
     json.begin_object().member("type", "string").end_object();
@@ -124,7 +125,7 @@ std::vector<ScenarioKey> run_keys() {
       row(
           "name", [](auto& s) -> auto& { return s.name; }, text_codec(), "short name, for tables and plots"),
       row(
-          "description", [](auto& s) -> auto& { return s.description; }, text_codec(), "what the scenario is about"),
+          "description", [](auto& s) -> auto& { return s.description; }, text_codec(), "purpose of the scenario"),
       row(
           "seed", [](auto& s) -> auto& { return s.seed; }, integer_codec<std::uint64_t>(0, INT64_MAX),
           "seed of the first replica"),
@@ -138,10 +139,10 @@ std::vector<ScenarioKey> cluster_keys() {
   return {
       row(
           "cluster.servers", [](auto& s) -> auto& { return s.cluster.servers; }, integer_codec<int>(1, 1'000'000),
-          "servers; each has one network interface, unless network.server says otherwise"),
+          "number of servers; each has one network interface unless network.server describes it"),
       row(
           "cluster.gpus_per_server", [](auto& s) -> auto& { return s.cluster.gpus_per_server; },
-          integer_codec<int>(1, 1024), "GPUs in each server"),
+          integer_codec<int>(1, 1024), "GPUs of each server"),
       row(
           "cluster.gpu_memory", [](auto& s) -> auto& { return s.cluster.gpu_memory; },
           quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "memory of each GPU"),
@@ -163,8 +164,8 @@ std::vector<ScenarioKey> network_keys() {
           "network.fidelity", [](auto& s) -> auto& { return s.network.fidelity; },
           choice_codec<Fidelity>(
               {{"analytic", Fidelity::analytic}, {"contention", Fidelity::contention}, {"flow", Fidelity::flow}}),
-          "analytic: transfers don't meet; contention: they slow each other down at interfaces; flow: they share every "
-          "link of a topology"),
+          "network model: analytic ignores contention; contention lets transfers on one interface slow each other "
+          "down; flow shares every link of a topology"),
       displacing({"network.beta", "network.eta", "overlap.fitted_workers", "overlap.fitted_bytes"},
                  row(
                      "network.nic", [](auto& s) -> auto& { return s.network.nic; },
@@ -173,17 +174,18 @@ std::vector<ScenarioKey> network_keys() {
       row(
           "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
           "start-up time of a transfer"),
-      no_flow(displacing({"network.nic", "overlap.fitted_workers", "overlap.fitted_bytes"},
-                         row(
-                             "network.beta", [](auto& s) -> auto& { return s.network.beta; },
-                             optional_codec(slope, "auto"), "time per byte of a transfer alone; auto: 1/nic"))),
+      no_flow(
+          displacing({"network.nic", "overlap.fitted_workers", "overlap.fitted_bytes"},
+                     row(
+                         "network.beta", [](auto& s) -> auto& { return s.network.beta; }, optional_codec(slope, "auto"),
+                         "time per byte of a transfer without contention; auto: 1/nic"))),
       no_flow(row(
           "network.eta", [](auto& s) -> auto& { return s.network.eta; }, optional_codec(slope, "auto"),
           "further time per byte for each other transfer on the interface; auto: 0.2745 x beta, the ratio "
           "0.235/0.856 of the 10 GbE fit in the authors' simulator of arXiv 2002.10105")),
       no_flow(row(
           "network.tick", [](auto& s) -> auto& { return s.network.tick; }, quantity_codec(Time{}, kHour),
-          "transfers end at the next multiple of this; 0s: at their exact end")),
+          "transfers end at the next multiple of this time; 0s: exactly")),
   };
 }
 
@@ -194,38 +196,38 @@ std::vector<ScenarioKey> flow_keys() {
           "switches and the links between them"),
       row(
           "network.server", [](auto& s) -> auto& { return s.network.topology.server; }, server_codec(),
-          "how the GPUs of a server reach each other and its interfaces"),
+          "links between the GPUs of a server and to its network interfaces"),
       row(
           "network.routing", [](auto& s) -> auto& { return s.network.routing; },
           choice_codec<Routing>(
               {{"shortest-path", Routing::shortest_path}, {"ecmp", Routing::ecmp}, {"spraying", Routing::spraying}}),
-          "one shortest path for each pair, one by the hash of each flow, or an even split over all"),
+          "how flows choose among shortest paths: one path per pair, one per flow by hash, or an even split over all"),
       row(
           "network.routes", [](auto& s) -> auto& { return s.network.routes; }, optional_codec(path_codec(), ""),
-          "planned routes (YAML), relative to the file that names it; other flows go as routing says"),
+          "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),
       row(
           "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
-          "algorithm of the collectives and numbers of ranks that it takes, others as auto: the fastest by its closed "
-          "form, as "
-          "NCCL chooses"),
+          "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: the fastest by "
+          "closed form, as NCCL chooses"),
       row(
           "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
           quantity_codec(Time{}, kHour),
-          "of each step of a collective beside the latency of the links; NCCL 2 reckons with 3.4us within and 14us "
-          "between servers (src/graph/tuning.cc)"),
+          "time of each step of a collective in addition to link latency; NCCL 2 assumes 3.4us within and 14us between "
+          "servers (src/graph/tuning.cc)"),
       row(
           "network.contention_penalty", [](auto& s) -> auto& { return s.network.contention_penalty; },
           number_codec(0, 1'000), "eta / beta: further time per byte for each other flow on an interface"),
       row(
           "network.efficiency", [](auto& s) -> auto& { return s.network.efficiency; },
           list_codec(number_codec(1e-6, 1), "factors"),
-          "part of its bandwidth that a link has with 1, 2, ... flows, the last for more; empty: all of it"),
+          "share of its bandwidth that a link delivers with 1, 2, ... flows; the last value holds for more flows; "
+          "empty: all of it"),
       row(
           "network.events", [](auto& s) -> auto& { return s.network.events; }, optional_codec(path_codec(), ""),
-          "changes of links over time (CSV), relative to the file that names it"),
+          "file of link changes over time (CSV), relative to the file with this key"),
       row(
           "network.link_interval", [](auto& s) -> auto& { return s.network.link_interval; },
-          quantity_codec(Time{}, kDay), "between samples of the utilisation of every link; 0s: none"),
+          quantity_codec(Time{}, kDay), "interval between samples of link utilisation; 0s: no samples"),
   };
   for (ScenarioKey& key : keys) key = flow_only(std::move(key));
   return keys;
@@ -235,13 +237,13 @@ std::vector<ScenarioKey> policy_keys() {
   return {
       row(
           "policies.scheduling", [](auto& s) -> auto& { return s.scheduling; }, policy_codec(policy_kind("scheduling")),
-          "which queued job starts next"),
+          "chooses the queued job that starts next"),
       row(
           "policies.placement", [](auto& s) -> auto& { return s.placement; }, policy_codec(policy_kind("placement")),
-          "which GPUs it gets"),
+          "chooses the GPUs of a starting job"),
       row(
           "policies.communication", [](auto& s) -> auto& { return s.communication; },
-          policy_codec(policy_kind("communication")), "which transfer may enter the network now"),
+          policy_codec(policy_kind("communication")), "decides when a waiting transfer may enter the network"),
   };
 }
 
@@ -251,10 +253,10 @@ std::vector<ScenarioKey> workload_keys() {
       jobs_key(),
       row(
           "workload.generate.models", [](auto& s) -> auto& { return s.workload.generate.models; }, models_codec(),
-          "training profiles, each as likely as the others"),
+          "training profiles of the jobs, chosen with equal probability"),
       row(
           "workload.generate.sizes", [](auto& s) -> auto& { return s.workload.generate.sizes; },
-          sizes_codec(kMaxGpus, kMaxJobs), "how many jobs of each size"),
+          sizes_codec(kMaxGpus, kMaxJobs), "number of jobs for each number of GPUs"),
       property<Interval>(
           "workload.generate.iterations",
           [](const Scenario& s) {
@@ -264,11 +266,11 @@ std::vector<ScenarioKey> workload_keys() {
             s.workload.generate.min_iterations = value.first;
             s.workload.generate.max_iterations = value.second;
           },
-          interval_codec(1, kMaxIterations), "iterations of a job, uniform between the two, both included"),
+          interval_codec(1, kMaxIterations), "iterations of a job, uniform between these bounds, both included"),
       row(
           "workload.generate.arrivals", [](auto& s) -> auto& { return s.workload.generate.arrival_window; },
           quantity_codec(Time::milliseconds(1), 3650 * kDay),
-          "jobs arrive at whole milliseconds uniform in [0, this); 1ms: all at the start"),
+          "jobs arrive at whole milliseconds, uniform in [0, this time); 1ms: all at the start"),
   };
   for (ScenarioKey& key : keys) {
     if (key.displaces.empty()) key.displaces = {"workload.jobs", "workload.like"};
@@ -283,7 +285,7 @@ std::vector<ScenarioKey> engine_keys() {
   return {
       row(
           "engine.leap", [](auto& s) -> auto& { return s.engine.leap; }, bool_codec(),
-          "skip whole periods of a state that recurs; the results are the same either way"),
+          "skip whole periods when the state of the simulation recurs; results are the same either way"),
       row(
           "engine.until", [](auto& s) -> auto& { return s.engine.until; },
           optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
@@ -294,9 +296,8 @@ std::vector<ScenarioKey> engine_keys() {
 std::vector<ScenarioKey> expectation_keys() {
   return {row(
       "expect", [](auto& s) -> auto& { return s.expect; }, expectations_codec(),
-      "what figures of the run must be, over replicas their means; `run`, `compare`, and `sweep` for each of its "
-      "points, "
-      "exit with 1 if one is not")};
+      "bounds that figures of the run must meet, as means over replicas; if one is missed, `run`, `compare` and "
+      "`sweep` (for any of its points) exit with 1")};
 }
 
 }  // namespace

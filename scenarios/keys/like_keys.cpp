@@ -73,8 +73,8 @@ ScenarioKey jobs_key() {
             s.workload.synthetic.jobs = value.number;
           },
           jobs_codec(),
-          "job list (CSV), relative to the file that names it; or how many jobs like those of workload.like, as many "
-          "as the trace has if not given; without both a job mix is generated"));
+          "job list (CSV), relative to the file with this key; or the number of jobs to generate from workload.like "
+          "(default: as many as the trace has); without either, the job mix of workload.generate"));
 }
 
 std::vector<ScenarioKey> like_keys() {
@@ -83,27 +83,28 @@ std::vector<ScenarioKey> like_keys() {
                  row(
                      "workload.like", [](auto& s) -> auto& { return s.workload.like; },
                      optional_codec(name_codec(fitted_workload_names()), ""),
-                     "draw jobs like those of this trace: arrivals, sizes, durations, outcomes")),
+                     "generate jobs like those of this trace: arrivals, sizes, durations, outcomes")),
       displacing(
           {"workload.scaling.load"},
           row(
               "workload.scaling.rate", [](auto& s) -> auto& { return s.workload.synthetic.rate; },
-              number_codec(0.001, 1'000), "factor on the arrival rate of the trace; its cycle of day and week stays")),
+              number_codec(0.001, 1'000), "factor on the arrival rate of the trace; its daily and weekly cycles stay")),
       displacing({"workload.scaling.rate"},
                  row(
                      "workload.scaling.load", [](auto& s) -> auto& { return s.workload.synthetic.load; },
                      optional_codec(number_codec(0.001, 100), ""),
-                     "GPU time that arrives, in units of what the GPUs of the cluster can give; instead of the rate")),
+                     "arriving GPU time relative to the capacity of the cluster; replaces the rate")),
       row(
           "workload.scaling.durations", [](auto& s) -> auto& { return s.workload.synthetic.durations; },
-          number_codec(0.001, 1'000), "factor on the durations"),
+          number_codec(0.001, 1'000), "factor on the durations of the trace"),
       row(
           "workload.scaling.longest", [](auto& s) -> auto& { return s.workload.synthetic.longest; },
           optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), ""),
-          "longer durations are cut to this"),
+          "longest duration; longer ones are cut to it"),
       row(
           "workload.scaling.largest", [](auto& s) -> auto& { return s.workload.synthetic.largest; },
-          optional_codec(integer_codec<int>(1, kMaxGpus), ""), "jobs of more GPUs are not drawn"),
+          optional_codec(integer_codec<int>(1, kMaxGpus), ""),
+          "largest number of GPUs of a job; larger jobs are not generated"),
   };
   for (ScenarioKey& key : keys) {
     if (key.path == "workload.like") {

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of the key table that draw jobs like those of a real trace: `workload: {like: philly, jobs: 100000}`.
+// The keys that generate jobs like those of a real trace: `workload: {like: philly, jobs: 100000}`.
 
 #include "scenarios/keys/keys.hpp"
 
@@ -8,14 +8,14 @@
 
 namespace contend {
 
-inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a drawn job
+inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job
 
-/// `workload.jobs`: a list of jobs or, beside `workload.like`, how many to draw.
+/// `workload.jobs`: the path of a job list or, together with `workload.like`, the number of jobs to generate.
 ScenarioKey jobs_key();
 /// `workload.like` and `workload.scaling.*`.
 std::vector<ScenarioKey> like_keys();
 
-/// A number of jobs without a trace to be like.
+/// The complaint about a number of jobs without `workload.like`; nothing if all is well.
 [[nodiscard]] std::optional<Complaint> jobs_complaint(const Scenario& scenario);
 
 }  // namespace contend

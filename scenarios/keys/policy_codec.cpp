@@ -28,13 +28,13 @@ Codec<double> codec_of(const ParameterInfo& parameter, double) {
   return number_codec(parameter.minimum, parameter.maximum);
 }
 Codec<std::int64_t> codec_of(const ParameterInfo& parameter, std::int64_t) {
-  // The limits of the table are doubles; beyond this they aren't whole numbers of 64 bits any more.
+  // The limits of the table are doubles; beyond these, doubles do not represent 64-bit integers exactly.
   constexpr double kLimit = 9e18;
   const auto whole = [=](double x) { return static_cast<std::int64_t>(std::clamp(x, -kLimit, kLimit)); };
   return integer_codec<std::int64_t>(whole(parameter.minimum), whole(parameter.maximum));
 }
 
-/// Calls `use` with the codec for the type of the parameter.
+/// Calls `use` with the codec of the parameter's type.
 template <class Use>
 auto with_codec(const ParameterInfo& parameter, Use use) {
   return std::visit([&](auto value) { return use(codec_of(parameter, value)); }, parameter.default_value);
@@ -56,7 +56,7 @@ const PolicyInfo* find_policy(const PolicyKind& kind, std::string_view name) {
   return nullptr;
 }
 
-/// Takes over the policy that `node` names, unless it is the chosen one already. Complains if there is none.
+/// Switches to the policy that `node` names, unless it is the current one. Reports an unknown name.
 bool read_name(const PolicyKind& kind, const YamlNode& node, const Reading& reading, PolicyChoice& choice) {
   if (node.kind != Kind::scalar || find_policy(kind, node.text) == nullptr) {
     std::vector<std::string> names;

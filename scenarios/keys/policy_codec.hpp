@@ -1,6 +1,6 @@
 #pragma once
-// Keys whose values are policies: maps `{policy: lwf, kappa: 1}` or just the name; names and parameters come
-// from the tables of policies/registry.hpp.
+// Reads and prints keys whose values are policies: maps such as `{policy: lwf, kappa: 1}`, or just the name. Names and
+// parameters come from the tables of policies/registry.hpp.
 
 #include "policies/registry.hpp"
 #include "scenarios/scenario.hpp"
@@ -13,7 +13,7 @@
 
 namespace contend {
 
-/// A row of any of the policy tables, without its factory.
+/// A row of any policy table, without its factory.
 struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
@@ -21,6 +21,7 @@ struct PolicyInfo {
   std::span<const ParameterInfo> parameters;
 };
 
+/// A policy table and the key that chooses from it.
 struct PolicyKind {
   std::string_view word;  ///< `scheduling`
   std::string_view key;   ///< `policies.scheduling`
@@ -29,14 +30,15 @@ struct PolicyKind {
 
 [[nodiscard]] const std::vector<PolicyKind>& policy_kinds();
 [[nodiscard]] const PolicyKind& policy_kind(std::string_view word);
-/// The policy of that name with the defaults of its parameters; the name must be in the table.
+/// The policy of that name, which must be in the table, with default parameters.
 [[nodiscard]] PolicyChoice default_policy(const PolicyKind& kind, std::string_view name);
 [[nodiscard]] std::string print_parameter(const ParameterValue& value);
-/// `integer` and its like, and its limits, for people.
+/// The type (`integer`) and the limits of a parameter, for people.
 [[nodiscard]] std::string parameter_type(const ParameterInfo& parameter);
 [[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);
 
-/// Reading merges: parameters given before stay as long as the policy does, another policy starts from its defaults.
+/// Reading merges with the value so far: its parameters stay if the policy is the same; another policy starts from its
+/// defaults.
 [[nodiscard]] Codec<PolicyChoice> policy_codec(const PolicyKind& kind);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// Scenarios and their format as text.
+// Prints scenarios and the description of their format.
 
 #include "scenarios/scenario.hpp"
 
@@ -7,20 +7,20 @@
 
 namespace contend {
 
-/// The scenario with every default filled in. It reads back as the same scenario, which prints as the same text.
-/// Paths, as of a job list, are written relative to `folder` (where the text is going to be saved), or as they are if
-/// `folder` is empty: relative to the working directory.
+/// The scenario as YAML with every default filled in. Reading it gives the same scenario, which prints as the same
+/// text. Paths, such as that of a job list, are relative to `folder` (where the text will be saved), or left as they
+/// are, relative to the working directory, if `folder` is empty.
 [[nodiscard]] std::string to_yaml(const Scenario& scenario, const std::string& folder = {});
 
-/// 16 hexadecimal digits that name the scenario: the start of the SHA-256 of to_yaml(). They don't cover the content of
-/// a job list, only its path.
+/// A name for the scenario: the first 16 hexadecimal digits of the SHA-256 of to_yaml(). It covers the path of a job
+/// list, but not its content.
 [[nodiscard]] std::string scenario_hash(const Scenario& scenario);
 
-/// JSON Schema (draft-07) of scenario files, for editors. It accepts all that the reader accepts, and can't check what
-/// spans several keys or files.
+/// The JSON Schema (draft-07) of scenario files, for editors. It accepts everything that the reader accepts; it cannot
+/// check constraints between keys or files.
 [[nodiscard]] std::string json_schema();
 
-/// The reference page: all keys, the policies with their parameters, the training profiles.
+/// The reference page of all keys, of the policies with their parameters, and of the training profiles.
 [[nodiscard]] std::string keys_markdown();
 
 }  // namespace contend

@@ -20,19 +20,19 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// A known key and the value that a layer gives it.
+/// A known key and the node that a layer assigns to it.
 struct Assignment {
   const SourceText* source;
   const ScenarioKey* key;
   Place place;
   const YamlNode* value;
-  /// Whether the value is more than the word for "no value".
+  /// True if the value is more than the word for "no value".
   [[nodiscard]] bool sets() const {
     return key->unset.empty() || value->kind != Kind::scalar || value->text != key->unset;
   }
 };
 
-/// The parts of keys that may follow `prefix` (empty, or ending in a point).
+/// The possible next parts of keys after `prefix` (empty, or ending in a dot).
 std::vector<std::string> names_after(const std::string& prefix) {
   std::vector<std::string> names;
   for (const ScenarioKey& key : scenario_keys()) {
@@ -44,7 +44,7 @@ std::vector<std::string> names_after(const std::string& prefix) {
   return names;
 }
 
-/// For a key that is not known where it stands: a neighbour that was meant, or where the name belongs.
+/// A hint for an unknown key: the nearest key at this place, or the place where the name belongs.
 std::string hint_for(const std::string& name, const std::string& prefix) {
   const auto is_path = [&](const ScenarioKey& key) { return key.path == prefix + name; };
   if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
@@ -56,7 +56,7 @@ std::string hint_for(const std::string& name, const std::string& prefix) {
   return hint;
 }
 
-/// Reads one layer after the other into one scenario.
+/// Reads layers one after the other into one scenario.
 class LayerReader {
  public:
   explicit LayerReader(const FileReader& files) : files_{&files} {}
@@ -85,7 +85,7 @@ class LayerReader {
     }
   }
 
-  /// What only shows once all layers are read; `readable`: all of them could be.
+  /// The checks that need all layers; `readable` says that all of them could be read.
   void finish(bool readable = true) {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
@@ -105,7 +105,7 @@ class LayerReader {
   [[nodiscard]] Scenario& scenario() { return scenario_; }
 
  private:
-  /// The workers of a study whose links stand in a file.
+  /// Sets the workers of a study whose links are in a file.
   void take_sites() {
     IterationStudy& study = scenario_.overlap;
     if (!study.given() || !study.links) return;
@@ -124,7 +124,7 @@ class LayerReader {
     }
   }
 
-  /// Where the keys of a study were given last, for what shows only when it runs.
+  /// Records where the keys of a study were last given, for errors that show only when it runs.
   void keep_places() {
     std::vector<Complaint>& places = scenario_.overlap.places;
     places.clear();
@@ -142,7 +142,7 @@ class LayerReader {
       const std::string path = prefix + entry.key;
       const std::string group = path + ".";
       const auto key = std::find_if(keys.begin(), keys.end(), [&](const ScenarioKey& k) { return k.path == path; });
-      // A key with a point in it is not two nested keys, so it may match only where no point is part of its own name.
+      // A name with a dot does not denote nested keys, so only names without a dot can match.
       const bool plain = entry.key.find('.') == std::string::npos;
       if (plain && key != keys.end()) {
         assignments.push_back({&source, &*key, entry.place, &entry.value});
@@ -159,7 +159,7 @@ class LayerReader {
     }
   }
 
-  /// Two keys of one layer that displace each other contradict each other.
+  /// Reports pairs of keys of one layer that displace each other.
   void refuse_conflicts(const SourceText& source, const std::vector<Assignment>& assignments) {
     std::vector<const Assignment*> blamed;  // one complaint for each is enough
     const auto is_blamed = [&](const Assignment& a) {
@@ -184,7 +184,7 @@ class LayerReader {
     }
   }
 
-  /// Resets keys of earlier layers that this layer has made meaningless.
+  /// Resets keys of earlier layers that have no meaning after this layer.
   void drop_pointless(const Scenario& before) {
     for (const ScenarioKey& key : scenario_keys()) {
       if (!applies(key, before) || applies(key, scenario_)) continue;
@@ -203,7 +203,7 @@ class LayerReader {
     }
   }
 
-  /// Complaints about keys, each where its key was given.
+  /// Adds complaints about keys, each at the place where its key was given.
   void place(const std::vector<Complaint>& complaints) {
     for (const Complaint& complaint : complaints) {
       const auto [source, place] = find(complaint.key);
@@ -211,7 +211,8 @@ class LayerReader {
     }
   }
 
-  /// Where `path`, a key or a part of its value, was given last; the nearest there is, if only a whole was given.
+  /// The last place at which `path`, a key or a part of its value, was given; the nearest enclosing place if only a
+  /// whole value was given.
   [[nodiscard]] std::pair<const SourceText&, Place> find(const std::string& path) const {
     const Assignment* nearest = nullptr;
     std::size_t longest = 0;
@@ -232,11 +233,11 @@ class LayerReader {
   const FileReader* files_;
   std::vector<Complaint> complaints_;
   Scenario scenario_ = default_scenario();
-  std::vector<Assignment> given_;     ///< of layers so far; each node belongs to its layer
-  const SourceText* file_ = nullptr;  ///< the last one
+  std::vector<Assignment> given_;     ///< from the layers so far; each node belongs to its layer
+  const SourceText* file_ = nullptr;  ///< the last file
 };
 
-/// In the order of the files, and of the places in each.
+/// Sorts complaints by file and place.
 void sort_by_place(std::vector<Complaint>& complaints) {
   std::map<std::string, std::size_t> order;
   for (const Complaint& d : complaints) order.emplace(d.file, order.size());
@@ -248,7 +249,7 @@ void sort_by_place(std::vector<Complaint>& complaints) {
   });
 }
 
-/// The files and overrides of a scenario; applies them to `reader`.
+/// Reads the files and overrides of a scenario and applies them to `reader`.
 std::vector<ScenarioLayer> read_layers(std::string_view text, const std::string& name, const LoadOptions& options,
                                        const FileReader& read, LayerReader& reader,
                                        std::vector<Complaint>& complaints) {
@@ -260,7 +261,7 @@ std::vector<ScenarioLayer> read_layers(std::string_view text, const std::string&
   return layers;
 }
 
-/// Throws them, if there are any, and those of the reader.
+/// Throws these complaints and those of the reader, if there are any.
 void throw_complaints(std::vector<Complaint> complaints, const LayerReader& reader) {
   complaints.insert(complaints.end(), reader.complaints().begin(), reader.complaints().end());
   if (complaints.empty()) return;
@@ -283,7 +284,7 @@ Scenario parse_scenario(std::string_view text, const std::string& name, const Lo
 struct ScenarioVariants::State {
   FileReader read;
   LayerReader reader{read};
-  std::vector<ScenarioLayer> layers;  ///< which the reader points into
+  std::vector<ScenarioLayer> layers;  ///< the reader points into them
 };
 
 ScenarioVariants::ScenarioVariants(std::string_view text, const std::string& name, const LoadOptions& options,

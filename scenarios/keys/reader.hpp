@@ -1,10 +1,10 @@
 #pragma once
-// Reads scenarios, strictly: an unknown or duplicate key, a value of the wrong type, unit or range is an error, and all
-// errors of all files are thrown at once as one InputError.
+// Reads scenarios strictly: an unknown or duplicate key, or a value of the wrong type, unit or range, is an error, and
+// the errors of all files are thrown at once as one InputError.
 //
-// A key is taken from the last layer that sets it (scenarios/yaml/source_layers.hpp); its value is replaced as a whole,
-// but for policies, whose parameters stay until another policy is named. A key that a later layer displaces (see
-// ScenarioKey::displaces) is as if it had never been set. Paths are relative to the file that holds them.
+// The last layer that sets a key determines its value (scenarios/yaml/source_layers.hpp). Values are replaced as a
+// whole, except policies, whose parameters stay until another policy is named. A key that a later layer displaces
+// (ScenarioKey::displaces) counts as never set. Paths are relative to the file that contains them.
 
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/source_layers.hpp"
@@ -18,31 +18,31 @@
 namespace contend {
 
 struct LoadOptions {
-  std::vector<std::string> overrides;  ///< `key=value` with a dotted key and a value in YAML; the last wins
+  std::vector<std::string> overrides;  ///< `key=value` with a dotted key and a value in YAML; the last one wins
 };
 
-/// Throws InputError.
+/// Reads the scenario in a file. Throws InputError.
 [[nodiscard]] Scenario load_scenario(const std::string& path, const LoadOptions& options = {});
 
-/// The scenario in `text`; `name` stands for the file in messages, and paths are relative to its folder. Included files
-/// come from `read`; without it every include is an error. Throws InputError.
+/// Reads the scenario in `text`; messages call it `name`, and paths are relative to its folder. `read` supplies
+/// included files; without it every include is an error. Throws InputError.
 [[nodiscard]] Scenario parse_scenario(std::string_view text, const std::string& name, const LoadOptions& options = {},
                                       const FileReader& read = {});
 
-/// A scenario that is read once and varied many times, by layers on top of it.
+/// A scenario that is parsed once and then varied many times by layers on top of it.
 class ScenarioVariants {
  public:
-  /// Throws InputError for what is wrong in any case. What spans several keys is only checked in each variant: one of
-  /// its layers may mend it.
+  /// Throws InputError for faults that every variant has. Constraints between keys are checked only in each variant,
+  /// because one of its layers may satisfy them.
   ScenarioVariants(std::string_view text, const std::string& name, const LoadOptions& options, FileReader read);
   ~ScenarioVariants();
   ScenarioVariants(ScenarioVariants&&) noexcept;
   ScenarioVariants& operator=(ScenarioVariants&&) noexcept;
 
-  /// What the variants start from. It may not be valid alone.
+  /// The scenario from which all variants start; it need not be valid by itself.
   [[nodiscard]] const Scenario& base() const;
   [[nodiscard]] Scenario& base();
-  /// May be called by several threads. Throws InputError.
+  /// The variant with these layers. Several threads may call it. Throws InputError.
   [[nodiscard]] Scenario with(std::span<const ScenarioLayer* const> layers) const;
 
  private:

@@ -60,34 +60,31 @@ std::vector<ScenarioKey> scheduling_keys() {
   std::vector<ScenarioKey> keys{
       row(
           "scheduling.quantum", [](auto& s) -> auto& { return s.rules.quantum; }, quantity_codec(Time{}, kDay),
-          "jobs start and are preempted at multiples of this only, though they end exactly; 0s: at any instant at "
-          "which "
-          "a job arrives, waits again or ends"),
+          "jobs start and are preempted only at multiples of this time, and end exactly; 0s: at any instant at which a "
+          "job arrives, queues again or ends"),
       row(
           "scheduling.ties", [](auto& s) -> auto& { return s.rules.ties; },
           choice_codec<TieOrder>({{"submission", TieOrder::submission},
                                   {"list-reversed", TieOrder::list_reversed},
                                   {"latest", TieOrder::latest},
                                   {"name", TieOrder::name}}),
-          "which of queued jobs with equal keys goes first: submitted first and then first in the list; submitted "
-          "first "
-          "and then last in the list; submitted last; or by name"),
+          "order of queued jobs with equal keys. submission: earlier submitted, then earlier in the list; "
+          "list-reversed: earlier submitted, then later in the list; latest: later submitted; name: by name"),
       row(
           "scheduling.preemption.restart_cost", [](auto& s) -> auto& { return s.rules.preemption.restart; },
           quantity_codec(Time{}, kDay),
-          "time on its GPUs that a preempted job with a duration needs at each later start before it goes on"),
+          "time that a preempted job with a duration spends on its GPUs at each restart before it continues"),
       row(
           "scheduling.preemption.checkpoint_interval",
           [](auto& s) -> auto& { return s.rules.preemption.checkpoint_interval; }, quantity_codec(Time{}, 365 * kDay),
-          "work between two checkpoints of a job with a duration: a preempted one goes on from the last; 0s: nothing "
-          "is "
-          "lost. A job of iterations loses those in flight"),
+          "work between two checkpoints of a job with a duration; a preempted job continues from the last one; 0s: it "
+          "loses nothing. A job of iterations loses the iteration in flight"),
       row(
           "scheduling.preemption.checkpoint_cost", [](auto& s) -> auto& { return s.rules.preemption.checkpoint; },
-          quantity_codec(Time{}, kDay), "time on its GPUs that each of these checkpoints takes"),
+          quantity_codec(Time{}, kDay), "time that each of these checkpoints takes on the job's GPUs"),
       row(
           "scheduling.retry_delay", [](auto& s) -> auto& { return s.rules.retry_delay; },
-          quantity_codec(Time{}, 365 * kDay), "from the failure of an attempt of a job until it queues again"),
+          quantity_codec(Time{}, 365 * kDay), "time from the failure of an attempt until the job queues again"),
   };
   for (ScenarioKey& key : keys) {
     if (key.path != "scheduling.preemption.checkpoint_cost") continue;
@@ -102,18 +99,17 @@ std::vector<ScenarioKey> host_keys() {
       row(
           "cluster.cpus", [](auto& s) -> auto& { return s.cluster.cpus; },
           optional_codec(thousandths_codec(0.001, 1e6), "any"),
-          "CPUs of each server, for jobs that ask for some; any: not counted"),
+          "CPUs of each server, for jobs that request CPUs; any: not counted"),
       row(
           "cluster.host_memory", [](auto& s) -> auto& { return s.cluster.host_memory; },
           optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any"),
-          "memory of each server, for jobs that ask for some; any: not counted"),
+          "memory of each server, for jobs that request memory; any: not counted"),
       row(
           "cluster.vcs", [](auto& s) -> auto& { return s.cluster.vcs; }, vcs_codec(),
-          "virtual clusters: each has `servers` of its own, taken in this order from the first on, which no other job "
-          "may use, or a quota of `gpus` on the servers that nobody owns, which with `borrow: true` the scheduling "
-          "policy may exceed. Jobs without a virtual cluster use the servers that nobody owns. Empty: those of the "
-          "jobs "
-          "mean nothing"),
+          "virtual clusters. Each has either `servers` of its own, taken in this order from the first server, which no "
+          "other job may use, or a quota of `gpus` on the servers without an owner, which the scheduling policy may "
+          "exceed with `borrow: true`. Jobs without a virtual cluster use the servers without an owner. Empty: the "
+          "jobs' virtual clusters are ignored"),
   };
 }
 
@@ -121,8 +117,8 @@ ScenarioKey scatter_penalty_key() {
   return row(
       "workload.scatter_penalty", [](auto& s) -> auto& { return s.workload.scatter_penalty; },
       list_codec(thousandths_codec(1, 1000), "factors"),
-      "how much longer a job with a duration takes on 1, 2, ... servers more than the fewest that could hold it, the "
-      "last for more; empty: no longer. Jobs of iterations feel the network instead");
+      "factor on the duration of a job that uses 1, 2, ... servers more than necessary; the last value holds for more; "
+      "empty: 1. Jobs of iterations are slowed by the network instead");
 }
 
 std::vector<Complaint> vcs_complaints(const Scenario& scenario) {

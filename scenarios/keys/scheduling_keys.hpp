@@ -1,6 +1,6 @@
 #pragma once
-// The keys of scheduling beside the policies: quantum, ties, costs of preemption, retries, virtual clusters, what
-// servers have beside GPUs.
+// The keys of scheduling besides the policies: quantum, ties, preemption costs, retries, virtual clusters, and the CPUs
+// and memory of servers.
 
 #include "scenarios/keys/keys.hpp"
 #include "sim/cluster.hpp"
@@ -13,15 +13,15 @@
 namespace contend {
 
 [[nodiscard]] std::vector<ScenarioKey> scheduling_keys();
-/// Keys `cluster.*` that only matter to scheduling.
+/// The keys `cluster.*` that only matter to scheduling.
 [[nodiscard]] std::vector<ScenarioKey> host_keys();
 [[nodiscard]] ScenarioKey scatter_penalty_key();
 
-/// What is wrong with `cluster.vcs`; empty if nothing is.
+/// The faults of `cluster.vcs`; empty if there are none.
 [[nodiscard]] std::vector<Complaint> vcs_complaints(const Scenario& scenario);
 
-/// The cluster for the engine; `vcs` are the names that the workload gives. Throws InputError for one that
-/// `cluster.vcs` doesn't name.
+/// The cluster for the engine; `vcs` are the virtual clusters that the workload names. Throws InputError if
+/// `cluster.vcs` lacks one of them.
 [[nodiscard]] ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string>& vcs);
 
 [[nodiscard]] SchedulingRules scheduling_rules(const Scenario& scenario);

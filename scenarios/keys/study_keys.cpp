@@ -103,35 +103,36 @@ std::vector<ScenarioKey> model_rows() {
   return {
       row(
           "overlap.model", [](auto& s) -> auto& { return s.overlap.model; },
-          optional_codec(name_codec(model_names()), ""), "network of the catalogue whose iteration is studied"),
+          optional_codec(name_codec(model_names()), ""), "network of the catalogue to study"),
       row(
           "overlap.layers", [](auto& s) -> auto& { return s.overlap.layers; }, optional_codec(path_codec(), ""),
-          "file of layer times, relative to the file that names it; overlap.model then only gives sizes it lacks"),
+          "file of layer times, relative to the file with this key; overlap.model then only supplies sizes that it "
+          "lacks"),
       row(
           "overlap.select", [](auto& s) -> auto& { return s.overlap.select; }, text_codec(),
-          "which of several models in that file"),
+          "name of the model if that file holds several"),
       row(
           "overlap.device", [](auto& s) -> auto& { return s.overlap.device; }, device_codec(),
-          "device whose roofline times the model, or a profile of `contend calibrate`, relative to the file that names "
-          "it, whose measurements do"),
+          "source of layer times: the roofline of a device, or a profile of `contend calibrate`, relative to the file "
+          "with this key"),
       row(
           "overlap.dtype", [](auto& s) -> auto& { return s.overlap.type; }, type_codec(),
-          "of matrix products and activations; gradients are as wide"),
+          "number format of matrix products and activations; gradients have the same width"),
       row(
           "overlap.batch", [](auto& s) -> auto& { return s.overlap.batch; },
           optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
-          "samples a worker and iteration; auto: 32, or as the file says"),
+          "samples per worker and iteration; auto: that of the file, else 32"),
       row(
           "overlap.sequence", [](auto& s) -> auto& { return s.overlap.sequence; },
-          optional_codec(integer_codec<int>(1, 10'000'000), "auto"), "length of a sequence; auto: as the model is"),
+          optional_codec(integer_codec<int>(1, 10'000'000), "auto"), "sequence length; auto: that of the model"),
       row(
           "overlap.single_worker", [](auto& s) -> auto& { return s.overlap.single_worker; },
           optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto"),
-          "measured iteration of one worker, to which all layer times are scaled; auto: as they are"),
+          "measured iteration time of one worker, to which all layer times are scaled; auto: no scaling"),
       row(
           "overlap.granularity", [](auto& s) -> auto& { return s.overlap.granularity; },
           choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}}),
-          "what counts as one gradient"),
+          "unit of parameters whose gradients become ready together"),
   };
 }
 
@@ -140,15 +141,14 @@ std::vector<ScenarioKey> exchange_rows() {
       row(
           "overlap.workers", [](auto& s) -> auto& { return s.overlap.workers; },
           list_codec<int>(integer_codec<int>(1, kMaxWorkers), 1, "integers"),
-          "numbers of workers, one table of policies each; with overlap.links the first so many sites, all if not "
-          "given"),
+          "numbers of workers to study; with overlap.links the first that many sites, by default all"),
       row(
           "overlap.links", [](auto& s) -> auto& { return s.overlap.links; }, optional_codec(path_codec(), ""),
-          "links between sites with a worker each, in place of network.* (CSV: from, to, latency_ms one way, mbps), "
-          "relative to the file that names it"),
+          "file of links between sites with one worker each (CSV: from, to, latency_ms one way, mbps), relative to the "
+          "file with this key; replaces network.*"),
       row(
           "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
-          "workers on each server, which share its interface to the network; fewer workers are on one server"),
+          "workers on each server, which share its network interface; fewer workers than that are on one server"),
       row(
           "overlap.inside.alpha", [](auto& s) -> auto& { return s.overlap.inside.alpha; },
           quantity_codec(Time{}, Time::seconds(3600)), "start-up time of a transfer inside a server"),
@@ -156,7 +156,7 @@ std::vector<ScenarioKey> exchange_rows() {
                  row(
                      "overlap.inside.bandwidth", [](auto& s) -> auto& { return s.overlap.inside.bandwidth; },
                      optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-                     "of the link of each worker inside its server, a way; auto: 1/beta")),
+                     "bandwidth of each worker's link inside its server, in each direction; auto: 1/beta")),
       displacing({"overlap.inside.bandwidth"},
                  row(
                      "overlap.inside.beta", [](auto& s) -> auto& { return s.overlap.inside.beta; },
@@ -166,37 +166,39 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; },
           choice_codec<ExchangeKind>(
               {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}}),
-          "how gradients are added up"),
+          "how workers exchange gradients"),
       row(
           "overlap.formula", [](auto& s) -> auto& { return s.overlap.formula; },
           choice_codec<ExchangeFormula>({{"ring", ExchangeFormula::ring},
                                          {"halving-doubling", ExchangeFormula::halving_doubling},
                                          {"measured", ExchangeFormula::measured}}),
-          "all-reduce from network.alpha and beta of a link, or measured: they are those of the whole all-reduce"),
+          "algorithm that derives the all-reduce from network.alpha and beta of a link; measured: alpha and beta are "
+          "those of the whole all-reduce"),
       row(
           "overlap.gamma", [](auto& s) -> auto& { return s.overlap.gamma; },
-          quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "time to add up a received byte; not with measured"),
+          quantity_codec(TimePerByte{0}, TimePerByte{1e6}),
+          "time to add up a received byte; not used with overlap.formula: measured"),
       row(
           "overlap.fitted_workers", [](auto& s) -> auto& { return s.overlap.fitted_workers; },
           optional_codec(list_codec<int>(integer_codec<int>(2, kMaxWorkers), 2, "integers"), "unknown"),
-          "numbers of ranks whose timings the costs of the network were fitted to, as `contend calibrate network` "
-          "writes them: a study of other numbers of workers says so"),
+          "numbers of ranks in the measurements behind network.alpha and beta, as `contend calibrate network` writes "
+          "them; a study of other numbers of workers prints a warning"),
       row(
           "overlap.fitted_bytes", [](auto& s) -> auto& { return s.overlap.fitted_bytes; },
           optional_codec(fitted_bytes_codec(), "unknown"),
-          "least and most size of those timings: `contend run` says so if it sends sizes outside by more than a factor "
-          "of 2; a sweep doesn't"),
+          "smallest and largest size in those measurements; `contend run` (not a sweep) prints a warning if a study "
+          "sends sizes more than a factor of 2 outside"),
       row(
           "overlap.servers", [](auto& s) -> auto& { return s.overlap.servers; },
           optional_codec(integer_codec<int>(1, kMaxWorkers), "auto"), "parameter servers; auto: as many as workers"),
       row(
           "overlap.colocated", [](auto& s) -> auto& { return s.overlap.colocated; }, bool_codec(),
-          "parameter servers share the machines, and interfaces, of workers"),
+          "whether parameter servers share the machines and interfaces of workers"),
       row(
           "overlap.two_at_once", [](auto& s) -> auto& { return s.overlap.two_at_once; },
           optional_codec(number_codec(1, 4), "auto"),
-          "time per byte of each of two simultaneous messages over that of one alone; k: 1 + (k-1) x (this - 1); auto: "
-          "2 + eta/beta of the network, 1 if it is analytic, 2 on overlap.links"),
+          "factor on the time per byte of each of two simultaneous messages; for k messages 1 + (k-1) x (this - 1); "
+          "auto: 2 + eta/beta of the network, 1 if it is analytic, 2 on overlap.links"),
       row(
           "overlap.fusion", [](auto& s) -> auto& { return s.overlap.fusion; },
           list_codec<PolicyChoice>(policy_codec(policy_kind("fusion")), default_policy(policy_kind("fusion"), "bsp"),
@@ -206,28 +208,28 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.compression", [](auto& s) -> auto& { return s.overlap.compression; },
           list_codec<PolicyChoice>(policy_codec(policy_kind("compression")),
                                    default_policy(policy_kind("compression"), "none"), "policies"),
-          "compression methods to compare, each under every fusion policy"),
+          "compression methods to compare, each with every fusion policy"),
       row(
           "overlap.collective", [](auto& s) -> auto& { return s.overlap.collective; },
           choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
                                       {"all-reduce", MessageRoute::all_reduce},
                                       {"all-gather", MessageRoute::all_gather},
                                       {"scatter-gather", MessageRoute::scatter_gather}}),
-          "by which compressed messages are added up; auto: as each method's paper does; scatter-gather: an all-to-all "
-          "of chunks and an all-gather of their sums; what isn't compressed is all-reduced"),
+          "collective that adds up compressed messages; auto: that of each method's paper; scatter-gather: an "
+          "all-to-all of chunks and an all-gather of their sums; uncompressed messages are all-reduced"),
       row(
           "overlap.iterations_to_target", [](auto& s) -> auto& { return s.overlap.iterations_to_target; },
           targets_codec(),
-          "iterations that a method needs to reach a target over those without compression, and where that is "
-          "published: convergence is not simulated; a map is for methods whatever their parameters, and may name some "
-          "that are not studied; a list is for exactly these policies; empty: not given"),
+          "iterations that a method needs to reach a target, relative to training without compression, and the source "
+          "of that factor, because convergence is not simulated. A map gives factors to methods with any parameters "
+          "and may name methods that are not studied; a list gives them to exactly these policies; empty: unknown"),
       row(
           "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
-          "time of the kernels of compression over what overlap.device says, by roofline or profile"),
+          "factor on the kernel times of compression that overlap.device gives"),
       row(
           "overlap.executor", [](auto& s) -> auto& { return s.overlap.fast; },
           choice_codec<bool>({{"engine", false}, {"fast", true}}),
-          "fast: the executor that planners use, equal to the engine to the nanosecond"),
+          "engine, or fast: the planners' executor, which gives the same times to the nanosecond"),
   };
 }
 

@@ -8,9 +8,9 @@
 namespace contend {
 
 [[nodiscard]] std::vector<ScenarioKey> overlap_keys();
-/// Whether workers reach each other over a network that is the same for all, described by `network.*`.
+/// True if all workers reach each other over the same kind of network, which `network.*` describes.
 [[nodiscard]] bool has_no_links(const Scenario& scenario);
-/// The policies that a study compares if it doesn't say which.
+/// The fusion policies that a study compares by default.
 [[nodiscard]] std::vector<PolicyChoice> default_fusion();
 
 }  // namespace contend

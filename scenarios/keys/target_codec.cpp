@@ -40,7 +40,7 @@ Codec<IterationsToTarget> policy_target_codec() {
                            "{compression: top-k, factor: 1.05, source: \"paper, table\"}");
 }
 
-/// `{factor: 1.1, source: ...}`: what stands after the name of a method, if it isn't the factor alone.
+/// `{factor: 1.1, source: ...}`: the value for a method, unless it is the factor alone.
 Codec<IterationsToTarget> sourced_codec() {
   using Target = IterationsToTarget;
   return map_codec<Target>(
@@ -56,7 +56,7 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-/// A map of methods; `source` in it is for those that have none of their own.
+/// A map of methods; its `source` applies to methods without a source of their own.
 Targets read_methods(const YamlNode& map, const Reading& reading) {
   const std::vector<std::string> names = method_names();
   Targets targets;

@@ -1,5 +1,6 @@
 #pragma once
-// `overlap.iterations_to_target`: a map `{top-k: 1.1, gtop-k: 1.2, source: "..."}`, or a list of policies with theirs.
+// Reads and prints `overlap.iterations_to_target`: a map `{top-k: 1.1, gtop-k: 1.2, source: "..."}`, or a list of
+// policies with a factor each.
 
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-// Which codec a parameter has follows from the type of its field.
+// The type of a parameter's field determines its codec.
 template <class Spec>
 using Row = TopologyParameter<Spec>;
 
@@ -66,7 +66,7 @@ auto with_codec(const Row<Spec>& row, Use use) {
   return std::visit([&](auto field) { return use(codec_of(row, field), field); }, row.field);
 }
 
-/// A table of kinds, and how its key is called.
+/// A table of kinds and the word of its key.
 template <class Spec>
 struct Table {
   std::string_view word;  ///< `fabric`
@@ -98,7 +98,7 @@ const Row<Spec>* find_parameter(const TopologyKind<Spec>& kind, std::string_view
   return row == kind.parameters.end() ? nullptr : &*row;
 }
 
-/// Counts without a useful default are below their minimum until they are given.
+/// Counts without a useful default start below their minimum, which marks them as missing.
 template <class Spec>
 bool is_missing(const Row<Spec>& row, const Spec& spec) {
   const auto* const count = std::get_if<std::size_t Spec::*>(&row.field);
@@ -125,7 +125,7 @@ std::string hint_for(const Table<Spec>& table, const TopologyKind<Spec>& kind, c
   return did_you_mean(name, names);
 }
 
-/// Takes over the kind that `node` names, unless it is the chosen one already. Complains if there is none.
+/// Switches to the kind that `node` names, unless it is the current one. Reports an unknown name.
 template <class Spec>
 bool read_kind(const Table<Spec>& table, const YamlNode& node, const Reading& reading, Spec& spec) {
   if (node.kind != Kind::scalar || table.find(node.text) == nullptr) {

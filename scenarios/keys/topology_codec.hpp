@@ -1,8 +1,10 @@
 #pragma once
-// The keys `network.fabric` and `network.server`. Their values are maps `{kind: leaf-spine, spines: 4}` or just the
-// kind; kinds and parameters come from the tables of network/topologies/topology_spec.hpp. Reading merges: parameters
-// given before stay as long as the kind does, another kind starts from its defaults.
+// Reads and prints the keys `network.fabric` and `network.server`. Their values are maps such as `{kind: leaf-spine,
+// spines: 4}`, or just the kind; kinds and parameters come from the tables of network/topologies/topology_spec.hpp.
+// Reading merges with the value so far: its parameters stay if the kind is the same; another kind starts from its
+// defaults.
 //
+// The NIC bandwidth has a key of its own, `network.nic`, and is therefore not a parameter here.
 // The bandwidth of a NIC is the key `network.nic` and therefore no parameter here.
 
 #include "network/topologies/topology_spec.hpp"
@@ -17,15 +19,16 @@ namespace contend {
 [[nodiscard]] Codec<FabricSpec> fabric_codec();
 [[nodiscard]] Codec<ServerSpec> server_codec();
 
-/// A parameter of a kind, for lists.
+/// A parameter of a topology kind, for listings.
 struct TopologyParameterInfo {
   std::string_view name;
   std::string type;
   std::string range;          ///< or empty
-  std::string default_value;  ///< in YAML; empty: must be given
+  std::string default_value;  ///< in YAML; empty if the parameter is required
   std::string_view text;
 };
 
+/// A kind of fabric or server, for listings.
 struct TopologyKindInfo {
   std::string_view name;
   std::string_view summary;
@@ -36,7 +39,7 @@ struct TopologyKindInfo {
 [[nodiscard]] std::vector<TopologyKindInfo> fabric_infos();
 [[nodiscard]] std::vector<TopologyKindInfo> server_infos();
 
-/// Keys of parameters that the kind of this spec needs and that it lacks, such as `spines`.
+/// The keys that the kind of this spec requires and the spec lacks, such as `spines`.
 [[nodiscard]] std::vector<std::string> missing_parameters(const FabricSpec& spec);
 
 }  // namespace contend

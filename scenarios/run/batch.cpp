@@ -61,7 +61,7 @@ std::vector<std::vector<Replica>> run_batch(std::span<const Scenario> scenarios,
                        .error = nullptr});
   CONTEND_CHECK(hooks.observer == nullptr || tasks.size() == 1, "an observer follows a single run");
 
-  // Tasks are taken in order, so when one fails all before it have been taken too, and the first error of all is found.
+  // Tasks are taken in order, so all tasks before a failing one have been taken too, and the first error is found.
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   const auto work = [&] {

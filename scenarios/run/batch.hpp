@@ -1,6 +1,6 @@
 #pragma once
-// Runs several scenarios with all their replicas, on several threads. Which thread runs what decides nothing: the
-// results are the same for any number of threads.
+// Runs several scenarios with all their replicas on several threads. The results are the same for any number of
+// threads.
 
 #include "results/replica.hpp"
 #include "scenarios/scenario.hpp"
@@ -14,20 +14,21 @@
 
 namespace contend {
 
+/// How a batch runs, and whom it notifies.
 struct BatchHooks {
   unsigned threads = 1;
-  Observer* observer = nullptr;  ///< for a batch of a single run only: it would mix the runs
-  /// Runs are numbered scenario by scenario, replica by replica. Called from the threads, also once at the end of each
-  /// run.
+  Observer* observer = nullptr;  ///< only for a batch of a single run, because it would mix runs
+  /// Called from the threads with the progress of a run, and once more at its end. Runs are numbered scenario by
+  /// scenario, replica by replica.
   std::function<void(std::size_t run, const Progress&)> progress;
-  std::function<bool()> interrupted;  ///< asked from the threads; true ends running replicas and starts no more
+  std::function<bool()> interrupted;  ///< called from the threads; true ends running replicas and starts no more
 };
 
-/// Runs over all scenarios together.
+/// The number of runs of all scenarios together.
 [[nodiscard]] std::size_t batch_size(std::span<const Scenario> scenarios);
 
-/// The replicas of each scenario in order of their seeds; those that an interrupt kept from starting are left out.
-/// Throws the error of the first run that fails, whatever the number of threads.
+/// Runs all scenarios; returns the replicas of each in the order of their seeds, without those that an interrupt
+/// prevented. Throws the error of the first failing run in that order, whatever the number of threads.
 [[nodiscard]] std::vector<std::vector<Replica>> run_batch(std::span<const Scenario> scenarios, const BatchHooks& hooks);
 
 }  // namespace contend

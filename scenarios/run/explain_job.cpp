@@ -21,7 +21,7 @@ ExplainedJob explain_job(const Scenario& scenario, std::uint64_t seed, const std
   }
   if (!explained.job.valid()) {
     const std::string nearest = did_you_mean(name, names);
-    throw InputError{{.reason = fmt::format("no job is named \"{}\"", name),
+    throw InputError{{.reason = fmt::format("there is no job \"{}\"", name),
                       .hint = nearest.empty() ? fmt::format("the first is \"{}\"", names.front()) : nearest}};
   }
   WaitRecorder recorder{explained.job, workload.jobs, scenario.cluster.gpus_per_server};

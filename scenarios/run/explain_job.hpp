@@ -13,7 +13,7 @@ namespace contend {
 struct ExplainedJob {
   JobId job;
   Explanation explanation;
-  RunResult result;  ///< of the run that explains it: the same as without anybody listening
+  RunResult result;  ///< of the explaining run; equal to that of a run without explanation
 };
 
 /// Runs the scenario under this seed and explains one of its jobs. Throws InputError, also if no job has this name.

@@ -11,7 +11,7 @@
 namespace contend {
 namespace {
 
-/// Of all servers; a slip of the keyboard must not ask for all the memory.
+/// The most devices of all servers together, so that a typing error does not request all the memory.
 constexpr std::size_t kMaxDevices = 1'000'000;
 
 std::size_t servers(const Scenario& scenario) {
@@ -21,7 +21,7 @@ std::size_t gpus_per_server(const Scenario& scenario) {
   return static_cast<std::size_t>(scenario.cluster.gpus_per_server);
 }
 
-/// A key as network/topologies/ names it, as a key of scenarios.
+/// Turns a key of network/topologies/ into a key of scenarios.
 std::string scenario_key(const std::string& key) {
   if (key == "servers" || key == "gpus_per_server") return "cluster." + key;
   if (key == "server.nic_bandwidth") return "network.nic";
@@ -47,7 +47,7 @@ std::vector<Complaint> topology_complaints(const Scenario& scenario) {
   std::vector<Complaint> complaints;
   for (const std::string& name : missing_parameters(spec.fabric)) {
     complaints.push_back(
-        {.key = "network.fabric." + name, .reason = fmt::format("missing; {} needs it", spec.fabric.kind)});
+        {.key = "network.fabric." + name, .reason = fmt::format("missing; kind {} requires it", spec.fabric.kind)});
   }
   const std::size_t devices = servers(scenario) * (gpus_per_server(scenario) + spec.server.nics);
   if (devices > kMaxDevices) {

@@ -1,5 +1,5 @@
 #pragma once
-// From a scenario to its topology, routes and link events. Keys in complaints are those of scenarios:
+// Builds the topology, the routes and the link events that a scenario describes. Complaints use the scenario's keys:
 // `network.fabric.spines`.
 
 #include "network/routing.hpp"
@@ -14,21 +14,21 @@
 
 namespace contend {
 
-/// The topology that the scenario describes, with the NIC bandwidth of `network.nic`, which must have a value.
+/// The topology of the scenario, with the NIC bandwidth of `network.nic`, which must have a value.
 [[nodiscard]] TopologySpec topology_spec(const Scenario& scenario);
 
-/// What build_topology() of this scenario would throw before it builds anything; empty if nothing.
+/// The complaints with which build_topology() would fail before it builds anything; empty if there are none.
 [[nodiscard]] std::vector<Complaint> topology_complaints(const Scenario& scenario);
 
-/// Its topology, built. Throws InputError.
+/// Builds the topology. Throws InputError.
 [[nodiscard]] Topology build_topology(const Scenario& scenario);
 
-/// The way of its flows: planned routes (`network.routes`), and `network.routing` for all others. `seed` is that of the
-/// hash of ECMP. The topology must outlive the router. Throws InputError for a plan that can't be followed.
+/// Builds the router: planned routes (`network.routes`), and `network.routing` for all other flows. `seed` seeds the
+/// ECMP hash. The topology must outlive the router. Throws InputError for a plan that cannot be followed.
 [[nodiscard]] std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology,
                                                    std::uint64_t seed);
 
-/// The events of `network.events`, by time; empty without. Throws InputError.
+/// The events of `network.events`, by time; empty if there is no such file. Throws InputError.
 [[nodiscard]] std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology);
 
 }  // namespace contend

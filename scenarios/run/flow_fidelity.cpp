@@ -13,8 +13,8 @@ namespace contend {
 
 namespace {
 
-/// The named algorithm for the collectives and numbers of ranks that it takes, the automatic choice for others, over
-/// ranks in an order that suits the fabric.
+/// Schedules the collectives and numbers of ranks that the named algorithm supports by it and others by the automatic
+/// choice, over ranks in an order that suits the fabric.
 auto schedule_by(const std::string& name, Time step_overhead, const Topology& topology, const Router& router) {
   return [name, step_overhead, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
     gpus = topological_order(gpus, topology);

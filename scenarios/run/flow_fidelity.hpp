@@ -1,5 +1,5 @@
 #pragma once
-// From a scenario to the network model of fidelity `flow`.
+// Builds the network model of fidelity `flow` from a scenario.
 
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
@@ -10,8 +10,8 @@
 
 namespace contend {
 
-/// Throws InputError: a topology that can't be built, planned routes or link events that can't be read or name links
-/// that are not there.
+/// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
+/// that name unknown links.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed,
                                                               std::size_t jobs);
 

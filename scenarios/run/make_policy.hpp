@@ -1,5 +1,5 @@
 #pragma once
-// From the policy that a scenario names to the policy.
+// Creates the policy that a scenario names.
 
 #include "policies/registry.hpp"
 #include "scenarios/scenario.hpp"
@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// `choice` must be of that table, as every choice of a scenario that was read is.
+/// `choice` must name a policy of the table; every choice of a scenario that was read does.
 template <class Port>
 [[nodiscard]] std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice,
                                                 const PolicyContext& context) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxRoutes = 100'000;
 
-/// A route as it stands in the file.
+/// A route as it is written in the file.
 struct RouteRow {
   std::string from;
   std::string to;
@@ -35,7 +35,7 @@ Codec<std::vector<RouteRow>> rows_codec() {
       "routes", kMaxRoutes);
 }
 
-/// Names to nodes and links, with complaints at their places.
+/// Resolves names to nodes and links; complaints give their places.
 class Resolver {
  public:
   Resolver(const Topology& topology, const SourceText& source, const YamlNode& root, std::vector<Complaint>& complaints)
@@ -75,7 +75,7 @@ class Resolver {
     return NodeId::none();
   }
 
-  /// The links from node to node; the last name is the receiver, which the list leaves out.
+  /// The links along a list of nodes; the last node is the receiver, which the list omits.
   std::vector<LinkId> links(const std::vector<std::string>& names, const PlannedRoute& route, const std::string& key) {
     std::vector<LinkId> path;
     NodeId at = route.from;
@@ -114,7 +114,8 @@ class Resolver {
                             : fmt::format("only {} links from {} to {}", seen, name(from), name(to)));
   }
 
-  /// Appends the fewest links over bridges from one node of a server to another; of equal ways the first links win.
+  /// Appends the path with the fewest links over bridges from one node of a server to another; of equal paths, the
+  /// first links win.
   bool cross_server(NodeId from, NodeId to, std::vector<LinkId>& path) const {
     const auto node = [&](NodeId id) -> const Node& { return topology_.nodes()[id.index()]; };
     if (!node(from).server.valid() || node(from).server != node(to).server) return false;

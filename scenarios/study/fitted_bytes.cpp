@@ -9,7 +9,7 @@
 namespace contend {
 namespace {
 
-/// In four digits, as gradients are of any number of bytes.
+/// A size with four digits, because gradients have any number of bytes.
 std::string rough_size(Bytes size) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB"};
   double value = size.to_double();
@@ -47,7 +47,7 @@ UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyR
 std::string UnfittedBytes::note() const {
   if (outside == 0) return {};
   return fmt::format(
-      "the costs of the network were fitted to {} (overlap.fitted_bytes); outside by more than a factor of {}: {} of "
+      "the network costs were fitted to sizes of {} (overlap.fitted_bytes); more than a factor of {} outside are {} of "
       "{} collectives, of {}, whose costs are extrapolated",
       rough_span(fitted.least, fitted.most), kFittedBytesAllowance, outside, collectives, rough_span(least, most));
 }

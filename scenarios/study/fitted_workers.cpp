@@ -22,10 +22,11 @@ UnfittedWorkers unfitted_workers(const IterationStudy& study) {
 
 std::string UnfittedWorkers::note() const {
   if (workers.empty()) return {};
-  return fmt::format(
-      "the costs of the network were fitted to timings among {} (overlap.fitted_workers); {}", fmt::join(fitted, ", "),
-      whole ? fmt::format("all-reduces among {} are taken to last as long: measure them too", fmt::join(workers, ", "))
-            : fmt::format("what exchanges among {} cost is extrapolated", fmt::join(workers, ", ")));
+  return fmt::format("the network costs were fitted to measurements among {} ranks (overlap.fitted_workers); {}",
+                     fmt::join(fitted, ", "),
+                     whole ? fmt::format("all-reduces among {} are assumed to take as long: measure them too",
+                                         fmt::join(workers, ", "))
+                           : fmt::format("the costs of exchanges among {} are extrapolated", fmt::join(workers, ", ")));
 }
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// Whether the costs of a network that was measured hold for the workers of a study (`overlap.fitted_workers`).
+// Checks whether measured network costs cover the worker counts of a study (`overlap.fitted_workers`).
 
 #include "scenarios/scenario.hpp"
 
@@ -9,14 +9,16 @@
 
 namespace contend {
 
-/// Numbers of workers that a network wasn't fitted for: those of no measured all-reduce where its costs are of a whole
-/// one, those outside of the least and the most ranks where they are of a link. A worker alone exchanges nothing.
+/// The worker counts of a study that the fit does not cover: if the costs are those of a whole all-reduce, every count
+/// that was not measured; if they are those of a link, every count outside the measured range. A single worker
+/// exchanges nothing and is always covered.
 struct UnfittedWorkers {
-  bool whole = false;       ///< costs of a whole all-reduce
-  std::vector<int> fitted;  ///< ranks that were timed
-  std::set<int> workers;    ///< of the study; empty: all is well, or nobody says what the costs were fitted to
+  bool whole = false;       ///< the costs are those of a whole all-reduce
+  std::vector<int> fitted;  ///< measured numbers of ranks
+  std::set<int> workers;    ///< uncovered counts of the study; empty if there are none or if the measured counts are
+                            ///< unknown
 
-  /// What somebody who relies on the study must know, on one line; empty for no workers.
+  /// One line that warns the user of the study; empty if there are no such workers.
   [[nodiscard]] std::string note() const;
 };
 

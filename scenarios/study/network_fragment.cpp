@@ -12,18 +12,18 @@
 namespace contend {
 namespace {
 
-/// Five digits are more than any fit is sure of.
+/// Rounds to five digits, which is more than any fit determines.
 TimePerByte rounded(double ns_per_byte) {
   if (!(ns_per_byte > 0)) return {};
   const double unit = std::pow(10, std::floor(std::log10(ns_per_byte)) - 4);
   return TimePerByte{std::round(ns_per_byte / unit) * unit};
 }
 
-/// In ns/B, in five digits.
+/// A number in ns/B with five digits.
 std::string per_byte_text(double ns_per_byte) {
   const double value = rounded(ns_per_byte).ns_per_byte();
   if (value >= 1e-4 && value < 1e4) return fmt::format("{:.5g}ns/B", value);
-  // These are where {:.5g} would write an exponent, which quantities don't have.
+  // In this range {:.5g} would write an exponent, which quantities do not allow.
   return value >= 1e-9 && value < 1 ? fmt::format("{:.13f}ns/B", value) : print_quantity(TimePerByte{value});
 }
 
@@ -46,11 +46,11 @@ std::string quality_text(const FitQuality& quality) {
                      100 * quality.median_error);
 }
 
-/// What the fragment will say, in the order in which it says it.
+/// The parts of the fragment, in the order in which they are written.
 struct Costs {
   std::string says;
   std::vector<std::string> comments;
-  std::vector<std::string> notes;  ///< those of the comments that only concern what is written
+  std::vector<std::string> notes;  ///< the comments that apply only to these costs
   double alpha = 0, beta = 0;
   std::vector<std::string> overlap;  ///< keys below `overlap`
 };
@@ -59,7 +59,7 @@ std::string fitted_bytes_key(Bytes first, Bytes last) {
   return fmt::format("fitted_bytes: [{}, {}]", print_quantity(first), print_quantity(last));
 }
 
-/// Among how many ranks the samples of a link were taken; a message is one between two.
+/// The numbers of ranks behind the samples of a link; a message is between two ranks.
 std::string link_ranks(const NetworkCalibration& calibration) {
   std::set<int> ranks;
   const LinkFit& link = *calibration.link;
@@ -83,11 +83,11 @@ Costs link_costs(const NetworkCalibration& calibration) {
     costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
     costs.overlap.push_back("gamma: " + per_byte_text(link.gamma.value));
   } else if (link.gamma_status == GammaStatus::inseparable) {
-    costs.comments.emplace_back("gamma can't be told from beta by these collectives: it is in beta");
+    costs.comments.emplace_back("these collectives do not separate gamma from beta, which includes it");
   }
   if (link.misfit())
     costs.comments.push_back(fmt::format(
-        "one link and a ring don't describe these samples (lines of their own: {:.1f}%): the intervals are too narrow",
+        "one link and a ring do not describe these samples (separate lines: {:.1f}%), so the intervals are too narrow",
         100 * link.own_error));
   return costs;
 }
@@ -97,7 +97,8 @@ Costs link_costs(const NetworkCalibration& calibration) {
   for (const SeriesFit& series : calibration.series)
     there += fmt::format("{}{} among {}", there.empty() ? "" : ", ", to_string(series.exchange),
                          series.ranks == 0 ? "an unknown number of ranks" : fmt::format("{}", series.ranks));
-  throw InputError{fmt::format("no scenario can be written: {}; there is {}", reason, there.empty() ? "none" : there)};
+  throw InputError{
+      fmt::format("no scenario can be written: {}; the logs have {}", reason, there.empty() ? "none" : there)};
 }
 
 const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ranks) {
@@ -107,7 +108,7 @@ const SeriesFit& chosen_all_reduce(const NetworkCalibration& calibration, int ra
   if (found.size() == 1) return *found.front();
   if (found.empty())
     refuse(calibration, ranks == 0 ? "it needs an all-reduce" : fmt::format("no all-reduce among {} ranks", ranks));
-  refuse(calibration, "several all-reduces, one of which has to be chosen (--workers N)");
+  refuse(calibration, "there are several all-reduces; choose one by --workers N");
 }
 
 void add_note(Costs& costs, std::string note) {
@@ -128,7 +129,7 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   costs.comments = {quality_text(line->quality), "95% intervals: " + interval_text("alpha", line->alpha, time_text) +
                                                      ", " + interval_text("beta", line->beta, per_byte_text)};
   if (line->one_size && line->last > Bytes{}) {
-    costs.comments.emplace_back("one size alone can't tell alpha from beta: alpha is taken as 0");
+    costs.comments.emplace_back("a single size does not separate alpha from beta, so alpha is taken as 0");
     // Of a region the calibration says it.
     if (choice.sizes) costs.notes.push_back(costs.comments.back());
   }
@@ -138,15 +139,15 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   costs.overlap.push_back(fitted_bytes_key(line->first, line->last));
   if (series.ranks == 0 && choice.study == FragmentStudy::overlap)
     add_note(costs,
-             "nobody says among how many ranks was timed (--ranks N): a study of any number of workers is given these "
-             "costs, without a warning");
+             "the logs do not give the number of ranks (--ranks N), so a study of any number of workers gets these "
+             "costs without a warning");
   if (series.ranks < 2) return costs;
   costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
   costs.overlap.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
   return costs;
 }
 
-/// The keys about several at once; a comment where a scenario can't say what was measured.
+/// Adds the keys of contention, or a comment if a scenario cannot express what was measured.
 void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty, std::vector<std::string>& network) {
   const auto plain = [](double number) { return fmt::format("{:.3f}", number); };
   costs.comments.push_back(fmt::format(
@@ -155,13 +156,13 @@ void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty,
                               : fmt::format(", 95% interval {} to {}", plain(penalty.low), plain(penalty.high))));
   if (study == FragmentStudy::jobs) {
     network.push_back("eta: " + per_byte_text(std::max(0.0, penalty.value * costs.beta)));
-    if (penalty.value < 0) add_note(costs, "several at once gain, which a study of jobs can't say: eta is 0");
+    if (penalty.value < 0) add_note(costs, "concurrent exchanges gain, which a study of jobs cannot express: eta is 0");
     return;
   }
   constexpr double kMost = 4;  // of the key
   const double two = 2 + penalty.value;
   costs.overlap.push_back("two_at_once: " + plain(std::min(two, kMost)));
-  if (two > kMost) add_note(costs, "two_at_once is 4, the most that a scenario takes");
+  if (two > kMost) add_note(costs, "two_at_once is 4, the largest value that a scenario allows");
 }
 
 }  // namespace
@@ -172,11 +173,11 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   Costs costs = whole ? whole_costs(calibration, choice) : link_costs(calibration);
   // A scenario's transfers take time.
   if (!(rounded(costs.beta).ns_per_byte() > 0))
-    refuse(calibration, costs.says + ": the time doesn't grow with the size");
+    refuse(calibration, costs.says + ": the time does not grow with the size");
   std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
                                    fmt::format("beta: {}", per_byte_text(costs.beta))};
   if (choice.study == FragmentStudy::jobs)
-    add_note(costs, "every job is given these costs, whatever its number of workers");
+    add_note(costs, "every job gets these costs, whatever its number of workers");
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
   std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";

@@ -1,5 +1,5 @@
 #pragma once
-// A calibration of a network as the beginning of a scenario, to be included.
+// Writes a network calibration as a scenario fragment, which other scenarios include.
 
 #include "calibration/network_fit.hpp"
 
@@ -11,23 +11,26 @@
 namespace contend {
 
 enum class FragmentStudy {
-  overlap,  ///< of one iteration: alpha and beta of the link for the ring, or of the whole all-reduce
-  jobs      ///< alpha, beta and eta of whole transfers
+  overlap,  ///< an iteration study: alpha and beta of the link for the ring, or of the whole all-reduce
+  jobs      ///< a study of jobs: alpha, beta and eta of whole transfers
 };
 
+/// Which costs a fragment gets.
 struct FragmentChoice {
   FragmentStudy study = FragmentStudy::overlap;
-  int ranks = 0;  ///< the whole all-reduce among so many; 0: the link, where there is one, else the only all-reduce
-  std::optional<SizeRange> sizes{};  ///< fitted to these; not given: those of the last region
+  int ranks = 0;  ///< the whole all-reduce among this many ranks; 0: the link if there is one, else the only all-reduce
+  std::optional<SizeRange> sizes{};  ///< fit to these sizes; if not given, to those of the last region
 };
 
+/// A fragment and its description.
 struct NetworkFragment {
   std::string yaml;
-  std::string says;                ///< in a line, which costs these are
-  std::vector<std::string> notes;  ///< what they can't say, beyond what holds for the whole calibration; also in `yaml`
+  std::string says;                ///< one line that names the costs
+  std::vector<std::string> notes;  ///< their limitations beyond those of the whole calibration; also in `yaml`
 };
 
-/// `provenance` are lines of comment about the samples. Throws InputError where the samples don't tell what was chosen.
+/// Writes a fragment; `provenance` are comment lines about the samples. Throws InputError if the samples do not
+/// determine the chosen costs.
 [[nodiscard]] NetworkFragment network_fragment(const NetworkCalibration& calibration, const FragmentChoice& choice,
                                                std::span<const std::string> provenance);
 

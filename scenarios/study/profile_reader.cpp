@@ -35,7 +35,7 @@ Field<T> needed(std::string_view name, Value T::*member, const Codec<Value>& cod
   });
 }
 
-/// A number of a sample; nothing if it is none.
+/// A number of a sample; nothing if the node is no number.
 template <class Number>
 std::optional<Number> number_of(const YamlNode& node) {
   Number value{};
@@ -61,12 +61,12 @@ void read_operator(const YamlNode& node, const Reading& reading, std::string& va
   reading.expected("the name of an operator", node, did_you_mean(node.text, names));
 }
 
-/// Zero is allowed where nothing needs to be there.
+/// True for dimensions that may be zero, such as paddings.
 bool may_be_zero(std::string_view dimension) {
   return dimension.starts_with("pad_");
 }
 
-/// Why the numbers aren't a shape of the operator; empty if they are.
+/// The reason why the numbers are no shape of the operator; empty if they are one.
 std::string shape_fault(const OperatorInfo& info, std::span<const std::int64_t> shape) {
   if (shape.size() != info.dimensions.size())
     return fmt::format("expected {} dimensions, got {}", info.dimensions.size(), shape.size());
@@ -81,7 +81,7 @@ std::string shape_fault(const OperatorInfo& info, std::span<const std::int64_t> 
   return {};
 }
 
-/// A table as it stands in the file: its samples can't be read before its operator is known.
+/// A table as it is written: its samples cannot be read before its operator is known.
 struct RawTable {
   OperatorTable table;
   const YamlNode* dimensions = nullptr;
@@ -139,7 +139,7 @@ class SampleReader {
   }
 
  private:
-  /// Reads one sample; returns what is wrong with it.
+  /// Reads one sample and returns its fault, or an empty string.
   std::string fault(const YamlNode& node, OperatorSample& sample) {
     const std::size_t dimensions = info_.dimensions.size();
     if (node.kind != Kind::sequence || node.items.size() != dimensions + 3) {

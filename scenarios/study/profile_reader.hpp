@@ -1,7 +1,7 @@
 #pragma once
-// Reads what `contend calibrate` wrote (calibration/profile.hpp), as strictly as a scenario: an unknown key, an
-// operator or number format that there isn't, a shape that doesn't fit its operator are errors, and all of them are
-// thrown at once with their places.
+// Reads the profiles that `contend calibrate` writes (calibration/profile.hpp), as strictly as scenarios: unknown keys,
+// operators and number formats, and shapes that do not fit their operator are errors, all thrown at once with their
+// places.
 
 #include "calibration/profile.hpp"
 
@@ -12,9 +12,9 @@ namespace contend {
 
 inline constexpr int kProfileSchemaVersion = 1;
 
-/// Throws InputError.
+/// Reads a profile. Throws InputError.
 [[nodiscard]] CalibrationProfile read_profile(const std::string& path);
-/// The same for text in memory; `name` stands for the file in messages.
+/// The same for text in memory; messages call it `name`.
 [[nodiscard]] CalibrationProfile parse_profile(std::string_view text, const std::string& name);
 
 }  // namespace contend

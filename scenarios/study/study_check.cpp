@@ -70,7 +70,7 @@ class StudyChecker {
 
   void check_calibration() {
     const CalibratedDevice& device = *study_.device.calibrated;
-    // Layers from a file need nothing of the profile but what kernels of compression do.
+    // With layers from a file, the profile only has to time compression kernels.
     const bool layers = study_.model && (!study_.layers || completes_table(study_));
     const DataType type = layers ? study_.type : DataType::fp32;
     if (layers && !device.faults(type).empty()) return complain_of_missing(device);
@@ -80,7 +80,7 @@ class StudyChecker {
     }
   }
 
-  /// Of layers that a profile is to time: all that it lacks at once, for one command to measure.
+  /// Reports everything that a profile lacks for the layers, with one command that measures it.
   void complain_of_missing(const CalibratedDevice& device) {
     const CatalogueEntry* const entry = find_model(*study_.model);
     CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
@@ -92,7 +92,7 @@ class StudyChecker {
       complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
       return;
     }
-    // Another type would do only where the profile has products in one.
+    // Another type helps only if the profile has matrix products in one.
     std::string reason;
     bool other_types = false;
     for (const CalibratedDevice::Fault& fault : device.faults(study_.type)) {
@@ -115,9 +115,9 @@ class StudyChecker {
 
   void check_network() {
     if (scenario_.network.fidelity == Fidelity::flow)
-      complain("network.fidelity", "the study of an iteration has no topology", "analytic or contention");
+      complain("network.fidelity", "an iteration study has no topology", "analytic or contention");
     if (scenario_.network.tick > Time{})
-      complain("network.tick", "an iteration is studied in exact time", "leave it at 0s");
+      complain("network.tick", "an iteration study uses exact times", "leave it at 0s");
   }
 
   void check_exchange() {
@@ -129,8 +129,8 @@ class StudyChecker {
                "measured costs are those of a whole all-reduce, and network.nic is the rate of a link",
                "give network.beta, or overlap.formula: ring");
     const std::string needed = "overlap.exchange: parameter-server";
-    if (study_.servers) complain("overlap.servers", "there are none", needed);
-    if (study_.colocated) complain("overlap.colocated", "there are none", needed);
+    if (study_.servers) complain("overlap.servers", "there are no parameter servers", needed);
+    if (study_.colocated) complain("overlap.colocated", "there are no parameter servers", needed);
   }
 
   void check_servers() {
@@ -165,7 +165,7 @@ class StudyChecker {
     }
   }
 
-  /// Then the device decides what the kernels of compression cost.
+  /// True if something is compressed; the device then determines the kernel times.
   [[nodiscard]] bool compresses() const {
     return std::any_of(study_.compression.begin(), study_.compression.end(),
                        [](const PolicyChoice& choice) { return choice.name != "none"; });
@@ -220,7 +220,7 @@ class StudyChecker {
     for (auto target = targets.begin(); target != targets.end(); ++target) {
       const std::string& name = target->compression.name;
       const auto is_same = [&](const PolicyChoice& other) { return target->is_for(other); };
-      // A map may serve many studies that have some of its methods each.
+      // A map may serve several studies, each of which has some of its methods.
       if (!target->by_name && std::none_of(study_.compression.begin(), study_.compression.end(), is_same))
         complain(key, fmt::format("{} with these parameters is not studied", name),
                  "add it to overlap.compression, or give a map of methods to factors");
@@ -233,7 +233,7 @@ class StudyChecker {
     }
   }
 
-  /// Parameters by which pairs are chosen, where they aren't.
+  /// Reports parameters of the choice of pairs that have no effect.
   void check_pairs(const PolicyChoice& saps) {
     const auto usual = default_policy(policy_kind("compression"), saps.name).parameters.values();
     const auto& values = saps.parameters.values();

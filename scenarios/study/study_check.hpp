@@ -1,5 +1,5 @@
 #pragma once
-// Values of `overlap.*` that are sound one by one and contradict each other.
+// Checks values of `overlap.*` that are valid one by one but contradict each other.
 
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
@@ -8,8 +8,8 @@
 
 namespace contend {
 
-/// What a study of one iteration can't be run for, before any file of layer times is read; keys are those of scenarios.
-/// Empty for a scenario without such a study.
+/// The contradictions that prevent an iteration study, found before any file of layer times is read; complaints use the
+/// scenario's keys. Empty for a scenario without such a study.
 [[nodiscard]] std::vector<Complaint> overlap_complaints(const Scenario& scenario);
 
 }  // namespace contend

@@ -12,19 +12,20 @@ std::span<const StudyColumn> overlap_columns() {
        [](const StudyRow& row) { return row.iteration_s; }},
       {"compute_s", "compute [ms]", 1e3, "s", "forward and backward pass of a worker",
        [](const StudyRow& row) { return row.compute_s; }, true},
-      {"compression_s", "compression [ms]", 1e3, "s", "kernels of compression",
+      {"compression_s", "compression [ms]", 1e3, "s", "compression kernels",
        [](const StudyRow& row) { return row.compression_s; }, true},
       {"exposed_communication_s", "exposed [ms]", 1e3, "s",
-       "iteration without computing and kernels of compression: what nothing hides",
+       "iteration minus computing and compression kernels: communication that nothing hides",
        [](const StudyRow& row) { return row.exposed_s; }},
       {"progress_s", "progress [ms]", 1e3, "s",
        "iteration x overlap.iterations_to_target: time for the progress of one iteration without compression",
        [](const StudyRow& row) { return row.progress_s; }, true, false, true},
-      {"throughput_per_s", "samples/s", 1, "per_s", "samples a second of all workers",
+      {"throughput_per_s", "samples/s", 1, "per_s", "samples per second of all workers",
        [](const StudyRow& row) { return row.throughput; }},
-      {"scaling_efficiency", "efficiency [%]", 100, "share", "throughput over workers x that of one worker alone",
+      {"scaling_efficiency", "efficiency [%]", 100, "share",
+       "throughput divided by workers times that of one worker alone",
        [](const StudyRow& row) { return row.efficiency; }},
-      {"messages", "messages", 1, "messages", "collectives an iteration, of the phase that has most",
+      {"messages", "messages", 1, "messages", "collectives per iteration, in the phase that has most",
        [](const StudyRow& row) { return static_cast<double>(row.messages); }},
       {"sent_bytes", "sent [MiB]", 1.0 / 1048576, "B",
        "bytes that a worker sends in an iteration, inside its server and out of it",
@@ -32,7 +33,7 @@ std::span<const StudyColumn> overlap_columns() {
       {"interface_bytes", "out of a server [MiB]", 1.0 / 1048576, "B",
        "bytes that a server sends through its interface in an iteration",
        [](const StudyRow& row) { return row.interface_bytes; }, false, true},
-      {"bound_s", "bound [ms]", 1e3, "s", "lower bound of the iteration of any schedule",
+      {"bound_s", "bound [ms]", 1e3, "s", "lower bound of the iteration time over all schedules",
        [](const StudyRow& row) { return row.bound_s; }},
       {"above_bound", "above bound [%]", 100, "share", "iteration / bound - 1",
        [](const StudyRow& row) { return row.above_bound(); }},
@@ -52,17 +53,17 @@ std::span<const Metric> study_metrics() {
 
 std::span<const MessageColumn> message_columns() {
   static constexpr MessageColumn kColumns[] = {
-      {"gradients", "gradients", 1, "that it stands for; 1 of a piece of one",
+      {"gradients", "gradients", 1, "gradients in the message; 1 for a piece of a gradient",
        [](const OverlapMessage& m) { return static_cast<double>(m.gradients); }},
-      {"dense_bytes", "dense [KiB]", 1.0 / 1024, "of those gradients",
+      {"dense_bytes", "dense [KiB]", 1.0 / 1024, "uncompressed size of those gradients",
        [](const OverlapMessage& m) { return m.dense.to_double(); }},
-      {"sent_bytes", "sent [KiB]", 1.0 / 1024, "by each worker, over all collectives",
+      {"sent_bytes", "sent [KiB]", 1.0 / 1024, "bytes sent by each worker, over all collectives",
        [](const OverlapMessage& m) { return m.sent_bytes; }},
-      {"compress_s", "compress [ms]", 1e3, "kernels before the first collective",
+      {"compress_s", "compress [ms]", 1e3, "time of kernels before the first collective",
        [](const OverlapMessage& m) { return m.compress.to_seconds(); }},
-      {"transfer_s", "transfer [ms]", 1e3, "collectives, each alone in the network",
+      {"transfer_s", "transfer [ms]", 1e3, "time of collectives, each alone in the network",
        [](const OverlapMessage& m) { return m.transfer.to_seconds(); }},
-      {"decompress_s", "decompress [ms]", 1e3, "kernels between collectives and after the last",
+      {"decompress_s", "decompress [ms]", 1e3, "time of kernels between collectives and after the last",
        [](const OverlapMessage& m) { return m.decompress.to_seconds(); }},
   };
   return kColumns;
@@ -72,13 +73,13 @@ std::string overlap_columns_markdown() {
   std::string out = R"(
 ## overlap.csv
 
-Of a study of one iteration (`overlap.*`): one row a number of workers, compression method and fusion policy that
+An iteration study (`overlap.*`) writes one row for each number of workers, compression method and fusion policy that
 works.
 
 | column | type | meaning |
 |---|---|---|
 | `workers` | integer | data-parallel workers |
-| `compression` | text | method, and its parameters that are not the usual ones |
+| `compression` | text | method, with its non-default parameters |
 | `policy` | text | fusion policy, likewise |
 )";
   const auto row = [&](std::string_view name, std::string_view type, std::string_view text) {
@@ -89,12 +90,12 @@ works.
     return whole ? "integer" : name.ends_with("_s") && !name.ends_with("per_s") ? "seconds" : "number";
   };
   for (const StudyColumn& each : overlap_columns()) row(each.name, type(each.name), each.text);
-  row("stale", "integer", "1: it trains with gradients that are a step old");
-  row("settled", "integer", "1: the iteration recurs exactly; 0: a mean over many");
+  row("stale", "integer", "1: trains with gradients that are one step old");
+  row("settled", "integer", "1: the iteration recurs exactly; 0: mean over many iterations");
   out += R"(
 ## overlap-messages.csv
 
-With `--explain`: one row a message of each iteration of `overlap.csv`, in the order in which they become ready.
+`--explain` writes one row for each message of each iteration of `overlap.csv`, in the order in which they become ready.
 
 | column | type | meaning |
 |---|---|---|

@@ -1,5 +1,5 @@
 #pragma once
-// The one table of the figures of a study of one iteration: for tables, files and stores of sweeps.
+// The one table of the figures of an iteration study, for printed tables, files and sweep stores.
 
 #include "results/result_columns.hpp"
 #include "scenarios/study/study_run.hpp"
@@ -10,22 +10,23 @@
 
 namespace contend {
 
+/// One figure.
 struct StudyColumn {
   std::string_view name;   ///< in files, with the unit
-  std::string_view title;  ///< for people, in the unit that they are shown in
+  std::string_view title;  ///< for people, in the unit that they see
   double shown;            ///< factor to that unit
   std::string_view unit;   ///< `s`, `share` (of 1), `per_s`, `B` or `messages`
   std::string_view text;
   double (*value)(const StudyRow&);
-  bool of_compression = false;  ///< shown to people only where something is compressed
-  bool of_levels = false;       ///< shown to people only where servers have several workers
-  bool optional = false;        ///< may be NaN; shown to people only where some row has it
+  bool of_compression = false;  ///< shown to people only if something is compressed
+  bool of_levels = false;       ///< shown to people only if servers have several workers
+  bool optional = false;        ///< may be NaN; shown to people only if some row has it
 };
 [[nodiscard]] std::span<const StudyColumn> overlap_columns();
-/// The same, in the same order, for rules about changes; without Metric::value, which is about jobs.
+/// The same figures in the same order, for rules about changes; Metric::value, which is about jobs, is not set.
 [[nodiscard]] std::span<const Metric> study_metrics();
 
-/// The same of a message.
+/// One figure of a message.
 struct MessageColumn {
   std::string_view name;
   std::string_view title;
@@ -35,7 +36,7 @@ struct MessageColumn {
 };
 [[nodiscard]] std::span<const MessageColumn> message_columns();
 
-/// What the files of a study hold, for the reference of result files.
+/// The reference of an iteration study's result files.
 [[nodiscard]] std::string overlap_columns_markdown();
 
 }  // namespace contend

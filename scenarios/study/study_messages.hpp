@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of each message of an iteration, for `contend run --explain`.
+// The cost of each message of an iteration, for `contend run --explain`.
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
@@ -11,25 +11,26 @@
 
 namespace contend {
 
+/// One message: some gradients, their compression and their transfer.
 struct OverlapMessage {
   std::string name;
-  std::size_t gradients = 0;           ///< that it stands for; 1 of a piece of one
-  Bytes dense;                         ///< of those gradients
+  std::size_t gradients = 0;           ///< gradients in the message; 1 for a piece of one
+  Bytes dense;                         ///< uncompressed size of those gradients
   double sent_bytes = 0;               ///< by each worker, as StudyRow::sent_bytes
-  Time compress;                       ///< kernels before the first collective
-  Time transfer;                       ///< collectives, each alone in the network
-  Time decompress;                     ///< kernels between collectives and after the last
-  std::vector<Bytes> between_servers;  ///< size of each collective that leaves a server, in their order; not of a total
+  Time compress;                       ///< time of the kernels before the first collective
+  Time transfer;                       ///< time of the collectives, each alone in the network
+  Time decompress;                     ///< time of the kernels between collectives and after the last
+  std::vector<Bytes> between_servers;  ///< size of each collective that leaves a server, in order; empty in a total
 };
 
 /// The messages of one phase of a compression method.
 struct OverlapPhase {
-  double share = 1;  ///< of all iterations
+  double share = 1;  ///< share of all iterations
   std::vector<OverlapMessage> messages;
   [[nodiscard]] OverlapMessage total() const;
 };
 
-/// In the order in which they become ready.
+/// The messages of an iteration, in the order in which they become ready.
 [[nodiscard]] std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration,
                                                            const OverlapProblem& problem);
 

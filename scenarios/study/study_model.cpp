@@ -1,4 +1,4 @@
-// overlap_model(): the layer times of a study.
+// Builds the layer times of an iteration study: overlap_model().
 #include "calibration/calibrated_device.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
@@ -51,7 +51,7 @@ TimedModel from_calibration(const IterationStudy& study, int batch) {
   return calibrated_times(*catalogue_table(study), *study.device.calibrated, batch, study.type);
 }
 
-/// The layers of the file with its times, all others as the device is predicted to take.
+/// The layers in the file with its times, all others with the device's predicted times.
 TimedModel from_file_and_calibration(const IterationStudy& study) {
   LayerReadOptions options;
   options.select = study.select;
@@ -116,7 +116,7 @@ TimedModel overlap_model(const IterationStudy& study) {
     validate(model);
     return model;
   } catch (const InputError& error) {
-    // What a network of the catalogue is refused for is a batch that no device could compute.
+    // A network of the catalogue only fails for a batch that no device could compute.
     throw InputError{placed(study, study.layers ? "overlap.layers" : "overlap.batch", error.complaints())};
   }
 }

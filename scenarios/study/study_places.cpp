@@ -8,7 +8,7 @@
 namespace contend {
 namespace {
 
-/// The key behind an option of the readers of layer times.
+/// The scenario key that corresponds to an option of the readers of layer times.
 std::string_view key_of_option(std::string_view option) {
   if (option == "batch") return "overlap.batch";
   if (option == "select") return "overlap.select";

@@ -1,5 +1,5 @@
 #pragma once
-// What shows only when a study of one iteration runs, told where the key stands that it stems from.
+// Reports run-time errors of an iteration study at the YAML location of the key that caused them.
 
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
@@ -10,17 +10,18 @@
 
 namespace contend {
 
-/// `reason` at the place of `key` (such as `overlap.batch`); if that isn't given, in the file that gives the study.
+/// The complaint `reason` at the place of `key` (such as `overlap.batch`); if the key is not given, at the file that
+/// contains the study.
 [[nodiscard]] Complaint overlap_complaint(const IterationStudy& study, std::string_view key, std::string reason,
                                           std::string hint = {});
 
-/// Complaints of an InputError: those about a line of a file stay as they are, those about a whole file go to the key
-/// that names the file or contradicts it, all others to `key`.
+/// Moves the complaints of an InputError to scenario keys: complaints about a line of a file stay; those about a whole
+/// file move to the key that names the file or contradicts it; all others move to `key`.
 [[nodiscard]] std::vector<Complaint> placed(const IterationStudy& study, std::string_view key,
                                             std::vector<Complaint> complaints);
 
-/// The list that names what can't work with the rest of the study: methods of compression, or of fusion if nothing is
-/// compressed.
+/// The key whose list contains the policies that a study can refuse: the compression methods, or the fusion policies if
+/// nothing is compressed.
 [[nodiscard]] std::string_view refusing_key(const IterationStudy& study);
 
 }  // namespace contend

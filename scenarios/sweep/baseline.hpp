@@ -1,5 +1,5 @@
 #pragma once
-// Which point each point is compared with.
+// Finds the baseline of each point: the point with which it is compared.
 
 #include "scenarios/sweep/sweep_spec.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
@@ -15,13 +15,13 @@ namespace contend {
 /// The value of parameter `index` at a point as text; nothing for null.
 [[nodiscard]] std::optional<std::string> value_text(const StorePoint& point, std::size_t index);
 
-/// Whether the point has this value, as it is in effect or as it was set.
+/// True if the point has this value, in effect or as it was set.
 [[nodiscard]] bool has_value(const StoreInfo& info, const StorePoint& point, const std::string& key,
                              const std::string& value);
 
-/// For each point the number of the one that has the values of `baseline` and is equal in all other parameters (in
-/// those that both have, where no point is equal in all). Throws InputError if a key is no parameter, or a point has no
-/// such partner or several.
+/// For each point, the number of the point that has the values of `baseline` and agrees in all other parameters (if no
+/// point does, in all parameters that both have). Throws InputError if a key is no parameter, or if a point has no such
+/// partner or several.
 [[nodiscard]] std::vector<std::int64_t> baseline_points(const StoreInfo& info, std::span<const StorePoint> points,
                                                         std::span<const SweepSetting> baseline);
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a point of a sweep comes to: the value of a key in effect, and a hash over all that decides the results.
+// Determines what a point of a sweep amounts to: the effective values of keys, and a hash of everything that decides
+// the results.
 
 #include "scenarios/scenario.hpp"
 
@@ -11,23 +12,24 @@
 
 namespace contend {
 
-/// The value of a key, or of a part of one, as people write it; nothing where it means nothing. A policy is its name
-/// and the parameters that aren't the usual ones, but for those that are among `keys`; a list of one is what it holds.
+/// The value of a key, or of a part of one, as people write it; nothing if the key has no meaning in the scenario. A
+/// policy is printed as its name and its non-default parameters, except those in `keys`; a list of one element as that
+/// element.
 [[nodiscard]] std::optional<std::string> effective_value(const Scenario& scenario, const std::string& key,
                                                          const std::vector<std::string>& keys);
 
-/// Hashes of scenarios; shared by threads. Every input file is read once.
+/// Hashes scenarios; it reads every input file once. Several threads may share one object.
 class PointHasher {
  public:
-  /// 16 hexadecimal digits: the scenario without name, description, seed and replicas, with the content of input files
-  /// in place of their paths.
+  /// 16 hexadecimal digits that cover the scenario without name, description, seed and replicas; input files count by
+  /// content, not by path.
   [[nodiscard]] std::string operator()(Scenario scenario);
 
  private:
   [[nodiscard]] std::string content(const std::string& path);
 
   std::mutex mutex_;
-  std::map<std::string, std::string> files_;  ///< SHA-256 of each, by path
+  std::map<std::string, std::string> files_;  ///< SHA-256 by path
 };
 
 }  // namespace contend

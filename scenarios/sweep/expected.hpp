@@ -1,5 +1,5 @@
 #pragma once
-// What the points of a sweep were expected to be (`expect` of their scenarios), and whether they are.
+// Checks the points of a sweep against the `expect` of their scenarios.
 
 #include "results/expectations.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
@@ -11,13 +11,14 @@
 
 namespace contend {
 
+/// The verdicts on one point.
 struct PointOutcome {
   std::int64_t point = 0;
   std::vector<ExpectationOutcome> outcomes;
 };
 
-/// Of every point that expects something and has runs that came to their end; a bound is held against the mean over
-/// those, as `contend run` does with replicas. In the order of the points.
+/// The outcomes of every point that has expectations and completed runs, in the order of the points. A bound applies to
+/// the mean over those runs, as `contend run` applies it to replicas.
 [[nodiscard]] std::vector<PointOutcome> judge_points(const SweepPlan& plan, std::span<const StoreRun> runs);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// Texts of settings as numbers: which are equal, what lies between two of them, what a plot may use as an axis.
+// Interprets texts of settings as numbers: which are equal, what lies between two of them, which can label a plot axis.
 
 #include "scenarios/sweep/sweep_spec.hpp"
 
@@ -10,34 +10,34 @@
 
 namespace contend {
 
-/// A number or a quantity as people write it.
+/// A number, or a quantity with its unit.
 struct Magnitude {
   enum class Kind : std::uint8_t { integer, number, time, bytes, rate, time_per_byte };
   Kind kind = Kind::number;
-  double value = 0;  ///< in seconds, bytes, bytes a second, seconds a byte
+  double value = 0;  ///< in seconds, bytes, bytes per second or seconds per byte
   std::string unit;  ///< as written: `Gbps`; empty for a plain number
 
   [[nodiscard]] bool is_quantity() const { return kind != Kind::integer && kind != Kind::number; }
 };
 
-/// Nothing if the text is neither.
+/// The magnitude of a text; nothing if it is neither number nor quantity.
 [[nodiscard]] std::optional<Magnitude> magnitude_of(std::string_view text);
-/// `s`, `B`, `Bps` or `s_per_B`: how columns call the unit of Magnitude::value; empty for plain numbers.
+/// The unit of Magnitude::value in column names: `s`, `B`, `Bps` or `s_per_B`; empty for plain numbers.
 [[nodiscard]] std::string_view column_unit(Magnitude::Kind kind);
-/// Whether two settings of a key mean the same: `10Gbps` and `10000Mbps`.
+/// True if two settings of a key mean the same, such as `10Gbps` and `10000Mbps`.
 [[nodiscard]] bool same_value(const std::string& a, const std::string& b);
 
-/// A value between two ends of one kind, in the unit of the first. What isn't a whole number is rounded to `digits`
-/// significant decimal digits, so that the last bits of a C library's logarithm can't change a sweep.
+/// Interpolates between two ends of one kind, in the unit of the first. Values that are not whole numbers are rounded
+/// to `digits` significant decimal digits, so that the last bits of a C library's logarithm cannot change a sweep.
 class Interpolation {
  public:
-  /// Throws InputError, at the place of the end that is wrong.
+  /// Throws InputError at the place of the faulty end.
   Interpolation(const std::string& key, const SweepRange& range);
-  /// `at` in 0..1; 0 and 1 are the ends as they are written.
+  /// The value at `at` in 0..1; 0 and 1 are the ends as written.
   [[nodiscard]] std::string at(double at) const;
-  /// For a draw: `at` in [0, 1), and of whole numbers each with equal share of it (on a linear scale).
+  /// The value for a random `at` in [0, 1); on a linear scale every whole number gets an equal share.
   [[nodiscard]] std::string draw(double at) const;
-  /// The values of the range, equal ones once.
+  /// The values of the range without duplicates.
   [[nodiscard]] std::vector<std::string> values() const;
 
  private:
@@ -47,7 +47,7 @@ class Interpolation {
   std::string key_;
   SweepRange range_;
   Magnitude from_, to_;
-  double unit_ = 1;  ///< Magnitude::value of 1 in the unit of `from`
+  double unit_ = 1;  ///< Magnitude::value of the number 1 in the unit of `from`
   bool whole_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A loop on several threads.
+// A parallel loop over indices.
 
 #include <algorithm>
 #include <atomic>
@@ -11,8 +11,9 @@
 
 namespace contend {
 
-/// Calls `make()` once a thread, and what it returns with every index in 0..count-1, each once, in ascending order as
-/// seen by one thread. Ends early when `stop()` says so. The first exception, in time, ends the loop and is thrown.
+/// Each thread calls `make()` once and then the returned body for the indices that it takes; every index of 0..count-1
+/// is taken once, in ascending order within a thread. The loop ends early when `stop()` returns true. The first
+/// exception, in time, ends the loop and is rethrown.
 template <class Make, class Stop>
 void parallel_for(unsigned threads, std::size_t count, const Make& make, const Stop& stop) {
   std::atomic<std::size_t> next{0};

@@ -1,6 +1,6 @@
 #pragma once
-// The little of SQLite that a store needs: a database, and prepared statements whose values are typed. What SQLite
-// refuses (no such file, a full disk, not a database) is an InputError that names the file and its reason.
+// A thin wrapper of the part of SQLite that a store needs: a database, and prepared statements with typed values. Every
+// SQLite error (no such file, a full disk, not a database) is an InputError that names the file and the reason.
 
 #include <cstdint>
 #include <memory>
@@ -19,14 +19,14 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>
 class SqlDatabase {
  public:
   enum class Mode : std::uint8_t { read, write, create };
-  /// `create` makes an empty database, and refuses a path at which there is something already.
+  /// `create` makes an empty database and refuses a path that already exists.
   SqlDatabase(std::string path, Mode mode);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
-  /// One or more statements without results.
+  /// Executes one or more statements without results.
   void execute(const std::string& sql);
-  /// `ERROR: reason` about this file.
+  /// Throws InputError: `what` and SQLite's reason, about this file.
   [[noreturn]] void fail(std::string_view what) const;
 
  private:
@@ -41,19 +41,19 @@ class SqlStatement {
  public:
   SqlStatement(SqlDatabase& database, const std::string& sql);
 
-  /// Value `index` of the statement, from 1 on. A NaN is stored as NULL.
+  /// Binds parameter `index`, counted from 1. NaN is stored as NULL.
   SqlStatement& bind(int index, std::monostate);
   SqlStatement& bind(int index, std::int64_t value);
   SqlStatement& bind(int index, double value);
   SqlStatement& bind(int index, std::string_view value);
   SqlStatement& bind(int index, const std::string& value) { return bind(index, std::string_view{value}); }
   SqlStatement& bind(int index, const SqlValue& value);
-  /// To the next row; false after the last. Then the statement may be bound and run again.
+  /// Steps to the next row; returns false after the last. The statement may then be bound and run again.
   bool step();
-  /// For a statement without results.
+  /// Runs a statement without results.
   void run();
 
-  // Column `index` of the row, from 0 on.
+  // Values of the current row; columns count from 0.
   [[nodiscard]] int columns() const;
   [[nodiscard]] std::string name(int index) const;
   [[nodiscard]] bool is_null(int index) const;
@@ -73,7 +73,7 @@ class SqlStatement {
   std::unique_ptr<sqlite3_stmt, Finalise> handle_;
 };
 
-/// All that is executed until commit() becomes valid together; without it nothing does.
+/// A transaction: everything executed until commit() takes effect together; without commit() nothing does.
 class SqlTransaction {
  public:
   explicit SqlTransaction(SqlDatabase& database);
@@ -87,7 +87,7 @@ class SqlTransaction {
   bool open_ = true;
 };
 
-/// `"name"`, with quotes within doubled.
+/// The name in double quotes, with inner quotes doubled.
 [[nodiscard]] std::string sql_name(std::string_view name);
 
 }  // namespace contend

@@ -12,7 +12,8 @@ namespace contend {
 class StoreCopier {
  public:
   StoreCopier(SweepStore& from, SweepStore& to) : from_{from}, to_{to} {}
-  /// All in one transaction: `copy(run)` for each run of `from` that is to be copied, renumbered as it likes.
+  /// Copies in one transaction: calls `each` for every run of `from`, which may renumber the run and returns whether to
+  /// copy it.
   template <class Each>
   void copy_all(const Each& each) {
     manifests_.clear();
@@ -26,12 +27,12 @@ class StoreCopier {
   }
 
  private:
-  /// The run `number` of `from` as `run`, with its jobs.
+  /// Copies run `number` of `from` as `run`, with its jobs.
   void copy(std::int64_t number, StoreRun& run);
 
   SweepStore& from_;
   SweepStore& to_;
-  std::map<std::int64_t, std::int64_t> manifests_;  ///< their numbers in `from` and in `to`
+  std::map<std::int64_t, std::int64_t> manifests_;  ///< manifest numbers in `to`, by those in `from`
   std::optional<SqlStatement> job_;
 };
 

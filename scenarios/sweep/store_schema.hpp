@@ -1,5 +1,5 @@
 #pragma once
-// The tables of a store as SQL. What each column means: docs/reference/sweep-store.md.
+// The tables of a store as SQL; docs/reference/sweep-store.md describes their columns.
 
 #include "scenarios/sweep/sweep_store.hpp"
 
@@ -8,15 +8,15 @@
 
 namespace contend {
 
-inline constexpr std::int64_t kStoreApplication = 0x436E7464;  ///< "Cntd": PRAGMA application_id
+inline constexpr std::int64_t kStoreApplication = 0x436E7464;  ///< "Cntd", the PRAGMA application_id
 inline constexpr std::int64_t kStoreSchema = 1;                ///< PRAGMA user_version
 
-/// All statements that make an empty store.
+/// The statements that create an empty store.
 [[nodiscard]] std::string store_schema(const StoreInfo& info);
-/// Columns of `points` and `runs` before those of parameters and metrics.
+/// The columns of `points` and `runs` that precede those of parameters and metrics.
 [[nodiscard]] const std::vector<std::string>& point_columns();
 [[nodiscard]] const std::vector<std::string>& run_columns();
-/// The columns of each parameter, one or two.
+/// The one or two columns of each parameter.
 [[nodiscard]] std::vector<std::string> parameter_columns(const StoreInfo& info);
 
 /// `INSERT OR REPLACE INTO table(columns) VALUES(?, ...)`

@@ -1,5 +1,5 @@
 #pragma once
-// Parameters and metrics of a sweep as columns of its store.
+// Maps the parameters and metrics of a sweep to columns of its store.
 
 #include "scenarios/sweep/sweep_store.hpp"
 
@@ -11,15 +11,15 @@
 
 namespace contend {
 
-/// The column of a key whose values are these: whole numbers, numbers, quantities of one unit (and words beside them,
-/// such as `auto`), else text. `values` are texts as people write them; nothing where a point has no value.
+/// The column for a key with these values: whole numbers, numbers, or quantities of one unit (perhaps with words such
+/// as `auto` among them); text otherwise. `values` are as people write them; nothing for a point without a value.
 [[nodiscard]] StoreParameter parameter_column(const std::string& key,
                                               std::span<const std::optional<std::string>> values);
-/// A value in that column, and its number.
+/// The value for that column, and its number.
 [[nodiscard]] SqlValue column_value(const StoreParameter& parameter, const std::optional<std::string>& text);
 [[nodiscard]] double column_number(const StoreParameter& parameter, const std::optional<std::string>& text);
 
-/// The metrics of a run of jobs, and of the study of an iteration.
+/// The metrics of a run of jobs, and those of an iteration study.
 [[nodiscard]] std::vector<StoreMetric> job_metrics();
 [[nodiscard]] std::vector<StoreMetric> overlap_metrics();
 

@@ -17,7 +17,7 @@ using key_rows::row;
 constexpr std::size_t kMaxValues = 100'000;
 constexpr int kMaxPoints = 1'000'000;
 
-/// The node in YAML on one line.
+/// A node as YAML on one line.
 std::string flow_text(const YamlNode& node) {
   constexpr std::string_view kSpecial = ",[]{}:#&*!|>'\"%@`";
   std::vector<std::string> parts;
@@ -39,8 +39,7 @@ std::string flow_text(const YamlNode& node) {
   return {};
 }
 
-/// The same node, where it is a path relative to the file that holds it: as everywhere, but a setting has no file any
-/// more.
+/// The same node with paths made relative to the working directory: a setting, unlike a file, has no folder of its own.
 YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
   if (type == "path" && node.kind == Kind::scalar && !node.text.empty()) {
     node.text = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
@@ -72,7 +71,7 @@ std::string hint_for(const std::string& path) {
   return did_you_mean(path, names);
 }
 
-/// Complains if no sweep can vary it.
+/// Reports a key that no sweep can vary.
 const ScenarioKey* checked_key(const YamlNode::Entry& entry, const Reading& reading) {
   const ScenarioKey* key = sweepable_key(entry.key);
   if (key == nullptr)
@@ -91,7 +90,7 @@ std::vector<SweepValue> read_list(const YamlNode& node, const Reading& reading, 
   return values;
 }
 
-/// A map is a range if it has these ends; nothing else that a key may be has both.
+/// A map with both ends is a range; no value of a key has both members.
 bool is_range(const YamlNode& node) {
   const auto has = [&](std::string_view name) {
     return std::any_of(node.entries.begin(), node.entries.end(), [&](const auto& e) { return e.key == name; });
@@ -99,7 +98,7 @@ bool is_range(const YamlNode& node) {
   return node.kind == Kind::map && has("from") && has("to");
 }
 
-/// `spaced`: it says how many values, for otherwise they are drawn.
+/// `spaced` allows the number of values or their step, for ranges that are not drawn from.
 SweepRange read_range(const YamlNode& node, const Reading& reading, bool spaced) {
   SweepRange range;
   for (const YamlNode::Entry& entry : node.entries) {
@@ -167,7 +166,7 @@ std::vector<SweepSetting> read_settings(const YamlNode& node, const Reading& rea
   return settings;
 }
 
-/// A single value or a list of those that match.
+/// Reads a single value, or a list of values of which one must match.
 SweepRule read_rule(const YamlNode& node, const Reading& reading) {
   SweepRule rule;
   if (node.kind != Kind::map || node.entries.empty())
@@ -232,7 +231,7 @@ void any_value(JsonWriter& json) {
   json.begin_object().end_object();
 }
 
-/// A list of values or a range.
+/// The schema of a list of values or a range.
 void dimension_schema(JsonWriter& json, bool spaced) {
   json.member("type", "object").member("minProperties", 1).key("additionalProperties").begin_object();
   json.key("anyOf").begin_array();
@@ -259,7 +258,7 @@ void settings_schema(JsonWriter& json) {
 template <class T>
 using Read = T (*)(const YamlNode&, const Reading&);
 
-/// A codec that stores what `read` returns unless it complained.
+/// A codec that stores the result of `read` unless it reported a complaint.
 template <class T, class Print>
 Codec<T> codec_of(const std::string& type, void (*schema)(JsonWriter&), Read<T> read, Print print) {
   Codec<T> codec;
@@ -274,7 +273,7 @@ Codec<T> codec_of(const std::string& type, void (*schema)(JsonWriter&), Read<T> 
   return codec;
 }
 
-/// Empty: as if it weren't given.
+/// An empty text omits the key.
 template <class T>
 Codec<std::vector<T>> list_of(std::string_view word, void (*schema)(JsonWriter&), Read<T> read,
                               std::string (*print)(const T&)) {
@@ -334,7 +333,7 @@ std::string print_rule(const SweepRule& rule) {
   return print_dimensions(rule.keys, false);
 }
 
-/// The parts of `text` between commas that stand in no bracket and no quotes.
+/// Splits `text` at the commas outside brackets and quotes.
 std::vector<std::string> split_values(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -367,30 +366,31 @@ std::vector<ScenarioKey> sweep_keys() {
       row(
           "sweep.list", [](auto& s) -> auto& { return s.sweep.list; },
           list_of<std::vector<SweepSetting>>("maps of keys to values", settings_schema, read_settings, print_settings),
-          "points one by one; all parts of a sweep are combined, each with each"),
+          "points listed one by one; each is combined with all points of the sweep's other parts"),
       row(
           "sweep.zip", [](auto& s) -> auto& { return s.sweep.zip; }, dimensions_codec(),
-          "keys that vary together: their first values, their second values, ..."),
+          "keys that vary together: first all first values, then all second values, ..."),
       row(
           "sweep.random", [](auto& s) -> auto& { return s.sweep.random; }, sample_codec(),
-          "points drawn at random: for each key one of its values, or of its range {from, to, scale}"),
+          "points drawn at random: each key takes one of its values, or a value of its range {from, to, scale}"),
       row(
           "sweep.latin_hypercube", [](auto& s) -> auto& { return s.sweep.latin_hypercube; }, sample_codec(),
-          "as random, but each key takes a value in every one of as many equal strata as there are points"),
+          "as random, but the range of each key is divided into as many equal strata as there are points, and each "
+          "stratum is used once"),
       row(
           "sweep.grid", [](auto& s) -> auto& { return s.sweep.grid; }, dimensions_codec(),
-          "every combination; a list of values or a range {from, to, points or step, scale: linear or log} for a key, "
-          "the last key varies fastest"),
+          "all combinations of a list of values or a range {from, to, points or step, scale: linear or log} for each "
+          "key; the last key varies fastest"),
       row(
           "sweep.exclude", [](auto& s) -> auto& { return s.sweep.exclude; },
           list_of<SweepRule>("maps of keys to values", settings_schema, read_rule, print_rule),
-          "points that are left out: those with all values of one of these maps; a list means any of its values"),
+          "points to leave out: those that match all values of one of these maps; a list matches any of its values"),
       row(
           "sweep.repeat", [](auto& s) -> auto& { return s.sweep.repeat; }, repeat,
-          "runs of every point, with the seeds seed, seed + 1, ...; if not given, as `repeat` says"),
+          "runs of every point, with the seeds seed, seed + 1, ...; default: `repeat`"),
       row(
           "sweep.baseline", [](auto& s) -> auto& { return s.sweep.baseline; }, settings,
-          "each point is compared with the one that differs from it in these values, under the same seeds"),
+          "each point is compared with the point that has these values and is otherwise equal, under the same seeds"),
   };
 }
 

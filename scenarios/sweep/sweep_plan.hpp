@@ -1,6 +1,6 @@
 #pragma once
-// A sweep that is ready to run: every point has been through the strict reader, has its place in the order, its hash
-// and the values of all parameters in effect.
+// A sweep ready to run: the strict reader has accepted every point, and each has its place in the order, its hash and
+// the effective values of all parameters.
 
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/fitted_workers.hpp"
@@ -14,35 +14,35 @@
 
 namespace contend {
 
-/// A study of one iteration (`overlap.*`) of several numbers of workers or policies is a point for each of them, so
-/// that `overlap.workers`, `overlap.compression` and `overlap.fusion` are parameters too.
+/// The plan of a sweep. An iteration study (`overlap.*`) with several worker counts or policies gives one point for
+/// each combination, so that `overlap.workers`, `overlap.compression` and `overlap.fusion` are parameters too.
 class SweepPlan {
  public:
-  /// Takes `sweep.*` from the base of `variants`. The result doesn't depend on `threads`. Throws InputError with the
-  /// complaints about all points, equal ones once, each with the first point that it is about.
+  /// Takes `sweep.*` from the base of `variants`. The result does not depend on `threads`. Throws InputError with the
+  /// complaints about all points, each once, with the first point that it concerns.
   SweepPlan(ScenarioVariants variants, unsigned threads);
 
-  /// What a store is created from: runs are numbered point by point, seed by seed.
+  /// The description from which a store is created. Runs are numbered point by point, seed by seed.
   [[nodiscard]] const StoreInfo& info() const { return info_; }
   [[nodiscard]] const std::vector<StorePoint>& points() const { return points_; }
-  /// What is no error but hardly meant, such as a rule of `exclude` that no point matches.
+  /// Warnings about settings that are valid but probably unintended, such as a rule of `exclude` that no point matches.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] std::int64_t point_of(std::int64_t run) const { return run / info_.repeat; }
   [[nodiscard]] std::uint64_t seed_of(std::int64_t run) const {
     return first_seed_ + static_cast<std::uint64_t>(run % info_.repeat);
   }
-  /// The scenario of a point; may be called by several threads.
+  /// The scenario of a point. Several threads may call it.
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
-  /// Whether any point may expect something of its figures, and what a point expects.
+  /// True if any point may have expectations; expectations() returns those of one point.
   [[nodiscard]] bool expects() const { return varies_expectations_ || !variants_.base().expect.empty(); }
   [[nodiscard]] std::vector<Expectation> expectations(std::int64_t point) const {
     return varies_expectations_ ? scenario(point).expect : variants_.base().expect;
   }
 
  private:
-  /// Which of the raw points a point is, and which of its combinations of workers and policies if it studies an
-  /// iteration.
+  /// The raw point that a point comes from and, in an iteration study, which of its combinations of workers and
+  /// policies it is.
   struct Source {
     std::size_t raw = 0, item = 0;
   };
@@ -50,10 +50,11 @@ class SweepPlan {
     Source source;
     std::string hash;
     std::vector<std::string> settings;               ///< for --set
-    std::vector<std::optional<std::string>> values;  ///< of the keys of raw_, then of those that a study lists
+    std::vector<std::optional<std::string>> values;  ///< of the keys of raw_, then of those that an iteration study
+                                                     ///< lists
     UnfittedWorkers unfitted;
   };
-  /// The points that come of one raw point, or what is wrong with it.
+  /// The points that one raw point gives, or its faults.
   struct Draft {
     std::vector<Complaint> complaints;
     bool is_overlap = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a planned sweep on several threads, a simulation each, and records every run as it ends.
+// Runs a planned sweep on several threads, one simulation on each, and records every run as it ends.
 
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
@@ -11,18 +11,18 @@
 
 namespace contend {
 
-/// One run of a scenario as a row of a store but for its numbers, with its jobs. What is thrown becomes a failed run.
-/// Each thread has its own: it keeps the model of the last iteration that it studied.
+/// Runs a scenario once and returns the row of the store, without its numbers, and the jobs; an exception becomes a
+/// failed run. Each thread has its own executor, which caches the model of the last iteration study.
 class SweepExecutor {
  public:
-  /// `overlap`: the scenario studies one iteration of a single policy and number of workers.
+  /// `overlap` says that the scenario studies one iteration with a single policy and worker count.
   explicit SweepExecutor(bool overlap) : overlap_{overlap} {}
   struct Outcome {
     StoreRun run;
     std::vector<JobResult> jobs;
-    bool interrupted = false;  ///< ended by `interrupted`: no result
+    bool interrupted = false;  ///< ended by `interrupted`, without a result
   };
-  /// The scenario is asked for within, so that a file of it that can't be read any more is a failed run, too.
+  /// `scenario` is called inside, so that an input file that can no longer be read also becomes a failed run.
   [[nodiscard]] Outcome operator()(const std::function<const Scenario&()>& scenario, std::uint64_t seed,
                                    const std::function<bool()>& interrupted);
 
@@ -31,18 +31,19 @@ class SweepExecutor {
   void run_iteration(const Scenario& scenario, Outcome& outcome);
 
   bool overlap_;
-  IterationStudy study_;  ///< of the model
+  IterationStudy study_;  ///< the study that model_ belongs to
   TimedModel model_;
 };
 
+/// How a sweep runs, and whom it notifies.
 struct SweepHooks {
   unsigned threads = 1;
-  std::function<void(const StoreRun&)> recorded;  ///< one call at a time
-  std::function<bool()> interrupted;  ///< true ends the runs that are under way, unrecorded, and starts no more
+  std::function<void(const StoreRun&)> recorded;  ///< called after each run, one call at a time
+  std::function<bool()> interrupted;  ///< true ends the current runs without recording them and starts no more
 };
 
-/// Runs these runs of the plan and records them in the store under the manifest. Throws InputError if the store can't
-/// be written.
+/// Runs the given runs of the plan and records them in the store under the manifest. Throws InputError if the store
+/// cannot be written.
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,
                const SweepHooks& hooks);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a scenario says about a sweep (`sweep.*`), as it stands there: which keys vary, and how. Points are made of it
-// by scenarios/sweep/sweep_points.hpp. A point is a set of settings, each as if it were one `--set key=value`.
+// The `sweep.*` of a scenario as it is written: which keys vary, and how. scenarios/sweep/sweep_points.hpp expands it
+// to points. A point is a set of settings, each equivalent to one `--set key=value`.
 
 #include <cstdint>
 #include <optional>
@@ -9,35 +9,35 @@
 
 namespace contend {
 
-/// Where a value was written, for complaints about the point that it is part of.
+/// The place of a value, for complaints about points that contain it.
 struct SweepPlace {
   std::string file;
   int line = 0, column = 0;
   std::string source_line;
 };
 
-/// A value of a key, in YAML on one line.
+/// A value of a key as YAML on one line.
 struct SweepValue {
   std::string text;
   SweepPlace place;
 };
 
-/// Values from one end to the other, both included. The ends are numbers or quantities of one kind.
+/// The values between two ends, both included. The ends are numbers or quantities of one kind.
 struct SweepRange {
   SweepValue from, to;
-  std::optional<int> points;       ///< how many, evenly spaced on the scale
-  std::optional<SweepValue> step;  ///< or this far apart; on a linear scale only
+  std::optional<int> points;       ///< number of values, evenly spaced on the scale
+  std::optional<SweepValue> step;  ///< or the distance between values; on a linear scale only
   bool logarithmic = false;
 };
 
-/// A key and the values that it takes: listed, or a range.
+/// A key and its values: a list or a range.
 struct SweepDimension {
   std::string key;
   std::vector<SweepValue> values;
   std::optional<SweepRange> range;
 };
 
-/// Points drawn at random: each key takes one of its values, or a value of its range.
+/// Points drawn at random: each key takes one of its values, or any value of its range.
 struct SweepSample {
   int points = 1;
   std::uint64_t seed = 1;
@@ -49,26 +49,27 @@ struct SweepSetting {
   SweepValue value;
 };
 
-/// Points in which every one of these keys has one of these values.
+/// A rule that matches points in which every one of these keys has one of these values.
 struct SweepRule {
   std::vector<SweepDimension> keys;
 };
 
-/// The points of all parts are combined, each with each; those of the later part vary faster.
+/// A sweep: the points of all parts are combined, each with each; later parts vary faster.
 struct SweepSpec {
   std::vector<std::vector<SweepSetting>> list;  ///< point by point
   std::vector<SweepDimension> zip;              ///< first values together, second values together, ...
   std::optional<SweepSample> random;            ///< independent draws
-  std::optional<SweepSample> latin_hypercube;   ///< each key in as many strata as points, each stratum once
+  std::optional<SweepSample> latin_hypercube;   ///< each key has as many strata as there are points; each stratum is
+                                                ///< used once
   std::vector<SweepDimension> grid;             ///< every combination; the last key varies fastest
-  std::vector<SweepRule> exclude;               ///< points that are left out
-  std::optional<int> repeat;                    ///< seeds of every point; else as the scenario says
-  std::vector<SweepSetting> baseline;           ///< what points are compared with: the same point but for these
+  std::vector<SweepRule> exclude;               ///< points to leave out
+  std::optional<int> repeat;                    ///< number of seeds for every point; default: that of the scenario
+  std::vector<SweepSetting> baseline;           ///< each point is compared with the same point under these settings
 
   [[nodiscard]] bool varies() const {
     return !list.empty() || !zip.empty() || random || latin_hypercube || !grid.empty();
   }
-  /// Whether the scenario has any such key.
+  /// True if the scenario has any such key.
   [[nodiscard]] bool given() const { return varies() || !exclude.empty() || repeat || !baseline.empty(); }
 };
 

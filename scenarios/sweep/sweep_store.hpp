@@ -1,11 +1,11 @@
 #pragma once
-// The store of a sweep: one SQLite file with a row a point, a run, and, if asked for, a job of a run. The tables are
-// documented in docs/reference/sweep-store.md; this is the only code that writes them.
+// The store of a sweep: one SQLite file with a row for each point, each run and, on request, each job of a run.
+// docs/reference/sweep-store.md documents the tables; only this code writes them.
 //
-// All tables but `executions` and `manifests` are a function of the scenario and the program: they hold the same rows
-// whatever the number of threads, shards and interruptions. What may differ (wall time, who ran it) is in those two.
-// A run is recorded whole or not at all, and stays if the process is killed right after. One object belongs to one
-// thread at a time; several processes may read while one writes.
+// All tables except `executions` and `manifests` are a function of the scenario and the program: their rows do not
+// depend on the number of threads, shards and interruptions. Everything that may differ (wall time, who ran it) is in
+// those two. A run is recorded whole or not at all, and survives if the process is killed right after. One object
+// belongs to one thread at a time; several processes may read while one writes.
 
 #include "scenarios/sweep/sqlite.hpp"
 #include "sim/result.hpp"
@@ -19,81 +19,87 @@
 
 namespace contend {
 
-/// A scenario key, or a part of one such as `policies.placement.kappa`, that differs between points: one or two columns
-/// of `points` and `results`.
+/// A scenario key, or a part of one such as `policies.placement.kappa`, that differs between points. It has one or two
+/// columns in `points` and `results`.
 struct StoreParameter {
-  /// A quantity is text as people write it (`10Gbps`), and has its number in a second column.
+  /// The type; a quantity is text as people write it (`10Gbps`) with its number in a second column.
   enum class Type : std::uint8_t { integer, number, text, quantity };
   std::string key;            ///< `network.nic`
   std::string column;         ///< `network_nic`
-  Type type = Type::text;     ///< of `column`; a quantity's is text
-  std::string number_column;  ///< of a quantity: `network_nic_Bps`; else empty
-  std::string unit;           ///< of that number: `s`, `B`, `Bps` (bytes a second) or `s_per_B`
+  Type type = Type::text;     ///< of `column`
+  std::string number_column;  ///< of a quantity: `network_nic_Bps`; otherwise empty
+  std::string unit;           ///< of that number: `s`, `B`, `Bps` (bytes per second) or `s_per_B`
 
   friend bool operator==(const StoreParameter&, const StoreParameter&) = default;
 };
 
-/// A figure of every run: a column of `runs` and `results`.
+/// A figure of every run, which is a column of `runs` and `results`.
 struct StoreMetric {
   std::string name;   ///< of the column: `avg_jct_s`
   std::string title;  ///< for people, without the unit
   std::string unit;   ///< `s`, `share` (0..1), `jobs`, ...
-  std::string text;   ///< what it means, one line
+  std::string text;   ///< its meaning, one line
 
   friend bool operator==(const StoreMetric&, const StoreMetric&) = default;
 };
 
-/// Facts about all runs. Never a time or a name of a machine.
+/// Facts about the whole sweep; no time and no machine name.
 struct StoreInfo {
   std::string name;         ///< of the scenario
-  std::string kind;         ///< `jobs`, `overlap` (one iteration), or what another search calls itself
-  std::string scenario;     ///< YAML of the scenario that the points differ from
-  std::string plan;         ///< hash of all points, parameters and seeds: shards of one sweep agree in it; may be empty
+  std::string kind;         ///< `jobs`, `overlap` (an iteration study), or the name of another kind of search
+  std::string scenario;     ///< YAML of the scenario that the points vary
+  std::string plan;         ///< hash of all points, parameters and seeds, equal for all shards of one sweep; may be
+                            ///< empty
   std::int64_t repeat = 1;  ///< runs of a point
-  std::int64_t runs = 0;    ///< that there are to be; 0: not known beforehand
-  bool per_job = false;     ///< a table `jobs` with a row a job
+  std::int64_t runs = 0;    ///< expected number of runs; 0 if not known beforehand
+  bool per_job = false;     ///< the store has a table `jobs` with a row for each job
   std::vector<StoreParameter> parameters;
   std::vector<StoreMetric> metrics;
 };
 
+/// One point of the sweep.
 struct StorePoint {
-  std::int64_t point = 0;                ///< from 0 on, in the order of the sweep
-  std::string hash;                      ///< 16 digits over all that decides the results of its runs but the seed
-  std::vector<std::string> settings;     ///< `key=value` as for --set, in order: the point from the scenario
-  std::optional<std::int64_t> baseline;  ///< the point that its runs are compared to, which may be itself
-  std::vector<SqlValue> values;          ///< of each parameter in effect; null where the point has no such key
-  std::vector<double> numbers;           ///< of each parameter, base units for a quantity; NaN where it is no number
+  std::int64_t point = 0;                ///< from 0, in the order of the sweep
+  std::string hash;                      ///< 16 digits that cover everything that decides the results of its runs
+                                         ///< except the seed
+  std::vector<std::string> settings;     ///< `key=value` as for --set, in order, which lead from the scenario to the
+                                         ///< point
+  std::optional<std::int64_t> baseline;  ///< the point with which its runs are compared, which may be itself
+  std::vector<SqlValue> values;          ///< effective value of each parameter; null if the point has no such key
+  std::vector<double> numbers;           ///< number of each parameter, in base units for a quantity; NaN if it is no
+                                         ///< number
 };
 
 enum class RunStatus : std::uint8_t {
   done,
-  failed,   ///< it threw; `error` says what
-  refused,  ///< what is studied can't work here, say a policy for parameter servers without any; `error` says why
+  failed,   ///< it threw an exception, which `error` describes
+  refused,  ///< the studied policy cannot work here, such as one that needs parameter servers; `error` gives the reason
 };
 [[nodiscard]] const char* to_string(RunStatus status);
 
+/// One run of a point.
 struct StoreRun {
-  std::int64_t run = 0;  ///< unique; in a sweep point x repeat + number of the seed
+  std::int64_t run = 0;  ///< unique; in a sweep, point x repeat + number of the seed
   std::int64_t point = 0;
   std::uint64_t seed = 0;
   RunStatus status = RunStatus::done;
   std::string error;
-  std::uint64_t fingerprint = 0;  ///< RunResult::fingerprint, digest and events; 0 where there are none
+  std::uint64_t fingerprint = 0;  ///< RunResult::fingerprint, digest and events; 0 if there are none
   std::uint64_t digest = 0;
   std::uint64_t events = 0;
-  std::vector<double> metrics;  ///< in the order of StoreInfo::metrics; NaN where there is no value
-  double wall_s = 0;            ///< real time that it took; not part of the canonical tables
+  std::vector<double> metrics;  ///< in the order of StoreInfo::metrics; NaN if there is no value
+  double wall_s = 0;            ///< wall-clock time of the run; not part of the canonical tables
   std::int64_t manifest = 0;    ///< of the invocation that ran it; not part of the canonical tables
 };
 
-/// One invocation that wrote into the store.
+/// One invocation that wrote to the store.
 struct StoreManifest {
   std::int64_t manifest = 0;
   std::string version;
   std::string git_hash;
   std::string json;  ///< command line, threads, shard, inputs, begin, host
 
-  /// Runs of equal builds are interchangeable.
+  /// The build of the program; runs of equal builds are interchangeable.
   [[nodiscard]] std::string build() const { return git_hash.empty() ? version : version + " (" + git_hash + ")"; }
 };
 
@@ -101,10 +107,10 @@ class SweepStore {
  public:
   enum class Access : std::uint8_t { read, write };
 
-  /// A new store. Throws InputError, also if there is a file already.
+  /// Creates a store. Throws InputError, also if the file exists already.
   [[nodiscard]] static SweepStore create(const std::string& path, const StoreInfo& info,
                                          std::span<const StorePoint> points);
-  /// Throws InputError if the file is no store of this version of the schema.
+  /// Opens a store. Throws InputError if the file is no store of this schema version.
   [[nodiscard]] static SweepStore open(const std::string& path, Access access = Access::read);
 
   [[nodiscard]] const std::string& path() const { return database_.path(); }
@@ -114,24 +120,25 @@ class SweepStore {
   [[nodiscard]] std::vector<StorePoint> points();
   [[nodiscard]] std::vector<StoreRun> runs();
   [[nodiscard]] std::vector<StoreManifest> manifests();
-  /// Rows of one run as job_columns() has them; empty without `per_job`.
+  /// The rows of one run in the order of job_columns(); empty without `per_job`.
   [[nodiscard]] std::vector<std::vector<SqlValue>> jobs(std::int64_t run);
-  /// For other queries. The view `results` has a row a run with a column for each parameter and metric.
+  /// The database, for other queries. The view `results` has a row for each run and a column for each parameter and
+  /// metric.
   [[nodiscard]] SqlDatabase& database() { return database_; }
 
   // Writing. Each is a transaction of its own.
-  /// For a search that finds its points as it goes.
+  /// Adds points, for a search that finds its points as it goes.
   void add_points(std::span<const StorePoint> points);
-  /// The number of the new manifest.
+  /// Adds a manifest and returns its number.
   std::int64_t add_manifest(const StoreManifest& manifest);
-  /// Replaces what there is of that run. `jobs` are stored if the store is `per_job`.
+  /// Records a run, replacing an earlier record of it. `jobs` are stored if the store is `per_job`.
   void record(const StoreRun& run, std::span<const JobResult> jobs = {});
-  /// Forgets these runs, with their jobs.
+  /// Removes these runs and their jobs.
   void remove(std::span<const std::int64_t> runs);
-  /// A fact of one's own, such as the state of a search; read by fact().
+  /// Stores a named fact, such as the state of a search, which fact() returns.
   void set_fact(const std::string& name, const std::string& value);
   [[nodiscard]] std::optional<std::string> fact(const std::string& name);
-  /// To call at the end: all that was written goes into the one file, with no companions.
+  /// Call it at the end: it moves everything written into the one file, without companion files.
   void finish();
 
  private:
@@ -142,19 +149,19 @@ class SweepStore {
 
   SqlDatabase database_;
   StoreInfo info_;
-  std::optional<SqlStatement> run_, execution_, job_;  ///< prepared when first used
+  std::optional<SqlStatement> run_, execution_, job_;  ///< prepared on first use
   friend class StoreCopier;
 };
 
 /// What merge_stores() found.
 struct MergeReport {
-  std::int64_t runs = 0;              ///< in the result
+  std::int64_t runs = 0;              ///< runs in the merged store
   std::vector<std::int64_t> missing;  ///< runs of the sweep that no store has
   std::int64_t failed = 0;
 };
 
-/// Writes the runs of all stores, which must be of one sweep and one build of the program, into a new store at `out`.
-/// Where several have the same run their results must be the same. Throws InputError.
+/// Merges stores of one sweep and one build of the program into a new store at `out`. Runs that several stores have
+/// must have equal results. Throws InputError.
 MergeReport merge_stores(std::span<const std::string> paths, const std::string& out);
 
 }  // namespace contend

@@ -16,10 +16,10 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-// What is printed must fit into a file that is read back.
+// The limit with which a printed scenario fits into a file that can be read back.
 constexpr std::size_t kMaxTextBytes = 10'000;
 
-/// A whole number within its limits, or a complaint.
+/// A whole number within its limits; reports any other value.
 std::optional<std::int64_t> read_integer(const YamlNode& node, const Reading& reading, std::int64_t minimum,
                                          std::int64_t maximum) {
   ScaledDecimal read{0, DecimalError::not_a_number};
@@ -65,7 +65,7 @@ std::string quote(std::string_view text) {
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
   };
-  // What other YAML readers take for a bool or null.
+  // Words that other YAML readers take for a bool or null.
   static const std::set<std::string, std::less<>> kWords{"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
   std::string lower{text};
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -75,7 +75,7 @@ std::string quote(std::string_view text) {
   if (plain) return std::string{text};
   std::string quoted;
   append_json_string(quoted, text);
-  // JSON lets this one control character stand as it is, YAML doesn't.
+  // JSON allows this one control character unescaped; YAML does not.
   for (std::size_t at; (at = quoted.find('\x7f')) != std::string::npos;) quoted.replace(at, 1, "\\u007f");
   return quoted;
 }
@@ -98,7 +98,7 @@ Codec<std::string> path_codec() {
   codec.type = "path";
   codec.schema = [](JsonWriter& json) { json.member("type", "string").member("minLength", 1); };
   codec.read = [](const YamlNode& node, const Reading& reading, std::string& value) {
-    // A path with a NUL in it would be cut there by the operating system.
+    // The operating system would cut a path at a NUL.
     if (node.kind != Kind::scalar || node.text.empty() || node.text.find('\0') != std::string::npos ||
         node.text.size() > kMaxTextBytes) {
       return reading.expected("a path", node);
@@ -255,7 +255,7 @@ Codec<std::vector<std::pair<int, int>>> sizes_codec(int max_gpus, int max_jobs) 
       const auto gpus = read_integer(key, reading, 1, max_gpus);
       const auto jobs = read_integer(entry.value, reading, 1, max_jobs);
       if (!gpus || !jobs) continue;
-      // The tree knows equal keys only by their text: 4 and 04 are one size.
+      // The tree compares keys by their text, but 4 and 04 are the same size.
       if (!seen.insert(*gpus).second) reading.complain(entry.place, fmt::format("the size {} is given twice", *gpus));
       sizes.emplace_back(static_cast<int>(*gpus), static_cast<int>(*jobs));
     }

@@ -1,6 +1,6 @@
 #pragma once
-// How one kind of value is read from YAML, printed back and described. A codec knows nothing of a particular key, so
-// that a row of the key table is only: path, member, codec, text.
+// A codec reads one kind of value from YAML, prints it and describes it. It does not depend on a particular key, so a
+// row of the key table is only: path, member, codec, text.
 
 #include "models/workload.hpp"
 #include "scenarios/yaml/source_layers.hpp"
@@ -21,37 +21,38 @@
 
 namespace contend {
 
-/// Where a value is read, and where complaints about it go.
+/// The context of a value that is being read: its source, its key, and the list for complaints.
 struct Reading {
   const SourceText& source;
   const std::string& key;  ///< dotted path
   std::vector<Complaint>& complaints;
-  const FileReader* files = nullptr;  ///< for values that may stand in a file of their own
+  const FileReader* files = nullptr;  ///< for values that may be in a file of their own
 
-  /// `expected an integer >= 1, got "eight"`, at the place of `found`.
+  /// Reports `expected an integer >= 1, got "eight"` at the place of `found`.
   void expected(std::string_view what, const YamlNode& found, std::string hint = {}) const;
   void complain(Place place, std::string reason, std::string hint = {}) const;
-  /// `expected one of a, b, c, got "x"; did you mean ...`
+  /// Reports `expected one of a, b, c, got "x"; did you mean ...`.
   void expected_one_of(const std::vector<std::string>& names, const YamlNode& found) const;
 };
 
+/// The format of one kind of value.
 template <class T>
 struct Codec {
   std::string type;                         ///< for people: `integer`, `time`, `rate or auto`
   std::string range;                        ///< for people: `1 to 1024`, `a, b or c`, or empty
   std::function<void(JsonWriter&)> schema;  ///< writes the members of the JSON Schema (draft-07) of a value
-  /// Stores the value, or complains and leaves it as it was.
+  /// Stores the value, or reports a complaint and leaves the value as it was.
   std::function<void(const YamlNode&, const Reading&, T&)> read;
   std::function<std::string(const T&)> print;  ///< YAML in flow style, on one line
-  bool is_optional = false;                    ///< of a std::optional
-  std::string_view unset;  ///< the word for an empty optional, or empty if only leaving the key out says so
+  bool is_optional = false;                    ///< the codec of a std::optional
+  std::string_view unset;  ///< the word for an empty optional; empty if only an absent key means that
 };
 
 [[nodiscard]] Codec<std::string> text_codec();
-/// A path, made relative to the folder of the text that holds it.
+/// A path, made relative to the folder of the text that contains it.
 [[nodiscard]] Codec<std::string> path_codec();
 [[nodiscard]] Codec<bool> bool_codec();
-/// Decimal only: 010 is ten.
+/// Integers in decimal only: 010 is ten.
 template <class Int>
 [[nodiscard]] Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum);
 /// Both limits inclusive.
@@ -59,21 +60,22 @@ template <class Int>
 /// Both limits inclusive.
 template <class T>
 [[nodiscard]] Codec<T> quantity_codec(T minimum, T maximum);
-/// One of these names.
+/// One of the given names.
 [[nodiscard]] Codec<std::string> name_codec(const std::vector<std::string>& names);
 /// A list of names of training profiles.
 [[nodiscard]] Codec<std::vector<std::string>> models_codec();
-/// A map of GPUs to jobs.
+/// A map from numbers of GPUs to numbers of jobs.
 [[nodiscard]] Codec<std::vector<std::pair<int, int>>> sizes_codec(int max_gpus, int max_jobs);
-/// `[min, max]`
+/// A pair `[min, max]`.
 [[nodiscard]] Codec<std::pair<std::int64_t, std::int64_t>> interval_codec(std::int64_t minimum, std::int64_t maximum);
 
-/// Text as a YAML scalar: plain if that is unmistakably text, else in double quotes (which are valid JSON, too).
+/// Text as a YAML scalar: plain if it cannot be mistaken for another type, else in double quotes (which are also valid
+/// JSON).
 [[nodiscard]] std::string quote(std::string_view text);
-/// Writes the JSON Schema of one of these names.
+/// Writes the JSON Schema for one of these names.
 void names_schema(JsonWriter& json, const std::vector<std::string>& names);
 
-/// A name out of an explicit table.
+/// One of the names of an explicit table.
 template <class Enum>
 [[nodiscard]] Codec<Enum> choice_codec(std::vector<std::pair<std::string, Enum>> choices) {
   std::vector<std::string> names;
@@ -101,7 +103,7 @@ template <class Enum>
   return codec;
 }
 
-/// `inner`, or the word `unset` for no value; an empty word if only leaving the key out says so.
+/// `inner`, or the word `unset` for no value; with an empty word only an absent key means no value.
 template <class T>
 [[nodiscard]] Codec<std::optional<T>> optional_codec(Codec<T> inner, std::string_view unset) {
   Codec<std::optional<T>> codec;
@@ -131,7 +133,7 @@ template <class T>
   return codec;
 }
 
-/// Lists are no longer than this: what is printed must fit into a file that is read back.
+/// The longest list that is accepted, so that a printed scenario fits into a file that can be read back.
 inline constexpr std::size_t kMaxItems = 1'000;
 
 /// A list of values, which may be empty; `word` names the values.

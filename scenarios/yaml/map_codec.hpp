@@ -1,5 +1,5 @@
 #pragma once
-// Codecs of plain structs, as maps whose keys are the members, and of lists of them.
+// Codecs of plain structs as maps whose keys are the members, and of lists of such maps.
 
 #include "scenarios/yaml/codecs.hpp"
 #include "text/words.hpp"
@@ -21,7 +21,7 @@ struct Field {
   bool required;
   std::function<void(JsonWriter&)> schema;
   std::function<void(const YamlNode&, const Reading&, T&)> read;
-  std::function<std::string(const T&)> print;  ///< empty: as if it weren't given
+  std::function<std::string(const T&)> print;  ///< an empty text omits the member
 };
 
 template <class T, class Value>
@@ -56,7 +56,7 @@ void read_fields(const std::vector<Field<T>>& fields, const YamlNode& map, const
   }
 }
 
-/// A map with these members.
+/// A codec for a map with these members; `example` is shown when the value is no map.
 template <class T>
 [[nodiscard]] Codec<T> map_codec(std::vector<Field<T>> fields, std::string_view example) {
   Codec<T> codec;
@@ -92,7 +92,7 @@ template <class T>
   return codec;
 }
 
-/// A list of maps or names, each with its number in the key of complaints.
+/// A list of maps or names; complaints number its elements in their key.
 template <class T>
 [[nodiscard]] Codec<std::vector<T>> numbered_list(Codec<T> item, std::string_view word, std::size_t maximum) {
   Codec<std::vector<T>> codec = list_codec(item, word);

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-// Files that include each other twice at every level would double the work with every level.
+// Files that include each other twice at every level would double the work with each level.
 constexpr std::size_t kMaxFiles = 100;
 
 const YamlNode::Entry* find_entry(const YamlNode& map, std::string_view key) {
@@ -70,7 +70,7 @@ class LayerCollector {
   const FileReader& read_;
   std::vector<Complaint>& complaints_;
   std::vector<ScenarioLayer> layers_;
-  std::vector<std::string> chain_;  ///< of files that are being read, each included by the one before
+  std::vector<std::string> chain_;  ///< the files being read, each included by the one before
   std::size_t files_ = 0;
 };
 
@@ -83,7 +83,7 @@ FileText read_text_file(const std::string& path) {
   errno = 0;
   std::ifstream file{path, std::ios::binary};
   if (!file) return {std::nullopt, errno != 0 ? std::strerror(errno) : "it can't be opened"};
-  // One byte more than allowed is enough for the complaint. By pieces: pipes don't say how much there is.
+  // Reads one byte more than allowed, which suffices for the complaint. In pieces, because pipes do not state a size.
   std::string text;
   while (file && text.size() <= kLargest) {
     const std::size_t before = text.size();
@@ -117,7 +117,7 @@ std::optional<ScenarioLayer> override_layer(const std::string& assignment, std::
                                             static_cast<int>(equals) + 2, complaints);
   if (!node) return std::nullopt;
   if (node->place.line == 0) node->place = {1, static_cast<int>(equals) + 2};
-  // From the last part of the key outwards.
+  // Builds the maps from the last part of the key outwards.
   for (std::size_t end = key.size(), start;; end = start - 1) {
     const std::size_t dot = end == 0 ? std::string::npos : key.rfind('.', end - 1);
     start = dot == std::string::npos ? 0 : dot + 1;

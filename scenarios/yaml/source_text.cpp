@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMaxQuotedLine = 160;  // longer lines are cut: nobody reads a caret at column 90 000
 constexpr std::size_t kMaxFound = 40;
 
-/// Control characters become spaces, so that a caret below stays where it points and a terminal stays unharmed.
+/// Replaces control characters by spaces, so that a caret below stays in place and a terminal is not affected.
 std::string printable(std::string_view text) {
   std::string clean{text};
   std::replace_if(
@@ -40,7 +40,7 @@ std::string SourceText::folder() const {
 std::string SourceText::line(int number) const {
   if (number < 1 || static_cast<std::size_t>(number) > line_starts_.size()) return {};
   const std::size_t start = line_starts_[static_cast<std::size_t>(number) - 1];
-  // Cut before the end of the line is looked for: a text may be one line of a mebibyte with an error at every word.
+  // Cut before searching the end of the line: a text may be a single line of a mebibyte with an error at every word.
   const std::string_view rest = cut(std::string_view{text_}.substr(start), kMaxQuotedLine);
   return printable(rest.substr(0, rest.find_first_of("\r\n")));
 }
@@ -48,7 +48,7 @@ std::string SourceText::line(int number) const {
 Complaint SourceText::complaint(Place place, std::string_view key, std::string reason, std::string hint) const {
   Complaint result;
   result.file = name_;
-  // An override is one line that has no number: only its column tells anything.
+  // An override is a single line without a number, so only its column is useful.
   result.line = is_override_ ? 0 : place.line;
   result.column = is_override_ && place.line > 1 ? 0 : place.column;
   result.key = printable(cut(key, kMaxQuotedLine));

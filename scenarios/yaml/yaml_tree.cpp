@@ -1,5 +1,5 @@
-// The only file that knows yaml-cpp. It listens to the parser's events instead of loading YAML::Node, whose maps have
-// already lost what is needed here.
+// The only file that uses yaml-cpp. It handles the parser's events instead of loading YAML::Node, whose maps have
+// already lost duplicate keys and places.
 #include "scenarios/yaml/yaml_tree.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxKeyBytes = 128;
 
-/// Ends the parse of a text whose structure is beyond repair; the complaint has been made.
+/// Ends the parse of a text whose structure cannot be recovered, after the complaint was added.
 struct Refused {};
 
 /// Reads a string in place; std::istringstream would copy it.
@@ -77,7 +77,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A list or map that is not closed yet.
+  /// A list or map that is still open.
   struct Frame {
     YamlNode node;
     std::optional<YamlNode> key;           ///< read, its value not yet
@@ -110,7 +110,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, "tags are not allowed here");
   }
 
-  /// yaml-cpp takes the end of the text for a closing quote, and reports `! 3` just as it does `"3"`.
+  /// Rejects unclosed quotes, which yaml-cpp closes at the end of the text, and `! 3`, which it reports like `"3"`.
   void check_quotes(const YAML::Mark& mark) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // not counted by yaml-cpp
     std::size_t at =
@@ -173,7 +173,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (key.text == "<<") return complain_here("merge keys are not allowed here", "use `include`");
     const auto [first, is_new] = frame.key_lines.emplace(key.text, key.place.line);
     if (!is_new) return complain_here(fmt::format("duplicate key, first at line {}", first->second));
-    // yaml-cpp places a value that isn't there at whatever comes next.
+    // yaml-cpp gives a missing value the place of the next token.
     if (value.kind == YamlNode::Kind::null && value.place.line != key.place.line) value.place = key.place;
     frame.node.entries.push_back({key.text, key.place, std::move(value)});
   }
@@ -186,7 +186,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Frame> open_;
 };
 
-/// Length of the UTF-8 sequence at the start of `text`, 0 if it is none.
+/// The length of the UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t length = byte(0) < 0x80   ? 1
@@ -204,8 +204,8 @@ std::size_t utf8_length(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
-/// yaml-cpp takes the character 0x04 for the end of the input, replaces bytes that are no UTF-8 and skips lines that
-/// start with %, all in silence. Empty if the text has nothing of the kind.
+/// Finds characters that yaml-cpp mishandles silently: it takes 0x04 for the end of the input, replaces bytes that are
+/// not UTF-8 and skips lines that start with %. Empty if the text has none.
 std::string bad_character(std::string_view text, Place& place) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);

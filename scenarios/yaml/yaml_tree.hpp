@@ -1,7 +1,7 @@
 #pragma once
-// A text as a tree of YAML nodes that remember their places. It stands between yaml-cpp and the reader, because
-// yaml-cpp accepts duplicate keys, reads 010 as 8 and 'no' as false: here every scalar stays text, and what a scenario
-// may not contain (duplicate keys, anchors and aliases, tags, merge keys, a second document) is a complaint.
+// Parses a text to a tree of YAML nodes that remember their places. It wraps yaml-cpp, which accepts duplicate keys,
+// reads 010 as 8 and 'no' as false: here every scalar stays text, and constructs that a scenario may not contain
+// (duplicate keys, anchors and aliases, tags, merge keys, a second document) are complaints.
 
 #include "sim/error.hpp"
 
@@ -16,10 +16,11 @@
 namespace contend {
 
 inline constexpr std::size_t kMaxSourceBytes = 1 << 20;    ///< of a scenario
-inline constexpr std::size_t kMaxProfileBytes = 16 << 20;  ///< of a calibration profile: a line for each measurement
+inline constexpr std::size_t kMaxProfileBytes = 16 << 20;  ///< of a calibration profile, which has a line for each
+                                                           ///< measurement
 inline constexpr std::size_t kMaxYamlDepth = 100;
 
-/// 1-based; 0 if unknown.
+/// A place in a text, from 1; 0 if unknown.
 struct Place {
   int line = 0;
   int column = 0;  ///< in bytes
@@ -31,7 +32,7 @@ class SourceText {
   SourceText(std::string name, std::string text, bool is_override = false);
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// Relative paths in this text start from this folder; empty for the working directory.
+  /// The folder from which relative paths in this text start; empty for the working directory.
   [[nodiscard]] std::string folder() const;
   [[nodiscard]] bool is_override() const { return is_override_; }
   [[nodiscard]] Complaint complaint(Place place, std::string_view key, std::string reason, std::string hint = {}) const;
@@ -45,6 +46,7 @@ class SourceText {
   std::vector<std::size_t> line_starts_;
 };
 
+/// A node of the tree.
 struct YamlNode {
   enum class Kind : std::uint8_t { null, scalar, sequence, map };
   struct Entry;
@@ -52,7 +54,7 @@ struct YamlNode {
   Kind kind = Kind::null;
   Place place;
   std::string text;             ///< of a scalar
-  bool quoted = false;          ///< a scalar in quotes or a block scalar: never a number or a bool
+  bool quoted = false;          ///< quoted or a block scalar, and so never a number or a bool
   std::vector<YamlNode> items;  ///< of a sequence
   std::vector<Entry> entries;   ///< of a map, in the order of the text, keys distinct
 };
@@ -63,14 +65,15 @@ struct YamlNode::Entry {
   YamlNode value;
 };
 
-/// What a complaint says was found: `"eight"`, `a list`, `a map`, `nothing`.
+/// What a complaint says it found: `"eight"`, `a list`, `a map`, `nothing`.
 [[nodiscard]] std::string found_text(const YamlNode& node);
 
-/// Follows a path such as `.graph.links[4].from` from `root` as far as it goes: how many parts, and where that ends.
+/// Follows a path such as `.graph.links[4].from` from `root` as far as it exists; returns how many parts matched and
+/// the node reached.
 [[nodiscard]] std::pair<std::size_t, const YamlNode*> follow(const YamlNode& root, std::string_view path);
 
-/// The single document in `text`, which is `source` from column `first_column` of its first line on. An empty text is a
-/// null node; nothing if the text is no YAML or larger than `limit` bytes. Complaints are added to `complaints`.
+/// Parses the single document in `text`, which begins in column `first_column` of the first line of `source`. An empty
+/// text is a null node; the result is nothing if the text is no YAML or larger than `limit` bytes. Adds complaints.
 std::optional<YamlNode> parse_yaml(std::string_view text, const SourceText& source, int first_column,
                                    std::vector<Complaint>& complaints, std::size_t limit = kMaxSourceBytes);
 

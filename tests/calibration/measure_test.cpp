@@ -152,7 +152,7 @@ TEST_CASE("answers of the back end are passed on, and what was prepared is relea
 TEST_CASE("a clock that shows nothing, or nonsense, is a failure") {
   FakeDevice device;
   device.time = [](const contend_operation&, int) { return 0.0; };
-  CHECK(measured(device).reason == "the clock of the device shows no time");
+  CHECK(measured(device).reason == "the device's clock does not advance");
   device.time = [](const contend_operation&, int) { return -1.0; };
   CHECK(measured(device).status == CONTEND_FAILED);
 }

@@ -56,7 +56,7 @@ TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program
   CHECK(contains(part.err, " layers could not be measured, such as "));
   // What is cheap may be measured, or nothing.
   CHECK((part.code == 0) == std::filesystem::exists(here.path("times.csv")));
-  CHECK((part.code == 0 || contains(part.err, "--partial writes what there is, which is nothing")));
+  CHECK((part.code == 0 || contains(part.err, "use --partial to write the measured layers, of which there are none")));
 }
 
 TEST_CASE("a profile that lacks operators says for which layers, and how to measure them" *
@@ -117,7 +117,7 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   CHECK(contains(run.err, "--only conv,elementwise -o cpu.yaml --resume` measures them"));
   const Outcome show = here.contend("show study.yaml --layers");
   CHECK(show.code == 0);
-  CHECK(contains(show.out, "error to expect of the sum: "));
+  CHECK(contains(show.out, "expected error of the sum: "));
   CHECK(contains(show.out, "extrapolated"));
   CHECK(contains(show.out, "calibration recorded-cpu fp32"));
   const Outcome half = here.contend("run study.yaml --set overlap.dtype=fp16");

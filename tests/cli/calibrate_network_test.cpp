@@ -44,8 +44,9 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(contains(run.out, "4 workers"));
   // Layers of AlexNet have more than 2 MiB, and biases of 256 B: 16 gradients in all.
   const std::string sizes =
-      "contend: warning: study: the costs of the network were fitted to 1KiB to 1MiB (overlap.fitted_bytes); outside "
-      "by more than a factor of 2: ";
+      "contend: warning: study: the network costs were fitted to sizes of 1KiB to 1MiB (overlap.fitted_bytes); more "
+      "than "
+      "a factor of 2 outside are ";
   CHECK(run.err.starts_with(sizes));
   CHECK(contains(run.err, " of 16 collectives, of 256B to 144MiB, whose costs are extrapolated\n"));
   CHECK(here.contend("run study.yaml -q").err.empty());
@@ -53,16 +54,17 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(here.contend("run study.yaml --set network.beta=2ns/B").err.empty());
   const Outcome more = here.contend("run study.yaml --set 'overlap.workers=[4, 16]'");
   CHECK(more.code == 0);
-  CHECK(contains(more.err, "contend: warning: study: the costs of the network were fitted to timings among 4 "));
-  CHECK(contains(more.err, "all-reduces among 16 are taken to last as long"));
+  CHECK(contains(more.err, "contend: warning: study: the network costs were fitted to measurements among 4 ranks "));
+  CHECK(contains(more.err, "all-reduces among 16 are assumed to take as long"));
   const Outcome json = here.contend("calibrate network --osu-log osu.log --json");
   CHECK(contains(json.out, "\"collective\": \"all-reduce\""));
   CHECK(contains(json.out, "\"ranks\": null"));
-  CHECK(contains(json.err,
-                 "osu.log: doesn't say among how many ranks: it tells nothing of the link behind (--ranks N)\n"));
+  CHECK(contains(
+      json.err,
+      "osu.log: the log does not give the number of ranks, so it is not used for the link; give it by --ranks N\n"));
   const Outcome any = here.contend("calibrate network --osu-log osu.log -o any.yaml");
-  CHECK(contains(any.err, "any.yaml: nobody says among how many ranks was timed (--ranks N): "));
-  CHECK(contains(here.read("any.yaml"), "# nobody says among how many ranks was timed"));
+  CHECK(contains(any.err, "any.yaml: the logs do not give the number of ranks (--ranks N), "));
+  CHECK(contains(here.read("any.yaml"), "# the logs do not give the number of ranks"));
 }
 
 TEST_CASE("calibrate network: ranks that a log says, given again" * doctest::skip(!has_program())) {
@@ -114,7 +116,8 @@ TEST_CASE("calibrate network: logs that say too little are named" * doctest::ski
     CHECK(contains(without.err, std::string{log} + ": doesn't say among how many ranks: it tells nothing of the link "
                                                    "behind (--ranks N, once for each such log)\n"));
   CHECK_FALSE(contains(without.err, "c.csv"));
-  CHECK(contains(without.err, "of one collective, these 2 are fitted as if the numbers were the same\n"));
+  CHECK(contains(without.err,
+                 "of these 2 logs, those of one collective are fitted as if their numbers of ranks were equal\n"));
   const Outcome with =
       here.contend("calibrate network --osu-log a.log --osu-log b.log --csv c.csv --ranks 4 --ranks 8");
   CHECK(with.code == 0);
@@ -128,14 +131,15 @@ TEST_CASE("calibrate network: what one size leaves untold, once for all" * docte
   const Outcome fitted = here.contend("calibrate network --csv one.csv --collective all-reduce --regions 2");
   CAPTURE(fitted.err);
   CHECK(fitted.code == 0);
-  CHECK(contains(fitted.out,
-                 "one size alone can't tell alpha from beta, so alpha is taken as 0: all-reduce among 2, 4, 8\n"));
+  CHECK(
+      contains(fitted.out,
+               "a single size does not separate alpha from beta, so alpha is taken as 0: all-reduce among 2, 4, 8\n"));
   CHECK(fitted.err == "--regions 2: the sizes of all-reduce among 2, 4, 8 allow 1\n");
   // Chosen sizes may be one where the log has many.
   here.write("osu.log", osu_log());
   const Outcome chosen = here.contend("calibrate network --osu-log osu.log --ranks 4 --sizes 1KiB..1KiB -o net.yaml");
   CHECK(chosen.code == 0);
-  CHECK(contains(chosen.err, "net.yaml: one size alone can't tell alpha from beta: alpha is taken as 0\n"));
+  CHECK(contains(chosen.err, "net.yaml: a single size does not separate alpha from beta, so alpha is taken as 0\n"));
   here.write("empty.csv", "bytes,time_us\n");
   const Outcome empty = here.contend("calibrate network --csv empty.csv");
   CHECK(empty.code == 3);
@@ -169,7 +173,7 @@ TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_pr
   refused("--csv jobs.csv --collective all-reduce --ranks 8", 2, "--ranks 8: jobs.csv says 4");
   refused("--osu-log osu.log --ranks 4 --ranks 8", 2, "--ranks: given 2 times; 1 log needs it: osu.log");
   refused("--osu-log osu.log --out-of-place", 2, "--out-of-place is about an --nccl-log");
-  refused("--osu-log osu.log --study jobs", 2, "--study is about the scenario that -o FILE writes");
+  refused("--osu-log osu.log --study jobs", 2, "--study has no effect without -o FILE");
   refused("--osu-log osu.log --sizes 1KiB", 2, "--sizes: expected FROM..TO");
   refused("--osu-log osu.log --sizes 2KiB..1KiB", 2, "ends before it begins");
   refused("--osu-log osu.log --sizes 1KiB..2KiB", 2, "--sizes is about the scenario");

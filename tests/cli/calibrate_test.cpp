@@ -70,7 +70,7 @@ TEST_CASE("an interrupted calibration is marked and resumed" * doctest::skip(!ha
   const Outcome stopped = here.contend(options, "timeout -s INT 2");
   // `timeout` itself answers 124.
   CHECK(stopped.code == 124);
-  CHECK(contains(stopped.err, "contend: interrupted; what was measured is in cpu.yaml. To go on:\n"));
+  CHECK(contains(stopped.err, "contend: interrupted; the measurements so far are in cpu.yaml. To continue:\n"));
   CHECK(contains(stopped.err, "--resume\n"));
   const CalibrationProfile partial = read_profile(here.path("cpu.yaml"));
   CHECK_FALSE(partial.complete);
@@ -128,7 +128,7 @@ TEST_CASE("there must be something to resume" * doctest::skip(!has_program())) {
     return outcome.err;
   };
   CHECK(contains(says("gpu.yaml"),
-                 "gpu.yaml: there is no such file, so nothing to resume; without --resume a new one is begun"));
+                 "gpu.yaml: --resume needs this file, but it does not exist; without --resume a new profile is begun"));
   here.write("cpu.yaml", read_file("tests/calibration/data/recorded_cpu.yaml"));
   here.write("cpus.yaml", "a: scenario\n");
   CHECK(contains(says("cpuu.yaml"), "did you mean \"cpu.yaml\"? Without --resume"));
@@ -151,7 +151,7 @@ TEST_CASE("a calibration without a point is no success" * doctest::skip(!has_pro
   REQUIRE(here.contend(std::string{kCpu} + "--only memory --budget 2 -o cpu.yaml").code == 0);
   const Outcome more = here.contend(std::string{kCpu} + "--only launch --resume -o cpu.yaml");
   CHECK(more.code == 5);
-  CHECK(contains(more.err, "nothing of launch could be measured; cpu.yaml has what it had\n"));
+  CHECK(contains(more.err, "nothing of launch could be measured; cpu.yaml is unchanged\n"));
   CHECK(read_profile(here.path("cpu.yaml")).table("copy", DataType::fp32) != nullptr);
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("what can't be explained") {
     CHECK_MESSAGE(outcome.out.empty(), outcome.out);
     return outcome.err;
   };
-  CHECK(contains(complaint("out smal", 3), "no job is named \"smal\"; did you mean \"small\"?"));
+  CHECK(contains(complaint("out smal", 3), "there is no job \"smal\"; did you mean \"small\"?"));
   CHECK(contains(complaint("out small --seed 6", 3), "no replica has the seed 6; the first has 5"));
   CHECK(contains(complaint("out small --set seed=6", 2), "--set changes a scenario"));
   CHECK(contains(complaint("out", 2), "expected RUN JOB, got only \"out\""));

@@ -45,9 +45,9 @@ TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
   CHECK(contains(place.contend("report .").err, "no manifest.json in it"));
   CHECK(place.contend("report s.yaml").code == 3);  // no store
   CHECK(contains(place.contend("report out s.yaml").err, "a store of a sweep is reported alone"));
-  CHECK(contains(place.contend("report out --x network.nic").err, "--x is for the report of a sweep"));
-  CHECK(contains(place.contend("report out --relative-to a=b").err, "--relative-to is for the report of a sweep"));
-  CHECK(contains(place.contend("report out out --spans 9").err, "--spans is for the report of one run"));
+  CHECK(contains(place.contend("report out --x network.nic").err, "--x applies to the report of a sweep"));
+  CHECK(contains(place.contend("report out --relative-to a=b").err, "--relative-to applies to the report of a sweep"));
+  CHECK(contains(place.contend("report out out --spans 9").err, "--spans applies to the report of one run"));
   CHECK(contains(place.contend("report out --spans 9 --no-timeline").err, "exclude each other"));
   CHECK(contains(place.contend("report out --from 5").err, "--from: expected a time such as"));
   CHECK(contains(place.contend("report out --from 5s --to 1s").err, "--from must be before --to"));

@@ -55,7 +55,7 @@ TEST_CASE("no topology, no report") {
   here.write("s.yaml", "schema_version: 1\n");
   const Outcome outcome = here.contend("show --topology s.yaml");
   CHECK(outcome.code == 3);
-  CHECK_MESSAGE(contains(outcome.err, "s.yaml: network.fidelity: only `flow` has a topology"), outcome.err);
+  CHECK_MESSAGE(contains(outcome.err, "s.yaml: network.fidelity: only fidelity `flow` has a topology"), outcome.err);
   CHECK(here.contend("show --dot t.dot s.yaml").code == 2);
 }
 

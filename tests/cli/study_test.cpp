@@ -209,7 +209,7 @@ TEST_CASE("what can't be done at all names file, line and key; a reason that sev
   CHECK(contains(outcome.err, "--set: overlap.compression: nothing of this study can be done here: top-k "));
   const Outcome some = here.contend("run study.yaml");
   CHECK(some.code == 0);
-  CHECK(contains(some.out, "top-k with dear, onebit-adam with dear: not here: "));
+  CHECK(contains(some.out, "top-k with dear, onebit-adam with dear: not possible here: "));
 }
 
 TEST_CASE("a batch that a file of layer times contradicts is told where it stands, by every verb") {

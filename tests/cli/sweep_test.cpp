@@ -87,10 +87,10 @@ TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
   // A file that is there is not overwritten; --resume finds nothing to do.
   const Outcome again = here.contend("sweep small.yaml");
   CHECK(again.code == 3);
-  CHECK(contains(again.err, "there is a store already, with 12 of 12 runs: --resume goes on with it"));
+  CHECK(contains(again.err, "this store exists already, with 12 of 12 runs; --resume continues it"));
   const Outcome resumed = here.contend("sweep small.yaml --resume");
   CHECK(resumed.code == 0);
-  CHECK(contains(resumed.err, "12 runs are there and skipped, 0 to do"));
+  CHECK(contains(resumed.err, "12 runs are done already, 0 remain"));
 }
 
 TEST_CASE("a sweep that is killed five times in a row ends with the same results" * doctest::skip(!has_program())) {
@@ -107,7 +107,7 @@ TEST_CASE("a sweep that is killed five times in a row ends with the same results
   CHECK(survived < 600);
   const Outcome last = here.contend(options + " --resume -o killed.sqlite");
   CHECK(last.code == 0);
-  CHECK(contains(last.err, fmt::format("{} runs are there and skipped, {} to do", survived, 600 - survived)));
+  CHECK(contains(last.err, fmt::format("{} runs are done already, {} remain", survived, 600 - survived)));
   const Outcome whole = rows(here, "whole.sqlite"), killed = rows(here, "killed.sqlite");
   CHECK(count_lines(whole.out) == 601);
   CHECK(killed.out == whole.out);

@@ -35,8 +35,7 @@ TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store fo
   CHECK(contains(again.err, "--resume goes on with it"));
   const Outcome all = here.contend("tune small.yaml --minimise avg_jct_s --trials 6 --resume");
   CHECK(contains(all.out, "tried 6 of 6 points in 12 runs"));
-  CHECK(contains(here.contend("sweep small.yaml -o small.sqlite --resume").err,
-                 "12 runs are there and skipped, 0 to do"));
+  CHECK(contains(here.contend("sweep small.yaml -o small.sqlite --resume").err, "12 runs are done already, 0 remain"));
   const Outcome halving = here.contend("tune small.yaml --maximise avg_jct_s --method halving -o h.sqlite --json");
   CHECK(halving.code == 0);
   CHECK(contains(halving.out, "\"tried\": 6"));
@@ -55,7 +54,7 @@ TEST_CASE("tune refuses what means nothing" * doctest::skip(!has_program())) {
   refused("--minimise a --maximise b", "expected --minimise METRIC or --maximise METRIC");
   refused("--minimise avg_jct", "did you mean \"avg_jct_s\"?");
   refused("--minimise avg_jct_s --method brute", "expected bayes or halving");
-  refused("--minimise avg_jct_s --eta 2", "--eta has no meaning with --method bayes");
+  refused("--minimise avg_jct_s --eta 2", "--eta has no effect with --method bayes");
   refused("--minimise avg_jct_s --method halving --eta 1", "expected a number above 1");
   refused("--minimise avg_jct_s --method halving --repeat 1", "needs --repeat 2 or more");
 }

@@ -134,7 +134,7 @@ TEST_CASE("over replicas the mean counts, with its interval") {
   CHECK(outcome.met);
   CHECK(outcome.value == 20);
   CHECK(outcome.half_width == near(24.84, 2e-4));
-  CHECK(outcome.reason == "20 ± 24.8 s over 3 replicas, not for the whole 95% interval");
+  CHECK(outcome.reason == "20 ± 24.8 s over 3 replicas, but not for the whole 95% interval");
   CHECK(judged("{avg_jct: < 1min}", runs)[0].reason == "20 ± 24.8 s over 3 replicas");
 }
 

@@ -343,7 +343,7 @@ TEST_CASE("a job by its name") {
     static_cast<void>(explain_job(scenario, 4, "jbo-2"));
     FAIL("accepted");
   } catch (const InputError& error) {
-    CHECK(std::string{error.what()} == "no job is named \"jbo-2\"; did you mean \"job-2\"?");
+    CHECK(std::string{error.what()} == "there is no job \"jbo-2\"; did you mean \"job-2\"?");
   }
 }
 

@@ -41,8 +41,8 @@ TEST_CASE("fitted bytes: up to half the least and twice the most, nobody is told
   CHECK(note({500, 1000, 3000, 8000}).empty());
   CHECK(note({}).empty());
   CHECK(note({499, 8000}) ==
-        "the costs of the network were fitted to 1000B to 3.906KiB (overlap.fitted_bytes); outside by more than a "
-        "factor of 2: 1 of 2 collectives, of 499B, whose costs are extrapolated");
+        "the network costs were fitted to sizes of 1000B to 3.906KiB (overlap.fitted_bytes); more than a factor of 2 "
+        "outside are 1 of 2 collectives, of 499B, whose costs are extrapolated");
   CHECK(note({8001, 2000, 3 << 20, 1}).find("3 of 4 collectives, of 1B to 3MiB, whose") != std::string::npos);
   // All rows count, each of them.
   const UnfittedBytes both = unfitted_bytes(study, std::vector{row_sending({1, 1000}), row_sending({1, 9000})});

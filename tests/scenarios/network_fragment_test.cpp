@@ -114,13 +114,13 @@ TEST_CASE("network fragment: what can't be told isn't written") {
     CHECK(all.find(part) != std::string::npos);
   };
   const FragmentChoice jobs{.study = FragmentStudy::jobs};
-  says(refusal(rings(), jobs), "several all-reduces, one of which has to be chosen");
-  says(refusal(two_regions(8), {.ranks = 4}), "no all-reduce among 4 ranks; there is all-reduce among 8");
+  says(refusal(rings(), jobs), "there are several all-reduces; choose one by --workers N");
+  says(refusal(two_regions(8), {.ranks = 4}), "no all-reduce among 4 ranks; the logs have all-reduce among 8");
   says(refusal(two_regions(8), {.sizes = SizeRange{Bytes{1 << 30}, Bytes{1 << 30}}}), "no samples of the chosen sizes");
   says(refusal({sample(TimedExchange::broadcast, 4, 1, 8, 9), sample(TimedExchange::broadcast, 4, 1, 9, 9)}, {}),
-       "it needs an all-reduce; there is broadcast among 4");
+       "it needs an all-reduce; the logs have broadcast among 4");
   says(refusal({sample(TimedExchange::all_reduce, 0, 1, 8, 9), sample(TimedExchange::all_reduce, 0, 1, 80, 9)}, {}),
-       "the time doesn't grow with the size; there is all-reduce among an unknown number of ranks");
+       "the time does not grow with the size; the logs have all-reduce among an unknown number of ranks");
 }
 
 TEST_CASE("network fragment: a study of other workers than those that were timed says so") {
@@ -130,14 +130,16 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   };
   CHECK(note(eight, "overlap: {model: resnet50}\n").empty());
   CHECK(note(eight, "overlap: {model: resnet50, workers: [16, 8, 1, 4]}\n") ==
-        "the costs of the network were fitted to timings among 8 (overlap.fitted_workers); all-reduces among 4, 16 are "
-        "taken to last as long: measure them too");
+        "the network costs were fitted to measurements among 8 ranks (overlap.fitted_workers); all-reduces among 4, 16 "
+        "are "
+        "assumed to take as long: measure them too");
   // The link of rings among 2 and 4 interpolates 3, and extrapolates 64.
   const NetworkFragment link = network_fragment(calibrate_network(rings()), {}, {});
   CHECK(note(link, "overlap: {model: resnet50, workers: [1, 2, 3, 4]}\n").empty());
   CHECK(note(link, "overlap: {model: resnet50, workers: [3, 64]}\n") ==
-        "the costs of the network were fitted to timings among 2, 4 (overlap.fitted_workers); what exchanges among 64 "
-        "cost is extrapolated");
+        "the network costs were fitted to measurements among 2, 4 ranks (overlap.fitted_workers); the costs of "
+        "exchanges among 64 "
+        "are extrapolated");
   // Messages alone are between two.
   std::vector<CollectiveSample> messages;
   for (std::int64_t m = 1024; m <= 1 << 20; m *= 2)
@@ -148,8 +150,9 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   const NetworkFragment unknown = network_fragment(calibrate_network(two_regions(0)), {}, {});
   CHECK(note(unknown, "overlap: {model: resnet50, workers: [16]}\n").empty());
   const std::string said =
-      "nobody says among how many ranks was timed (--ranks N): a study of any number of workers is given these costs, "
-      "without a warning";
+      "the logs do not give the number of ranks (--ranks N), so a study of any number of workers gets these costs "
+      "without "
+      "a warning";
   CHECK(unknown.notes == std::vector<std::string>{said});
   CHECK(unknown.yaml.find("# " + said + "\n") != std::string::npos);
   CHECK(used(unknown, "overlap: {model: resnet50}\n").overlap.fitted_bytes->most == Bytes::mebibytes(4));
@@ -173,21 +176,22 @@ TEST_CASE("network fragment: the workers that were timed are printed and read ba
                                       }},
                      1};
   };
-  CHECK(plan("sweep: {grid: {overlap.workers: [8, 16, 32, 64]}, exclude: [{overlap.workers: 64}]}\n").notes() ==
-        std::vector<std::string>{"the costs of the network were fitted to timings among 8 (overlap.fitted_workers); "
-                                 "all-reduces among 16, 32 are taken to last as long: measure them too"});
+  CHECK(
+      plan("sweep: {grid: {overlap.workers: [8, 16, 32, 64]}, exclude: [{overlap.workers: 64}]}\n").notes() ==
+      std::vector<std::string>{"the network costs were fitted to measurements among 8 ranks (overlap.fitted_workers); "
+                               "all-reduces among 16, 32 are assumed to take as long: measure them too"});
 }
 
 TEST_CASE("network fragment: notes that only what is written gives rise to") {
   const FragmentChoice one_size{.sizes = SizeRange{Bytes{1 << 20}, Bytes{1 << 20}}};
   CHECK(network_fragment(calibrate_network(two_regions(8)), one_size, {}).notes ==
-        std::vector<std::string>{"one size alone can't tell alpha from beta: alpha is taken as 0"});
+        std::vector<std::string>{"a single size does not separate alpha from beta, so alpha is taken as 0"});
   CHECK(network_fragment(calibrate_network(two_regions(8)), {}, {}).notes.empty());
   CHECK(network_fragment(calibrate_network(two_regions(8)), {.study = FragmentStudy::jobs}, {}).notes ==
-        std::vector<std::string>{"every job is given these costs, whatever its number of workers"});
+        std::vector<std::string>{"every job gets these costs, whatever its number of workers"});
   std::vector<CollectiveSample> slow = two_regions(8);
   add_contention(slow, 8, 48'000'000);  // penalty 3, so that two at once take 5 times as long
   const NetworkFragment capped = network_fragment(calibrate_network(slow), {}, {});
-  CHECK(capped.notes == std::vector<std::string>{"two_at_once is 4, the most that a scenario takes"});
+  CHECK(capped.notes == std::vector<std::string>{"two_at_once is 4, the largest value that a scenario allows"});
   CHECK(capped.yaml.find("two_at_once: 4.000") != std::string::npos);
 }

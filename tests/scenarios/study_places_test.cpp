@@ -50,8 +50,7 @@ TEST_CASE("keys that contradict a file of layer times, and files that can't be r
   write_file(file, "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
   const std::string layers = fmt::format("overlap:\n  layers: {}\n", file);
   CHECK(refused(layers + "  batch: 3\n") ==
-        Texts{fmt::format("a.yaml:4:10: overlap.batch: {}: a file in format timed-layers says itself what the batch is",
-                          file)});
+        Texts{fmt::format("a.yaml:4:10: overlap.batch: {}: a file in format timed-layers states its own batch", file)});
   CHECK(refused(layers, {"overlap.select=x"}) ==
         Texts{fmt::format("--set: overlap.select: {}: a file in format timed-layers holds one model; there is "
                           "nothing to choose",

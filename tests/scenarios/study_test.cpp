@@ -80,7 +80,7 @@ TEST_CASE("what has no effect is an error") {
   CHECK(complaint(head + "overlap: {workers: [4]}\n") == "overlap.workers: needs `overlap.model or overlap.layers`");
   CHECK(complaint(head + "overlap: {model: vgg16}\ncluster: {servers: 3}\n") ==
         "cluster.servers: needs `a study of jobs (no overlap.model or overlap.layers)`");
-  CHECK(complaint(head + "overlap: {model: vgg16, servers: 3}\n") == "overlap.servers: there are none");
+  CHECK(complaint(head + "overlap: {model: vgg16, servers: 3}\n") == "overlap.servers: there are no parameter servers");
   CHECK(complaint(head + "overlap: {model: vgg16, select: x}\n") == "overlap.select: has no effect without a file");
   CHECK(complaint(head + "overlap: {model: vgg16, exchange: parameter-server, formula: measured}\n") ==
         "overlap.formula: is about all-reduces; a parameter server has none");

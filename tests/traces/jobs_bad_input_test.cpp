@@ -213,8 +213,8 @@ TEST_CASE("filters say what they leave out; the clock starts where it is told to
   CHECK(got.jobs[0].name == "job-3");
   CHECK(got.jobs[0].submit == Time{});
   CHECK(reasons_text(got.report.left_out()) ==
-        "submitted outside the time asked for: 2 (2, 6); of another virtual cluster than asked for: 1 (3); "
-        "shorter than asked for: 1 (5)");
+        "submitted outside the selected time: 2 (2, 6); not of a selected virtual cluster: 1 (3); "
+        "shorter than --min-duration: 1 (5)");
   options = {};
   options.min_gpus = 4;
   options.origin = TimeOrigin::kept;

@@ -37,7 +37,7 @@ TEST_CASE("Philly: attempts, the last of which is the duration") {
         "no attempt to run it is recorded: 1 (8); still running when the trace was taken: 1 (10)");
   CHECK(reasons_text(got.report.notes()) ==
         "its attempts had different numbers of GPUs; the first counts: 1 (2); "
-        "attempts without a start or an end don't count: 1 (2)");
+        "attempts without a start or an end are ignored: 1 (2)");
 }
 
 TEST_CASE("Philly: what is no such log") {
@@ -81,7 +81,7 @@ TEST_CASE("SWF: requested before allocated processors, -1 for unknown, parts of 
   CHECK(!got.jobs[1].limit);
   CHECK(reasons_text(got.report.left_out()) ==
         "a part of a job that has a line of its own: 1 (6); "
-        "no run time: it never started, or the log does not say: 1 (7); it asks for no processors: 1 (8)");
+        "no run time: it never started, or the log does not say: 1 (7); it requests no processors: 1 (8)");
   CHECK(trace_complaints("swf", "1 2 3\n1 -5 0 1 1 1 1 1 1 1 9 1 1 1 1 1 1 x\n") ==
         "trace:1: expected 18 fields, got 3\n"
         "trace:2: submit time: expected a number >= 0, or -1, got \"-5\"\n"
@@ -119,7 +119,7 @@ TEST_CASE("Slurm: GPUs from trackable resources, steps, jobs that never started"
   CHECK(got.jobs[1].limit == Time::seconds(600));
   CHECK(got.jobs[1].outcome == JobOutcome::cancelled);
   CHECK(reasons_text(got.report.left_out()) ==
-        "a step of a job that has a row of its own: 1 (3); it asks for no GPUs: 1 (4); "
+        "a step of a job that has a row of its own: 1 (3); it requests no GPUs: 1 (4); "
         "no duration: it never started, or was still running when the trace was taken: 1 (5); "
         "still waiting when the trace was taken: 1 (7)");
 }

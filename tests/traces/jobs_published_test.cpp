@@ -72,7 +72,7 @@ TEST_CASE("published: Philly, OpenB, Muri, Tiresias") {
   const ImportedJobs openb = import_jobs("auto", data + "/openb_v2023/openb_pod_list_default.csv");
   CHECK(openb.report.rows() == 8152);
   CHECK(reasons_text(openb.report.left_out()) ==
-        "it asks for no GPUs: 1088 (7, 18, 50); still waiting when the trace was taken: 861 (63, 86, 92)");
+        "it requests no GPUs: 1088 (7, 18, 50); still waiting when the trace was taken: 861 (63, 86, 92)");
   CHECK(openb.jobs.size() == 6203);
 
   const ImportedJobs muri = import_jobs("auto", data + "/muri/trace3.csv");

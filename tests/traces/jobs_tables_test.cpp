@@ -34,7 +34,7 @@ TEST_CASE("Helios: dates, states, CPUs for each GPU, jobs without GPUs") {
   CHECK(got.origin == Time::seconds(1'591'728'061));  // date -ud '2020-06-09 18:41:01' +%s
   CHECK(got.report.rows() == 5);
   CHECK(reasons_text(got.report.left_out()) ==
-        "it asks for no GPUs: 1 (4); still running when the trace was taken: 1 (6); "
+        "it requests no GPUs: 1 (4); still running when the trace was taken: 1 (6); "
         "no duration: it never started, or was still running when the trace was taken: 1 (7)");
   CHECK(reasons_text(got.report.notes()) == "submitted before a row above it; jobs are sorted: 1 (5)");
   CHECK(got.report.unused_columns() == std::vector<std::string>{"node_num", "queue"});
@@ -175,7 +175,7 @@ TEST_CASE("PAI: per cent of a GPU, with and without a header") {
     CHECK(got.jobs[2].gpu_share == 500);
     CHECK(got.jobs[2].duration == Time::seconds(38));
     CHECK(got.jobs[2].gpu_type == "MISC");
-    CHECK(reasons_text(got.report.left_out()).find("it asks for no GPUs: 1") == 0);
+    CHECK(reasons_text(got.report.left_out()).find("it requests no GPUs: 1") == 0);
   }
   CHECK(import_text_of("auto", std::string{kHeader} + kRows).format->name == "pai");
 }

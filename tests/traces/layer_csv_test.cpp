@@ -153,7 +153,7 @@ TEST_CASE("options that a file leaves no room for are errors") {
       layer_complaints("layer,parameters,forward_us,backward_us,batch\na,1,1,1,8\n", "t.csv", options);
   check_says(all, "t.csv: select: a file in format timed-layers holds one model; there is nothing to choose");
   check_says(all, "t.csv: forward_ratio: a file in format timed-layers has forward times of its own");
-  check_says(all, "t.csv: batch: a file in format timed-layers says itself what the batch is");
+  check_says(all, "t.csv: batch: a file in format timed-layers states its own batch");
   check_says(all, "t.csv: sizes: a file in format timed-layers has parameter counts of its own");
   options = {};
   options.forward_ratio = 0;

@@ -213,7 +213,7 @@ TEST_CASE("formats are recognised by what a file contains") {
   CHECK(recognise_layer_format("").empty());
   CHECK(recognise_layer_format("hello").empty());
   check_says(layer_complaints("", "f"), "f: the file is empty");
-  check_says(layer_complaints("hello\n", "f"), "f: this is none of the formats of layer times");
+  check_says(layer_complaints("hello\n", "f"), "f: the file has no known format of layer times");
   LayerReadOptions options;
   options.format = "kinetto";
   check_says(layer_complaints("hello\n", "f", options),

@@ -50,7 +50,7 @@ TEST_CASE("every bad row is complained about at its line") {
         std::vector<std::string>{"links.csv:3: to: a link from \"a\" to itself",
                                  "links.csv:4: latency_ms: expected a number from 0 and at most 3600000, got \"-1\"",
                                  "links.csv:4: mbps: expected a number above 0 and at most 1000000000, got \"0\"",
-                                 "links.csv:5: to: the link from \"a\" to \"b\" stands on line 2 already",
+                                 "links.csv:5: to: the link from \"a\" to \"b\" is on line 2 already",
                                  "links.csv:6: latency_ms: expected a number from 0 and at most 3600000, got \"x\"",
                                  "links.csv:6: from: expected the name of a site, got nothing"});
   CHECK(matrix_complaints("from,too,latency_ms\na,b,1\n") ==

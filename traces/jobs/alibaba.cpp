@@ -1,4 +1,4 @@
-// Alibaba's GPU traces: PAI of 2020 (Weng et al., NSDI 2022) and OpenB of 2023 (Weng et al., USENIX ATC 2023).
+// Reads Alibaba's GPU traces: PAI of 2020 (Weng et al., NSDI 2022) and OpenB of 2023 (Weng et al., USENIX ATC 2023).
 #include "text/byte_source.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/table_trace.hpp"
@@ -15,7 +15,7 @@ using Field = TraceField;
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t kMostInstances = TraceTable::kMaxGpus;
 
-/// CPUs in thousandths and memory in bytes for each GPU of a job, from those of an instance with `gpus` GPUs.
+/// Sets CPUs in thousandths and memory in bytes for each GPU of a job, from those of an instance with `gpus` GPUs.
 void set_demands(TraceTable& table, std::optional<std::int64_t> milli_cpus, std::optional<std::int64_t> bytes, int gpus,
                  JobRequest& job) {
   const std::int64_t cpus = for_each_gpu(milli_cpus.value_or(0), gpus);
@@ -24,7 +24,7 @@ void set_demands(TraceTable& table, std::optional<std::int64_t> milli_cpus, std:
   job.host_memory = Bytes{for_each_gpu(bytes.value_or(0), gpus)};
 }
 
-/// How many of a job's GPUs one of its instances has.
+/// The number of GPUs that one instance of a job has.
 int gpus_of_instance(std::int64_t milli_gpus) {
   return static_cast<int>((milli_gpus + 999) / 1000);
 }
@@ -43,14 +43,14 @@ constexpr std::array kPaiStates = {
     TraceStateWord{"Waiting", TraceState::waiting},
 };
 
-/// Per cent of a GPU for each instance.
+/// Reads GPUs in per cent of one for each instance.
 bool pai_gpus(TraceTable& table, JobRequest& job) {
   const std::int64_t milli = table.amount(Field::gpu_share, 1).value_or(0);
   const std::int64_t instances = table.count(Field::instances, 0, kMostInstances).value_or(0);
   return set_gpus(table, instances, milli, job);
 }
 
-/// CPUs in per cent of one, memory in GiB, both for each instance.
+/// Reads CPUs in per cent of one and memory in GiB, both for each instance.
 bool complete_pai(TraceTable& table, JobRequest& job) {
   job.name += '/';
   job.name += table.text(Field::task);
@@ -72,7 +72,8 @@ constexpr std::array kPaiSimulator = {
     TraceColumn{Field::gpu_type, "gpu_type"},       TraceColumn{Field::user, "user"},
 };
 
-/// GPUs for each instance, with a fraction; one instance where the table is silent, as the authors' simulator has it.
+/// Reads GPUs for each instance, with a fraction; without a number of instances there is one, as in the authors'
+/// simulator.
 bool pai_simulator_gpus(TraceTable& table, JobRequest& job) {
   const std::int64_t milli = table.amount(Field::gpu_share, 3).value_or(0);
   return set_gpus(table, table.count(Field::instances, 0, kMostInstances).value_or(1), milli, job);
@@ -97,7 +98,7 @@ constexpr std::array kOpenb = {
     TraceColumn{Field::start, "scheduled_time", true},
 };
 
-/// A pod that runs when the trace ends has that as its deletion time; see the note of complete_openb().
+/// A pod that runs when the trace ends has that time as its deletion time; see the note in complete_openb().
 constexpr std::array kOpenbPhases = {
     TraceStateWord{"Succeeded", TraceState::completed},
     TraceStateWord{"Running", TraceState::completed},
@@ -105,7 +106,7 @@ constexpr std::array kOpenbPhases = {
     TraceStateWord{"Pending", TraceState::waiting},
 };
 
-/// Thousandths are of each GPU of the pod.
+/// Reads the thousandths of each GPU of the pod.
 bool openb_gpus(TraceTable& table, JobRequest& job) {
   const std::int64_t gpus = table.count(Field::instances, 0, kMostInstances).value_or(0);
   const std::int64_t milli = table.count(Field::gpu_share, 0, 1000).value_or(0);
@@ -114,7 +115,7 @@ bool openb_gpus(TraceTable& table, JobRequest& job) {
 
 bool complete_openb(TraceTable& table, JobRequest& job) {
   if (table.text(Field::state) == "Running")
-    table.note("the pod was still running at its deletion time: it might have run longer");
+    table.note("the pod was still running at its deletion time, so it may have run longer");
   const std::optional<std::int64_t> mebibytes = table.count(Field::memory, 0, std::int64_t{1} << 40);
   set_demands(table, table.count(Field::nodes, 0, std::int64_t{1} << 40), mebibytes.value_or(0) * kMebibyte, job.gpus,
               job);

@@ -13,7 +13,7 @@
 namespace contend {
 namespace {
 
-/// Takes the jobs of a trace and keeps those that are wanted and could run.
+/// Receives the jobs of a trace and keeps those that are selected and could run.
 class Importer {
  public:
   Importer(ImportedJobs& result, const ImportOptions& options) : result_{result}, options_{options} {}
@@ -52,12 +52,12 @@ class Importer {
   bool is_wanted(int line, const JobRequest& job) {
     const std::vector<std::string>& vcs = options_.vcs;
     if (!vcs.empty() && std::find(vcs.begin(), vcs.end(), job.vc) == vcs.end())
-      return leave_out(line, "of another virtual cluster than asked for");
+      return leave_out(line, "not of a selected virtual cluster");
     if ((options_.from && job.submit < *options_.from) || (options_.until && job.submit >= *options_.until))
-      return leave_out(line, "submitted outside the time asked for");
-    if (job.gpus < options_.min_gpus) return leave_out(line, "smaller than asked for");
+      return leave_out(line, "submitted outside the selected time");
+    if (job.gpus < options_.min_gpus) return leave_out(line, "smaller than --min-gpus");
     if (options_.min_duration && job.duration && *job.duration < *options_.min_duration)
-      return leave_out(line, "shorter than asked for");
+      return leave_out(line, "shorter than --min-duration");
     return true;
   }
 
@@ -82,7 +82,7 @@ class Importer {
       job.model = renamed->second;
     if (options_.work == TraceWork::duration && job.duration) return true;
     if (find_training_profile(job.model) == nullptr)
-      return bad(line, "no such model here", fmt::format("there is no model {} here", quote_for_message(job.model)));
+      return bad(line, "unknown model", fmt::format("there is no model {} here", quote_for_message(job.model)));
     job.duration.reset();
     job.attempts.clear();
     return true;

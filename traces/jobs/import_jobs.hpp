@@ -1,5 +1,5 @@
 #pragma once
-// From a trace to our own jobs: reads it, keeps what the user wants of it, and says what became of the rest.
+// Imports jobs from a trace: reads it, keeps the jobs that the user selects, and reports what became of the others.
 
 #include "models/workload.hpp"
 #include "traces/jobs/row_report.hpp"
@@ -14,42 +14,44 @@
 
 namespace contend {
 
-/// What becomes time 0.
+/// The instant that becomes time 0.
 enum class TimeOrigin : std::uint8_t {
-  automatic,  ///< `first` for a trace with dates, `kept` for one with a clock of its own
-  first,      ///< the first submission among the jobs that are kept
-  kept,       ///< what the trace calls 0; 1970-01-01 00:00 UTC for a trace with dates
+  automatic,  ///< `first` for a trace with dates, `kept` for a trace with its own clock
+  first,      ///< the first submission among the selected jobs
+  kept,       ///< the trace's own time 0; 1970-01-01 00:00 UTC for a trace with dates
 };
 
-/// What a job of a trace that has both a duration and a number of iterations is to do.
+/// The work of a job for which the trace gives both a duration and a number of iterations.
 enum class TraceWork : std::uint8_t { duration, iterations };
 
+/// Selection and interpretation of a trace.
 struct ImportOptions {
-  bool skip_bad_rows = false;      ///< count them instead of failing
-  std::vector<std::string> vcs{};  ///< only jobs of these; empty: all
-  /// On the clock of the trace: only jobs submitted at or after `from` and before `until`.
+  bool skip_bad_rows = false;      ///< count bad rows instead of failing
+  std::vector<std::string> vcs{};  ///< only jobs of these virtual clusters; empty: all
+  /// Only jobs submitted at or after `from` and before `until`, on the trace's clock.
   std::optional<Time> from{}, until{};
   int min_gpus = 1;                    ///< smaller jobs are left out
   std::optional<int> max_gpus{};       ///< of the cluster: larger jobs are bad rows
   std::optional<Time> min_duration{};  ///< shorter jobs are left out
   TimeOrigin origin = TimeOrigin::automatic;
   TraceWork work = TraceWork::duration;
-  std::map<std::string, std::string> models{};  ///< what a model of the trace is called here
+  std::map<std::string, std::string> models{};  ///< new names for models of the trace
 };
 
+/// The imported jobs, and what became of the other rows.
 struct ImportedJobs {
-  std::vector<JobRequest> jobs;  ///< by time of submission; those of one instant in the order of the file
+  std::vector<JobRequest> jobs;  ///< by submit time; jobs of one instant in file order
   RowReport report;
   const TraceFormat* format = nullptr;
-  Time origin{};  ///< on the clock of the trace (since 1970 if it has dates): what is time 0 in `jobs`
+  Time origin{};  ///< time 0 of `jobs` on the trace's clock (since 1970 if it has dates)
 };
 
-/// Reads a trace of that format, `auto` to recognise it. Throws InputError with the first bad rows and the number of
-/// the others, unless they are skipped, and for a file that can't be read at all.
+/// Reads a trace of the given format; `auto` recognises the format. Throws InputError with the first bad rows and the
+/// number of the others, unless bad rows are skipped, and for a file that cannot be read at all.
 [[nodiscard]] ImportedJobs import_jobs(const std::string& format, const std::string& path,
                                        const ImportOptions& options = {});
 
-/// The same for bytes from elsewhere; `file` stands for the file in messages.
+/// The same for bytes from another source; messages call it `file`.
 [[nodiscard]] ImportedJobs import_jobs(const std::string& format, ByteSource& source, const std::string& file,
                                        const ImportOptions& options = {});
 

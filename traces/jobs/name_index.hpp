@@ -1,5 +1,5 @@
 #pragma once
-// Which names a list has used, and where: for millions of them in little more memory than the names.
+// A map from names to the line that first used them, for millions of names in little more memory than the names.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace contend {
 
 class NameIndex {
  public:
-  /// Remembers a name. Returns the line where it was used before, which stays the remembered one; 0 if it is new.
+  /// Adds a name. Returns 0 if it is new, else the line of its first use, which stays the remembered one.
   int insert(std::string_view name, int line);
 
  private:
@@ -23,8 +23,8 @@ class NameIndex {
   };
 
   struct Slot {
-    std::uint32_t entry = 0;  ///< its number plus 1; 0: free
-    std::uint32_t tag = 0;    ///< high half of its hash: most other names are told apart without looking at them
+    std::uint32_t entry = 0;  ///< index of the entry plus 1; 0 if the slot is free
+    std::uint32_t tag = 0;    ///< high half of the hash, which rules out most other names without a comparison
   };
 
   void grow();

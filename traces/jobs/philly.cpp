@@ -1,5 +1,5 @@
-// Microsoft's Philly trace (Jeon et al., USENIX ATC 2019; repository msr-fiddle/philly-traces): `cluster_job_log`, a
-// JSON array of jobs, each with the attempts to run it.
+// Reads Microsoft's Philly trace (Jeon et al., USENIX ATC 2019; repository msr-fiddle/philly-traces):
+// `cluster_job_log`, a JSON array of jobs, each with its attempts.
 #include "text/json_reader.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/timestamp.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-/// One job of the log. What is wrong with it goes to the report.
+/// One job of the log; its faults go to the report.
 class PhillyJob {
  public:
   PhillyJob(const JsonValue& job, RowReport& report) : job_{job}, report_{report} {}
@@ -55,7 +55,7 @@ class PhillyJob {
       bad("status", "unknown state", fmt::format("got {}", quote_for_message(status)));
   }
 
-  /// False if there is nothing to run.
+  /// Returns false if there is nothing to run.
   bool read_attempts(const JsonValue& attempts, JobRequest& request) {
     std::set<std::size_t> sizes;
     bool incomplete = false;
@@ -85,13 +85,13 @@ class PhillyJob {
     }
     if (attempts.items.empty()) return leave_out("no attempt to run it is recorded");
     if (request.attempts.empty()) return leave_out("no attempt to run it has both a start and an end");
-    if (sizes.empty()) return leave_out("it asks for no GPUs");
+    if (sizes.empty()) return leave_out("it requests no GPUs");
     if (*sizes.rbegin() > static_cast<std::size_t>(TraceTable::kMaxGpus)) {
       bad("attempts", fmt::format("more than {} GPUs", TraceTable::kMaxGpus));
       return false;
     }
     if (sizes.size() > 1) note("its attempts had different numbers of GPUs; the first counts");
-    if (incomplete) note("attempts without a start or an end don't count");
+    if (incomplete) note("attempts without a start or an end are ignored");
     request.duration = request.attempts.back();
     request.attempts.pop_back();
     return true;
@@ -106,7 +106,7 @@ class PhillyJob {
     return gpus;
   }
 
-  /// Text of a member; empty if it is missing, null, or says None.
+  /// Text of a member; empty if it is missing, null or "None".
   static std::string text_of(const JsonValue& object, std::string_view name) {
     const JsonValue* value = object.find(name);
     if (value == nullptr || !(value->is(Kind::string) || value->is(Kind::number)) || value->text == "None") return {};

@@ -1,5 +1,5 @@
 #pragma once
-// The readers behind the table of formats (traces/jobs/trace_format.hpp); what each takes stands there.
+// Declares the readers of the table of formats; traces/jobs/trace_format.hpp describes what they read.
 
 #include "traces/jobs/trace_format.hpp"
 

@@ -7,7 +7,7 @@
 namespace contend {
 namespace {
 
-/// With the line that counts the others just as many as cli/ prints.
+/// Complaints to keep: with the line that counts the others, as many as cli/ prints.
 constexpr std::size_t kKept = 19;
 
 }  // namespace

@@ -1,10 +1,9 @@
 #pragma once
-// What became of the rows of a trace: a reader drops none without saying why. A row is
-//   bad       it can't be what the format means (a negative duration, a name used twice). An error with its line,
-//   unless
-//             the user skips bad rows: then it is left out and counted.
-//   left out  it means something that is no job for us, as real traces have it: a job without GPUs, one that never ran.
-//   noted     read, with something a user should know.
+// Records what became of the rows of a trace, so that a reader drops no row without a reason. A row is
+//   bad       if it contradicts its format (a negative duration, a name used twice). That is an error with its line,
+//             unless the user skips bad rows: then the row is left out and counted.
+//   left out  if it is valid but is not a job here: a job without GPUs, one that never ran.
+//   noted     if it is read, and the user should know something about it.
 
 #include "sim/error.hpp"
 
@@ -16,11 +15,11 @@
 
 namespace contend {
 
-/// Rows that have something in common.
+/// Rows reported for the same reason.
 struct RowReason {
   std::string reason;
   std::int64_t rows = 0;
-  std::vector<int> first_lines;  ///< of the file; at most kFirstLines
+  std::vector<int> first_lines;  ///< line numbers; at most kFirstLines
 };
 
 class RowReport {
@@ -29,17 +28,17 @@ class RowReport {
 
   RowReport(std::string file, bool skip_bad_rows) : file_{std::move(file)}, skip_bad_rows_{skip_bad_rows} {}
 
-  /// A row (not the header, a comment or a blank line) has been read.
+  /// Counts a row that was read (not the header, a comment or a blank line).
   void count_row() { ++rows_; }
-  /// `reason` is the same for all rows with this fault; `message` says it of this one (empty: `reason` does). May be
-  /// called several times for one row. `hint` as in Complaint.
+  /// Reports the current row as bad. `reason` is the same for all rows with this fault; `message` words it for this row
+  /// (if empty, `reason` does). It may be called several times for one row. `hint` is as in Complaint.
   void bad(int line, std::string_view column, std::string_view reason, std::string message = {}, std::string hint = {});
   void leave_out(int line, std::string_view reason) { add(left_out_, line, reason); }
   void note(int line, std::string_view what) { add(notes_, line, what); }
-  /// Columns of the file that have no counterpart in a job list.
+  /// The columns of the file that have no counterpart in a job list.
   void set_unused_columns(std::vector<std::string> names) { unused_columns_ = std::move(names); }
-  /// Throws InputError with the first bad rows and how many there are; nothing if bad rows are skipped. `way_out` tells
-  /// what the user might do.
+  /// Throws InputError with the first bad rows and their number; does nothing if bad rows are skipped. `way_out` is a
+  /// hint what the user may do.
   void throw_if_bad(std::string_view way_out = {}) const;
 
   [[nodiscard]] const std::string& file() const { return file_; }
@@ -47,7 +46,7 @@ class RowReport {
   [[nodiscard]] std::int64_t bad_rows() const { return bad_rows_; }
   [[nodiscard]] std::int64_t left_out_rows() const;
   [[nodiscard]] bool skips_bad_rows() const { return skip_bad_rows_; }
-  /// Each in order of the first such row. A row with two faults is counted under both reasons.
+  /// The reasons, each in order of its first row. A row with two faults counts under both.
   [[nodiscard]] const std::vector<RowReason>& bad_reasons() const { return bad_; }
   [[nodiscard]] const std::vector<RowReason>& left_out() const { return left_out_; }
   [[nodiscard]] const std::vector<RowReason>& notes() const { return notes_; }
@@ -67,7 +66,7 @@ class RowReport {
   std::vector<std::string> unused_columns_;
 };
 
-/// `"text"`, cut where it gets too long for a message.
+/// `"text"`, shortened if it is too long for a message.
 [[nodiscard]] std::string quote_for_message(std::string_view text);
 
 }  // namespace contend

@@ -1,4 +1,4 @@
-// The accounts of Slurm, as `sacct --allusers --parsable2 --format=...` prints them.
+// Reads Slurm's accounting data as `sacct --allusers --parsable2 --format=...` prints them.
 #include "text/decimal.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/table_trace.hpp"
@@ -34,8 +34,8 @@ constexpr std::array kColumns = {
     TraceColumn{Field::alloc_gres, "ReqGRES"},
 };
 
-/// What a list of trackable resources, `cpu=16,mem=320G,gres/gpu=8,gres/gpu:a100=8`, or of the older generic ones,
-/// `gpu:a100:8`, says.
+/// The content of a list of trackable resources, `cpu=16,mem=320G,gres/gpu=8,gres/gpu:a100=8`, or of the older generic
+/// ones, `gpu:a100:8`.
 struct Resources {
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
@@ -44,7 +44,7 @@ struct Resources {
   bool valid = true;
 };
 
-/// `320G`, `62.50G`, `4848K`; a bare number is mebibytes.
+/// Memory such as `320G`, `62.50G`, `4848K`; a bare number is mebibytes.
 std::optional<std::int64_t> parse_memory(std::string_view text) {
   int shift = 20;
   if (!text.empty()) {
@@ -103,13 +103,13 @@ Resources parse_resources(std::string_view text) {
   return resources;
 }
 
-/// What the job was given; if it was given nothing, what it asked for.
+/// The resources allocated to the job or, if none were, those it requested.
 std::optional<Resources> resources_of(TraceTable& table) {
   Resources resources;
   for (const Field field : {Field::alloc_tres, Field::req_tres, Field::alloc_gres}) {
     const Resources found = parse_resources(table.text(field));
     if (!found.valid) {
-      table.bad(field, "resources that can't be read", fmt::format("got {}", quote_for_message(table.text(field))));
+      table.bad(field, "malformed resources", fmt::format("got {}", quote_for_message(table.text(field))));
       return std::nullopt;
     }
     if (resources.cpus == 0) resources.cpus = found.cpus;
@@ -128,7 +128,7 @@ bool slurm_gpus(TraceTable& table, JobRequest& job) {
   const std::optional<Resources> resources = resources_of(table);
   if (!resources) return false;
   if (resources->gpus == 0) {
-    table.leave_out("it asks for no GPUs");
+    table.leave_out("it requests no GPUs");
     return false;
   }
   if (resources->gpus > TraceTable::kMaxGpus) {
@@ -140,7 +140,7 @@ bool slurm_gpus(TraceTable& table, JobRequest& job) {
 }
 
 void read_limit(TraceTable& table, JobRequest& job) {
-  // Words instead of a time: Partition_Limit, UNLIMITED.
+  // Words in place of a time: Partition_Limit, UNLIMITED.
   const auto is_word = [](std::string_view text) { return !text.empty() && text.front() >= 'A'; };
   if (table.has(Field::limit_raw) && !is_word(table.text(Field::limit_raw))) {
     const std::optional<std::int64_t> minutes = table.count(Field::limit_raw, 0, 100LL * 366 * 24 * 60);
@@ -162,13 +162,13 @@ bool complete_slurm(TraceTable& table, JobRequest& job) {
   job.host_memory = Bytes{for_each_gpu(resources.bytes, job.gpus)};
   job.gpu_type = resources.gpu_type;
   read_limit(table, job);
-  // Elapsed leaves out what was suspended, and knows nothing of clocks that are put back: it goes before start and end.
+  // Elapsed excludes suspended time and is unaffected by clocks that are put back, so it is preferred to start and end.
   const bool is_raw = !table.text(Field::duration).empty();
   if (const std::string_view text = table.text(Field::elapsed); !is_raw && !text.empty()) {
     job.duration = parse_slurm_duration(text);
     if (!job.duration)
       table.bad(Field::elapsed, "expected a time such as 1-12:00:00", fmt::format("got {}", quote_for_message(text)));
-    // A job that was cancelled while it waited has neither run nor a start.
+    // A job cancelled while it waited has neither a run time nor a start.
     if (job.duration == Time{} && table.has(Field::start) && table.text(Field::start).empty()) job.duration.reset();
   }
   return table.good();

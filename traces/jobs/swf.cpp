@@ -1,6 +1,6 @@
-// The Standard Workload Format, version 2.2, of the Parallel Workloads Archive
-// (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): 18 numbers a line, -1 for what is not known, and
-// comments that begin with a semicolon. It knows processors; each is a GPU here.
+// Reads the Standard Workload Format, version 2.2, of the Parallel Workloads Archive
+// (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): 18 numbers a line, -1 for unknown, and comments that
+// begin with a semicolon. Its processors are read as GPUs.
 #include "text/decimal.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/trace_table.hpp"
@@ -13,7 +13,7 @@ namespace contend {
 namespace {
 
 constexpr std::size_t kFields = 18;
-/// Places of the fields, counted from 0.
+/// Positions of the fields, from 0.
 enum SwfField : std::size_t {
   kJob = 0,
   kSubmit = 1,
@@ -49,7 +49,7 @@ class SwfRow {
     read_owner(job);
     if (!good_) return std::nullopt;
     if (!ran) return leave_out("a part of a job that has a line of its own");
-    if (!sized) return leave_out("it asks for no processors");
+    if (!sized) return leave_out("it requests no processors");
     if (!run) return leave_out("no run time: it never started, or the log does not say");
     job.submit = Time::nanoseconds(*submit);
     job.duration = Time::nanoseconds(*run);
@@ -58,7 +58,7 @@ class SwfRow {
   }
 
  private:
-  /// What was asked for counts; where the log does not say, what was given.
+  /// Reads the requested number; if the log does not have it, the allocated number.
   bool read_processors(JobRequest& job) {
     std::optional<std::int64_t> processors = number(kRequested, "requested processors", 0);
     const std::optional<std::int64_t> allocated = number(kAllocated, "allocated processors", 0);
@@ -69,7 +69,7 @@ class SwfRow {
     return job.gpus > 0;
   }
 
-  /// False for the lines about parts of a job that was checkpointed and swapped out.
+  /// Returns false for lines about parts of a job that was checkpointed and swapped out.
   bool read_status(JobRequest& job) {
     const std::int64_t status = number(kStatus, "status", 0).value_or(1);
     if (status > 5) bad("status", "unknown state", fmt::format("got {}", status));

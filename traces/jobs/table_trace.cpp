@@ -39,7 +39,7 @@ std::optional<Time> point(TraceTable& table, Field field, TraceClock clock) {
   return table.time(field, 9);
 }
 
-/// The time between start and end where the trace has both, else the column of durations.
+/// The time between start and end if the trace has both, else the column of durations.
 std::optional<Time> duration(TraceTable& table, const TableTrace& format) {
   std::optional<Time> told = table.time(Field::duration, format.duration_decimals);
   const std::optional<Time> start = point(table, Field::start, format.clock);
@@ -58,7 +58,7 @@ bool read_gpus(TraceTable& table, JobRequest& job) {
   const std::optional<std::int64_t> gpus = table.count(Field::gpus, 0, TraceTable::kMaxGpus);
   if (!table.good()) return false;
   if (!gpus || *gpus == 0) {
-    table.leave_out("it asks for no GPUs");
+    table.leave_out("it requests no GPUs");
     return false;
   }
   job.gpus = static_cast<int>(*gpus);
@@ -130,7 +130,7 @@ bool read_state(TraceTable& table, std::span<const TraceStateWord> states, JobRe
 bool set_gpus(TraceTable& table, std::int64_t instances, std::int64_t milli_gpus, JobRequest& job) {
   if (!table.good()) return false;
   if (instances <= 0 || milli_gpus <= 0) {
-    table.leave_out("it asks for no GPUs");
+    table.leave_out("it requests no GPUs");
     return false;
   }
   const std::int64_t each = (milli_gpus + 999) / 1000;

@@ -1,4 +1,4 @@
-// The traces that their columns describe completely, or nearly so.
+// Reads the traces that a description of their columns covers, or nearly covers.
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/table_trace.hpp"
 
@@ -54,7 +54,7 @@ constexpr std::array kAcme = {
     TraceColumn{Field::duration, "duration"},
 };
 
-/// Memory is told for a pod, and a job has one on each of its nodes.
+/// Memory is given for a pod, and a job has one pod on each of its nodes.
 bool complete_acme(TraceTable& table, JobRequest& job) {
   const std::optional<std::int64_t> pod = table.amount(Field::memory, 9);
   if (!pod) return true;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Takes what it understands off the front of a text; once something does not fit, it stays failed.
+/// Parses a text from its front; after the first mismatch it stays failed.
 class Taker {
  public:
   explicit Taker(std::string_view text) : rest_{text} {}
@@ -35,7 +35,7 @@ class Taker {
   void expect(char c) {
     if (!take(c)) failed_ = true;
   }
-  /// Nanoseconds behind a decimal point, if there is one.
+  /// The nanoseconds after a decimal point, if there is one.
   std::int64_t fraction() {
     if (!take('.')) return 0;
     std::int64_t value = 0;
@@ -58,7 +58,7 @@ class Taker {
   bool failed_ = false;
 };
 
-/// Seconds to subtract for what stands behind the time of day.
+/// The seconds to subtract for the UTC offset after the time of day.
 std::int64_t offset(Taker& text) {
   if (text.at_end() || text.take('Z')) return 0;
   const bool east = text.take('+');
@@ -121,7 +121,7 @@ std::optional<Time> parse_slurm_duration(std::string_view text) {
   }
   const std::int64_t fraction = taker.fraction();
   if (taker.failed() || !taker.at_end() || (fields == 1 && !has_days)) return std::nullopt;
-  // Behind days the fields begin with hours; without them the last one is seconds.
+  // After days, the fields begin with hours; without days, the last field is seconds.
   if (has_days)
     for (; fields < 3; ++fields) whole *= 60;
   return Time::nanoseconds((days * 86'400 + whole) * kSecond + fraction);

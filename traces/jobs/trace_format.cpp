@@ -30,7 +30,7 @@ bool is_job_list(const TraceHead& head) {
 bool is_muri(const TraceHead& head) {
   return head.has({"job_id", "num_gpu", "submit_time", "iterations", "iteration_time", "resource_time_0"});
 }
-/// What tells it from `muri` is a choice of the user, not in the file.
+/// Never recognised: the file does not differ from one of format `muri`, so the user must choose.
 bool is_never_recognised(const TraceHead& /*head*/) {
   return false;
 }
@@ -57,7 +57,7 @@ bool is_slurm(const TraceHead& head) {
          line.find("Submit") != std::string_view::npos;
 }
 bool is_swf(const TraceHead& head) {
-  // The header comments of the archive; a file without them can't be told from any other columns of numbers.
+  // The header comments of the archive; without them the file looks like any columns of numbers.
   return head.text.starts_with(';');
 }
 bool is_tiresias(const TraceHead& head) {
@@ -87,7 +87,7 @@ constexpr std::array kFormats = {
     TraceFormat{"muri", "traces of Muri, CSV", "job_id, num_gpu, submit_time, duration in ms, iterations, model_name",
                 "Zhao et al., SIGCOMM 2022; repository Rivendile/Muri", "Apache-2.0; times from Philly, CC-BY-4.0",
                 false, is_muri, read_muri},
-    TraceFormat{"muri-iterations", "the same with the work that the authors' simulator runs",
+    TraceFormat{"muri-iterations", "traces of Muri with the work that the authors' simulator runs",
                 "as muri, but a job takes iterations x iteration_time", "as muri", "as muri", false,
                 is_never_recognised, read_muri_iterations},
     TraceFormat{"openb", "pods of Alibaba's OpenB cluster of 2023, CSV",
@@ -108,7 +108,7 @@ constexpr std::array kFormats = {
                 "duration, those before are failed attempts; GPUs are those of the first",
                 "Jeon et al., USENIX ATC 2019; repository msr-fiddle/philly-traces", "CC-BY-4.0", true, is_philly,
                 read_philly},
-    TraceFormat{"philly-csv", "extract of Philly with a job a row, CSV",
+    TraceFormat{"philly-csv", "extract of Philly with one job a row, CSV",
                 "timestamp (of the submission), duration in s, num_gpus, cluster (as the virtual cluster)",
                 "Qiao et al., OSDI 2021; repository petuum/adaptdl", "Apache-2.0; data CC-BY-4.0", true, is_philly_csv,
                 read_philly_csv},
@@ -143,7 +143,7 @@ TraceHead head_of(std::string_view text) {
   return head;
 }
 
-/// What people take for the file that is in it, or that it stands for.
+/// Rejects common mistakes: an archive with the file in it, or a pointer to it.
 void refuse_wrappings(std::string_view text, const std::string& file) {
   constexpr std::size_t kTarMark = 257;
   if (text.size() > kTarMark + 5 && text.substr(kTarMark, 5) == "ustar")
@@ -174,7 +174,7 @@ const TraceFormat& find_trace_format(const std::string& name) {
   }
   const std::string nearest = nearest_name(name, names);
   fail("", fmt::format("there is no trace format \"{}\"", name),
-       nearest.empty() ? "`contend list trace-formats` shows what can be read"
+       nearest.empty() ? "`contend list trace-formats` lists the known formats"
                        : fmt::format("did you mean \"{}\"?", nearest));
 }
 
@@ -184,12 +184,12 @@ const TraceFormat& recognise_trace(std::string_view text, const std::string& fil
   const TraceFormat* found = nullptr;
   for (const TraceFormat& format : kFormats) {
     if (!format.recognise(head)) continue;
-    if (found != nullptr) fail(file, fmt::format("this may be {} or {}", found->name, format.name), "say which");
+    if (found != nullptr) fail(file, fmt::format("the file may be {} or {}", found->name, format.name), "say which");
     found = &format;
   }
   if (found == nullptr)
-    fail(file, "this begins like none of the trace formats that can be recognised",
-         "`contend list trace-formats` shows what can be read; say which it is");
+    fail(file, "the beginning matches no trace format that can be recognised",
+         "name the format; `contend list trace-formats` lists the known ones");
   return *found;
 }
 

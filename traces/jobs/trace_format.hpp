@@ -1,10 +1,10 @@
 #pragma once
-// The formats of job traces that can be read, as a table: a reader turns each row that is a job into a JobRequest and
-// reports what becomes of the others. Reading takes memory that doesn't grow with the file.
+// The table of job trace formats. A reader turns each row that is a job into a JobRequest and reports what becomes of
+// the others; its memory does not grow with the file.
 //
-// What all readers have in common: a job without GPUs, one that never started, and one that was still running when the
-// trace was taken are left out. How long the last attempt took is the duration, whatever its outcome. Demands for CPUs
-// and memory of a whole job are divided evenly among its GPUs, rounded up.
+// All readers leave out jobs without GPUs, jobs that never started, and jobs still running when the trace was taken.
+// The duration of a job is that of its last attempt, whatever its outcome. CPU and memory demands of a whole job are
+// divided evenly among its GPUs, rounded up.
 
 #include "models/workload.hpp"
 #include "traces/jobs/row_report.hpp"
@@ -17,21 +17,21 @@
 
 namespace contend {
 
-/// The latest submission and the longest duration of a job. Leaves room above them for the run itself: the clock holds
-/// 292 years.
+/// The latest submit time and the longest duration of a job. The clock holds 292 years, so this leaves room for the run
+/// itself.
 inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
 
 class ByteSource;
 
-/// Takes the job that begins on a line of the file.
+/// Receives a job and the line of the file on which it begins.
 using TraceSink = std::function<void(int line, JobRequest&& job)>;
 
-/// The beginning of a file that may be a trace.
+/// The beginning of a file, from which its format is recognised.
 struct TraceHead {
   std::string_view text;
-  std::vector<std::string_view> columns;  ///< of the first line that is no comment (#), cut at commas
+  std::vector<std::string_view> columns;  ///< fields of the first line that is no comment (#), split at commas
 
-  /// Whether all of these are among the columns.
+  /// True if all of these are among the columns.
   [[nodiscard]] bool has(std::initializer_list<std::string_view> names) const;
 };
 
@@ -39,24 +39,24 @@ struct TraceHead {
 struct TraceFormat {
   std::string_view name;
   std::string_view summary;
-  std::string_view columns;  ///< what the reader takes, and how
+  std::string_view columns;  ///< the columns that the reader uses, and how
   std::string_view source;   ///< where such files come from
   std::string_view licence;  ///< of the published data
-  bool dated;                ///< submit times are dates: time since 1970. Otherwise on the clock of the trace
+  bool dated;                ///< submit times are dates (time since 1970); otherwise they use the trace's own clock
   bool (*recognise)(const TraceHead& head);
-  /// Throws InputError for a file that can't be read to its end or has not the columns; what is wrong with single rows
-  /// goes to the report.
+  /// Throws InputError for a file that cannot be read to its end or lacks columns; faults of single rows go to the
+  /// report.
   void (*read)(ByteSource& source, RowReport& report, const TraceSink& sink);
 };
 
-/// In order of name.
+/// All formats, by name.
 [[nodiscard]] std::span<const TraceFormat> trace_formats();
 
-/// The format of that name. Throws InputError with the nearest name.
+/// The format of that name. Throws InputError with the nearest name if there is none.
 [[nodiscard]] const TraceFormat& find_trace_format(const std::string& name);
 
-/// The one format that a file begins like. Throws InputError if there is none, or several, and for what users take for
-/// a trace: an archive, a pointer of Git LFS.
+/// The one format that matches the beginning of a file. Throws InputError if none or several match, and for common
+/// mistakes: an archive, a Git LFS pointer.
 [[nodiscard]] const TraceFormat& recognise_trace(std::string_view head, const std::string& file);
 
 }  // namespace contend

@@ -1,6 +1,6 @@
 #pragma once
-// A job trace that is a table: its columns by name, in any order, and the fields of the current row as quantities. What
-// a field can't be is reported with the line, and the row counts as bad.
+// Reads a job trace that is a table: finds columns by name, in any order, and converts fields of the current row to
+// quantities. A field that cannot be converted is reported with its line, and the row counts as bad.
 
 #include "sim/units.hpp"
 #include "text/csv.hpp"
@@ -16,7 +16,7 @@
 
 namespace contend {
 
-/// What a column of a trace may tell.
+/// The meanings that a column may have.
 enum class TraceField : std::uint8_t {
   job,
   task,
@@ -48,7 +48,7 @@ enum class TraceField : std::uint8_t {
   count
 };
 
-/// A column of a format. Several with one field are other names for it: the first that a file has counts.
+/// A column of a format. Several columns with the same field are alternative names; the first that the file has counts.
 struct TraceColumn {
   TraceField field;
   std::string_view name;
@@ -57,34 +57,34 @@ struct TraceColumn {
 
 class TraceTable {
  public:
-  static constexpr std::int64_t kMaxGpus = 1'000'000;  ///< of one job; more is taken for a mistake
+  static constexpr std::int64_t kMaxGpus = 1'000'000;  ///< of one job; a larger number is taken for an error
 
-  /// Reads the header. Throws InputError for a missing column, with the nearest there is, and for one that is there
-  /// twice. `positional`: there is no header, and the columns stand in the order of `columns`.
+  /// Reads the header. Throws InputError for a duplicate column and for a missing one, with the nearest name there is.
+  /// `positional` means that there is no header and the columns are in the order of `columns`.
   TraceTable(RowReader& rows, std::span<const TraceColumn> columns, RowReport& report, bool positional = false);
 
-  /// Goes to the next row that has as many fields as the header; others are reported. False at the end.
+  /// Goes to the next row that has as many fields as the header and reports the others. Returns false at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] int line() const { return rows_.line(); }
-  /// Whether nothing bad was found in the current row so far.
+  /// True if nothing bad was found in the current row so far.
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] bool has(TraceField field) const { return index_of(field) != kNone; }
-  /// Without the blanks around it; empty if there is no such column, or it says that it has no value (N/A, None, null,
-  /// nan, Unknown).
+  /// The field without surrounding blanks; empty if there is no such column or the field says that it has no value
+  /// (N/A, None, null, nan, Unknown).
   [[nodiscard]] std::string_view text(TraceField field) const;
 
-  /// A whole number, `8` or `8.0`, within the bounds; empty if there is none (which is no fault) or it is bad.
+  /// A whole number within the bounds, `8` or `8.0`; empty if the field has no value (which is no fault) or is bad.
   [[nodiscard]] std::optional<std::int64_t> count(TraceField field, std::int64_t minimum, std::int64_t maximum);
-  /// A decimal times 10^decimals, rounded, from 0 to what the clock holds.
+  /// A decimal times 10^decimals, rounded; from 0 to the largest number of the clock.
   [[nodiscard]] std::optional<std::int64_t> amount(TraceField field, int decimals);
-  /// A length of time >= 0 as a decimal; 9 decimals: in seconds, 6: in ms.
+  /// A duration >= 0 as a decimal, in seconds for 9 decimals and in milliseconds for 6.
   [[nodiscard]] std::optional<Time> time(TraceField field, int decimals);
   [[nodiscard]] std::optional<Time> timestamp(TraceField field);
-  /// `end` - `start` of two points in time; empty if one is missing; bad if it is negative.
+  /// `to` - `from`, the instants of the columns `end` and `start`; empty if one is missing; a negative interval is bad.
   [[nodiscard]] std::optional<Time> interval(TraceField start, TraceField end, std::optional<Time> from,
                                              std::optional<Time> to);
 
-  /// Reports the current row; `found` adds what it has.
+  /// Reports the current row as bad; `found` is the offending text.
   void bad(TraceField field, std::string_view reason, std::string_view found = {}, std::string hint = {});
   void leave_out(std::string_view reason) { report_.leave_out(line(), reason); }
   void note(std::string_view what) { report_.note(line(), what); }

@@ -29,7 +29,7 @@ class LogReader {
  public:
   explicit LogReader(FileComplaints& complaints) : complaints_{complaints} {}
 
-  /// The rows of the last dump.
+  /// Reads the rows of the last dump.
   std::vector<Row> read(std::string_view text) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
@@ -50,7 +50,7 @@ class LogReader {
   void read_line(std::string_view line) {
     ++line_;
     line = trim(line);
-    // The prefix of the log ends with `]` as well; a message of another kind holds no bracket there.
+    // The prefix of a log line ends with `]` too; other messages have no bracket after it.
     const std::size_t begin = line.find("] [");
     if (begin == std::string_view::npos) return;
     const int column = static_cast<int>(begin) + 3;
@@ -97,7 +97,7 @@ class LogReader {
   std::size_t rows_before_ = 0;
 };
 
-/// Weight and bias of a layer, which share a backward time.
+/// The weight and the bias of a layer, which share a backward time.
 struct Pair {
   Row weight;
   Row bias;
@@ -138,7 +138,7 @@ void add_layer(TimedModel& model, std::int64_t weight, std::int64_t bias, Time b
   model.layers.push_back(std::move(layer));
 }
 
-/// The names behind `bp_us_`; complains about columns of another kind.
+/// The names after `bp_us_`; reports columns of other kinds.
 std::vector<std::string> measurements(const CsvTable& table, FileComplaints& complaints) {
   std::vector<std::string> names;
   for (const std::string& column : table.header)

@@ -1,16 +1,16 @@
 #pragma once
-// Layer logs of B-Caffe (repository shyhuai/B-Caffe, logdata/), the traces of "MG-WFBP" (Shi et al., INFOCOM 2019), and
-// tables made of them.
+// Reads layer logs of B-Caffe (repository shyhuai/B-Caffe, logdata/), the traces of "MG-WFBP" (Shi et al., INFOCOM
+// 2019), and tables made from them.
 //
-// Log: lines of the Google log whose message is a row, and others, which are skipped:
+// Log: lines of the Google log whose message is a row; other lines are skipped:
 //   I0219 13:29:33.944887 66221 distributed.cpp:112] [0, 9408, 15143.7, 1169, 1231]
 // A row is [number of the parameter in forward order, elements, backward us, all-reduce us of the layer alone,
-// all-reduce us as run (missing without merging)]. Weight and bias of a layer are two rows, 2n and 2n+1, which both
-// carry the backward time of the layer: it counts once. A file may hold several dumps, each from row 0; the last one is
-// read, as the first is taken while training starts. Layers are called layer0, layer1, ...
+// all-reduce us as run (missing without merging)]. The weight and the bias of a layer are two rows, 2n and 2n+1, which
+// both give the layer's backward time; it counts once. A file may hold several dumps, each from row 0; the last one is
+// read, because the first is taken while training starts. Layers are called layer0, layer1, ...
 //
 // Table: CSV with layer_idx_forward, params_weight, params_bias, and for each measurement NAME a column bp_us_NAME;
-// columns comm_us_... are checked and not kept. `select` chooses NAME.
+// columns comm_us_... are checked but not used. `select` chooses NAME.
 
 #include "traces/layers/layer_measurement.hpp"
 #include "traces/layers/layer_options.hpp"
@@ -21,14 +21,14 @@
 
 namespace contend {
 
-/// The last dump, a layer a row, with the all-reduce time of the layer alone. Throws InputError with every bad row and
-/// for a dump that ends early.
+/// Reads the last dump, one layer a row, with the all-reduce time of the layer alone. Throws InputError with every bad
+/// row, and for a dump that ends early.
 [[nodiscard]] std::vector<LayerMeasurement> parse_bcaffe_measurements(std::string_view text, const std::string& file);
 
-/// Takes forward_ratio and batch.
+/// Reads a log; uses the options forward_ratio and batch.
 [[nodiscard]] TimedModel parse_bcaffe_log(std::string_view text, const std::string& file,
                                           const LayerReadOptions& options = {});
-/// Takes select, forward_ratio and batch.
+/// Reads a table; uses the options select, forward_ratio and batch.
 [[nodiscard]] TimedModel parse_bcaffe_csv(std::string_view text, const std::string& file,
                                           const LayerReadOptions& options = {});
 

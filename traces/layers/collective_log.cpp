@@ -23,7 +23,7 @@ std::vector<std::string> exchange_names() {
   return names;
 }
 
-/// Columns of a table by what they mean; empty: there is none.
+/// The columns of a table by meaning; empty if there is no such column.
 struct TableColumns {
   std::string exchange, ranks, jobs, bytes, time;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What the readers of collective logs share.
+// Code shared by the readers of collective logs.
 
 #include "text/file_complaints.hpp"
 #include "traces/layers/collective_log.hpp"
@@ -9,11 +9,11 @@
 
 namespace contend {
 
-/// Lines of a text with their numbers.
+/// Iterates over the non-blank lines of a text and numbers them.
 class LogLines {
  public:
   explicit LogLines(std::string_view text) : rest_{text} {}
-  /// Goes to the next line that isn't blank; false at the end.
+  /// Goes to the next non-blank line; returns false at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] int number() const { return number_; }
@@ -24,20 +24,22 @@ class LogLines {
   int number_ = 0;
 };
 
+/// A word of a line and its position.
 struct LogWord {
   std::string_view text;
   TextPlace place;
 };
-/// The words of a line; those of a comment without its #.
+/// The words of a line; a comment loses its #.
 [[nodiscard]] std::vector<LogWord> words_of(const LogLines& lines);
 
-/// A latency in microseconds, > 0.
+/// Reads a latency in microseconds, > 0.
 [[nodiscard]] Time read_latency(std::string_view text, TextPlace place, FileComplaints& complaints);
 
-/// Up to 60 characters of a line, to be quoted.
+/// The first 60 characters of a line, for a message.
 [[nodiscard]] std::string quoted_line(std::string_view line);
 
-/// What the log says, or else what the options say, or else an all-reduce and 0 ranks; the log remembers which.
+/// The ranks (or the exchange) from the log, else from the options, else 0 ranks (or an all-reduce); `log` records
+/// which.
 [[nodiscard]] int ranks_of(int in_log, const CollectiveReadOptions& options, CollectiveLog& log);
 [[nodiscard]] TimedExchange exchange_of(std::optional<TimedExchange> in_log, const CollectiveReadOptions& options,
                                         CollectiveLog& log);

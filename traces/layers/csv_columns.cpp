@@ -31,7 +31,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-/// `[64x3x7x7]` or `9408`; nothing if it is neither, or too large.
+/// A shape `[64x3x7x7]` or a size `9408`; nothing for other text or if it is too large.
 std::optional<ParameterTensor> parse_size(std::string_view text) {
   ParameterTensor tensor;
   tensor.elements = 1;
@@ -47,7 +47,7 @@ std::optional<ParameterTensor> parse_size(std::string_view text) {
   return tensor;
 }
 
-/// What may stand in the columns of the tables that are read here, by how their names begin.
+/// Example values of columns, by the beginning of their names.
 constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"layer_idx", "0"},
     {"layer", "conv1"},
@@ -77,11 +77,11 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"msg_size", "1048576"},
     {"shared_elements", "0"},
 };
-/// 240.5 us in the units of columns.
+/// 240.5 us in each unit of a time column.
 constexpr std::pair<std::string_view, std::string_view> kExampleTimes[] = {
     {"_ns", "240500"}, {"_us", "240.5"}, {"_ms", "0.2405"}, {"_s", "0.0002405"}, {"latency", "240.5"}};
 
-/// `conv1,9408,240.5` for such a header; `...` in columns that may hold anything.
+/// An example row for a header, such as `conv1,9408,240.5`; `...` for columns of any content.
 std::string example_row(const std::vector<std::string>& header) {
   std::vector<std::string_view> fields;
   for (const std::string& column : header) {

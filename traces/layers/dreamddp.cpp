@@ -15,7 +15,7 @@ namespace {
 using Kind = JsonValue::Kind;
 constexpr int kSeconds = 9;
 
-/// The member of that name if it is an object; fails otherwise.
+/// The object of that name; fails if it is missing or no object.
 const JsonValue& object_in(const JsonValue& parent, const std::string& name, const std::string& key,
                            FileComplaints& complaints) {
   const JsonValue* found = parent.find(name);

@@ -1,8 +1,8 @@
 #pragma once
-// Layer times of DreamDDP (repository trl730109/DreamDDP, plots/DearmDDP, as JSON):
+// Reads layer times of DreamDDP (repository trl730109/DreamDDP, plots/DearmDDP, as JSON):
 //   {"A6000": {"resnet50": {"bp": {"conv1": 0.0013, ...}, "comm": {"conv1": 0.0021, ...}}, ...}, ...}
-// Seconds, layers in forward order: the backward pass of a layer, and the all-reduce of its gradient on the network
-// where it was measured. There are no parameter counts in the file: they come from a layer table with the same names.
+// Times are in seconds and layers in forward order: the backward pass of a layer, and the all-reduce of its gradient on
+// the measured network. The file has no parameter counts: they come from a layer table with the same names.
 
 #include "text/byte_source.hpp"
 #include "traces/layers/layer_measurement.hpp"
@@ -13,11 +13,12 @@
 
 namespace contend {
 
-/// The measurements in forward order. `select` is `GPU/model`; empty if the file holds one. Throws InputError.
+/// The measurements in forward order. `select` is `GPU/model`; it may be empty if the file holds one model. Throws
+/// InputError.
 [[nodiscard]] std::vector<LayerMeasurement> parse_dreamddp_measurements(ByteSource& source, const std::string& file,
                                                                         const std::string& select);
 
-/// Takes select, forward_ratio, batch and sizes; without sizes there are no gradients, which is an error.
+/// Uses select, forward_ratio, batch and sizes; `sizes` is required, because without it there are no gradients.
 [[nodiscard]] TimedModel parse_dreamddp(ByteSource& source, const std::string& file, const LayerReadOptions& options);
 
 }  // namespace contend

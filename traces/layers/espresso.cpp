@@ -13,7 +13,7 @@ namespace contend {
 namespace {
 
 using Kind = JsonValue::Kind;
-/// The array of that name, or an empty one and a complaint.
+/// The array of that name; if it is missing or no array, reports that and returns an empty one.
 const std::vector<JsonValue>& array_of(const JsonValue& model, const std::string& name, const std::string& key,
                                        FileComplaints& complaints) {
   static const std::vector<JsonValue> none;

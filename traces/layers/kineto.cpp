@@ -16,7 +16,7 @@ namespace {
 
 using Range = KinetoRange;
 
-/// The ranges of one thread that are open at some moment, asked for in order of time.
+/// The ranges of one thread that are open at an instant; queries must be in order of time.
 class OpenRanges {
  public:
   /// `ranges` in order of begin, the longer one first.
@@ -29,11 +29,11 @@ class OpenRanges {
     }
     close(to);
   }
-  /// Outermost first.
+  /// The open ranges, outermost first.
   [[nodiscard]] const std::vector<const Range*>& open() const { return open_; }
 
  private:
-  /// Ranges should nest; clocks are rounded, so one may end just behind the one around it.
+  /// Closes ranges. They should nest, but clocks are rounded, so one may end just after the one around it.
   void close(std::int64_t now) {
     std::erase_if(open_, [now](const Range* range) { return range->end <= now; });
   }
@@ -43,7 +43,7 @@ class OpenRanges {
   std::size_t next_ = 0;
 };
 
-/// What was going on at a moment.
+/// The layer and node that are active at an instant.
 struct Context {
   std::optional<std::int64_t> layer;     ///< innermost layer, unless a node lies within it
   std::optional<std::int64_t> sequence;  ///< of the innermost node, unless a layer lies within it
@@ -113,10 +113,10 @@ class Attribution {
   }
 
  private:
-  /// What becomes of the kernels of a launch.
+  /// The owner of the kernels of a launch.
   struct Owner {
     std::int64_t correlation = 0;
-    std::int64_t layer = -1;  ///< index of a name, -1 outside
+    std::int64_t layer = -1;  ///< index of a name; -1 outside all layers
     bool backward = false;
     bool within_steps = true;
     std::int64_t at = 0;
@@ -163,7 +163,7 @@ class Attribution {
     std::stable_sort(events_.gradients.begin(), events_.gradients.end(), by_thread_and_time);
   }
 
-  /// Recorded steps; without them, the largest number that divides how often every layer was called.
+  /// The number of recorded steps; without step marks, the greatest common divisor of the call counts of all layers.
   std::int64_t count_steps() {
     std::map<std::int64_t, std::int64_t> calls;
     for (const Range& range : events_.ranges) {
@@ -198,8 +198,8 @@ class Attribution {
     }
   }
 
-  /// The forward operators of the threads that run layers. An operator that starts later with the same number is nearer
-  /// to the one that made the node, or is it.
+  /// Maps sequence numbers to layers by the forward operators of the threads that run layers. Of operators with equal
+  /// numbers, the one that starts last made the node or is nearest to the one that did.
   void map_sequences() {
     std::map<std::size_t, bool> runs_layers;
     sweep(events_.forward_operators, [&](const KinetoMark& op, const std::vector<const Range*>& open) {
@@ -287,7 +287,7 @@ class Attribution {
 
   [[nodiscard]] Time mean(std::int64_t sum) const { return Time::nanoseconds((sum + steps_ / 2) / steps_); }
 
-  /// The gradients of one step, in order of declaration, which is the reverse of that in which they arrive.
+  /// The gradients of one step in order of declaration, which is the reverse of their arrival.
   std::vector<ParameterTensor> tensors(std::size_t layer) {
     const std::vector<std::vector<std::int64_t>>& shapes = sums_[layer].gradients;
     const std::size_t each = shapes.size() / static_cast<std::size_t>(steps_);

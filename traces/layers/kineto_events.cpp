@@ -20,7 +20,7 @@ constexpr std::string_view kLayer = "layer:";
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
-/// The name of a GPU, among the properties of all that the machine has.
+/// The name of a GPU, from the properties of all GPUs of the machine.
 std::string device_name(const JsonValue& document, std::int64_t id) {
   for (const char* list : {"deviceProperties", "computeProperties"}) {
     const JsonValue* devices = document.find(list);
@@ -34,8 +34,8 @@ std::string device_name(const JsonValue& document, std::int64_t id) {
   return {};
 }
 
-/// Sorts the events of a trace by what they are. The categories are those of PyTorch 1.12 and later; before, they were
-/// called Operator, Runtime and Kernel.
+/// Sorts the events of a trace by kind. Categories are those of PyTorch 1.12 and later; before, they were called
+/// Operator, Runtime and Kernel.
 class Collector {
  public:
   explicit Collector(FileComplaints& complaints) : complaints_{complaints} {}
@@ -61,7 +61,7 @@ class Collector {
       add_kernel(event);
   }
 
-  /// `rest` is the document around the events.
+  /// Returns the events; `rest` is the document without them.
   KinetoEvents take(const JsonValue& rest) {
     if (devices_.size() > 1)
       complaints_.add({}, "",
@@ -170,13 +170,13 @@ class Collector {
     return Span{id, *begin, *begin + *duration};
   }
 
-  /// The member as text, a number as its digits; empty if there is none.
+  /// A member as text, a number as its digits; empty if it is missing.
   std::string_view text(const JsonValue& object, std::string_view name) {
     const JsonValue* member = once(object, name);
     return member == nullptr ? std::string_view{} : std::string_view{member->text};
   }
 
-  /// A member in microseconds.
+  /// A member in microseconds, as nanoseconds.
   std::optional<std::int64_t> nanoseconds(const JsonValue& event, const std::string& name) {
     const JsonValue* member = once(event, name);
     if (member == nullptr || !member->is(Kind::number)) {
@@ -191,7 +191,7 @@ class Collector {
     return number.value;
   }
 
-  /// A whole number among the arguments, or `fallback`. The profiler writes 2^64 - 1 for "no number" in places.
+  /// A whole number among the arguments, or `fallback`. The profiler sometimes writes 2^64 - 1 for "no number".
   std::int64_t argument(const JsonValue& event, std::string_view name, std::int64_t fallback) {
     const JsonValue* arguments = once(event, "args");
     const JsonValue* member = arguments == nullptr ? nullptr : once(*arguments, name);
@@ -200,7 +200,7 @@ class Collector {
     return number.error == DecimalError::none ? number.value : fallback;
   }
 
-  /// The member; complains if the name appears with two values.
+  /// The member of that name; reports a name with two different values.
   const JsonValue* once(const JsonValue& object, std::string_view name) {
     const JsonValue* first = object.find(name);
     if (first == nullptr || object.count(name) == 1) return first;
@@ -216,7 +216,7 @@ class Collector {
 
   FileComplaints& complaints_;
   std::int64_t index_ = 0;
-  std::int64_t total_ = 0;  ///< of the kernels, so that no sum of some of them overflows
+  std::int64_t total_ = 0;  ///< of all kernels, so that no partial sum overflows
   KinetoEvents events_;
   std::map<std::string, std::size_t> name_ids_;
   std::map<std::string, std::size_t> thread_ids_;

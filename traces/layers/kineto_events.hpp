@@ -1,5 +1,5 @@
 #pragma once
-// What of a PyTorch profile (Kineto, Chrome trace events) tells the time of layers, in compact form: a profile of
+// Extracts from a PyTorch profile (Kineto, Chrome trace events) the events that determine layer times. A profile of
 // gigabytes is read event by event, and most events are dropped at once.
 
 #include "text/byte_source.hpp"
@@ -11,13 +11,13 @@
 
 namespace contend {
 
-/// Times are nanoseconds since the origin of the trace; ranges hold their begin and not their end.
+/// A time range of one thread: nanoseconds since the origin of the trace, half-open.
 struct KinetoRange {
   enum class Kind : std::uint8_t {
     module,      ///< call of an nn.Module; `id` is its name
     annotation,  ///< record_function("layer:..."); `id` is its name
     gradient,    ///< autograd node; `id` is the sequence number of the forward operator that made it
-    engine,      ///< the engine around any autograd node, also one that adds up a gradient
+    engine,      ///< the engine around any autograd node, including one that adds up a gradient
     step,        ///< ProfilerStep#N
   };
   Kind kind = Kind::module;
@@ -27,25 +27,25 @@ struct KinetoRange {
   std::int64_t id = 0;
 };
 
-/// A moment on a thread: a forward operator with its sequence number, or a launch with its correlation number.
+/// An instant on a thread: a forward operator with its sequence number, or a launch with its correlation number.
 struct KinetoMark {
   std::size_t thread = 0;
   std::int64_t at = 0;
   std::int64_t id = 0;
 };
 
-/// A gradient that arrives at its parameter.
+/// The arrival of a gradient at its parameter.
 struct KinetoGradient {
   std::size_t thread = 0;
   std::int64_t at = 0;
   std::vector<std::int64_t> shape;
 };
 
-/// Work of the GPU.
+/// A kernel on the GPU.
 struct KinetoKernel {
   std::int64_t correlation = 0;
   std::int64_t duration = 0;
-  bool communication = false;  ///< of NCCL
+  bool communication = false;  ///< belongs to NCCL
 };
 
 struct KinetoEvents {
@@ -60,7 +60,7 @@ struct KinetoEvents {
   bool several_forward_threads = false;
 };
 
-/// Throws InputError with every event that lacks what its kind must have.
+/// Reads the events. Throws InputError with every event that lacks a field that its kind needs.
 [[nodiscard]] KinetoEvents read_kineto_events(ByteSource& source, const std::string& file);
 
 }  // namespace contend

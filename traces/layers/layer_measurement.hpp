@@ -1,5 +1,5 @@
 #pragma once
-// What was measured for a layer in a run that also communicated: for comparing a model of communication with it.
+// Times of a layer measured in a run that also communicated, for comparison with a communication model.
 
 #include "sim/units.hpp"
 
@@ -10,7 +10,7 @@ namespace contend {
 
 struct LayerMeasurement {
   std::string name;
-  std::int64_t elements = 0;  ///< parameters; 0 if it has none or the trace doesn't say
+  std::int64_t elements = 0;  ///< parameters; 0 if it has none or the trace does not say
   Time backward;
   Time communication;  ///< all-reduce of this layer alone; 0 if it has none or none was measured
 };

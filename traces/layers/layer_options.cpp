@@ -25,7 +25,7 @@ void check_options(const LayerReadOptions& options, const LayerReadNeeds& needs,
   };
   unused(!options.select.empty(), needs.select, "select", "holds one model; there is nothing to choose");
   unused(options.forward_ratio.has_value(), needs.forward_ratio, "forward_ratio", "has forward times of its own");
-  unused(options.batch.has_value(), needs.batch, "batch", "says itself what the batch is");
+  unused(options.batch.has_value(), needs.batch, "batch", "states its own batch");
   unused(options.sizes != nullptr, needs.sizes, "sizes", "has parameter counts of its own");
   const double ratio = options.forward_ratio.value_or(kForwardRatio);
   if (!(ratio > 0 && ratio <= 100))

@@ -17,7 +17,7 @@
 namespace contend {
 namespace {
 
-/// A reader of text as one of bytes that come piece by piece.
+/// Adapts a reader of text to a source of bytes.
 template <TimedModel (*parse)(std::string_view, const std::string&, const LayerReadOptions&)>
 TimedModel whole(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
   return parse(read_all(source), file, options);
@@ -28,7 +28,7 @@ TimedModel kineto(ByteSource& source, const std::string& file, const LayerReadOp
 }
 
 TimedModel no_times(ByteSource& /*source*/, const std::string& file, const LayerReadOptions& /*options*/) {
-  FileComplaints{file}.fail({}, "", "a layer table has no times", "give it to a cost model, with a device and a batch");
+  FileComplaints{file}.fail({}, "", "a layer table has no times", "a cost model can time it for a device and a batch");
 }
 
 constexpr std::array<LayerFormat, 8> kFormats = {
@@ -74,8 +74,8 @@ const LayerFormat& format_of(std::string_view head, const std::string& file, con
   FileComplaints complaints{file};
   if (!wanted.empty())
     complaints.fail({}, "format", fmt::format("unknown format \"{}\"", wanted), did_you_mean(wanted, names));
-  complaints.fail({}, "", head.empty() ? "the file is empty" : "this is none of the formats of layer times",
-                  "`contend list layer-formats` shows what can be read");
+  complaints.fail({}, "", head.empty() ? "the file is empty" : "the file has no known format of layer times",
+                  "`contend list layer-formats` lists the known formats");
 }
 
 TimedModel read_from(ByteSource& source, const std::string& file, const LayerReadOptions& options) {

@@ -1,5 +1,5 @@
 #pragma once
-// One door to all formats of layer times: recognises the format of a file by what it contains and reads it.
+// Reads files of layer times in any format, which it recognises from their content.
 
 #include "models/layers.hpp"
 #include "traces/layers/layer_options.hpp"
@@ -17,23 +17,23 @@ struct LayerFormat {
   std::string_view name;
   std::string_view summary;
   std::string_view holds;     ///< which of forward times, backward times and parameter counts a file has
-  std::string_view takes;     ///< the options of LayerReadOptions that it has a use for
-  std::string_view producer;  ///< what writes such files
+  std::string_view takes;     ///< the options of LayerReadOptions that it accepts
+  std::string_view producer;  ///< the program that writes such files
   TimedModel (*read)(ByteSource& source, const std::string& file, const LayerReadOptions& options);
 };
 
-/// In order of name.
+/// All formats, by name.
 [[nodiscard]] std::span<const LayerFormat> layer_formats();
 
-/// Reads a file of any of the formats; all of them may be compressed with gzip. Throws InputError with everything that
-/// is wrong, and for a file of no known format.
+/// Reads a file of any of the formats, plain or compressed with gzip. Throws InputError with every fault, and for a
+/// file of no known format.
 [[nodiscard]] TimedModel read_timed_model(const std::string& path, const LayerReadOptions& options = {});
 
-/// The same for text in memory; `file` stands for the file in messages.
+/// The same for text in memory; messages call it `file`.
 [[nodiscard]] TimedModel parse_timed_model(std::string_view text, const std::string& file,
                                            const LayerReadOptions& options = {});
 
-/// The format of a file that begins with `head` (64 KiB of it are enough); empty if it is none of them.
+/// The format of a file that begins with `head` (64 KiB are enough); empty if it is of none.
 [[nodiscard]] std::string_view recognise_layer_format(std::string_view head);
 
 }  // namespace contend

@@ -1,6 +1,7 @@
-// The output of nccl-tests (github.com/NVIDIA/nccl-tests, and rccl-tests, which took it over). Columns have changed
-// over its versions (redop and root came, error became #wrong), so they are found by the header; so have the lines of
-// ranks (Group came). What a size is has not: the larger of what a rank sends and receives in all.
+// Reads the output of nccl-tests (github.com/NVIDIA/nccl-tests) and of its derivative rccl-tests. The columns differ
+// between versions (redop and root were added, error became #wrong), so they are found by the header; the lines of
+// ranks differ too (Group was added). The meaning of a size is the same in all: the larger of what a rank sends and
+// receives in total.
 
 #include "text/decimal.hpp"
 #include "traces/layers/collective_text.hpp"
@@ -28,7 +29,7 @@ constexpr NcclTest kNcclTests[] = {
     {"sendrecv", TimedExchange::message},
 };
 
-/// busbw over algbw (doc/PERFORMANCE.md of nccl-tests).
+/// The ratio of busbw to algbw (doc/PERFORMANCE.md of nccl-tests).
 double bus_factor(TimedExchange exchange, int ranks) {
   const double share = static_cast<double>(ranks - 1) / ranks;
   switch (exchange) {
@@ -47,12 +48,12 @@ bool whole(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Where a row has what; the header of nccl-tests in columns.
+/// The positions of the columns, from the header of nccl-tests.
 struct Columns {
   int line = 0;
   std::size_t count = 0;         ///< without the timestamp
-  std::size_t out_of_place = 0;  ///< the time; algbw, busbw and #wrong follow
-  std::size_t in_place = 0;      ///< 0: there is none
+  std::size_t out_of_place = 0;  ///< index of the time; algbw, busbw and #wrong follow
+  std::size_t in_place = 0;      ///< likewise; 0 if there is none
   bool timestamp = false;
   bool counts_wrong = false;  ///< the column is `#wrong`, not the older `error`
 };
@@ -158,7 +159,7 @@ class NcclReader {
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (words[i].text == "cputime")
         complaints_.fail(words[i].place, "",
-                         "expected times of collectives; these are of the host that launches them (run without -C)");
+                         "expected times of collectives, got times of the launching host (run without -C)");
       if (words[i].text == "time") (columns.out_of_place == 0 ? columns.out_of_place : columns.in_place) = i;
       if (words[i].text == "#wrong") columns.counts_wrong = true;
     }
@@ -197,7 +198,8 @@ class NcclReader {
     log_.samples.push_back(sample);
   }
 
-  /// In-place, as training does it, unless that makes no sense for the collective and isn't checked: `N/A`.
+  /// The in-place time, as in training, unless it is `N/A`, because it makes no sense for the collective and is not
+  /// checked.
   [[nodiscard]] std::size_t time_column(const Columns& columns, const std::vector<LogWord>& words) const {
     if (columns.in_place == 0 || options_.out_of_place || columns.in_place + 3 >= columns.count)
       return columns.out_of_place;
@@ -218,12 +220,11 @@ class NcclReader {
     if (!columns.counts_wrong || time + 3 >= columns.count) return;
     const LogWord& wrong = words[time + 3];
     if (wrong.text != "0" && wrong.text != "N/A")
-      complaints_.add(
-          wrong.place, "#wrong",
-          fmt::format("{} values came out wrong: the time of a collective that fails means nothing", wrong.text));
+      complaints_.add(wrong.place, "#wrong",
+                      fmt::format("{} values are wrong, so the time of this collective means nothing", wrong.text));
   }
 
-  /// A log that doesn't name its collective gives it away by its two bandwidths.
+  /// Checks an unnamed collective by its two bandwidths, whose ratio identifies it.
   void check_bus(const CollectiveSample& sample, const std::vector<LogWord>& words, std::size_t time) {
     const double algorithm = read_bandwidth(words[time + 1]), bus = read_bandwidth(words[time + 2]);
     if (algorithm < 1 || sample.ranks < 2 || bus_complained_) return;  // they have two decimals
@@ -233,9 +234,9 @@ class NcclReader {
     complaints_.add(words[time + 2].place, "busbw",
                     fmt::format("{:.2f} times algbw, not {:.2f} times as of {} among {} ranks", bus / algorithm,
                                 expected, to_string(sample.exchange), sample.ranks),
-                    "say which collective it is with --collective, and --ranks if the list of ranks is missing");
+                    "name the collective by --collective, and the ranks by --ranks if their list is missing");
   }
-  /// In GB/s.
+  /// Reads a bandwidth in GB/s.
   double read_bandwidth(const LogWord& word) {
     const ScaledDecimal number = parse_scaled(word.text, 6);
     if (number.error != DecimalError::none || number.value < 0)

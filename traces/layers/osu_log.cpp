@@ -1,4 +1,4 @@
-// The output of OSU micro-benchmarks: https://mvapich.cse.ohio-state.edu/benchmarks/.
+// Reads the output of OSU micro-benchmarks: https://mvapich.cse.ohio-state.edu/benchmarks/.
 
 #include "traces/layers/collective_text.hpp"
 #include "traces/layers/layer_quantities.hpp"
@@ -71,8 +71,9 @@ class OsuReader {
     if (words[0].text != "Size") return;
     if (has("MB/s")) fail_bandwidth(lines);
     if (has("Overall"))
-      complaints_.fail({lines.number(), 1}, "", "expected a blocking collective; this one is timed with computing");
-    // Titles have blanks: there are as many columns as units and names without one.
+      complaints_.fail({lines.number(), 1}, "",
+                       "expected a blocking collective, got one that is timed together with computing");
+    // Titles contain blanks, so columns are counted by their units and by names without a unit.
     columns_ =
         1 + static_cast<std::size_t>(std::ranges::count_if(words, [](const LogWord& word) {
           return word.text.find("(us)") != word.text.npos || word.text == "Iterations" || word.text == "Validation";
@@ -98,8 +99,8 @@ class OsuReader {
   }
   [[noreturn]] void fail_bandwidth(const LogLines& lines) {
     complaints_.fail({lines.number(), 1}, "",
-                     "expected latencies; a bandwidth test keeps many messages under way and has no start-up of one "
-                     "(osu_latency has)");
+                     "expected latencies, got a bandwidth test, which overlaps messages and so has no start-up time of "
+                     "one; use osu_latency");
   }
 
   void read_row(const LogLines& lines) {
@@ -120,7 +121,7 @@ class OsuReader {
     sample.ranks = ranks_of(in_log, options_, log_);
     const bool block = test_ != nullptr && test_->block;
     if (block && sample.ranks == 0)
-      complaints_.fail({lines.number(), 1}, "ranks", "the log doesn't say how many ranks there are (--ranks N)");
+      complaints_.fail({lines.number(), 1}, "ranks", "the log does not give the number of ranks; give it by --ranks N");
     const std::int64_t ranks = block ? sample.ranks : 1;
     sample.size = Bytes{read_whole(size, 0, kMaxElements / ranks, place, "size", complaints_) * ranks};
     const std::size_t end = static_cast<std::size_t>(words[0].place.column) + words[0].text.size();
@@ -129,7 +130,7 @@ class OsuReader {
     if (words.size() > 1 && words.size() != columns_)
       complaints_.add(words[std::min(columns_, words.size()) - (words.size() < columns_ ? 1 : 0)].place, "",
                       columns_ == 2
-                          ? std::string{"expected `SIZE LATENCY` and nothing behind it"}
+                          ? std::string{"expected only `SIZE LATENCY`"}
                           : fmt::format("expected {} columns as in the header, got {}", columns_, words.size()));
     log_.samples.push_back(sample);
     if (sample.ranks != log_.samples.front().ranks)

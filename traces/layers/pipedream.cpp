@@ -61,7 +61,7 @@ class GraphReader {
   };
 
   void read_node(std::string_view line) {
-    // The operation in the middle may hold anything, the fields at the end don't.
+    // The operation in the middle may contain any text; the fields at the end may not.
     const std::size_t first = line.find(kArrow);
     const std::size_t last = line.rfind(kArrow);
     if (first == std::string_view::npos || first == last) {
@@ -122,7 +122,7 @@ class GraphReader {
     }
   }
 
-  /// Bytes; the profiler writes them with a fraction, which must be zero.
+  /// A number of bytes; the profiler writes a fraction, which must be zero.
   std::int64_t size(std::string_view text, TextPlace place, const std::string& id) {
     const ScaledDecimal number = parse_scaled(text, 0);
     if (number.error == DecimalError::not_a_number || number.value < 0 || text.starts_with('-'))
@@ -168,8 +168,8 @@ class GraphReader {
   std::vector<Edge> edges_;
 };
 
-/// Fails with a node of a cycle and its successors up to where it closes. Every node left over has a predecessor that
-/// is left over, so walking backwards from one must come round.
+/// Fails with a node of a cycle and its successors up to the point where it closes. Every remaining node has a
+/// remaining predecessor, so walking backwards from one must return to it.
 [[noreturn]] void report_cycle(const std::vector<ProfileNode>& nodes, FileComplaints& complaints) {
   std::vector<std::size_t> before(nodes.size(), nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -187,7 +187,7 @@ class GraphReader {
                   fmt::format("the graph has a cycle: {}{} -> {}", nodes[at].id, length < 10 ? "" : " -> ...", path));
 }
 
-/// Kahn's algorithm; the smallest number first, and the first in the file where numbers are equal.
+/// Kahn's algorithm; the smallest number comes first and, among equal numbers, the first in the file.
 std::vector<std::size_t> topological_order(std::vector<ProfileNode>& nodes, FileComplaints& complaints) {
   using Entry = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;

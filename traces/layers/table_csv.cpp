@@ -20,7 +20,7 @@ constexpr std::array<LayerKind, 9> kKinds = {LayerKind::convolution, LayerKind::
                                              LayerKind::attention,   LayerKind::recurrent,  LayerKind::normalization,
                                              LayerKind::pooling,     LayerKind::activation, LayerKind::elementwise};
 
-/// The whole numbers of a layer by the name of their column. With these limits no sum over a table overflows.
+/// The whole numbers of a layer with their column names and limits, which keep all sums over a table from overflowing.
 struct Amount {
   const char* column;
   std::int64_t Layer::*field;

@@ -21,7 +21,7 @@ std::vector<std::string> known_columns() {
   return known;
 }
 
-/// A whole number that holds for the whole table, or `fallback` if the column isn't there.
+/// A whole number that holds for the whole table; `fallback` if there is no such column.
 int constant_whole(const CsvColumns& columns, const std::string& column, std::int64_t maximum, int fallback,
                    FileComplaints& complaints) {
   if (!columns.has(column)) return fallback;

@@ -33,7 +33,7 @@ constexpr double kGridAverageMs = 0.05;
 constexpr double kGridFigureMs = 1.0;
 constexpr double kGridUtilisation = 1e-6;
 
-/// Without the minus sign of a negative number that rounds to zero.
+/// A number as text, without the minus sign of a negative number that rounds to zero.
 std::string signed_text(double value, int decimals) {
   const double unit = std::pow(10.0, -decimals);
   return fmt::format("{:.{}f}", std::abs(value) < unit / 2 ? 0.0 : value, decimals);
@@ -58,7 +58,7 @@ bool hold_hand_worked(std::FILE* out) {
   return all_hold;
 }
 
-/// The figures of a run as expected.csv has them.
+/// The figures of a run in the definitions of expected.csv.
 struct Figures {
   double avg_jct_ms, median_jct_ms, p95_jct_ms;
   double makespan_ms;      ///< from time 0, where Summary counts from the first submission
@@ -74,7 +74,7 @@ Figures simulate(const TimeSteppedRow& row, const std::string& folder, Time tick
           summary.gpu_utilisation * summary.makespan_s / span_s};
 }
 
-/// Every set of every policy, as users get it.
+/// Checks every job set under every policy with default settings.
 bool hold_sets(std::FILE* out, std::span<const TimeSteppedRow> rows, const std::string& folder,
                std::vector<Comparison>& comparisons) {
   fmt::print(
@@ -123,7 +123,7 @@ bool hold_policies(std::FILE* out, std::span<const Comparison> comparisons) {
   return all_hold && violations.empty();
 }
 
-/// The same runs on the grid of the reference: every figure, to a millisecond.
+/// Checks the same runs on the time grid of the reference: every figure, to a millisecond.
 bool hold_grid(std::FILE* out, std::span<const TimeSteppedRow> rows, const std::string& folder) {
   fmt::print(
       out,

@@ -1,4 +1,4 @@
-// The published gains at full scale, over 30 job mixes.
+// Measures the published gains at full scale, over 30 job mixes.
 
 #include "results/comparison.hpp"
 #include "scenarios/run/batch.hpp"

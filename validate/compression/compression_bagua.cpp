@@ -25,9 +25,9 @@ struct BaguaRow {
   const char* fusion;
   const char* method;
 };
-/// As bagua/torch_api/algorithms has them unless told otherwise: buckets of 10 MB; the all-reduce, NCCL's ring, is
-/// flat, the others go through one GPU of each server; decentralized training averages with all workers, not with one.
-/// QAdam after its warm-up. BytePS waits for all pulls before the next forward pass (byteps/torch: step()
+/// The defaults of bagua/torch_api/algorithms: buckets of 10 MB; the all-reduce, NCCL's ring, is flat; the other
+/// methods communicate through one GPU of each server; decentralized training averages with all workers, not with one.
+/// QAdam is measured after its warm-up. BytePS waits for all pulls before the next forward pass (byteps/torch: step()
 /// synchronizes).
 constexpr const char* kBuckets = "{policy: threshold, mib: 10}";
 constexpr BaguaRow kBaguaRows[] = {
@@ -41,7 +41,7 @@ constexpr BaguaRow kBaguaRows[] = {
     {"ByteGrad", 21832, kBuckets, "{policy: byte-grad, hierarchical: true}"},
     {"Async", 28913, kBuckets, "async-average"}};
 
-/// Computing alone is what asynchronous averaging needs, which never waits: 226 images/s a GPU. So that row is not
+/// Computing time: asynchronous averaging never waits and so shows it, 226 images/s a GPU. That row is therefore not
 /// judged.
 constexpr double kComputeS = 0.1417;
 
@@ -72,7 +72,7 @@ double ours_s(const BaguaRow& row, double bytes_per_s) {
   return compressed_iteration(vgg_problem(kServers, bytes_per_s), row.fusion, row.method, "V100-SXM2").seconds;
 }
 
-/// The bandwidth with which `servers` take that long for all-reduces in BAGUA's buckets.
+/// The bandwidth with which all-reduces of `servers` in BAGUA's buckets take that long.
 double bandwidth(int servers, double seconds) {
   double low = 0.1e9, high = 12.5e9;
   for (int i = 0; i < 40; ++i) {

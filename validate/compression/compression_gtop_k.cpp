@@ -57,8 +57,8 @@ constexpr Measured kMeasured[] = {{"VGG-16",
 /// Point to point: 0.436 ms and 9e-6 ms a byte.
 constexpr ChannelCost kLink{Time::microseconds(436), TimePerByte{9.0}, {}};
 
-/// All-gathers on 1 GbE by what everybody has in the end (HKBU-HPML/OMGS-SGD, utils.py). 32 workers were not measured:
-/// the steps of 16, more of them.
+/// All-gathers on 1 GbE by the total size that every worker receives (HKBU-HPML/OMGS-SGD, utils.py). 32 workers were
+/// not measured: they get the steps of 16 workers, more of them.
 ExchangeCost all_gathers(int workers) {
   struct Step {
     int workers;

@@ -1,5 +1,5 @@
-// Kernels of compression: the roofline beside what others measured. How far a framework's kernel is from the memory's
-// speed is no constant of nature, so nothing is judged here.
+// Compares the roofline of compression kernels with published measurements. Frameworks' kernels reach very different
+// shares of the memory bandwidth, so nothing is judged here.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/registry.hpp"

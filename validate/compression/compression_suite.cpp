@@ -26,7 +26,7 @@ constexpr std::string_view kAdamUpdate =
 constexpr std::string_view kHorovodCycles =
     "8% apart as measured: implementations; here waiting for the cycle costs Horovod more than DDP's buckets";
 
-/// Figures known to be outside, and why; docs/validation/compression.md says more.
+/// Figures known to be outside, with the reasons; docs/validation/compression.md gives details.
 constexpr KnownReason kOutside[] = {
     {"VGG-16, 4 workers, dense", kHostCopies},
     {"VGG-16, 8 workers, dense", kHostCopies},

@@ -1,4 +1,4 @@
-// What methods send, counted from the stages of their exchanges.
+// Counts the bytes that compression methods send from the stages of their exchanges.
 
 #include "policies/factories.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -49,7 +49,7 @@ Parameters parameters(const char* method, const char* name, ParameterValue value
   return Parameters{values};
 }
 
-/// Sum over the collectives of the stages for the whole gradient as one message.
+/// The sum over the collectives of all stages, for the whole gradient as one message.
 std::int64_t elements_sent(const CompressionMethod& compressor, const OverlapProblem& problem) {
   std::int64_t bytes = 0;
   for (const ExchangeStage& stage : compressor.stages(problem, {0, problem.gradients.size() - 1}))
@@ -57,7 +57,7 @@ std::int64_t elements_sent(const CompressionMethod& compressor, const OverlapPro
   return bytes / problem.gradient_element_bytes;
 }
 
-/// A figure that is printed to half a unit of its last digit.
+/// A figure with a tolerance of half a unit of its last printed digit.
 CheckedFigure rounded(const std::string& name, double published, double ours, double half_unit) {
   return {name, published, ours, half_unit / published, {}};
 }

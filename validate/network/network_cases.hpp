@@ -8,7 +8,7 @@
 
 namespace contend {
 
-/// Rates are in bytes a nanosecond.
+/// One case; rates are in bytes per nanosecond.
 struct NetworkCase {
   struct Use {
     std::uint32_t link;
@@ -18,7 +18,7 @@ struct NetworkCase {
     std::int64_t start_ns = 0;
     double bytes = 0;
     std::vector<Use> links;
-    std::int64_t end_ns = 0;  ///< as worked out
+    std::int64_t end_ns = 0;  ///< worked out by hand
     double weight = 1;
     double cap = 0;  ///< 0: none
   };
@@ -37,11 +37,11 @@ struct NetworkCase {
 /// The cases, each worked out in a comment beside it.
 [[nodiscard]] std::span<const NetworkCase> network_cases();
 
-/// When each flow ends by `FluidNetwork`, in ns; -1 if it never does.
+/// The simulated end of each flow by `FluidNetwork` in ns; -1 if it never ends.
 [[nodiscard]] std::vector<std::int64_t> simulate_ends(const NetworkCase& network_case);
 
-/// When the last of `senders` flows of 100 MB from a server each ends that go to one more server, all behind ports of
-/// 12.5 GB/s of one switch, in ns. Latency is 0.
+/// The time in ns at which the last of `senders` flows ends, each of 100 MB from a server of its own to the same
+/// further server. All ports of the one switch have 12.5 GB/s; latency is 0.
 [[nodiscard]] std::int64_t simulate_incast(int senders);
 
 }  // namespace contend

@@ -29,7 +29,7 @@ constexpr ShapedLinkTime kNcclPointToPoint[] = {
     {2, 1, 5, 64, 110}, {2, 5, 2, 64, 275}, {2, 10, 1, 64, 543},
 };
 
-/// One GPU a server on one switch, and nothing but the cable between them takes time.
+/// One GPU a server on one switch; only the cables between them take time.
 TopologySpec bare_switch(ByteRate bandwidth, Time cable_latency) {
   TopologySpec spec;
   spec.server.nic_bandwidth = bandwidth;

@@ -86,7 +86,7 @@ for _ in range(int(next(lines))):
         sys.exit(1)
 )";
 
-/// A folder that goes away with everything in it.
+/// A temporary folder that is removed with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -106,7 +106,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Empty if no interpreter knows SimGrid.
+/// The interpreter; empty if none has SimGrid.
 std::string interpreter() {
   std::vector<std::string> candidates{"python3", "/usr/bin/python3"};
   if (const char* given = std::getenv("CONTEND_SIMGRID_PYTHON"); given != nullptr) candidates = {given};
@@ -131,7 +131,7 @@ void write_cases(std::span<const FlowCase> cases, const std::string& path) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-/// The numbers that the command prints, one a line.
+/// The numbers that a command prints, one a line.
 std::vector<double> numbers_from(const std::string& command) {
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start " + command);

@@ -1,11 +1,12 @@
 #pragma once
-// The suite `network`: fair sharing by hand and against SimGrid, collectives against closed forms and measurements.
+// Declares the suite `network`: fair sharing checked by hand and against SimGrid, collectives against closed forms and
+// measurements.
 
 #include <cstdio>
 
 namespace contend {
 
-/// Prints its tables and verdicts; 0 if everything held, or was skipped with a reason.
+/// Runs the suite and prints its tables and verdicts. Returns 0 if every check held or was skipped with a reason.
 int validate_network(std::FILE* out);
 
 }  // namespace contend

@@ -1,6 +1,6 @@
 #pragma once
-// Scheduling of gradients inside an iteration against published measurements and simulations: the K80 cluster of
-// MG-WFBP (INFOCOM 2019), its V100 cluster (TPDS 2021), and the survey of 2020 on 32 RTX 2080 Ti.
+// Validates the scheduling of gradients inside an iteration against published measurements and simulations: the K80
+// cluster of MG-WFBP (INFOCOM 2019), its V100 cluster (TPDS 2021), and the survey of 2020 on 32 RTX 2080 Ti.
 
 #include "validate/checked_table.hpp"
 
@@ -14,7 +14,7 @@ namespace contend {
 [[nodiscard]] CheckedTable overlap_v100_measured();        ///< ratios measured on 16 V100
 [[nodiscard]] std::vector<CheckedTable> overlap_survey();  ///< throughput measured on 8 to 32 RTX 2080 Ti
 
-/// Suite `overlap`.
+/// Runs the suite `overlap`.
 int validate_overlap(std::FILE* out);
 
 }  // namespace contend

@@ -1,7 +1,8 @@
 #pragma once
-// What the released simulators print for real traces, and the rules that give it: figures as data. Tiresias:
-// SymbioticLab/Tiresias 959f9b0; Helios: S-Lab-System-Group/HeliosArtifact; Muri: Rivendile/Muri 4e69a78. They were run
-// on these traces, and the averages noted with 1 to 3 decimals; the quantum study is of an event simulator of its own.
+// Average JCTs that released simulators print for real traces, with the rules that produce them. Tiresias:
+// SymbioticLab/Tiresias 959f9b0; Helios: S-Lab-System-Group/HeliosArtifact; Muri: Rivendile/Muri 4e69a78. The
+// simulators were run on these traces, and the averages noted with 1 to 3 decimals; the quantum study comes from an
+// event simulator of its own.
 
 #include "validate/schedulers/simulator_rules.hpp"
 #include "validate/schedulers/traces.hpp"
@@ -16,8 +17,8 @@ struct SchedulerCase {
   std::string_view name;
   std::string_view figure;  ///< average JCT in s, as printed
   SchedulerRules rules;
-  int preemptions = -1;    ///< as printed; -1: it isn't
-  double tolerance_s = 0;  ///< how far the average may be off; 0: all printed digits agree
+  int preemptions = -1;    ///< as printed; -1 if not printed
+  double tolerance_s = 0;  ///< allowed deviation of the average; 0: all printed digits must agree
 };
 
 [[nodiscard]] std::span<const SchedulerCase> scheduler_cases();

@@ -1,11 +1,11 @@
 #pragma once
-// Cluster schedulers as plain loops over integers: slow, obvious, and the oracle of the fast ones. Each is written from
-// the rules of a released simulator, reproduces the averages that it gives on real traces to every printed digit
-// (validate/schedulers/figures.hpp), and shares no code with sim/ and policies/.
+// Reference schedulers as plain loops over integers: slow and obvious, to check the fast ones. Each follows the rules
+// of a released simulator, reproduces that simulator's averages on real traces to every printed digit
+// (validate/schedulers/cases.hpp), and shares no code with sim/ and policies/.
 //
-// Time is counted in ticks of whatever length the caller likes; the simulators count seconds. Ends fall before arrivals
-// and those before decisions, all at the same tick. Jobs with equal keys go in order of their place in the list, which
-// must be in order of submission.
+// Time is counted in ticks of any length; the released simulators count seconds. At one tick, ends come before
+// arrivals, and both before decisions. Jobs with equal keys keep the order of the list, which must be sorted by
+// submission.
 
 #include <cstdint>
 #include <functional>
@@ -15,27 +15,28 @@
 
 namespace contend {
 
-/// The tick of what does not happen.
+/// The tick of an event that never happens.
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 struct ReferenceJob {
-  std::int64_t submit = 0;    ///< >= 0, not before that of the job before it
-  std::int64_t duration = 1;  ///< on its GPUs, undisturbed; >= 1
-  int gpus = 1;               ///< 1..GPUs of the cluster
+  std::int64_t submit = 0;    ///< >= 0, ascending
+  std::int64_t duration = 1;  ///< on its GPUs without interruption; >= 1
+  int gpus = 1;               ///< from 1 to the GPUs of the cluster
 };
 
 struct ReferenceSchedule {
   std::vector<std::int64_t> finish;  ///< by job
-  std::vector<std::int64_t> queued;  ///< by job: for how long it had no GPUs
+  std::vector<std::int64_t> queued;  ///< time without GPUs, by job
   std::int64_t preemptions = 0;
 };
 
-/// Which GPUs make room for a job.
+/// The rule that chooses the GPUs of a job.
 enum class ReferencePlacement : std::uint8_t {
-  count,         ///< any that are free
-  consolidated,  ///< Helios (SC'21): one server, the fullest that fits; larger jobs whole servers and one for the rest
-  yarn,          ///< Tiresias (NSDI'19): as before, but always the first server by id
-  spread,        ///< fleetsim: as consolidated, but jobs that fit into one server take the emptiest
+  count,         ///< any free GPUs
+  consolidated,  ///< Helios (SC'21): one server, the fullest that fits; larger jobs take whole servers and one for the
+                 ///< rest
+  yarn,          ///< Tiresias (NSDI'19): the same, but always the first server by id
+  spread,        ///< fleetsim: as consolidated, but a job that fits into one server takes the emptiest
 };
 
 struct ReferenceCluster {
@@ -48,53 +49,54 @@ enum class ReferenceOrder : std::uint8_t {
   submission,
   duration,           ///< SJF
   gpus,               ///< smallest first
-  remaining,          ///< SRTF: what is left of the duration
-  remaining_service,  ///< SRSF: that times the GPUs
+  remaining,          ///< SRTF: remaining duration
+  remaining_service,  ///< SRSF: remaining duration times GPUs
 };
 
 struct QueueRules {
   ReferenceOrder order = ReferenceOrder::submission;  ///< submission, duration or gpus
-  bool strict = true;                                 ///< the first job that has no room blocks those behind it
-  std::int64_t quantum = 1;                           ///< decisions fall on its multiples; ends fall where they fall
+  bool strict = true;                                 ///< the first job that finds no room blocks those behind it
+  std::int64_t quantum = 1;                           ///< decisions happen at multiples of it; ends at any tick
 };
 
-/// Without preemption: FIFO, fit-first, SJF, event-driven or by the quantum.
+/// Schedules without preemption: FIFO, fit-first or SJF, event-driven or by quantum.
 [[nodiscard]] ReferenceSchedule reference_queue(std::span<const ReferenceJob> jobs, const ReferenceCluster& cluster,
                                                 const QueueRules& rules);
 
-/// With preemption, as Tiresias and Muri: at every arrival and end all jobs, running or not, are walked in order of
-/// their keys; each that still has room in a cluster thought empty runs, the others don't.
+/// Schedules with preemption, as Tiresias and Muri: at every arrival and end, it goes through all jobs, running or not,
+/// in the order of their keys and assigns GPUs of an empty cluster; jobs that find room run, the others do not.
 [[nodiscard]] ReferenceSchedule reference_walk(std::span<const ReferenceJob> jobs, const ReferenceCluster& cluster,
                                                ReferenceOrder order);
 
 struct DlasRules {
-  std::vector<std::int64_t> limits;  ///< of attained service, for each queue but the last, ascending
+  std::vector<std::int64_t> limits;  ///< attained service at which each queue but the last ends, ascending
   bool gpu_time = true;              ///< service is time x GPUs (DLAS-GPU), otherwise time (DLAS)
-  /// Tiresias wakes up for a demotion after (limit - time) / GPUs instead of (limit - time x GPUs) / GPUs: too late for
-  /// jobs of several GPUs, whose demotion then waits for another event.
+  /// Tiresias schedules a demotion after (limit - time) / GPUs instead of (limit - time x GPUs) / GPUs. This is too
+  /// late for jobs with several GPUs, whose demotion then waits for another event.
   bool late_wake_up = false;
-  /// A defect of Tiresias: where an end and the next arrival are expected at the same tick, the end is kept with the
-  /// arrival, and the job is taken for finished then even if a demotion comes first and preempts it.
+  /// A defect of Tiresias: if an end and the next arrival are expected at the same tick, the end is stored with the
+  /// arrival, and the job counts as finished then even if a demotion comes first and preempts it.
   bool stale_ends = false;
-  /// Tiresias with a Gittins index: inside a queue the larger rank goes first, then the earlier submission. Ranks by
-  /// attained service, see reference_gittins_rank(); empty: none.
+  /// Tiresias with a Gittins index: within a queue the larger rank goes first, then the earlier submission. The rank is
+  /// a function of attained service, see reference_gittins_rank(); empty for none.
   std::function<double(std::int64_t)> rank{};
 };
 
-/// Discretised least attained service (Tiresias, NSDI'19, 3.2) on `gpus` GPUs wherever they are.
+/// Discretised least attained service (Tiresias, NSDI'19, 3.2) on `gpus` GPUs without placement.
 [[nodiscard]] ReferenceSchedule reference_dlas(std::span<const ReferenceJob> jobs, int gpus, const DlasRules& rules);
 
-/// The rank of a job with this attained service, as Tiresias computes it from sizes of past jobs, in ascending order:
-/// the share of those at least as large that would end within `delta` more, over their mean service until then, with
-/// the rounding that it does on the way.
+/// The Gittins rank of a job with this attained service, as Tiresias computes it from the ascending sizes of past jobs:
+/// of those at least as large, the share that would end within `delta` more, divided by their mean service until then,
+/// with Tiresias' roundings.
 [[nodiscard]] double reference_gittins_rank(std::span<const std::int64_t> sizes, std::int64_t delta,
                                             std::int64_t attained);
 
-/// SRTF of the Helios simulator, tick by tick: a job chosen by the number of GPUs may still find no place, a preempted
-/// one gets 7, 30 or 60 ticks more to do (1, up to 8, more GPUs), and each ends one tick late. Consolidated placement.
+/// SRTF of the Helios simulator, tick by tick: a job chosen by its number of GPUs may still find no place; a preempted
+/// job gets 7, 30 or 60 extra ticks (for 1, up to 8, more GPUs); and each job ends one tick late. Placement is
+/// consolidated.
 [[nodiscard]] ReferenceSchedule reference_helios_srtf(std::span<const ReferenceJob> jobs, int servers);
 
-/// Averages over the jobs: from submission to the end, and of the time without GPUs. 0 if there are none.
+/// Averages over the jobs of the JCT and of the time without GPUs; 0 if there are no jobs.
 [[nodiscard]] double average_jct(std::span<const ReferenceJob> jobs, const ReferenceSchedule& schedule);
 [[nodiscard]] double average_queueing(const ReferenceSchedule& schedule);
 

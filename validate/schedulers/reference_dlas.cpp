@@ -95,7 +95,7 @@ class Dlas {
     for (const auto& [each, level] : moving) levels_[level].push_back(each);
   }
 
-  /// Queue by queue, whoever still fits; then each queue lists those that run before those that don't.
+  /// Queue by queue, starts the jobs that still fit; then each queue lists running jobs before the others.
   void choose() {
     int free = gpus_;
     for (Level& level : levels_) {

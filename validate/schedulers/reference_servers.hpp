@@ -1,5 +1,6 @@
 #pragma once
-// Free GPUs server by server, and the placement rules of the released simulators. For validate/schedulers/reference*.
+// Tracks the free GPUs of each server and implements the placement rules of the released simulators, for
+// validate/schedulers/reference*.
 
 #include "validate/schedulers/reference.hpp"
 
@@ -9,7 +10,7 @@
 
 namespace contend {
 
-/// Servers and how many GPUs of each.
+/// The servers of a job and the number of GPUs on each.
 using ReferencePlace = std::vector<std::pair<std::size_t, int>>;
 
 class ReferenceServers {
@@ -18,7 +19,7 @@ class ReferenceServers {
 
   [[nodiscard]] int total() const { return cluster_.servers * cluster_.gpus_per_server; }
   [[nodiscard]] int free() const;
-  /// Takes the GPUs; nothing, and takes none, if the rule finds no place.
+  /// Takes the GPUs; takes none and returns nothing if the rule finds no place.
   std::optional<ReferencePlace> take(int gpus);
   void give_back(const ReferencePlace& place);
 

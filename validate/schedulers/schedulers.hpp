@@ -1,5 +1,5 @@
 #pragma once
-// The engine's scheduling policies against released simulators (Tiresias, Helios, Muri) on real traces.
+// Validates the engine's scheduling policies against released simulators (Tiresias, Helios, Muri) on real traces.
 
 #include "validate/schedulers/cases.hpp"
 
@@ -9,24 +9,24 @@
 
 namespace contend {
 
-/// One case: the plain scheduler and the engine on the same trace.
+/// The results of one case: the plain scheduler and the engine on the same trace.
 struct SchedulerOutcome {
   double plain_s = 0, engine_s = 0;  ///< average JCT
   double plain_queueing_s = 0;       ///< average time without GPUs
   std::int64_t plain_preemptions = 0, engine_preemptions = 0;
-  std::vector<std::size_t> differing;  ///< jobs that end at another tick in the engine
-  bool plain_holds = false;
-  bool engine_has_rules = false;
-  bool engine_holds = false;  ///< the figure, and each job as in the plain scheduler
+  std::vector<std::size_t> differing;  ///< jobs that end at different ticks in the two
+  bool plain_holds = false;            ///< the plain scheduler reproduces the figure
+  bool engine_has_rules = false;       ///< the engine can express the rules
+  bool engine_holds = false;           ///< the engine reproduces the figure and every job of the plain scheduler
 };
 
 [[nodiscard]] SchedulerOutcome run_scheduler_case(const SchedulerCase& each, const SchedulerTrace& trace);
 
-/// Whether `value` is `figure` in as many decimals as it has.
+/// True if `value`, rounded to the decimals of `figure`, equals it.
 [[nodiscard]] bool agrees_in_print(double value, std::string_view figure);
 
-/// Suite `schedulers`. Cases whose trace is not there are skipped with the reason. Returns 1 if a figure is missed or
-/// the engine ends any job elsewhere than the plain scheduler.
+/// Runs the suite `schedulers`. Cases without their trace are skipped with the reason. Returns 1 if a figure is missed
+/// or a job ends at different ticks in the engine and the plain scheduler.
 int validate_schedulers(std::FILE* out);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// The rules of a released simulator, for the plain schedulers and for the engine.
+// The rules of a released simulator, in the form of the plain schedulers and of the engine.
 
 #include "scenarios/scenario.hpp"
 #include "sim/result.hpp"
@@ -15,12 +15,12 @@ namespace contend {
 
 struct SchedulerRules {
   enum class Kind : std::uint8_t {
-    queue,             ///< reference_queue: nobody is preempted
+    queue,             ///< reference_queue: without preemption
     walk,              ///< reference_walk
     dlas,              ///< reference_dlas with Tiresias' limits: 3,250 and 7,200 s
-    dlas_gpu,          ///< the same in GPU-seconds, waking up late
-    dlas_gpu_stale,    ///< ... with the ends that outlive a preemption
-    dlas_gpu_gittins,  ///< ... without, but with the ranks of its 1,000 past jobs
+    dlas_gpu,          ///< the same in GPU-seconds, with late wake-ups
+    dlas_gpu_stale,    ///< the same with stale ends
+    dlas_gpu_gittins,  ///< as dlas_gpu, with ranks from Tiresias' 1,000 past jobs
     helios_srtf,       ///< reference_helios_srtf
   };
   Kind kind = Kind::queue;
@@ -32,20 +32,20 @@ struct SchedulerRules {
 
 [[nodiscard]] ReferenceSchedule plain_schedule(const SchedulerRules& rules, const SchedulerTrace& trace);
 
-/// How the engine is told the rules, as in a scenario.
+/// The rules as a scenario gives them to the engine.
 struct EngineRules {
-  std::string scheduling;  ///< empty: a defect that the engine does not offer
+  std::string scheduling;  ///< empty if the engine does not offer the rule, which is a defect of the simulator
   std::string placement = "first-fit";
   std::string keys{};  ///< further keys under `scheduling:`
 };
 
 [[nodiscard]] EngineRules engine_rules(const SchedulerRules& rules);
 
-/// The scenario of the rules on the cluster of the trace.
+/// The scenario with these rules on the cluster of the trace.
 [[nodiscard]] Scenario scheduler_scenario(const EngineRules& rules, const SchedulerTrace& trace);
 
-/// When each job of the trace ends in the engine, in its ticks, and the preemptions. Jobs that don't end, or not on a
-/// tick, have a negative finish.
+/// The end of each job in the engine, in ticks of the trace, and the number of preemptions. A job that does not end, or
+/// not on a tick, has a negative finish.
 [[nodiscard]] ReferenceSchedule schedule_of(const RunResult& run, const SchedulerTrace& trace);
 
 }  // namespace contend

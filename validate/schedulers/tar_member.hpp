@@ -7,8 +7,8 @@ namespace contend {
 
 class ByteSource;
 
-/// The contents of a member of a tar archive (POSIX ustar). Throws InputError, which names `file`, if it is not there
-/// or the archive is damaged.
+/// Reads a member of a tar archive (POSIX ustar). Throws InputError, which names `file`, if the member is missing or
+/// the archive damaged.
 [[nodiscard]] std::string read_tar_member(ByteSource& archive, std::string_view file, std::string_view member);
 
 }  // namespace contend
