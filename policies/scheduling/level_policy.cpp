@@ -143,9 +143,7 @@ void LevelPolicy::after_walks(const ClusterView&) {
     for (const JobId id : moved_) {
       if (place_of(job(id)).tier == kJoining) settle(id);
     }
-    for (const JobId id : newcomers()) {
-      if (place_of(job(id)).tier == kJoining) settle(id);
-    }
+    for (const JobId id : newcomers()) settle(id);  // one that gave way in this pass stands right already
   }
   moved_.clear();
 }
