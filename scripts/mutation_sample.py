@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EQUIVALENT = "scripts/mutation_equivalent.txt"
-ROOTS = ("sim", "network", "policies", "models", "calibration")  # those that the tree has
+ROOTS = ("sim", "network", "policies", "models", "calibration")  # those of them that the tree has
 MEMORY_KB = 6 * 1024 * 1024
 
 # ----------------------------------------------------------------------------------------------------------- tokens
@@ -225,17 +225,18 @@ def test_programs():
 class Copy:
     """A private copy of the working tree, with a build folder of its own."""
 
-    def __init__(self, folder, threads):
-        self.tree, self.build_folder, self.threads = folder / "tree", folder / "build", threads
+    def __init__(self, folder, threads, options):
+        self.tree, self.build_folder, self.threads, self.options = folder, folder / "build/mutants", threads, options
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
-        self.environment["CONTEND_PROGRAM"] = str(self.build_folder / "cli/contend")
+        self.environment["CONTEND_PROGRAM"] = str(self.build_folder / "contend")
 
     def bring_up_to_date(self):
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                                 check=True, capture_output=True, text=True).stdout
         names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
         for old in [path for path in self.tree.rglob("*") if path.is_file()]:
-            if old.relative_to(self.tree).as_posix() not in names:
+            name = old.relative_to(self.tree).as_posix()
+            if name not in names and not name.startswith("build/"):
                 old.unlink()
         for name in names:
             source, target = ROOT / name, self.tree / name
@@ -252,8 +253,8 @@ class Copy:
             options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
         if shutil.which("ld.lld"):
             options.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld")
-        subprocess.run(["cmake", "-S", str(self.tree), "-B", str(self.build_folder), "-G", "Ninja", *options], check=True,
-                       stdout=subprocess.DEVNULL, env=self.environment)
+        subprocess.run(["cmake", "-S", str(self.tree), "-B", str(self.build_folder), "-G", "Ninja", *options,
+                        *self.options], check=True, stdout=subprocess.DEVNULL, env=self.environment)
 
     def build(self, rooms):
         targets = [f"test_{room}" for room in rooms] + (["contend"] if "cli" in rooms else [])
@@ -292,8 +293,8 @@ class Verdict:
 
 
 class Sampler:
-    def __init__(self, folder, jobs, programs, threads):
-        self.copies = [Copy(folder / str(job + 1), threads) for job in range(jobs)]
+    def __init__(self, folder, jobs, programs, threads, options):
+        self.copies = [Copy(folder / str(job + 1), threads, options) for job in range(jobs)]
         self.links, self.programs = test_programs(), programs
         self.used_processor, self.used_wall = {}, {}
         self.lock = threading.Condition()
@@ -309,9 +310,10 @@ class Sampler:
     def prepare(self, rooms):
         """Builds the unchanged tree in every copy; in the first its tests must pass, and are timed."""
         needed = [room for room in self.links if any(room in self.programs_of(mutated) for mutated in rooms)]
+        for copy in self.copies:  # all first, so that the tree may change while they are built
+            copy.bring_up_to_date()
         for copy in self.copies:
             begin = time.monotonic()
-            copy.bring_up_to_date()
             copy.configure()
             built = copy.build(needed)
             if built.returncode != 0:
@@ -490,6 +492,7 @@ def main():
                         help="the test program of the mutant's room, or those of the rooms that use it too (default)")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time, each in a copy of its own (default 1)")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/mutation", help="where the copies are")
+    parser.add_argument("--cmake", action="append", default=[], metavar="-DNAME=VALUE", help="for the builds of the copies")
     parser.add_argument("--at-least", type=float, default=0, help="exit with 1 if fewer per cent are noticed")
     parser.add_argument("--output", help="file for the list of mutants, as CSV")
     parser.add_argument("--again", help="instead of a draw: the survivors of such a list")
@@ -514,7 +517,7 @@ def main():
             print(f"{it}    {it.text}")
         return
     threads = max(1, (os.cpu_count() or 1) // arguments.jobs)
-    sampler = Sampler(arguments.folder.resolve(), arguments.jobs, arguments.programs, threads)
+    sampler = Sampler(arguments.folder.resolve(), arguments.jobs, arguments.programs, threads, arguments.cmake)
     sampler.prepare(sorted({it.room for it in candidates[:2 * count]}))
     verdicts = sampler.run(candidates, count)
     if arguments.output:
