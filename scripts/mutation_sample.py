@@ -22,7 +22,9 @@ Standard library only; needs cmake and ninja, and is much faster with ccache and
 import argparse
 import bisect
 import csv
+import hashlib
 import itertools
+import json
 import os
 import pathlib
 import random
@@ -238,8 +240,10 @@ class Copy:
             name = old.relative_to(self.tree).as_posix()
             if name not in names and not name.startswith("build/"):
                 old.unlink()
-        for name in names:
+        self.digest = hashlib.sha256(repr(self.options).encode())
+        for name in sorted(names):
             source, target = ROOT / name, self.tree / name
+            self.digest.update(name.encode() + source.read_bytes())
             # A file that is the same keeps its time, so that it isn't compiled again.
             if not target.exists() or target.read_bytes() != source.read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -319,14 +323,21 @@ class Sampler:
             if built.returncode != 0:
                 sys.exit(f"the unchanged tree does not build in {copy.build_folder}:\n{built.stdout[-4000:]}")
             print(f"{copy.build_folder}: built in {time.monotonic() - begin:.0f} s", flush=True)
+        times = self.copies[0].build_folder / "mutation_times.json"
+        tree = self.copies[0].digest.hexdigest()
+        known = json.loads(times.read_text()) if times.exists() else {}
+        known = known if known.get("tree") == tree else {"tree": tree}
         for room in needed:
-            begin, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-            how = self.copies[0].test(room, 3600, 3600)
-            if how is not None:
-                sys.exit(f"the tests of {room} fail without a mutation: {how}")
-            now = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self.used_wall[room] = time.monotonic() - begin
-            self.used_processor[room] = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+            if room not in known:
+                begin, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+                how = self.copies[0].test(room, 3600, 3600)
+                if how is not None:
+                    sys.exit(f"the tests of {room} fail without a mutation: {how}")
+                now = resource.getrusage(resource.RUSAGE_CHILDREN)
+                processor = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+                known[room] = [processor, time.monotonic() - begin]
+                times.write_text(json.dumps(known))
+            self.used_processor[room], self.used_wall[room] = known[room]
             print(f"test_{room}: {self.used_wall[room]:.1f} s without a mutation", flush=True)
 
     def judge(self, copy, mutant):
