@@ -34,6 +34,9 @@ TEST_CASE("Student-t quantiles of the printed tables") {
   CHECK(student_t_975(40) == doctest::Approx(2.0211).epsilon(3e-5));
   CHECK(student_t_975(120) == doctest::Approx(1.9799).epsilon(3e-5));
   CHECK(student_t_975(1'000'000) == doctest::Approx(1.95997).epsilon(3e-5));
+  // The table ends at 30, with a figure that is closer than the expansion behind it.
+  CHECK(student_t_975(30) == doctest::Approx(2.0422724563).epsilon(1e-7));
+  CHECK(student_t_975(31) == doctest::Approx(2.0395134464).epsilon(2e-6));
   CHECK(std::isnan(student_t_975(0)));
   for (std::size_t v = 1; v < 200; ++v) CHECK(student_t_975(v) > student_t_975(v + 1));  // also across the table's end
 }
