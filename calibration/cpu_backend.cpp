@@ -39,8 +39,7 @@ std::string value_of(const char* path, const std::string& key) {
   for (std::string line; std::getline(file, line);) {
     const std::size_t colon = line.find(':');
     if (!line.starts_with(key) || colon == std::string::npos) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string::npos ? std::string{} : line.substr(begin);
+    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
   }
   return {};
 }

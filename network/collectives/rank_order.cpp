@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace contend {
@@ -142,11 +143,10 @@ std::size_t end_of_server(std::span<const NodeId> order, const Topology& topolog
 std::vector<NodeId> topological_order(std::span<const NodeId> gpus, const Topology& topology) {
   const std::vector<std::vector<std::uint32_t>> names = group_names(topology);
   std::vector<NodeId> order{gpus.begin(), gpus.end()};
-  std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) {
-    const ServerId server_a = topology.nodes()[a.index()].server;
-    const ServerId server_b = topology.nodes()[b.index()].server;
-    if (server_a == server_b) return a < b;
-    return names[server_a.index()] < names[server_b.index()];
+  // The last name of a server is its own, so only GPUs of one server have the same names.
+  std::ranges::sort(order, {}, [&](NodeId gpu) {
+    const ServerId server = topology.nodes()[gpu.index()].server;
+    return std::tuple<const std::vector<std::uint32_t>&, NodeId>{names[server.index()], gpu};
   });
   InsideServers inside{topology};
   for (std::size_t first = 0; first < order.size();) {

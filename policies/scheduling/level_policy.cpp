@@ -81,7 +81,8 @@ MovingRank LevelPolicy::running_rank(WalkJob& job, const Rank& waiting) {
 }
 
 void LevelPolicy::job_started(WalkJob& job) {
-  if (job.view.attained_service > job.forgotten) job.waited += now() - job.view.since;
+  // Before its first run a job has not waited, nor has one that counts as new again.
+  job.waited = job.view.attained_service > job.forgotten ? job.waited + (now() - job.view.since) : Time{};
   schedule(job);
 }
 
@@ -143,9 +144,7 @@ void LevelPolicy::after_walks(const ClusterView&) {
     for (const JobId id : moved_) {
       if (place_of(job(id)).tier == kJoining) settle(id);
     }
-    for (const JobId id : newcomers()) {
-      if (place_of(job(id)).tier == kJoining) settle(id);
-    }
+    for (const JobId id : newcomers()) settle(id);  // one that gave way in this pass stands right already
   }
   moved_.clear();
 }

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 
 using namespace contend;
 
@@ -128,4 +129,31 @@ TEST_CASE("kernels of compression take what was measured, times the factor") {
     CHECK(us(KernelCosts{device}.of(select)) == near(9 * 4 + 2e7 / 5e5, 0.01));
   }
   CHECK_THROWS_AS((KernelCosts{device, 0}), InputError);
+}
+
+TEST_CASE("what a model's times stand on: seconds and layers by basis, and the error of their sum") {
+  const auto layer = [](double forward, double backward, std::optional<TimeBasis> basis) {
+    TimedLayer made;
+    made.forward = Time::ceil_nanoseconds(forward * 1e9);
+    made.backward = Time::ceil_nanoseconds(backward * 1e9);
+    made.basis = basis;
+    return made;
+  };
+  TimedModel model;
+  model.layers = {layer(1, 2, TimeBasis{PredictionBasis::measured, 0.1}),
+                  layer(0.5, 0.5, TimeBasis{PredictionBasis::extrapolated, 0.4}),
+                  layer(2, 3, TimeBasis{PredictionBasis::extrapolated, -1}),  // an error that nobody knows
+                  layer(0, 0, TimeBasis{PredictionBasis::measured, 0.5}), layer(7, 7, std::nullopt)};
+  const BasisSummary summary = summarise_basis(model);
+  CHECK(summary.known);
+  const auto of = [](const auto& all, PredictionBasis basis) { return all[static_cast<std::size_t>(basis)]; };
+  CHECK(of(summary.seconds, PredictionBasis::measured) == near(3));
+  CHECK(of(summary.seconds, PredictionBasis::interpolated) == 0);
+  CHECK(of(summary.seconds, PredictionBasis::extrapolated) == near(6));
+  CHECK(of(summary.layers, PredictionBasis::measured) == 1);
+  CHECK(of(summary.layers, PredictionBasis::extrapolated) == 2);
+  // Of 4 s with a known error 0.3 s and 0.4 s.
+  CHECK(summary.together == near(0.7 / 4));
+  CHECK(summary.independent == near(0.5 / 4));
+  CHECK_FALSE(summarise_basis(TimedModel{}).known);
 }

@@ -3,9 +3,12 @@
 #include "calibration/backend.h"
 #include "calibration/cpu_operations.hpp"
 #include "calibration/operators.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -77,6 +80,31 @@ TEST_CASE("every operator runs or says why not") {
     }
   }
   cpu.close();
+}
+
+TEST_CASE("the CPU has the name that the system gives it, and as much free memory") {
+  const contend_backend& cpu = *contend_cpu_backend();
+  contend_device_info info{};
+  std::array<char, 128> message{};
+  REQUIRE(cpu.open(0, &info, message.data(), message.size()) == CONTEND_OK);
+  // `model name : ...` and `MemAvailable:   123 kB`; neither stands there on every system.
+  const auto text_behind = [](const char* path, const std::string& key) {
+    std::ifstream file{path};
+    for (std::string line; std::getline(file, line);) {
+      if (!line.starts_with(key)) continue;
+      std::istringstream rest{line.substr(line.find(':') + 1)};
+      std::getline(rest >> std::ws, line);
+      return line;
+    }
+    return std::string{};
+  };
+  const std::string name = text_behind("/proc/cpuinfo", "model name");
+  CHECK(std::string_view{info.name} == (name.empty() ? "CPU" : name.substr(0, sizeof info.name - 1)));
+  cpu.close();
+  const std::string available = text_behind("/proc/meminfo", "MemAvailable");
+  if (available.empty()) return;
+  // Others take and give back memory meanwhile.
+  CHECK(static_cast<double>(info.free_bytes) == near(std::stod(available) * 1024, 0.1));
 }
 
 TEST_CASE("a CPU has one device, fp32, and so much memory") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -72,6 +73,11 @@ TEST_CASE("threshold-k: all above, as many as fit") {
   threshold_k(Floats{1, -5, 2, 3, -2, 0}, 1.5F, small);
   CHECK(small.count == 2);
   CHECK(small.values == Floats{-5, 2});
+  // What lies behind the values isn't one of them.
+  const Floats longer{1, -5, 2, 9};
+  Selection before{5};
+  threshold_k(std::span{longer}.first(3), 1.5F, before);
+  CHECK(before.count == 2);
 }
 
 TEST_CASE("the normal's two-sided quantile") {

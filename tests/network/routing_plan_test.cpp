@@ -240,3 +240,26 @@ TEST_CASE("an all-to-all between equal leaves needs no split; invalid demands ar
   demands = {{topology.gpus()[0], topology.gpus()[1], 0}, {topology.gpus()[0], topology.gpus()[1], -1}};
   CHECK_THROWS_AS(static_cast<void>(plan_splits(topology, demands)), InputError);
 }
+
+TEST_CASE("a pair may have 65,536 shortest paths and no more") {
+  // Switches in a row, two cables between neighbours: every stage doubles the number of paths.
+  const auto row_of = [](std::size_t stages) {
+    GraphSpec graph;
+    graph.nodes = {{"a", NodeKind::gpu, 0, false}, {"b", NodeKind::gpu, 1, false}};
+    for (std::size_t i = 0; i <= stages; ++i) {
+      graph.nodes.push_back({"s" + std::to_string(i), NodeKind::fabric_switch, {}, false});
+      if (i > 0)
+        graph.links.push_back({"s" + std::to_string(i - 1), "s" + std::to_string(i), ByteRate{1}, {}, true, 2});
+    }
+    graph.links.push_back({"a", "s0", ByteRate{1}, {}, true, 1});
+    graph.links.push_back({"b", "s" + std::to_string(stages), ByteRate{1}, {}, true, 1});
+    return build_graph(graph);
+  };
+  const auto plan_of = [](const Topology& topology) {
+    return plan_splits(topology, std::vector<Demand>{{topology.gpus()[0], topology.gpus()[1], 1}});
+  };
+  const std::vector<PlannedRoute> plan = plan_of(row_of(16));
+  CHECK(plan.at(0).paths.size() == 65'536);
+  const Topology larger = row_of(17);
+  CHECK_THROWS_WITH_AS(static_cast<void>(plan_of(larger)), doctest::Contains("too many shortest paths"), InputError);
+}

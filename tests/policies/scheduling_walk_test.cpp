@@ -173,11 +173,27 @@ TEST_CASE("Availability answers like an array of instants") {
       CHECK(plan.earliest(Time::nanoseconds(from), Time::nanoseconds(length), wanted).ns() == start);
       later += start > from ? 1 : 0;
       CHECK(plan.at(Time::nanoseconds(from)) == free[static_cast<std::size_t>(from)]);
+      std::int64_t change = from + 1;
+      while (change < kEnd && free[static_cast<std::size_t>(change)] == free[static_cast<std::size_t>(from)]) ++change;
+      const Time next = change < kEnd ? Time::nanoseconds(change) : Time::never();
+      CHECK(plan.next_change(Time::nanoseconds(from)) == next);
       now = std::min<std::int64_t>(now + stream.uniform_integer(0, 1), kEnd - 3);
       plan.forget(Time::nanoseconds(now));
+      std::size_t steps = 1;  // as many as there are changes, and one more
+      for (std::int64_t t = now + 1; t < kEnd; ++t) {
+        if (free[static_cast<std::size_t>(t)] != free[static_cast<std::size_t>(t - 1)]) ++steps;
+      }
+      CHECK(plan.steps() == steps);
     }
-    CHECK(plan.steps() <= 2 * kEnd);
   }
   CHECK(later > 300);  // of 1800
+  // Without an end: what is given back joins what is before it.
+  Availability open{5};
+  open.take(Time::nanoseconds(7), Time::never(), 2);
+  CHECK(open.next_change({}) == Time::nanoseconds(7));
+  CHECK(open.earliest({}, Time::nanoseconds(8), 4) == Time::never());
+  CHECK(open.earliest({}, Time::nanoseconds(7), 4) == Time{});
+  open.take(Time::nanoseconds(7), Time::never(), -2);
+  CHECK(open.steps() == 1);
   CHECK(Availability{3}.earliest({}, Time::nanoseconds(1), 4) == Time::never());
 }

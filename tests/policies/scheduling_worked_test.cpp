@@ -117,6 +117,16 @@ TEST_CASE("dlas: promotion lets a job that has waited long enough begin anew in 
   CHECK(play(promoting, 1, jobs).finishes() == "A8 B4 C6 D10");
 }
 
+TEST_CASE("dlas-gpu: promotion compares the wait with the time on the GPUs, not with GPU time") {
+  // 2 GPUs, limit 10 GPU seconds; A(2,20) at 0 and B(2,100) at 6. A runs 0-6, which is more than the limit, and waits
+  // as long: it comes back at 12. B has run as long by then, and so they take turns, 6 s each, until A has ended: 0-6,
+  // 12-18, 24-30, 36-38. B: 6-12, 18-24, 30-36, and from 38 on the 82 s that are left.
+  const Choice queues{"dlas-gpu", {{"queues", std::int64_t{2}}, {"limit_1_s", 10.0}, {"promote", 1.0}}};
+  const Played played = play(queues, 2, {timed_job(0, 2, 20), timed_job(6, 2, 100)});
+  CHECK(played.finishes() == "A38 B120");
+  CHECK(played.preemptions() == "A3 B3");
+}
+
 TEST_CASE("las: a running job gives way when it has had a slice more") {
   // 2 GPUs, slices of 4 GPU seconds: A(2,4) at 0, B(1,3) and C(1,6) at 1. 2: A has had 4, B and C start. 5: B ends; C
   // has had 3, A needs both GPUs. 6: C enters the second slice, in which A waits; who runs goes first. 8: C has had 6

@@ -2,6 +2,7 @@
 
 #include "report/topology/topology_drawing.hpp"
 #include "network/topology_report.hpp"
+#include "report/server_svg.hpp"
 #include "tests/network/topology_kit.hpp"
 #include "tests/text_checks.hpp"
 
@@ -79,6 +80,19 @@ TEST_CASE("a leaf-spine shows its switches, its servers by leaf, and the cables 
   }
   CHECK(occurrences(svg, "class=\"switch\"") == 5);
   CHECK(occurrences(svg, "<line") == 6 + 3);
+}
+
+TEST_CASE("inside a server only links between two GPUs are arcs") {
+  // Four GPUs on one NIC, all over PCIe; below it the key with its one bandwidth.
+  const std::string plain = draw_server(build_topology(spec("single-switch"), 1, 4), ServerId{0U}).document();
+  CHECK(occurrences(plain, "<path") == 0);
+  CHECK(occurrences(plain, "<line") == 4 + 1);
+  // A DGX-1: 16 pairs of GPUs with NVLinks, single or double. Over PCIe 8 GPUs, 4 NICs and 2 sockets join 4 switches, 2
+  // to a socket, and the sockets each other. The key has NVLink, two of them, PCIe and the sockets' link.
+  const Topology cube = build_topology(with_server(spec("single-switch"), "hybrid-cube-mesh", 4), 1, 8);
+  const std::string mesh = draw_server(cube, ServerId{0U}).document();
+  CHECK(occurrences(mesh, "<path") == 16);
+  CHECK(occurrences(mesh, "<line") == 8 + 4 + 4 + 1 + 4);
 }
 
 TEST_CASE("long rows are folded with the number that is left out") {

@@ -77,6 +77,8 @@ TEST_CASE("fitted bytes: read, printed, refused and displaced") {
   CHECK(parse_scenario(to_yaml(s), "again").overlap.fitted_bytes->most == Bytes::mebibytes(1));
   CHECK(parsed("include: net.yaml\nnetwork: {nic: 25Gbps}\n", {}, {{"net.yaml", "schema_version: 1\n" + study}})
             .overlap.fitted_bytes == std::nullopt);
+  const IterationStudy one = parsed("overlap: {model: resnet50, fitted_bytes: [1MiB, 1MiB]}\n").overlap;
+  CHECK(one.fitted_bytes->least == one.fitted_bytes->most);
   const auto refusal_of = [](const std::string& value) {
     return errors_of("overlap: {model: resnet50, fitted_bytes: " + value + "}\n");
   };

@@ -93,6 +93,29 @@ TEST_CASE("JSON: escapes, shortest doubles, null for NaN and infinity") {
         "  \"list\": [\n    1,\n    true\n  ],\n  \"empty\": []\n}\n");
 }
 
+TEST_CASE("JSON: text that is UTF-8 stays as it is, of the rest each byte becomes U+FFFD") {
+  const auto written = [](std::string_view text) {
+    std::string out;
+    append_json_string(out, text);
+    return out.substr(1, out.size() - 2);
+  };
+  // The first and the last of two, three and four bytes, and the neighbours of the surrogates.
+  for (const char* text : {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
+                           "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\x7F"})
+    CHECK(written(text) == text);
+  // Overlong forms, surrogates, beyond U+10FFFF, bytes that begin nothing, and sequences that break off.
+  for (const std::string text :
+       {"\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+        "\xF5\x80\x80\x80", "\x80", "\xFF", "\xC2", "\xE1\x80", "\xF1\x80\x80"}) {
+    std::string replaced;
+    for (std::size_t i = 0; i < text.size(); ++i) replaced += "\xEF\xBF\xBD";
+    CHECK(written(text) == replaced);
+  }
+  // What follows a broken sequence is read anew.
+  CHECK(written("\xE1\x80z") == "\xEF\xBF\xBD\xEF\xBF\xBDz");
+  CHECK(written("\xC2\xC2\x80") == "\xEF\xBF\xBD\xC2\x80");
+}
+
 TEST_CASE("SHA-256 of the examples of FIPS 180-4") {
   CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

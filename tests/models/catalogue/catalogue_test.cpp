@@ -4,8 +4,10 @@
 #include "tests/near.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <doctest/doctest.h>
 
@@ -29,6 +31,41 @@ TEST_CASE("every entry builds a valid table of its own name, and is found by it"
   CHECK(find_model("resnet") == nullptr);
   CHECK(find_model("") == nullptr);
   CHECK(model_names().size() == catalogue().size());
+}
+
+TEST_CASE("layers have names of their own, those of the published implementations") {
+  for (const CatalogueEntry& entry : catalogue()) {
+    std::set<std::string> names;
+    for (const Layer& layer : build_model(entry).layers) CHECK_MESSAGE(names.insert(layer.name).second, layer.name);
+  }
+  const auto has = [](std::string_view model, std::string_view name) {
+    const LayerTable table = build_model(*find_model(model));
+    return std::ranges::any_of(table.layers, [&](const Layer& layer) { return layer.name == name; });
+  };
+  for (const auto& [model, first, last, beyond] :
+       {std::array{"densenet121", "features.denseblock1.denselayer1.conv1", "features.denseblock4.denselayer16.conv2",
+                   "features.denseblock0.denselayer1.conv1"},
+        {"densenet121", "features.transition1.conv", "features.transition3.pool", "features.transition4.conv"},
+        {"resnet50", "layer1.0.downsample.0", "layer4.2.conv3", "layer4.2.conv4"},
+        {"resnet18", "layer1.0.conv1", "layer4.1.bn2", "layer4.1.conv3"},
+        {"resnet50", "layer1.0.relu1", "layer4.2.relu3", "layer4.2.relu4"},
+        {"vgg16", "features.0", "features.30", "features.31"},
+        {"googlenet", "inception3a.branch2.0.conv", "inception5b.branch3.1.bn", "inception5b.branch3.2.conv"},
+        {"vit-b16", "encoder.layers.encoder_layer_0.ln_1", "encoder.layers.encoder_layer_11.mlp.3",
+         "encoder.layers.encoder_layer_12.ln_1"},
+        {"lstm-ptb", "rnn.0", "rnn.1.dropout", "rnn.2"},
+        {"bert-base", "bert.encoder.layer.0.attention.self.query", "bert.encoder.layer.11.output.LayerNorm",
+         "bert.encoder.layer.12.output.dense"},
+        {"gpt2", "transformer.h.0.ln_1", "transformer.h.11.mlp.c_proj", "transformer.h.12.ln_1"},
+        {"llama2-7b", "model.layers.0.self_attn.q_proj", "model.layers.31.mlp.down_proj",
+         "model.layers.32.mlp.down_proj"},
+        {"transformer-base", "encoder.layers.0.self_attn.q_proj", "decoder.layers.5.encoder_attn.out_proj",
+         "decoder.layers.6.encoder_attn.out_proj"}}) {
+    INFO(model);
+    CHECK_MESSAGE(has(model, first), first);
+    CHECK_MESSAGE(has(model, last), last);
+    CHECK_MESSAGE(!has(model, beyond), beyond);
+  }
 }
 
 TEST_CASE("the summary shows the totals of the tables") {

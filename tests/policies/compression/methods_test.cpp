@@ -89,6 +89,9 @@ TEST_CASE("what each method sends of 610 values among 4 workers, by hand") {
   // 610 bytes and ceil(610 / 512) = 2 norms, from each.
   CHECK(sent("qsgd") == "all-gather 2472");
   CHECK(sent("qsgd", {{"bits", std::int64_t{4}}}) == "all-gather 1252");
+  // Buckets that the values fill: 2 of 305, one of 610.
+  CHECK(sent("qsgd", {{"bucket", std::int64_t{305}}}) == "all-gather 2472");
+  CHECK(sent("qsgd", {{"bucket", std::int64_t{610}}}) == "all-gather 2456");
   // Two bits a value: 153 bytes, and a scale. One: 77.
   CHECK(sent("terngrad") == "all-gather 628");
   CHECK(sent("sign-sgd") == "all-gather 308");

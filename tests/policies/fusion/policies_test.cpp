@@ -3,7 +3,10 @@
 #include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/steady_state.hpp"
+#include "policies/fusion/merging.hpp"
+#include "policies/fusion/search.hpp"
 #include "sim/error.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
@@ -139,6 +142,33 @@ TEST_CASE("search is at least as good as every other synchronous policy") {
   }
   CHECK(others > effort(300));
   CHECK(better >= effort(6));
+}
+
+TEST_CASE("search moves cuts in coarse steps first and then in fine ones: it finds the best of 2^15 merges") {
+  // Sixteen layers, so that the first steps are of two.
+  RandomStream stream{0, "x"};
+  OverlapProblem problem;
+  problem.workers = 8;
+  problem.gradient_element_bytes = 1;
+  constexpr std::size_t kLayers = 16;
+  for (std::size_t i = 0; i < kLayers; ++i) {
+    problem.layers.push_back({"l" + std::to_string(i), Time::nanoseconds(stream.uniform_integer(100, 2000)),
+                              Time::nanoseconds(stream.uniform_integer(200, 4000))});
+  }
+  for (std::size_t i = kLayers; i-- > 0;) problem.gradients.push_back({i, Bytes{stream.uniform_integer(1000, 20'000)}});
+  problem.cost = ExchangeCost::measured({Time::nanoseconds(3000), TimePerByte{0.15}});
+  double best = 1e300;
+  for (std::uint32_t cuts = 0; cuts < 1U << (kLayers - 1); cuts += kSanitized ? 16 : 1) {
+    MergePlan plan;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < kLayers; ++i) {
+      if (i + 1 < kLayers && (cuts >> i & 1) == 0) continue;
+      plan.push_back({first, i});
+      first = i + 1;
+    }
+    best = std::min(best, steady_state(barrier_graph(problem, plan, 4).graph, problem.cost).iteration_ns);
+  }
+  CHECK(steady_state(search_plan(problem, {}, 3000).graph, problem.cost).iteration_ns <= best);
 }
 
 TEST_CASE("the tuner of DeAR is no worse than its first trial") {

@@ -1,0 +1,542 @@
+#!/usr/bin/env python3
+"""Draws mutants of the simulator at random and counts how many of them a test notices.
+
+    scripts/mutation_sample.py [--count 100] [--seed 1] [--at-least 90] [--output mutants.csv]
+
+A mutant is the tree with one operator changed: comparisons (< and <=, > and >=, == and !=), && and ||, + and -, * and
+/, += and -=, `return true` and `return false`, and `+ 1` or `- 1` dropped. The operators are tokens of C++, not matches
+in a line: comments, strings, directives, template brackets, unary operators, default arguments, `operator==` and its
+like, and what stands in static_assert, CONTEND_CHECK or CONTEND_DCHECK aren't touched.
+
+Each mutant is built and tested in a private copy of the working tree under --folder (build/mutation), one copy a job,
+with -O1 and, as in the checked build, with CONTEND_DCHECK and the assertions of the standard library: an index one past
+the end counts as noticed there too. First comes the test program of the mutant's own room, then, if that passes, those
+of the rooms that use it, the fastest first (--programs own leaves these out). A test fails, the program crashes, or it
+takes four times the processor time of the unchanged tree and ten seconds: the mutant is noticed. A mutant that
+doesn't compile is no mutant; another is drawn.
+
+Mutants that change nothing are listed, each with its reason, in scripts/mutation_equivalent.txt and aren't drawn.
+Standard library only; needs cmake and ninja, and is much faster with ccache and lld.
+"""
+
+import argparse
+import bisect
+import csv
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EQUIVALENT = "scripts/mutation_equivalent.txt"
+ROOTS = ("sim", "network", "policies", "models", "calibration")  # those of them that the tree has
+MEMORY_KB = 6 * 1024 * 1024
+
+# ----------------------------------------------------------------------------------------------------------- tokens
+
+TOKEN = re.compile(
+    r"""(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
+      | (?P<directive>^[ \t]*\#(?:\\\n|[^\n])*)
+      | (?P<space>[^\S\n]+|\n)
+      | (?P<string>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\(.*?\)(?P=fence)"|(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
+      | (?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
+      | (?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<operator><=>|<<=|>>=|->\*|\.\.\.|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|->|::|\#\#|[-+*/%&|^]=|[-+*/%<>=!&|^~?:;,.(){}\[\]])
+    """, re.X | re.S | re.M)
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str
+    text: str
+    begin: int
+
+    @property
+    def end(self):
+        return self.begin + len(self.text)
+
+
+def tokens_of(text, name="text"):
+    """The tokens of a C++ file without white space and comments."""
+    tokens, at = [], 0
+    while at < len(text):
+        match = TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(f"{name}:{text.count(chr(10), 0, at) + 1}: no token of C++: {text[at:at + 20]!r}")
+        if match.lastgroup not in ("space", "comment"):
+            tokens.append(Token(match.lastgroup, match[0], at))
+        at = match.end()
+    return tokens
+
+
+# ---------------------------------------------------------------------------------------------------------- mutants
+
+SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
+         "*": "/", "/": "*", "+=": "-=", "-=": "+="}
+# What stands in the brackets behind these isn't behaviour of the program, or is there to stop it.
+UNTOUCHED = {"CONTEND_CHECK", "CONTEND_DCHECK", "static_assert", "noexcept", "decltype", "sizeof", "alignas"}
+CONTROL = {"for", "if", "while", "switch", "return", "catch"}
+OPENING, CLOSING = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    file: str
+    line: int
+    column: int
+    begin: int
+    end: int
+    old: str
+    new: str
+    label: str = field(default="")  # unique among the mutants of its line
+    text: str = field(default="")   # the line, without white space at its ends
+
+    @property
+    def room(self):
+        return self.file.split("/")[0]
+
+    def __str__(self):
+        return f"{self.file}:{self.line}  {self.label}"
+
+
+@dataclass
+class Bracket:
+    sign: str
+    untouched: bool       # what is in it is left alone
+    parameters: bool      # it may hold parameters with default arguments
+    default: bool = False  # in the default argument of one
+
+
+def is_binary(text, token, before):
+    """clang-format, to which scripts/lint.sh holds the tree, puts white space on both sides of a binary operator and
+    never on both sides of a template bracket, a unary operator or the sign of a pointer or reference."""
+    if before is None or (before.kind == "operator" and before.text not in CLOSING):
+        return False
+    return text[token.begin - 1].isspace() and text[token.end:token.end + 1].isspace()
+
+
+def changes_of(tokens, text):
+    """Yields (first token, end in the text, replacement) for every mutant of a file."""
+    brackets = [Bracket("", False, False)]
+    for i, token in enumerate(tokens):
+        before = tokens[i - 1] if i > 0 else None
+        after = tokens[i + 1] if i + 1 < len(tokens) else None
+        here = brackets[-1]
+        if token.text in OPENING and token.kind == "operator":
+            named = before is not None and before.kind == "name"
+            untouched = here.untouched or here.default or (named and before.text in UNTOUCHED)
+            parameters = token.text == "(" and not (named and before.text in CONTROL)
+            brackets.append(Bracket(token.text, untouched, parameters))
+            continue
+        if token.text in CLOSING and token.kind == "operator":
+            brackets.pop()
+            continue
+        if here.parameters and token.text == "=":
+            here.default = True
+        elif here.parameters and token.text == ",":
+            here.default = False
+        if here.untouched or here.default or before is None or after is None:
+            continue
+        if token.text in ("true", "false") and before.text == "return" and after.text == ";":
+            yield token, token.end, "false" if token.text == "true" else "true"
+        if token.kind != "operator" or token.text not in SWAPS or before.text == "operator":
+            continue
+        if not is_binary(text, token, before) or "string" in (before.kind, after.kind):
+            continue
+        if token.text in ("+", "+=") and (after.kind == "character" or after.text == "fmt"):
+            continue  # of strings
+        yield token, token.end, SWAPS[token.text]
+        beyond = tokens[i + 2].text if i + 2 < len(tokens) else ""
+        if token.text in ("+", "-") and after.text == "1" and beyond not in ("*", "/", "%", "<<"):
+            yield token, after.end, ""
+
+
+def mutants_of(text, name):
+    lines, found, seen = text.split("\n"), [], {}
+    starts = list(itertools.accumulate((len(line) + 1 for line in lines), initial=0))
+    for token, end, new in changes_of(tokens_of(text, name), text):
+        line = bisect.bisect_right(starts, token.begin)
+        old = text[token.begin:end]
+        if "\n" in old:
+            continue
+        label = f"{old} -> {new}" if new else f"{old} dropped"
+        seen[line, label] = seen.get((line, label), 0) + 1
+        if seen[line, label] > 1:
+            label += f" (number {seen[line, label]} of the line)"
+        column = token.begin - starts[line - 1] + 1
+        found.append(Mutant(name, line, column, token.begin, end, old, new, label, lines[line - 1].strip()))
+    return found
+
+
+def equivalents(path):
+    """(file, line, mutation) of each entry: four lines, the last of which says why; # begins a comment."""
+    entries = []
+    for block in re.split(r"\n\s*\n", path.read_text(encoding="utf-8") if path.exists() else ""):
+        lines = [line.strip() for line in block.split("\n") if line.strip() and not line.startswith("#")]
+        if not lines:
+            continue
+        if len(lines) < 4:
+            raise ValueError(f"{path.name}: expected a file, a line, a mutation and a reason, got {lines}")
+        entries.append(tuple(lines[:3]))
+    return entries
+
+
+def all_mutants(roots, headers):
+    suffixes = (".cpp", ".hpp") if headers else (".cpp",)
+    found = []
+    for root in roots:
+        for path in sorted((ROOT / root).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix in suffixes and "/cuda/" not in name:  # the copies are built without CUDA
+                found += mutants_of(path.read_text(encoding="utf-8"), name)
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------- copies
+
+def test_programs():
+    """Rooms with a test program, and for each the rooms whose libraries it links, as the CMakeLists.txt say."""
+    uses = {}
+    for path in ROOT.glob("*/CMakeLists.txt"):
+        for room, rest in re.findall(r"\bcontend_room\(\s*(\w+)([^)]*)\)", path.read_text(encoding="utf-8")):
+            uses[room] = set(re.findall(r"\bcontend_(\w+)", rest))
+    links = {}
+    tests = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
+    for room, rest in re.findall(r"^contend_room_tests\(\s*(\w+)([^)]*)\)", tests, re.M):
+        reached, todo = set(), set(re.findall(r"\bcontend_(\w+)", rest))
+        while todo:
+            library = todo.pop()
+            reached.add(library)
+            todo |= uses.get(library, set()) - reached
+        links[room] = reached
+    return links
+
+
+class Copy:
+    """A private copy of the working tree, with a build folder of its own."""
+
+    def __init__(self, folder, threads, options):
+        self.tree, self.build_folder, self.threads, self.options = folder, folder / "build/mutants", threads, options
+        self.environment = dict(os.environ, CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
+        self.environment["CONTEND_PROGRAM"] = str(self.build_folder / "contend")
+
+    def bring_up_to_date(self):
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                                check=True, capture_output=True, text=True).stdout
+        names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+        for old in [path for path in self.tree.rglob("*") if path.is_file()]:
+            name = old.relative_to(self.tree).as_posix()
+            if name not in names and not name.startswith("build/"):
+                old.unlink()
+        self.digest = hashlib.sha256(repr(self.options).encode())
+        for name in sorted(names):
+            source, target = ROOT / name, self.tree / name
+            self.digest.update(name.encode() + source.read_bytes())
+            # A file that is the same keeps its time, so that it isn't compiled again.
+            if not target.exists() or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+                os.utime(target)
+
+    def configure(self):
+        options = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS",
+                   "-DCONTEND_CUDA=OFF", "-DCMAKE_UNITY_BUILD=OFF"]
+        if shutil.which("ccache"):
+            options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+        if shutil.which("ld.lld"):
+            options.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld")
+        subprocess.run(["cmake", "-S", str(self.tree), "-B", str(self.build_folder), "-G", "Ninja", *options,
+                        *self.options], check=True, stdout=subprocess.DEVNULL, env=self.environment)
+
+    def build(self, rooms):
+        targets = [f"test_{room}" for room in rooms] + (["contend"] if "cli" in rooms else [])
+        return subprocess.run(["ninja", "-C", str(self.build_folder), f"-j{self.threads}", *targets],
+                              env=self.environment, capture_output=True, text=True)
+
+    def test(self, room, processor_seconds, wall_seconds):
+        """None if the tests pass, else how they fail."""
+        limits = f"ulimit -c 0; ulimit -v {MEMORY_KB}; ulimit -t {int(processor_seconds) + 1}; exec \"$@\""
+        program = str(self.build_folder / f"tests/test_{room}")
+        with subprocess.Popen(["bash", "-c", limits, "bash", program, "--abort-after=1", "--no-colors"], cwd=self.tree,
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", start_new_session=True) as process:
+            try:
+                output, _ = process.communicate(timeout=wall_seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                return "time-out"
+        if process.returncode == 0:
+            return None
+        if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return "time-out"
+        cases = re.findall(r"^TEST CASE:\s*(.*)$", output, re.M)
+        kind = "crash" if process.returncode < 0 or "test case CRASHED" in output else "failure"
+        return f"{kind}: {cases[-1].strip()}" if cases else kind
+
+
+@dataclass
+class Verdict:
+    mutant: Mutant
+    result: str  # noticed, survived, not compiled
+    program: str = ""
+    how: str = ""
+    seconds: float = 0
+
+
+class Sampler:
+    def __init__(self, folder, jobs, programs, threads, options):
+        self.copies = [Copy(folder / str(job + 1), threads, options) for job in range(jobs)]
+        self.links, self.programs = test_programs(), programs
+        self.used_processor, self.used_wall = {}, {}
+        self.lock = threading.Condition()
+
+    def programs_of(self, room):
+        """The room's own first, then those of the rooms that use it, the fastest first."""
+        others = [other for other, libraries in self.links.items() if room in libraries and other != room]
+        own = [room] if room in self.links else []
+        if self.programs == "own" and own:
+            return own
+        return own + sorted(others, key=lambda other: self.used_wall.get(other, 0))
+
+    def prepare(self, rooms):
+        """Builds the unchanged tree in every copy; in the first its tests must pass, and are timed."""
+        needed = [room for room in self.links if any(room in self.programs_of(mutated) for mutated in rooms)]
+        for copy in self.copies:  # all first, so that the tree may change while they are built
+            copy.bring_up_to_date()
+        for copy in self.copies:
+            begin = time.monotonic()
+            copy.configure()
+            built = copy.build(needed)
+            if built.returncode != 0:
+                sys.exit(f"the unchanged tree does not build in {copy.build_folder}:\n{built.stdout[-4000:]}")
+            print(f"{copy.build_folder}: built in {time.monotonic() - begin:.0f} s", flush=True)
+        times = self.copies[0].build_folder / "mutation_times.json"
+        tree = self.copies[0].digest.hexdigest()
+        known = json.loads(times.read_text()) if times.exists() else {}
+        known = known if known.get("tree") == tree else {"tree": tree}
+        for room in needed:
+            if room not in known:
+                begin, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+                how = self.copies[0].test(room, 3600, 3600)
+                if how is not None:
+                    sys.exit(f"the tests of {room} fail without a mutation: {how}")
+                now = resource.getrusage(resource.RUSAGE_CHILDREN)
+                processor = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+                known[room] = [processor, time.monotonic() - begin]
+                times.write_text(json.dumps(known))
+            self.used_processor[room], self.used_wall[room] = known[room]
+            print(f"test_{room}: {self.used_wall[room]:.1f} s without a mutation", flush=True)
+
+    def judge(self, copy, mutant):
+        begin, path = time.monotonic(), copy.tree / mutant.file
+        original = path.read_text(encoding="utf-8")
+        path.write_text(original[:mutant.begin] + mutant.new + original[mutant.end:], encoding="utf-8")
+        verdict = Verdict(mutant, "survived")
+        try:
+            for room in self.programs_of(mutant.room):
+                if copy.build([room]).returncode != 0:
+                    verdict = Verdict(mutant, "not compiled")
+                    break
+                how = copy.test(room, 10 + 4 * self.used_processor[room], 60 + 10 * self.used_wall[room])
+                if how is not None:
+                    verdict = Verdict(mutant, "noticed", f"test_{room}", how)
+                    break
+        finally:
+            path.write_text(original, encoding="utf-8")
+        verdict.seconds = time.monotonic() - begin
+        return verdict
+
+    def run(self, candidates, count):
+        """Verdicts on the first `count` of the candidates that compile."""
+        verdicts, state = [], {"next": 0, "in flight": 0, "compiled": 0}
+
+        def work(copy):
+            while True:
+                with self.lock:
+                    while state["compiled"] + state["in flight"] >= count and state["in flight"] > 0:
+                        self.lock.wait()
+                    if state["compiled"] >= count or state["next"] == len(candidates):
+                        self.lock.notify_all()
+                        return
+                    index = state["next"]
+                    state["next"] += 1
+                    state["in flight"] += 1
+                try:
+                    verdict = self.judge(copy, candidates[index])
+                except BaseException:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    raise
+                with self.lock:
+                    state["in flight"] -= 1
+                    if verdict.result != "not compiled":
+                        state["compiled"] += 1
+                    verdicts.append((index, verdict))
+                    number = f"{state['compiled']}/{count}" if verdict.result != "not compiled" else "-"
+                    how = f"  ({verdict.program}, {verdict.how})" if verdict.program else ""
+                    print(f"{number:>9} {verdict.result:<12} {verdict.mutant}{how}  {verdict.seconds:.0f} s", flush=True)
+                    self.lock.notify_all()
+
+        threads = [threading.Thread(target=work, args=(copy,), daemon=True) for copy in self.copies]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return [verdict for _, verdict in sorted(verdicts, key=lambda pair: pair[0])]
+
+
+# ----------------------------------------------------------------------------------------------------------- report
+
+COLUMNS = ("result", "file", "line", "column", "mutation", "program", "how", "seconds", "text")
+
+
+def write_list(path, verdicts):
+    with open(path, "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerow(COLUMNS)
+        for it in verdicts:
+            writer.writerow([it.result, it.mutant.file, it.mutant.line, it.mutant.column, it.mutant.label, it.program,
+                             it.how, f"{it.seconds:.1f}", it.mutant.text])
+
+
+def summarise(verdicts):
+    """Prints the shares and the survivors; returns the share noticed."""
+    compiled = [it for it in verdicts if it.result != "not compiled"]
+    noticed = [it for it in compiled if it.result == "noticed"]
+    survivors = [it for it in compiled if it.result == "survived"]
+    kinds = {kind: sum(it.how.startswith(kind) for it in noticed) for kind in ("failure", "crash", "time-out")}
+    print()
+    for room in sorted({it.mutant.room for it in compiled}):
+        drawn = [it for it in compiled if it.mutant.room == room]
+        caught = sum(it.result == "noticed" for it in drawn)
+        print(f"{room:<12} {caught:4d} of {len(drawn):4d} noticed, {100 * caught / len(drawn):.0f}%")
+    share = 100 * len(noticed) / max(1, len(compiled))
+    print(f"{'in all':<12} {len(noticed):4d} of {len(compiled):4d} noticed, {share:.1f}%: {kinds['failure']} by a failing "
+          f"test, {kinds['crash']} by a crash, {kinds['time-out']} by a time-out; "
+          f"{len(verdicts) - len(compiled)} more did not compile")
+    for it in survivors:
+        print(f"survived: {it.mutant}    {it.mutant.text}")
+    return share
+
+
+def read_survivors(path, mutants):
+    """The mutants that survived according to a list, as the tree is now: found by file, text of the line, mutation."""
+    found = []
+    with open(path, newline="", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            if row["result"] != "survived":
+                continue
+            same = [it for it in mutants if (it.file, it.text, it.label) == (row["file"], row["text"], row["mutation"])]
+            if not same:
+                print(f"{row['file']}:{row['line']}: gone: {row['mutation']} in {row['text']}")
+                continue
+            found.append(min(same, key=lambda it: abs(it.line - int(row["line"]))))
+    return found
+
+
+# -------------------------------------------------------------------------------------------------------- self-test
+
+def self_test():
+    """The tokens that make mutants in texts with all that must not, and the entries of the list of equivalents."""
+    def labels(text):
+        return [it.label for it in mutants_of(text, "a.cpp")]
+
+    cases = [
+        ("if (a < b && c == d) return true;", ["< -> <=", "&& -> ||", "== -> !=", "true -> false"]),
+        ('say("a < b" + x); // a < b\n/* a == b */ y = R"x(a < b)" ) < )x";', []),
+        ("auto c = '<'; auto d = '\\''; auto e = a < '\"'; f(b > c);", ["< -> <=", "> -> >="]),
+        ("#include <a < b>\n  #define A(x) (x < 1) \\\n    && (x == 2)\nint y = a * b;", ["* -> /"]),
+        ("template <class T, int N = 3> std::map<std::pair<A, B>, C<T>> f(T&& x, const A* y);", []),
+        ("bool operator<(const A& b) const; bool operator==(A) const; auto operator<=>(const A&) const = default;", []),
+        ("CONTEND_CHECK(a < b && (c == d), f(e > 1)); static_assert(sizeof(a) == 1); g(h > 1);", ["> -> >="]),
+        ("CONTEND_DCHECK(\n    a < b,\n    \"x\");", []),
+        ("void f(int a = 1 + 2, bool b = c == d); for (int i = 0; i < n; ++i) g(i);", ["< -> <="]),
+        ("x = -1; y = *p; z = &q; p->x += 2; i++; return -x;", ["+= -> -="]),
+        ("s += \"text\"; s = s + \"more\"; t << 3;", []),
+        ("return a - 1 + b;", ["- -> +", "- 1 dropped", "+ -> -"]),
+        ("return a + 1 * b\n + 1'000\n + 1e-9\n + 0x1p-3;", ["+ -> -", "* -> /", "+ -> -", "+ -> -", "+ -> -"]),
+        ("return a < b ||\n       a < c || a < d;",
+         ["< -> <=", "|| -> &&", "< -> <=", "|| -> &&", "< -> <= (number 2 of the line)"]),
+        ("const auto f = [&](int x) { return x >= 1; };\nif (!a) return false;", [">= -> >", "false -> true"]),
+        ("a = b /* less */ < c;", ["< -> <="]),
+    ]
+    for text, expected in cases:
+        if labels(text) != expected:
+            sys.exit(f"self-test: {text!r}: expected {expected}, got {labels(text)}")
+    try:
+        tokens_of("int a;\nchar b = \"open;\n")
+        sys.exit("self-test: an open string was taken for C++")
+    except ValueError as error:
+        if "text:2" not in str(error):
+            sys.exit(f"self-test: the place of an open string is wrong: {error}")
+    it = mutants_of("int a;\nint b = a - 1;\n", "a.cpp")[1]
+    if (it.line, it.column, it.begin, it.end, it.old, it.new) != (2, 11, 17, 20, "- 1", ""):
+        sys.exit(f"self-test: a mutant in the wrong place: {it!r}")
+    known = equivalents(ROOT / EQUIVALENT)
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _, _ in known if (ROOT / file).is_file()}
+    there = {(file, it.text, it.label) for file, text in texts.items() for it in mutants_of(text, file)}
+    stale = [entry for entry in known if entry not in there]
+    for file, line, label in stale:
+        print(f"{EQUIVALENT}:1: the tree has no such mutant any more: {file}: {line}: {label}")
+    sys.exit(1 if stale else 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=100, help="mutants to judge (default 100)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default 1)")
+    parser.add_argument("--roots", default=",".join(ROOTS), help=f"rooms to mutate (default {','.join(ROOTS)})")
+    parser.add_argument("--headers", action="store_true", help="mutate .hpp too: each rebuilds many files")
+    parser.add_argument("--programs", choices=("own", "all"), default="all",
+                        help="the test program of the mutant's room, or those of the rooms that use it too (default)")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at a time, each in a copy of its own (default 1)")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/mutation", help="where the copies are")
+    parser.add_argument("--cmake", action="append", default=[], metavar="-DNAME=VALUE", help="for the builds of the copies")
+    parser.add_argument("--at-least", type=float, default=0, help="exit with 1 if fewer per cent are noticed")
+    parser.add_argument("--output", help="file for the list of mutants, as CSV")
+    parser.add_argument("--again", help="instead of a draw: the survivors of such a list")
+    parser.add_argument("--list", action="store_true", help="print what would be drawn and stop")
+    parser.add_argument("--self-test", action="store_true", help="check this script itself and stop; builds nothing")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        self_test()
+    roots = [root for root in arguments.roots.split(",") if (ROOT / root).is_dir()]
+    known = set(equivalents(ROOT / EQUIVALENT))
+    mutants = all_mutants(roots, arguments.headers or arguments.again is not None)
+    drawn = [it for it in mutants if (it.file, it.text, it.label) not in known]
+    if arguments.again:
+        candidates = read_survivors(arguments.again, drawn)
+        count = len(candidates)
+    else:
+        candidates, count = random.Random(arguments.seed).sample(drawn, len(drawn)), min(arguments.count, len(drawn))
+        print(f"seed {arguments.seed}: {count} of {len(drawn)} mutants of {', '.join(roots)}; "
+              f"{len(mutants) - len(drawn)} more are known to change nothing")
+    if arguments.list:
+        for it in candidates[:count]:
+            print(f"{it}    {it.text}")
+        return
+    threads = max(1, (os.cpu_count() or 1) // arguments.jobs)
+    sampler = Sampler(arguments.folder.resolve(), arguments.jobs, arguments.programs, threads, arguments.cmake)
+    sampler.prepare(sorted({it.room for it in candidates[:2 * count]}))
+    verdicts = sampler.run(candidates, count)
+    if arguments.output:
+        write_list(arguments.output, verdicts)
+    share = summarise(verdicts)
+    if share < arguments.at_least:
+        sys.exit(f"fewer than {arguments.at_least:g}% were noticed")
+
+
+if __name__ == "__main__":
+    main()
