@@ -9,7 +9,7 @@
 // Starting is better exactly if M / R < b / (2 (b+e)). If M >= R, starting costs (b+2e) R more than waiting: never.
 // The published rule starts at equality too. It is decided against every active transfer on every server of the job.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -37,10 +37,17 @@ class AdaDual final : public CommunicationPolicy {
   mutable std::vector<ActiveTransfer> active_;  // scratch
 };
 
-}  // namespace
-
 std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters&, const PolicyContext& context) {
   return std::make_unique<AdaDual>(context.beta, context.eta);
+}
+
+}  // namespace
+
+PolicyRow<CommunicationPolicy> ada_dual_communication() {
+  return {.name = "ada-dual",
+          .summary = "two-way contention only where it lowers the sum of completion times (Ada-SRSF)",
+          .source = "Wang et al., arXiv 2002.10105",
+          .make = make_ada_dual};
 }
 
 }  // namespace contend

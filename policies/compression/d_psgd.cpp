@@ -5,7 +5,7 @@
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -28,10 +28,17 @@ class DecentralizedRing final : public CompressionMethod {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_d_psgd(const Parameters&, const PolicyContext&) {
   return std::make_unique<DecentralizedRing>();
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> d_psgd_compression() {
+  return {.name = "d-psgd",
+          .summary = "all weights averaged with two neighbours on a ring, while computing",
+          .source = "Lian et al., NeurIPS 2017",
+          .make = make_d_psgd};
 }
 
 }  // namespace contend

@@ -9,7 +9,7 @@
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -102,7 +102,7 @@ class LowPrecisionRing final : public CompressionMethod {
   bool hierarchical_;
 };
 
-}  // namespace
+constexpr ParameterInfo kLowPrecision[] = {{"bits", std::int64_t{8}, 1, 16, "of a change of a weight"}, kInServers};
 
 std::unique_ptr<CompressionMethod> make_decentralized(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Decentralized>(parameters);
@@ -114,6 +114,34 @@ std::unique_ptr<CompressionMethod> make_dcd_psgd(const Parameters& parameters, c
 
 std::unique_ptr<CompressionMethod> make_ecd_psgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LowPrecisionRing>(Replicas::estimated, parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> decentralized_compression() {
+  static constexpr ParameterInfo kParameters[] = {{"all", false, 0, 0, "averaged over all workers, not two"},
+                                                  kInServers};
+  return {.name = "decentralized",
+          .summary = "weights averaged with another worker, while computing",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .parameters = kParameters,
+          .make = make_decentralized};
+}
+
+PolicyRow<CompressionMethod> dcd_psgd_compression() {
+  return {.name = "dcd-psgd",
+          .summary = "quantised changes of the weights, to two neighbours that keep copies",
+          .source = "Tang et al., NeurIPS 2018",
+          .parameters = kLowPrecision,
+          .make = make_dcd_psgd};
+}
+
+PolicyRow<CompressionMethod> ecd_psgd_compression() {
+  return {.name = "ecd-psgd",
+          .summary = "quantised extrapolations of the weights, to two neighbours that keep estimates",
+          .source = "Tang et al., NeurIPS 2018",
+          .parameters = kLowPrecision,
+          .make = make_ecd_psgd};
 }
 
 }  // namespace contend

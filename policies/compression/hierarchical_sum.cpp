@@ -3,7 +3,7 @@
 // one worker of each server, an all-reduce among those, a broadcast inside (Gan et al., BAGUA, VLDB 2022).
 
 #include "policies/compression/levels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -38,10 +38,20 @@ class Hierarchical final : public CompressionMethod {
   bool leaders_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_hierarchical(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Hierarchical>(parameters.get<bool>("leaders"));
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> hierarchical_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"leaders", false, 0, 0, "one worker of each server does it for all, instead of a share each"}};
+  return {.name = "hierarchical",
+          .summary = "dense, all-reduced inside servers and between them",
+          .source = "Cho et al., MLSys 2019 (BlueConnect)",
+          .parameters = kParameters,
+          .make = make_hierarchical};
 }
 
 }  // namespace contend

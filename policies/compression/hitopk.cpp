@@ -5,7 +5,7 @@
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -49,10 +49,18 @@ class HiTopK final : public SparseMethod {
   std::int64_t samples_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_hitopk(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<HiTopK>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> hitopk_compression() {
+  return {.name = "hitopk",
+          .summary = "sums of each server, of which sampled thresholds select; all-gathered between servers",
+          .source = "Shi et al., MLSys 2021 (HiTopKComm)",
+          .parameters = kSampledParameters,
+          .make = make_hitopk};
 }
 
 }  // namespace contend

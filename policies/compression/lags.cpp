@@ -7,7 +7,7 @@
 // has a tree of log2(n) start-ups instead, and the same bytes: 2(n-1) values and indices.
 
 #include "policies/compression/top_k.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 
@@ -56,10 +56,22 @@ class LayerwiseTopK final : public TopK {
   double slack_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_lags(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LayerwiseTopK>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> lags_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"min_density", 0.001, 1e-6, 1, "of a layer whose all-gather nothing hides"},
+      {"slack_density", 0.05, 1e-6, 1, "of a layer all of whose values and indices could be hidden"},
+      kSelectionTime};
+  return {.name = "lags",
+          .summary = "the largest values, each layer as dense as the rest of the backward pass hides",
+          .source = "Shi et al., ECAI 2020",
+          .parameters = kParameters,
+          .make = make_lags};
 }
 
 }  // namespace contend

@@ -4,6 +4,7 @@
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
+#include "policies/registry.hpp"
 
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Circle {
   int workers = 1;
   CollectiveScope scope = CollectiveScope::all;
 };
+/// The parameter `hierarchical` of circle_of().
+inline constexpr ParameterInfo kInServers{"hierarchical", false, 0, 0,
+                                          "full precision inside each server, and one of its workers for all of them"};
 /// One worker of each server if `hierarchical`, then as levels_of(); else all.
 [[nodiscard]] Circle circle_of(const OverlapProblem& problem, bool hierarchical);
 

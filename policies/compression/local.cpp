@@ -5,7 +5,7 @@
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -68,14 +68,31 @@ class AsyncAverage final : public CompressionMethod {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_local_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LocalSgd>(parameters.get<std::int64_t>("period"));
 }
 
 std::unique_ptr<CompressionMethod> make_async_average(const Parameters&, const PolicyContext&) {
   return std::make_unique<AsyncAverage>();
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> local_sgd_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"period", std::int64_t{8}, 1, 1e9, "iterations from one averaging to the next; assumption"}};
+  return {.name = "local-sgd",
+          .summary = "weights averaged after every so many updates",
+          .source = "Stich, ICLR 2019; Lin et al., ICLR 2020",
+          .parameters = kParameters,
+          .make = make_local_sgd};
+}
+
+PolicyRow<CompressionMethod> async_average_compression() {
+  return {.name = "async-average",
+          .summary = "weights averaged all the time beside training, which doesn't wait",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .make = make_async_average};
 }
 
 }  // namespace contend

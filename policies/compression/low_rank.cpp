@@ -6,7 +6,7 @@
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/routes.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ class AcpSgd final : public LowRank {
   }
 };
 
-}  // namespace
+constexpr ParameterInfo kLowRank[] = {{"rank", std::int64_t{4}, 1, 4096, "of the factors, at most that of the matrix"}};
 
 std::unique_ptr<CompressionMethod> make_power_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<PowerSgd>(parameters);
@@ -110,6 +110,24 @@ std::unique_ptr<CompressionMethod> make_power_sgd(const Parameters& parameters, 
 
 std::unique_ptr<CompressionMethod> make_acp_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<AcpSgd>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> power_sgd_compression() {
+  return {.name = "power-sgd",
+          .summary = "two factors of low rank, all-reduced one after the other",
+          .source = "Vogels et al., NeurIPS 2019",
+          .parameters = kLowRank,
+          .make = make_power_sgd};
+}
+
+PolicyRow<CompressionMethod> acp_sgd_compression() {
+  return {.name = "acp-sgd",
+          .summary = "one of two factors of low rank in turn",
+          .source = "Zhang et al., ICDCS 2023",
+          .parameters = kLowRank,
+          .make = make_acp_sgd};
 }
 
 }  // namespace contend

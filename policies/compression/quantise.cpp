@@ -13,7 +13,7 @@
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"
 #include "policies/compression/routes.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -162,7 +162,8 @@ std::unique_ptr<CompressionMethod> coded(const CodeFormat& format) {
   return std::make_unique<FixedWidthMethod>(format);
 }
 
-}  // namespace
+constexpr ParameterInfo kWarmedUp[] = {{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"},
+                                       kInServers};
 
 std::unique_ptr<CompressionMethod> make_fp16(const Parameters&, const PolicyContext&) {
   return std::make_unique<Fp16>();
@@ -196,6 +197,83 @@ std::unique_ptr<CompressionMethod> make_one_bit_adam(const Parameters& parameter
 
 std::unique_ptr<CompressionMethod> make_q_adam(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<QAdam>(parameters.get<double>("warm_up"), in_bytes(parameters));
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> fp16_compression() {
+  return {.name = "fp16",
+          .summary = "cast to half precision and all-reduced",
+          .source = "Micikevicius et al., ICLR 2018",
+          .make = make_fp16};
+}
+
+PolicyRow<CompressionMethod> qsgd_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"bits", std::int64_t{8}, 2, 16, "of a value, sign included"},
+      {"bucket", std::int64_t{512}, 1, 1e12, "values that share a norm of 4 bytes"}};
+  return {.name = "qsgd",
+          .summary = "random rounding to a few levels; all-gathered",
+          .source = "Alistarh et al., NeurIPS 2017",
+          .parameters = kParameters,
+          .make = make_qsgd};
+}
+
+PolicyRow<CompressionMethod> terngrad_compression() {
+  return {.name = "terngrad",
+          .summary = "-1, 0 or 1 and a scale; all-gathered",
+          .source = "Wen et al., NeurIPS 2017",
+          .make = make_terngrad};
+}
+
+PolicyRow<CompressionMethod> sign_sgd_compression() {
+  return {.name = "sign-sgd",
+          .summary = "signs, all-gathered, and a majority vote",
+          .source = "Bernstein et al., ICLR 2019",
+          .make = make_sign_sgd};
+}
+
+PolicyRow<CompressionMethod> ef_sign_sgd_compression() {
+  return {.name = "ef-sign-sgd",
+          .summary = "signs and a scale, all-gathered, with error feedback",
+          .source = "Karimireddy et al., ICML 2019",
+          .make = make_ef_sign_sgd};
+}
+
+PolicyRow<CompressionMethod> byte_grad_compression() {
+  static constexpr ParameterInfo kParameters[] = {kInServers};
+  return {.name = "byte-grad",
+          .summary = "8 bits in an all-to-all and an all-gather",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .parameters = kParameters,
+          .make = make_byte_grad};
+}
+
+PolicyRow<CompressionMethod> onebit_adam_compression() {
+  return {.name = "onebit-adam",
+          .summary = "after a warm-up signs in an all-to-all and an all-gather",
+          .source = "Tang et al., ICML 2021",
+          .parameters = kWarmedUp,
+          .make = make_one_bit_adam};
+}
+
+PolicyRow<CompressionMethod> apm_squeeze_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"warm_up", 0.15, 0, 1, "share of the iterations in full precision; assumption: that of onebit-adam"},
+      kInServers};
+  return {.name = "apm-squeeze",
+          .summary = "as onebit-adam, with momentum preconditioned by the warm-up",
+          .source = "Tang et al., arXiv 2008.11343",
+          .parameters = kParameters,
+          .make = make_one_bit_adam};
+}
+
+PolicyRow<CompressionMethod> q_adam_compression() {
+  return {.name = "q-adam",
+          .summary = "after a warm-up the momentum in 8 bits, as byte-grad",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .parameters = kWarmedUp,
+          .make = make_q_adam};
 }
 
 }  // namespace contend

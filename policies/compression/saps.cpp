@@ -5,7 +5,7 @@
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -39,10 +39,24 @@ class Saps final : public CompressionMethod {
   PeerRule peers_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_saps(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Saps>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> saps_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      density_parameter(0.01),
+      {"matched", true, 0, 0, "pairs over fast links of overlap.links; false: at random"},
+      {"threshold_mbps", 0.0, 0, 1e9, "slower direction of links that pairs may use unless forced, in Mbit/s"},
+      {"within", std::int64_t{10}, 1, 10'000, "the links of any so many rounds in a row connect all workers"},
+      {"random_weights", false, 0, 0, "any pairs over the threshold, as the authors' code, not the fastest"}};
+  return {.name = "saps",
+          .summary = "the same random weights on every worker, averaged with one other over fast links",
+          .source = "Tang et al., ICDCS 2020 (SAPS-PSGD)",
+          .parameters = kParameters,
+          .make = make_saps};
 }
 
 }  // namespace contend

@@ -4,6 +4,7 @@
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -11,6 +12,16 @@ namespace contend {
 
 /// Values that a density in (0, 1] selects of d: at least one.
 [[nodiscard]] std::int64_t selected(std::int64_t d, double density);
+
+/// The parameter `density` of the methods that select.
+[[nodiscard]] constexpr ParameterInfo density_parameter(double by_default) {
+  return {"density", by_default, 1e-6, 1, "share of the values that is sent"};
+}
+
+/// The parameters of methods that select as MSTopK does.
+inline constexpr ParameterInfo kSampledParameters[] = {
+    density_parameter(0.001),
+    {"samples", std::int64_t{30}, 1, 1000, "thresholds that are tried, a count each; assumption"}};
 
 /// MSTopK's selection (Shi et al., MLSys 2021): mean, largest, a count for each of `samples` thresholds, everything
 /// above the best.

@@ -4,7 +4,7 @@
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -55,8 +55,6 @@ class DeepGradientCompression final : public SparseMethod {
   double sample_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_gaussian_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<GaussianK>(parameters);
 }
@@ -67,6 +65,36 @@ std::unique_ptr<CompressionMethod> make_ms_top_k(const Parameters& parameters, c
 
 std::unique_ptr<CompressionMethod> make_dgc(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<DeepGradientCompression>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> gaussian_k_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      density_parameter(0.001), {"refinements", std::int64_t{3}, 0, 100, "counts by which the threshold is corrected"}};
+  return {.name = "gaussian-k",
+          .summary = "values above a threshold from a normal fit",
+          .source = "Shi et al., arXiv 1911.08772",
+          .parameters = kParameters,
+          .make = make_gaussian_k};
+}
+
+PolicyRow<CompressionMethod> ms_top_k_compression() {
+  return {.name = "ms-top-k",
+          .summary = "values above the best of many sampled thresholds",
+          .source = "Shi et al., MLSys 2021",
+          .parameters = kSampledParameters,
+          .make = make_ms_top_k};
+}
+
+PolicyRow<CompressionMethod> dgc_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      density_parameter(0.001), {"sample", 0.01, 1e-6, 1, "share of the values that the threshold is taken from"}};
+  return {.name = "dgc",
+          .summary = "values above a threshold from a sample, with momentum correction",
+          .source = "Lin et al., ICLR 2018",
+          .parameters = kParameters,
+          .make = make_dgc};
 }
 
 }  // namespace contend

@@ -5,7 +5,7 @@
 #include "policies/compression/top_k.hpp"
 
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -50,12 +50,34 @@ Time TopK::select(const KernelCosts& costs, std::int64_t d, std::int64_t k) cons
   return Time::ceil_nanoseconds(std::max(1.0, gamma_ps_ * 1e-3 * n * std::log2(n)));
 }
 
+namespace {
+
+constexpr ParameterInfo kTopKParameters[] = {density_parameter(0.001), kSelectionTime};
+
 std::unique_ptr<CompressionMethod> make_top_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<TopK>(parameters, parameters.get<double>("density"));
 }
 
 std::unique_ptr<CompressionMethod> make_gtop_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<GlobalTopK>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> top_k_compression() {
+  return {.name = "top-k",
+          .summary = "the largest values, exactly; all-gathered with their indices",
+          .source = "Aji, Heafield, EMNLP 2017",
+          .parameters = kTopKParameters,
+          .make = make_top_k};
+}
+
+PolicyRow<CompressionMethod> gtop_k_compression() {
+  return {.name = "gtop-k",
+          .summary = "the largest values of the sum, merged up a tree",
+          .source = "Shi et al., ICDCS 2019",
+          .parameters = kTopKParameters,
+          .make = make_gtop_k};
 }
 
 }  // namespace contend

@@ -8,6 +8,10 @@
 
 namespace contend {
 
+inline constexpr ParameterInfo kSelectionTime{
+    "gamma_ps", 0.0, 0, 1e6,
+    "selection takes gamma x d log2(d), in picoseconds; 0: radix select by the roofline of the device"};
+
 class TopK : public SparseMethod {
  public:
   /// Of the parameters, `gamma_ps`: selection takes gamma d log2(d) (published measurements,

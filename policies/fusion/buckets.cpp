@@ -1,8 +1,8 @@
 // Buckets of fixed size, filled in the order in which gradients become ready and sent when they are full. `threshold`
 // has one size for all; `ddp` is PyTorch's DistributedDataParallel (Li et al., VLDB 2020): 25 MiB, the first 1 MiB.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -26,8 +26,6 @@ class Buckets final : public FusionPolicy {
   Bytes limit_, first_limit_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_threshold(const Parameters& parameters, const PolicyContext&) {
   const Bytes limit = mebibytes(parameters.get<double>("mib"));
   return std::make_unique<Buckets>(limit, limit);
@@ -36,6 +34,27 @@ std::unique_ptr<FusionPolicy> make_threshold(const Parameters& parameters, const
 std::unique_ptr<FusionPolicy> make_ddp(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Buckets>(mebibytes(parameters.get<double>("mib")),
                                    mebibytes(parameters.get<double>("first_mib")));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> threshold_fusion() {
+  static constexpr ParameterInfo kParameters[] = {{"mib", 64.0, 0, 1e6, "size at which a bucket is sent, in MiB"}};
+  return {.name = "threshold",
+          .summary = "buckets of one size, sent when full",
+          .source = "Shi et al., INFOCOM 2019",
+          .parameters = kParameters,
+          .make = make_threshold};
+}
+
+PolicyRow<FusionPolicy> ddp_fusion() {
+  static constexpr ParameterInfo kParameters[] = {{"mib", 25.0, 0, 1e6, "size of a bucket, in MiB"},
+                                                  {"first_mib", 1.0, 0, 1e6, "size of the first bucket, in MiB"}};
+  return {.name = "ddp",
+          .summary = "the buckets of PyTorch's DistributedDataParallel",
+          .source = "Li et al., VLDB 2020",
+          .parameters = kParameters,
+          .make = make_ddp};
 }
 
 }  // namespace contend

@@ -4,8 +4,8 @@
 #include "policies/fusion/dear.hpp"
 
 #include "models/overlap/steady_state.hpp"
-#include "policies/factories.hpp"
 #include "policies/fusion/bayesian_tuner.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -33,10 +33,21 @@ class Dear final : public FusionPolicy {
   bool tune_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_dear(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Dear>(parameters.get<double>("mib"), parameters.get<bool>("tune"));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> dear_fusion() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"mib", 25.0, 0, 1e6, "size of a fusion buffer, in MiB; 0: every layer alone"},
+      {"tune", false, 0, 0, "let Bayesian optimisation choose the size in ten trials, `mib` first"}};
+  return {.name = "dear",
+          .summary = "reduce-scatter in the backward pass, all-gather in the next forward",
+          .source = "Zhang et al., ICDCS 2023",
+          .parameters = kParameters,
+          .make = make_dear};
 }
 
 }  // namespace contend

@@ -1,7 +1,7 @@
 // OMGS-SGD (Shi et al., INFOCOM 2020): merging where compression runs on the stream of the backward pass.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -96,8 +96,19 @@ MergePlan omgs_merge(const OverlapProblem& problem) {
   return plan;
 }
 
+namespace {
+
 std::unique_ptr<FusionPolicy> make_omgs(const Parameters&, const PolicyContext&) {
   return std::make_unique<OptimalMergedGradient>();
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> omgs_fusion() {
+  return {.name = "omgs",
+          .summary = "merges neighbours where that saves more than it delays, kernels of compression included",
+          .source = "Shi et al., INFOCOM 2020",
+          .make = make_omgs};
 }
 
 }  // namespace contend

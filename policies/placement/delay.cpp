@@ -3,8 +3,8 @@
 // waits for them, but no longer than `patience`. Then it takes any free GPUs, on the fewest servers: the emptiest
 // first.
 
-#include "policies/factories.hpp"
 #include "policies/placement/gang.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -57,12 +57,22 @@ class ConsolidatedOrWait final : public PlacementPolicy {
   std::set<std::pair<Time, JobId>> deadlines_;  // of jobs that were refused and may still be waiting
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_consolidated_or_wait(const Parameters& parameters, const PolicyContext&) {
   constexpr double kNanoseconds = 1e9;
   return std::make_unique<ConsolidatedOrWait>(
       Time::ceil_nanoseconds(parameters.get<double>("patience_s") * kNanoseconds));
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> consolidated_or_wait_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"patience_s", 300.0, 0, 1e9, "longest wait for servers of its own choice, in s, before a job takes any GPUs"}};
+  return {.name = "consolidated-or-wait",
+          .summary = "as consolidated; a job that has waited long enough takes any GPUs, on the fewest servers",
+          .source = "Zaharia et al., EuroSys 2010; Jeon et al., ATC 2019",
+          .parameters = kParameters,
+          .make = make_consolidated_or_wait};
 }
 
 }  // namespace contend

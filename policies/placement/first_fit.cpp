@@ -1,8 +1,8 @@
 // First fit: the first GPUs in index order that have room.
 
-#include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
 #include "policies/placement/free_servers.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 
@@ -34,10 +34,17 @@ class FirstFit final : public PlacementPolicy {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_first_fit(const Parameters&, const PolicyContext&) {
   return std::make_unique<FirstFit>();
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> first_fit_placement() {
+  return {.name = "first-fit",
+          .summary = "the first GPUs in index order with enough free memory",
+          .source = "textbook",
+          .make = make_first_fit};
 }
 
 }  // namespace contend

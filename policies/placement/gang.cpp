@@ -3,7 +3,7 @@
 // remainder. They differ in which server takes what needs no whole one. A job that finds no such servers waits.
 
 #include "policies/placement/gang.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -37,6 +37,8 @@ void place_gang(const ClusterView& cluster, const JobView& job, ServerRule alone
   servers.take(server, rest, chosen);
 }
 
+namespace {
+
 std::unique_ptr<PlacementPolicy> make_consolidated(const Parameters& parameters, const PolicyContext&) {
   // Helios sorts the servers by their free GPUs, the most first, and goes on to the next one for the remainder.
   return std::make_unique<Gang>(&FreeServers::fullest, parameters.get<bool>("best_fit_remainder")
@@ -50,6 +52,33 @@ std::unique_ptr<PlacementPolicy> make_yarn(const Parameters&, const PolicyContex
 
 std::unique_ptr<PlacementPolicy> make_worst_fit(const Parameters&, const PolicyContext&) {
   return std::make_unique<Gang>(&FreeServers::emptiest, &FreeServers::emptiest);
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> consolidated_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"best_fit_remainder", false, 0, 0,
+       "what is left of a large job goes on the fullest server that has room; false: on the emptiest, as in Helios"}};
+  return {.name = "consolidated",
+          .summary = "one server, the fullest that has room; larger jobs: whole servers and one for the remainder",
+          .source = "Hu et al., SC 2021 (Helios)",
+          .parameters = kParameters,
+          .make = make_consolidated};
+}
+
+PolicyRow<PlacementPolicy> yarn_placement() {
+  return {.name = "yarn",
+          .summary = "the first server that has room; larger jobs: whole servers and the first one for the remainder",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .make = make_yarn};
+}
+
+PolicyRow<PlacementPolicy> worst_fit_placement() {
+  return {.name = "worst-fit",
+          .summary = "one server, the emptiest; larger jobs: whole servers and one for the remainder",
+          .source = "textbook",
+          .make = make_worst_fit};
 }
 
 }  // namespace contend

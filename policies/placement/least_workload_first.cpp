@@ -4,8 +4,8 @@
 //
 // The load of a GPU is the work left on it: see ClusterView::load. Ties go to the smaller server, then GPU index.
 
-#include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -72,14 +72,32 @@ class LeastWorkloadFirst final : public PlacementPolicy {
   std::vector<std::pair<Time, std::size_t>> servers_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_lwf(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LeastWorkloadFirst>(parameters.get<std::int64_t>("kappa"));
 }
 
 std::unique_ptr<PlacementPolicy> make_list_scheduling(const Parameters&, const PolicyContext&) {
   return std::make_unique<LeastWorkloadFirst>(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> lwf_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"kappa", std::int64_t{1}, 1, 1'000'000, "largest number of GPUs that a job may scatter over the cluster"}};
+  return {
+      .name = "lwf",
+      .summary = "least workload first: small jobs on the least loaded GPUs, large ones on the least loaded servers",
+      .source = "Wang et al., arXiv 2002.10105",
+      .parameters = kParameters,
+      .make = make_lwf};
+}
+
+PolicyRow<PlacementPolicy> list_scheduling_placement() {
+  return {.name = "list-scheduling",
+          .summary = "the least loaded GPUs of the cluster, wherever they are",
+          .source = "textbook",
+          .make = make_list_scheduling};
 }
 
 }  // namespace contend

@@ -2,8 +2,8 @@
 // rounds, every server with a free GPU gives one, those with the most free GPUs first, then those of smaller id; a
 // further round starts when all have given.
 
-#include "policies/factories.hpp"
 #include "policies/placement/free_servers.hpp"
+#include "policies/registry.hpp"
 
 #include <climits>
 #include <cstddef>
@@ -41,10 +41,17 @@ class Spread final : public PlacementPolicy {
   std::vector<ServerId> found_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_spread(const Parameters&, const PolicyContext&) {
   return std::make_unique<Spread>();
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> spread_placement() {
+  return {.name = "spread",
+          .summary = "one GPU on each of as many servers as possible, the emptiest first",
+          .source = "textbook",
+          .make = make_spread};
 }
 
 }  // namespace contend

@@ -7,8 +7,8 @@
 //
 // Costs O(servers with free GPUs) for a job that no single server can take.
 
-#include "policies/factories.hpp"
 #include "policies/placement/free_servers.hpp"
+#include "policies/registry.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -170,11 +170,18 @@ class TopologyAware final : public PlacementPolicy {
   std::map<Uplink, std::int64_t> load_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_topology_aware(const Parameters&, const PolicyContext& context) {
   return std::make_unique<TopologyAware>(context.server_groups ? context.server_groups()
                                                                : std::vector<std::vector<std::uint32_t>>{});
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> topology_aware_placement() {
+  return {.name = "topology-aware",
+          .summary = "one server, else the fewest switches of the topology, then the least loaded uplinks",
+          .source = "textbook",
+          .make = make_topology_aware};
 }
 
 }  // namespace contend

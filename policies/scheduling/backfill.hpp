@@ -23,6 +23,11 @@ struct DurationEstimate {
   [[nodiscard]] Time of(const JobView& job) const;
 };
 
+/// The parameters of DurationEstimate.
+inline constexpr ParameterInfo kBackfillParameters[] = {
+    {"use_limit", true, 0, 0, "a job's limit is the estimate of its duration, if it has one"},
+    {"estimate_factor", 1.0, 1e-3, 1e6, "else the estimate is this multiple of what it really takes"}};
+
 struct BackfillJob {
   JobView view;
   std::uint32_t pool = 0;

@@ -2,7 +2,7 @@
 // a start when it arrives, the earliest that delays no promise made before. When a job ends before its estimate, the
 // plans of those that wait are moved forward one after the other, in order of submission; none is moved back.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/availability.hpp"
 #include "policies/scheduling/backfill.hpp"
 
@@ -156,10 +156,18 @@ Time Conservative::next_decision(const ClusterView& cluster) {
   return std::max(next, cluster.now() + Time::nanoseconds(1));
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_conservative(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Conservative>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> conservative_scheduling() {
+  return {.name = "conservative",
+          .summary = "every job is promised a start when it comes; whoever delays no promise may pass",
+          .source = "Mu'alem, Feitelson, TPDS 2001",
+          .parameters = kBackfillParameters,
+          .make = make_conservative};
 }
 
 }  // namespace contend

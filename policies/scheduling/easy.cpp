@@ -2,7 +2,7 @@
 // that can't gets a reservation at the earliest time at which enough GPUs are free by the estimates, and a job behind
 // it may start at once if it ends before that time or takes only GPUs that the reservation leaves over.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/backfill.hpp"
 
 #include <algorithm>
@@ -152,10 +152,18 @@ void Easy::explain(const Pool& pool, JobId first, SchedulingActions& actions) {
   }
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_easy(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Easy>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> easy_scheduling() {
+  return {.name = "easy",
+          .summary = "by submission; who delays only others than the first in the queue may pass",
+          .source = "Lifka, JSSPP 1995",
+          .parameters = kBackfillParameters,
+          .make = make_easy};
 }
 
 }  // namespace contend

@@ -2,7 +2,7 @@
 // and counts less the older it is: half as much after each half-life. The rule of batch systems (Slurm's priority/
 // multifactor plugin, PriorityDecayHalfLife; Kay and Lauder, CACM 31(1), 1988).
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/shares.hpp"
 
 #include <cmath>
@@ -68,12 +68,25 @@ class FairShare final : public SharePolicy {
   std::map<std::int32_t, Usage> usage_;
 };
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_fair_share(const Parameters& parameters, const PolicyContext&) {
   const SharePolicy::Options options{parameters.get<bool>("by_user"), parameters.get<bool>("strict"),
                                      parameters.get<bool>("reclaim")};
   return std::make_unique<FairShare>(options, parameters.get<double>("half_life_s"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> fair_share_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"half_life_s", 604800.0, 0, 1e9, "time in which past usage loses half its weight, in seconds; 0: never"},
+      kByUser,
+      kReclaim,
+      kStrictShares};
+  return {.name = "fair-share",
+          .summary = "the virtual cluster or user that has used the least of late goes next",
+          .source = "Kay, Lauder, CACM 1988; Slurm",
+          .parameters = kParameters,
+          .make = make_fair_share};
 }
 
 }  // namespace contend

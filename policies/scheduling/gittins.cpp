@@ -3,7 +3,7 @@
 //   G(a) = P(S - a <= q | S > a) / E[min(S - a, q) | S > a],  a: attained GPU time, q: quantum.
 // The distribution is that of the jobs that have left so far. Until there are enough of them: least attained service.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/level_policy.hpp"
 
 #include <algorithm>
@@ -60,11 +60,22 @@ bool Gittins::keys_changed() {
   return true;
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Gittins>(Time::ceil_nanoseconds(parameters.get<double>("quantum_s") * 1e9),
                                    parameters.get<std::int64_t>("warm_up"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> gittins_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"quantum_s", 3250.0, 1e-3, 1e9, "GPU time that is invested in a job at once, in seconds"},
+      {"warm_up", std::int64_t{100}, 1, 1e9, "jobs that must have ended before their distribution is used"}};
+  return {.name = "gittins",
+          .summary = "the best chance to end per GPU time invested, by the jobs that have ended so far",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .parameters = kParameters,
+          .make = make_gittins};
 }
 
 }  // namespace contend

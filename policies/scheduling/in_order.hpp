@@ -5,6 +5,7 @@
 // Virtual clusters that own servers or have a quota are queues of their own: a job of one that can't start never holds
 // back the jobs of another.
 
+#include "policies/registry.hpp"
 #include "policies/scheduling/ordered_queue.hpp"
 #include "sim/ports.hpp"
 
@@ -15,6 +16,11 @@
 #include <vector>
 
 namespace contend {
+
+/// The parameter `strict` of the policies that have InOrder::Rules.
+[[nodiscard]] constexpr ParameterInfo strict_parameter(bool by_default) {
+  return {"strict", by_default, 0, 0, "the first job that can't be placed holds back the rest of the queue"};
+}
 
 /// GPUs that must be free for the job to start; 0 if it can share GPUs with others.
 [[nodiscard]] inline int demand_of(const JobView& job) {

@@ -1,10 +1,11 @@
 // Orders that don't change with time: fit-first, fewest GPUs first, priorities.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/walk_policy.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 namespace contend {
@@ -30,7 +31,7 @@ class Ranked final : public WalkPolicy {
   bool preemptive_;
 };
 
-}  // namespace
+constexpr std::string_view kGivesWay = "a job that starts later may take the GPUs of one that runs";
 
 std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const PolicyContext&) {
   return std::make_unique<Ranked>([](const JobView& job) { return job.submit.ns(); }, false);
@@ -48,6 +49,35 @@ std::unique_ptr<SchedulingPolicy> make_priority(const Parameters& parameters, co
     return aging == Time{} ? -static_cast<std::int64_t>(job.priority) : (job.submit - aging * job.priority).ns();
   };
   return std::make_unique<Ranked>(key, parameters.get<bool>("preemptive"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> fit_first_scheduling() {
+  return {.name = "fit-first",
+          .summary = "by submission; who doesn't fit is passed",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .make = make_fit_first};
+}
+
+PolicyRow<SchedulingPolicy> smallest_first_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {{"preemptive", false, 0, 0, kGivesWay}};
+  return {.name = "smallest-first",
+          .summary = "fewest GPUs first, then by submission",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .parameters = kParameters,
+          .make = make_smallest_first};
+}
+
+PolicyRow<SchedulingPolicy> priority_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"preemptive", true, 0, 0, kGivesWay},
+      {"aging_s", 0.0, 0, 1e9, "time since submission that is worth one unit of priority, in seconds; 0: none"}};
+  return {.name = "priority",
+          .summary = "larger priority first, then by submission",
+          .source = "textbook",
+          .parameters = kParameters,
+          .make = make_priority};
 }
 
 }  // namespace contend

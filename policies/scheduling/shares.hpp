@@ -7,6 +7,7 @@
 // quota of its own virtual cluster finds too few GPUs free: of the virtual cluster that is furthest above its quota,
 // the job that started last gives way.
 
+#include "policies/registry.hpp"
 #include "policies/scheduling/ordered_queue.hpp"
 #include "sim/ports.hpp"
 
@@ -24,6 +25,13 @@ struct Holdings {
   std::int64_t milli_cpus = 0;
   std::int64_t host_bytes = 0;
 };
+
+/// The parameters of SharePolicy::Options.
+inline constexpr ParameterInfo kByUser{"by_user", false, 0, 0, "accounts are users; false: virtual clusters"};
+inline constexpr ParameterInfo kReclaim{"reclaim", true, 0, 0,
+                                        "virtual clusters within their quotas push out jobs of those that borrow"};
+inline constexpr ParameterInfo kStrictShares{"strict", false, 0, 0,
+                                             "a job that can't start holds back accounts with larger shares"};
 
 class SharePolicy : public SchedulingPolicy {
  public:
