@@ -57,7 +57,7 @@ sed -i "$(grep -n "^${kind^^}(" "$list" | tail -n 1 | cut -d: -f1)a ${kind^^}($i
 cat <<END
 $policy: the policy. Describe it, cite paper and section, and replace the skeleton.
 $list: has the line ${kind^^}($identifier)
-$test: fails until you have replaced it with cases that you worked out by hand.
+$test: a test that fails until you have replaced it.
 
 Next:
   cmake --preset release && cmake --build --preset release --target contend test_policies
