@@ -1,5 +1,5 @@
-// SRSF(n) (arXiv 2002.10105): messages enter in order of the remaining service of their jobs, as long as no server that
-// they touch carries more than n of them. n = 1 avoids all contention, n = 2 accepts any two-way contention.
+// SRSF(n) (arXiv 2002.10105) admits messages in order of the remaining service of their jobs, as long as no server that
+// a message touches carries more than n transfers. n = 1 avoids all contention; n = 2 accepts any two-way contention.
 
 #include "policies/registry.hpp"
 

@@ -1,6 +1,6 @@
-// D-PSGD (Lian et al., NeurIPS 2017): each worker averages its weights with those of its two neighbours on a ring, in
-// full, while it computes the gradient at its own; both together are the next weights. Two messages of the whole model
-// leave it, one after the other, and two arrive.
+// D-PSGD (Lian et al., NeurIPS 2017) averages the whole weights of each worker with those of its two neighbours on a
+// ring, while the worker computes the gradient at its own weights. The average and the gradient give the next weights.
+// Each worker sends two messages of the whole model, one after the other, and receives two.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"

@@ -1,6 +1,6 @@
-// Lossless compression of the messages of an all-reduce (ZipCCL, Fan et al., arXiv 2604.27844): exponents of gradients
-// carry few bits, so that they can be coded shorter. Each half of the all-reduce is compressed only where that is
-// faster:
+// Lossless compression of the messages of an all-reduce (ZipCCL, Fan et al., arXiv 2604.27844): the exponents of
+// gradients carry little information, so shorter codes suffice for them. The method compresses each half of the
+// all-reduce only if that is faster:
 //
 //   reduce-scatter m                          or  compress m, all-to-all m / ratio, decompress and add up n chunks
 //   all-gather m                              or  compress m / n, all-gather m / ratio, decompress m
@@ -85,7 +85,7 @@ PolicyRow<CompressionMethod> lossless_compression() {
       {"compress_gb_per_s", 250.0, 1e-3, 1e6, "dense GB/s (10^9 bytes) of the compressing kernel"},
       {"decompress_gb_per_s", 250.0, 1e-3, 1e6, "dense GB/s of the decompressing kernel"}};
   return {.name = "lossless",
-          .summary = "exponents coded shorter, in each half of the all-reduce where that is faster",
+          .summary = "shorter codes for exponents, in each half of the all-reduce where that is faster",
           .source = "Fan et al., arXiv 2604.27844 (ZipCCL)",
           .parameters = kParameters,
           .make = make_lossless};

@@ -1,4 +1,4 @@
-// No compression: the gradients travel as they are.
+// `none` leaves gradients uncompressed.
 
 #include "policies/registry.hpp"
 
@@ -13,7 +13,7 @@ std::unique_ptr<CompressionMethod> make_none(const Parameters&, const PolicyCont
 }  // namespace
 
 PolicyRow<CompressionMethod> none_compression() {
-  return {.name = "none", .summary = "gradients as they are", .source = "textbook", .make = make_none};
+  return {.name = "none", .summary = "uncompressed gradients", .source = "textbook", .make = make_none};
 }
 
 }  // namespace contend

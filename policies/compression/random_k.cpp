@@ -1,5 +1,5 @@
-// Random-k (Stich et al., NeurIPS 2018) with a seed that all workers share: they pick the same values, so that no
-// indices are sent and the picked values can be added up on the way.
+// Random-k (Stich et al., NeurIPS 2018) with a seed that all workers share. They pick the same values, so they need not
+// send indices, and an all-reduce can add up the picked values.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/routes.hpp"

@@ -1,6 +1,7 @@
-// Sparsification by an estimated threshold, without sorting. GaussianK (Shi et al., arXiv 1911.08772) takes it from the
-// mean and deviation of a normal fit and refines it; MSTopK (Shi et al., MLSys 2021) searches it between the mean and
-// the largest magnitude; DGC (Lin et al., ICLR 2018) takes it from a sample, on gradients with momentum correction.
+// These methods send the values above an estimated threshold and need no sorting. GaussianK (Shi et al., arXiv
+// 1911.08772) takes the threshold from a normal fit and refines it. MSTopK (Shi et al., MLSys 2021) searches for it
+// between the mean and the largest magnitude. DGC (Lin et al., ICLR 2018) estimates it from a sample, and corrects the
+// momentum.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/sparse.hpp"
@@ -46,7 +47,7 @@ class DeepGradientCompression final : public SparseMethod {
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
     const std::int64_t drawn = selected(d, sample_);
-    return costs.of(kernels::add_residual(d)) +  // the second buffer: velocity beside accumulated gradient
+    return costs.of(kernels::add_residual(d)) +  // the second buffer: the velocity beside the accumulated gradient
            costs.of(kernels::gather(d, drawn)) + costs.of(kernels::radix_select(drawn, selected(drawn, density()))) +
            costs.of(kernels::compact(d, k));
   }
@@ -71,7 +72,8 @@ std::unique_ptr<CompressionMethod> make_dgc(const Parameters& parameters, const 
 
 PolicyRow<CompressionMethod> gaussian_k_compression() {
   static constexpr ParameterInfo kParameters[] = {
-      density_parameter(0.001), {"refinements", std::int64_t{3}, 0, 100, "counts by which the threshold is corrected"}};
+      density_parameter(0.001),
+      {"refinements", std::int64_t{3}, 0, 100, "number of counts that correct the threshold"}};
   return {.name = "gaussian-k",
           .summary = "values above a threshold from a normal fit",
           .source = "Shi et al., arXiv 1911.08772",
@@ -89,7 +91,7 @@ PolicyRow<CompressionMethod> ms_top_k_compression() {
 
 PolicyRow<CompressionMethod> dgc_compression() {
   static constexpr ParameterInfo kParameters[] = {
-      density_parameter(0.001), {"sample", 0.01, 1e-6, 1, "share of the values that the threshold is taken from"}};
+      density_parameter(0.001), {"sample", 0.01, 1e-6, 1, "share of the values from which the threshold is estimated"}};
   return {.name = "dgc",
           .summary = "values above a threshold from a sample, with momentum correction",
           .source = "Lin et al., ICLR 2018",

@@ -1,5 +1,5 @@
-// Bulk-synchronous training: one message with the whole gradient after the backward pass ("single layer", SyncEASGD in
-// Shi et al., INFOCOM 2019).
+// Bulk-synchronous training sends the whole gradient as one message after the backward pass ("single layer", SyncEASGD
+// in Shi et al., INFOCOM 2019).
 
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"

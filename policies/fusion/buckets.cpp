@@ -1,5 +1,6 @@
-// Buckets of fixed size, filled in the order in which gradients become ready and sent when they are full. `threshold`
-// has one size for all; `ddp` is PyTorch's DistributedDataParallel (Li et al., VLDB 2020): 25 MiB, the first 1 MiB.
+// Buckets of fixed size collect gradients in the order in which they become ready. A bucket is sent when it is full.
+// All buckets of `threshold` have the same size. `ddp` is PyTorch's DistributedDataParallel (Li et al., VLDB 2020): the
+// first bucket has 1 MiB, the others 25 MiB.
 
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"

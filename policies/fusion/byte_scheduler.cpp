@@ -1,5 +1,5 @@
-// ByteScheduler (Peng et al., SOSP 2019): pieces of gradients by priority, with a credit of pieces that may be on their
-// way at once, because a stack that gets one at a time is not kept busy.
+// ByteScheduler (Peng et al., SOSP 2019) cuts gradients into pieces and sends them by priority. A credit allows several
+// pieces on their way at once, because single pieces do not keep the communication stack busy.
 
 #include "policies/fusion/partition.hpp"
 #include "policies/registry.hpp"

@@ -1,5 +1,6 @@
-// MG-WFBP (Shi, Chu and Li, INFOCOM 2019; TPDS 2021): merges gradients so that the last message ends earliest, knowing
-// alpha and beta. `optimal` takes the exact optimum under the assumptions of the paper, else its published walk.
+// MG-WFBP (Shi, Chu and Li, INFOCOM 2019; TPDS 2021) uses alpha and beta to merge gradients so that the last message
+// ends earliest. `optimal` computes the exact optimum under the assumptions of the paper; otherwise the policy follows
+// the published walk.
 
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"

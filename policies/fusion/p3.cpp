@@ -1,4 +1,5 @@
-// P3 (Jayarajan et al., MLSys 2019): slices of gradients by priority, one at a time. Made for parameter servers.
+// P3 (Jayarajan et al., MLSys 2019) sends slices of gradients by priority, one at a time. It was designed for parameter
+// servers.
 
 #include "policies/fusion/partition.hpp"
 #include "policies/registry.hpp"

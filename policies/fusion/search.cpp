@@ -1,5 +1,5 @@
-// `search`: for the actual cost of exchanging gradients, simultaneous transfers and their contention included, a plan
-// at least as good as that of every other synchronous policy with its usual parameters.
+// `search` finds a plan that is at least as good as that of every other synchronous policy with its default parameters.
+// It uses the actual cost of exchanging gradients, with simultaneous transfers and their contention.
 
 #include "policies/fusion/search.hpp"
 
@@ -28,11 +28,11 @@ class SearchedPlan final : public FusionPolicy {
       std::vector<std::pair<std::string, ParameterValue>> values;
       for (const ParameterInfo& each : row.parameters) values.emplace_back(each.name, each.default_value);
       const auto policy = row.make(Parameters{std::move(values)}, context_);
-      if (policy->staleness() > 0) continue;  // another algorithm
+      if (policy->staleness() > 0) continue;  // it changes the training algorithm
       try {
         candidates.push_back(policy->plan(problem));
       } catch (const InputError&) {
-        continue;  // it can't work with this exchange
+        continue;  // it cannot work with this exchange
       }
     }
     return search_plan(problem, std::move(candidates), evaluations_);
@@ -51,9 +51,9 @@ std::unique_ptr<FusionPolicy> make_search(const Parameters& parameters, const Po
 
 PolicyRow<FusionPolicy> search_fusion() {
   static constexpr ParameterInfo kParameters[] = {
-      {"evaluations", std::int64_t{1000}, 0, 1e6, "schedules to try beside those of the other policies"}};
+      {"evaluations", std::int64_t{1000}, 0, 1e6, "schedules to try in addition to those of the other policies"}};
   return {.name = kSearch,
-          .summary = "tries all of these but last-batch and improves on the best",
+          .summary = "tries all other policies except last-batch and improves the best plan",
           .source = "local search",
           .parameters = kParameters,
           .make = make_search};

@@ -1,4 +1,4 @@
-// Wait-free backpropagation (Poseidon, Zhang et al., USENIX ATC 2017): every gradient is sent as soon as it is ready.
+// Wait-free backpropagation (Poseidon, Zhang et al., USENIX ATC 2017) sends every gradient as soon as it is ready.
 
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"

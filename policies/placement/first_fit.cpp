@@ -1,4 +1,4 @@
-// First fit: the first GPUs in index order that have room.
+// First fit takes the first GPUs in index order that have room.
 
 #include "policies/placement/candidates.hpp"
 #include "policies/placement/free_servers.hpp"
@@ -21,7 +21,7 @@ class FirstFit final : public PlacementPolicy {
   }
 
  private:
-  /// The same from the index of free GPUs.
+  /// Places a job on whole free GPUs, found through the index of free GPUs.
   static void place_whole(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
     FreeServers servers{cluster, job};
     int left = job.gpus;

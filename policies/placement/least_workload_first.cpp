@@ -1,8 +1,9 @@
-// LWF-kappa, least workload first (arXiv 2002.10105, section 4.2 and the authors' simulator): a job of at most kappa
-// GPUs takes the least loaded GPUs of the whole cluster; a larger one fills the servers in order of their mean load, so
+// LWF-kappa, least workload first (arXiv 2002.10105, section 4.2, and the authors' simulator), gives a job of at most
+// kappa GPUs the least loaded GPUs of the whole cluster. A larger job fills the servers in order of their mean load, so
 // that it spans few of them. List scheduling is LWF without the second case.
 //
-// The load of a GPU is the work left on it: see ClusterView::load. Ties go to the smaller server, then GPU index.
+// The load of a GPU is the work left on it (ClusterView::load). Ties go to the smaller server, then to the smaller GPU
+// index.
 
 #include "policies/placement/candidates.hpp"
 #include "policies/registry.hpp"

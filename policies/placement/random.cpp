@@ -1,4 +1,4 @@
-// Random placement: GPUs drawn without replacement from those with enough free memory.
+// Random placement draws GPUs without replacement from those with enough free memory.
 
 #include "policies/placement/candidates.hpp"
 #include "policies/registry.hpp"

@@ -1,6 +1,6 @@
-// Spread: as many servers as there are GPUs to place, so that each job has the largest part of the interfaces. In
-// rounds, every server with a free GPU gives one, those with the most free GPUs first, then those of smaller id; a
-// further round starts when all have given.
+// Spread uses as many servers as possible, so that each job gets the largest share of network interfaces. In each round
+// every server with a free GPU contributes one GPU: servers with more free GPUs first, then servers with smaller ids.
+// The next round starts when every server has contributed.
 
 #include "policies/placement/free_servers.hpp"
 #include "policies/registry.hpp"

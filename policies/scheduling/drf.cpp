@@ -1,5 +1,6 @@
-// Dominant resource fairness (Ghodsi et al., NSDI 2011, section 4.1): next is the account whose dominant share, the
-// largest of its shares of the cluster's GPUs, CPUs and host memory, is the smallest in proportion to its weight.
+// Dominant resource fairness (Ghodsi et al., NSDI 2011, section 4.1) serves the account with the smallest dominant
+// share in proportion to its weight. The dominant share of an account is the largest of its shares of the cluster's
+// GPUs, CPUs and host memory.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/shares.hpp"

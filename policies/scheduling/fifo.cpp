@@ -1,4 +1,4 @@
-// First in, first out: jobs start in order of submission.
+// FIFO (first in, first out) starts jobs in order of submission.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/in_order.hpp"

@@ -1,4 +1,5 @@
-// Orders that don't change with time: fit-first, fewest GPUs first, priorities.
+// Ranked orders jobs by a key that does not change with time. The policies fit-first, smallest-first and priority have
+// different keys.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/walk_policy.hpp"
@@ -21,7 +22,7 @@ class Ranked final : public WalkPolicy {
  private:
   Rank waiting_rank(WalkJob& job) override { return {key_(job.view), 1, job.view.tie, job.view.id}; }
   MovingRank running_rank(WalkJob&, const Rank& waiting) override {
-    // Where nobody gives way, the running jobs are in front of all that wait.
+    // Without preemption the running jobs go before all waiting jobs.
     return {{preemptive_ ? waiting.key : INT64_MIN, 0, waiting.label, waiting.job}, 0};
   }
 
@@ -31,7 +32,7 @@ class Ranked final : public WalkPolicy {
   bool preemptive_;
 };
 
-constexpr std::string_view kGivesWay = "a job that starts later may take the GPUs of one that runs";
+constexpr std::string_view kGivesWay = "a queued job may preempt running ones";
 
 std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const PolicyContext&) {
   return std::make_unique<Ranked>([](const JobView& job) { return job.submit.ns(); }, false);
@@ -41,8 +42,8 @@ std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters& paramete
   return std::make_unique<Ranked>([](const JobView& job) { return job.gpus; }, parameters.get<bool>("preemptive"));
 }
 
-/// With `aging_s` a job gains a unit of priority for each such time that has passed since its submission. Only
-/// differences count, so that the order of two jobs never changes: that of submit - priority x aging.
+/// With `aging_s` a job gains a unit of priority each time that so many seconds have passed since its submission. All
+/// jobs age alike, so the order of two jobs never changes: it is the order of submit - priority x aging.
 std::unique_ptr<SchedulingPolicy> make_priority(const Parameters& parameters, const PolicyContext&) {
   const Time aging = Time::ceil_nanoseconds(parameters.get<double>("aging_s") * 1e9);
   const auto key = [aging](const JobView& job) -> std::int64_t {
@@ -55,7 +56,7 @@ std::unique_ptr<SchedulingPolicy> make_priority(const Parameters& parameters, co
 
 PolicyRow<SchedulingPolicy> fit_first_scheduling() {
   return {.name = "fit-first",
-          .summary = "by submission; who doesn't fit is passed",
+          .summary = "by submission; jobs that do not fit are skipped",
           .source = "Gu et al., NSDI 2019 (Tiresias)",
           .make = make_fit_first};
 }
@@ -72,7 +73,7 @@ PolicyRow<SchedulingPolicy> smallest_first_scheduling() {
 PolicyRow<SchedulingPolicy> priority_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       {"preemptive", true, 0, 0, kGivesWay},
-      {"aging_s", 0.0, 0, 1e9, "time since submission that is worth one unit of priority, in seconds; 0: none"}};
+      {"aging_s", 0.0, 0, 1e9, "time since submission that is worth one unit of priority, in seconds; 0: no aging"}};
   return {.name = "priority",
           .summary = "larger priority first, then by submission",
           .source = "textbook",

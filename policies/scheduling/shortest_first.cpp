@@ -1,5 +1,6 @@
-// Shortest job or shortest service first. Length is compute time of one rank, service is that summed over all GPUs of
-// the job; either as it was at submission or as it remains now.
+// SJF, SRTF and SRSF start the shortest job first. SJF measures the compute time of one rank at submission, SRTF what
+// remains of it, and SRSF (Wang et al., arXiv 2002.10105) the remaining service, which is compute time summed over all
+// GPUs of the job.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/in_order.hpp"
@@ -31,11 +32,11 @@ class ShortestFirst final : public InOrder {
 constexpr ParameterInfo kRemainingParameters[] = {
     strict_parameter(false),
     {"preemptive", false, 0, 0,
-     "a queued job may push out running jobs with larger keys; they lose the iteration in flight"},
+     "a queued job may preempt running jobs with larger keys; they lose the iteration in flight"},
     {"rewalk", false, 0, 0,
-     "preemptive in another way: the GPUs go to the first jobs of all, running and waiting, as many as fit"},
+     "at every event the GPUs go to the first of all jobs, running and waiting, as many as fit; replaces preemptive"},
     {"list_order", false, 0, 0,
-     "with rewalk, jobs with equal keys stay in the order of the last event, as in Tiresias' simulator"}};
+     "with rewalk, jobs with equal keys keep the order of the last event, as in Tiresias' simulator"}};
 
 std::unique_ptr<SchedulingPolicy> make_sjf(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<ShortestFirst>(Measure::time, false, parameters);
