@@ -1,6 +1,7 @@
 #pragma once
-// The explicit tables of policies: name, summary, parameters, paper and factory. The scenario reader, the JSON Schema,
-// `contend list` and the reference docs are generated from them. A new policy is one .cpp and one line here.
+// The tables of policies. Each policy describes itself in its own file in policies/<kind>/: name, summary, source,
+// parameters and factory. policies/list.def lists them; this header gives them to the rest of the program. The scenario
+// reader, the JSON Schema, `contend list policies` and the reference pages follow from the tables.
 
 #include "models/overlap/compression_method.hpp"
 #include "policies/fusion/fusion_policy.hpp"
@@ -21,22 +22,23 @@ namespace contend {
 
 using ParameterValue = std::variant<std::int64_t, double, bool>;
 
-/// One parameter of a policy, as the scenario reader checks it.
+/// A parameter of a policy as its own file declares it. The scenario reader checks type and range.
 struct ParameterInfo {
-  std::string_view name;
+  std::string_view name;         ///< in scenarios: lower case with underscores; unique within the policy
   ParameterValue default_value;  ///< its alternative is the type of the parameter
   double minimum = 0;            ///< inclusive; numbers only
   double maximum = 0;            ///< inclusive; numbers only
   std::string_view text;         ///< one line, with the unit if there is one
 };
 
-/// Parameter values of one policy instance, complete and checked against its ParameterInfo rows.
+/// The parameter values of one policy instance, complete and checked against its ParameterInfo rows.
 class Parameters {
  public:
   Parameters() = default;
   explicit Parameters(std::vector<std::pair<std::string, ParameterValue>> values) : values_{std::move(values)} {}
   [[nodiscard]] const std::vector<std::pair<std::string, ParameterValue>>& values() const { return values_; }
-  /// The value of a declared parameter; asking for an undeclared one or for another type breaks an invariant.
+  /// The value of a declared parameter. A name that the policy doesn't declare stops the program; a wrong type throws
+  /// std::bad_variant_access.
   template <class T>
   [[nodiscard]] T get(std::string_view name) const {
     return std::get<T>(find(name));
@@ -49,28 +51,31 @@ class Parameters {
 
 /// What a policy may need beside its own parameters.
 struct PolicyContext {
-  std::uint64_t seed = 0;  ///< of the run; a policy that draws takes a stream named after itself
-  TimePerByte beta;        ///< of the network, for policies whose thresholds derive from it
-  TimePerByte eta;
-  /// By tier of the network, the lowest first: the group of each server, where servers of a group reach each other
-  /// without a higher tier (network/server_groups.hpp). Empty: one switch for all.
+  std::uint64_t seed = 0;  ///< of the run; a policy that draws random numbers takes a stream named after itself
+  TimePerByte beta;        ///< of the network: time per byte of a transfer that has its interfaces to itself
+  TimePerByte eta;         ///< of the network: further time per byte for each other transfer on the same interface
+  /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
+  /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
   std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
 };
 
+/// A policy as its own file describes it. The texts and parameters live as long as the program.
 template <class Port>
 struct PolicyRow {
-  std::string_view name;
+  std::string_view name;     ///< in scenarios: lower case, digits and hyphens; unique within the kind
   std::string_view summary;  ///< one line
   std::string_view source;   ///< paper or origin
-  std::span<const ParameterInfo> parameters;
-  std::unique_ptr<Port> (*make)(const Parameters&, const PolicyContext&);
+  std::span<const ParameterInfo> parameters{};  ///< in the order of the reference
+  /// Makes the policy. May throw InputError if values contradict each other, each being within its range.
+  std::unique_ptr<Port> (*make)(const Parameters&, const PolicyContext&) = nullptr;
 };
 
+/// All policies of a kind, in the order of policies/list.def.
 [[nodiscard]] std::span<const PolicyRow<SchedulingPolicy>> scheduling_policies();
 [[nodiscard]] std::span<const PolicyRow<PlacementPolicy>> placement_policies();
 [[nodiscard]] std::span<const PolicyRow<CommunicationPolicy>> communication_policies();
 [[nodiscard]] std::span<const PolicyRow<FusionPolicy>> fusion_policies();
-/// The first, `none`, makes a nullptr.
+/// The factory of the first one, `none`, returns a nullptr.
 [[nodiscard]] std::span<const PolicyRow<CompressionMethod>> compression_policies();
 
 }  // namespace contend

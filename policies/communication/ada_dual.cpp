@@ -1,15 +1,16 @@
-// AdaDUAL (arXiv 2002.10105): accept two-way contention only where it lowers the sum of the two completion times.
+// AdaDUAL (arXiv 2002.10105) accepts two-way contention only if it lowers the sum of the two completion times.
 //
-// Let b = beta and e = eta be the time per byte of a lone transfer and the penalty of the second one, M the new
-// message, R the bytes that the active transfer has left. Two transfers that share an interface need 2b + e per byte
-// each.
-//   wait:       the old one ends at b R, the new one at b R + b M.             Sum: 2 b R + b M.
-//   start, M < R: the new one ends at (2b+e) M; the old one has then sent M
-//               as well and ends at (2b+e) M + b (R - M).                       Sum: b R + (3b+2e) M.
-// Starting is better exactly if M / R < b / (2 (b+e)). If M >= R, starting costs (b+2e) R more than waiting: never.
-// The published rule starts at equality too. It is decided against every active transfer on every server of the job.
+// Let b = beta be the time per byte of a lone transfer, e = eta the penalty of the second transfer, M the bytes of the
+// new message, and R the bytes that the active transfer has left. Two transfers that share an interface need 2b + e per
+// byte each.
+//   wait:         the old one ends at b R, the new one at b R + b M.           Sum: 2 b R + b M.
+//   start, M < R: the new one ends at (2b+e) M. The old one has then sent M
+//                 as well and ends at (2b+e) M + b (R - M).                     Sum: b R + (3b+2e) M.
+// Starting is better exactly if M / R < b / (2 (b+e)). If M >= R, starting costs (b+2e) R more than waiting, so it is
+// never better. The published rule starts at equality too. The message starts only if every server of the job accepts
+// it.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -37,10 +38,17 @@ class AdaDual final : public CommunicationPolicy {
   mutable std::vector<ActiveTransfer> active_;  // scratch
 };
 
-}  // namespace
-
 std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters&, const PolicyContext& context) {
   return std::make_unique<AdaDual>(context.beta, context.eta);
+}
+
+}  // namespace
+
+PolicyRow<CommunicationPolicy> ada_dual_communication() {
+  return {.name = "ada-dual",
+          .summary = "two-way contention only where it lowers the sum of completion times (Ada-SRSF)",
+          .source = "Wang et al., arXiv 2002.10105",
+          .make = make_ada_dual};
 }
 
 }  // namespace contend

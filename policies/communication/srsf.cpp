@@ -1,7 +1,7 @@
-// SRSF(n) (arXiv 2002.10105): messages enter in order of the remaining service of their jobs, as long as no server that
-// they touch carries more than n of them. n = 1 avoids all contention, n = 2 accepts any two-way contention.
+// SRSF(n) (arXiv 2002.10105) admits messages in order of the remaining service of their jobs, as long as no server that
+// a message touches carries more than n transfers. n = 1 avoids all contention; n = 2 accepts any two-way contention.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -20,10 +20,20 @@ class ShortestRemainingServiceFirst final : public CommunicationPolicy {
   std::size_t ways_;
 };
 
-}  // namespace
-
 std::unique_ptr<CommunicationPolicy> make_srsf_communication(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<ShortestRemainingServiceFirst>(parameters.get<std::int64_t>("ways"));
+}
+
+}  // namespace
+
+PolicyRow<CommunicationPolicy> srsf_communication() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"ways", std::int64_t{1}, 1, 1'000'000, "transfers that may share a network interface; 1 avoids all contention"}};
+  return {.name = "srsf",
+          .summary = "SRSF(n): least remaining service first, at most n transfers on an interface",
+          .source = "Wang et al., arXiv 2002.10105",
+          .parameters = kParameters,
+          .make = make_srsf_communication};
 }
 
 }  // namespace contend

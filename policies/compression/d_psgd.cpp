@@ -1,11 +1,11 @@
-// D-PSGD (Lian et al., NeurIPS 2017): each worker averages its weights with those of its two neighbours on a ring, in
-// full, while it computes the gradient at its own; both together are the next weights. Two messages of the whole model
-// leave it, one after the other, and two arrive.
+// D-PSGD (Lian et al., NeurIPS 2017) averages the whole weights of each worker with those of its two neighbours on a
+// ring, while the worker computes the gradient at its own weights. The average and the gradient give the next weights.
+// Each worker sends two messages of the whole model, one after the other, and receives two.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -28,10 +28,17 @@ class DecentralizedRing final : public CompressionMethod {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_d_psgd(const Parameters&, const PolicyContext&) {
   return std::make_unique<DecentralizedRing>();
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> d_psgd_compression() {
+  return {.name = "d-psgd",
+          .summary = "all weights averaged with two neighbours on a ring, while computing",
+          .source = "Lian et al., NeurIPS 2017",
+          .make = make_d_psgd};
 }
 
 }  // namespace contend

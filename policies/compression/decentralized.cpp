@@ -1,15 +1,19 @@
-// Decentralised training: workers average with a few others only, and drift apart in between (Lian et al., NeurIPS
-// 2017). In full precision each swaps its weights with one other, drawn anew in each iteration, while it computes with
-// them; or averages with all others, which BAGUA's library does unless told otherwise (Gan et al., VLDB 2022;
-// peer_selection_mode in bagua/torch_api/algorithms/decentralized.py). In low precision workers in a ring send their
-// two neighbours the quantised change of their weights, after the update. DCD-PSGD: everybody has an exact copy of each
-// neighbour, and adds the change to it; ECD-PSGD: of an extrapolation of the last two weights, which corrects an
-// estimate (both Tang et al., NeurIPS 2018). Memory beyond the weights: two copies or estimates of neighbours, and the
-// last weights.
+// In decentralised training workers average with a few others only and drift apart in between (Lian et al., NeurIPS
+// 2017).
+//
+// `decentralized` works in full precision (Gan et al., VLDB 2022). Each worker swaps its weights with one other worker,
+// drawn again in each iteration, while it computes with them. Alternatively it averages with all others, which is the
+// default of BAGUA's library (peer_selection_mode in bagua/torch_api/algorithms/decentralized.py).
+//
+// `dcd-psgd` and `ecd-psgd` work in low precision (Tang et al., NeurIPS 2018). After the update each worker of a ring
+// sends a quantised message to its two neighbours. In DCD-PSGD the message is the change of its weights, and every
+// worker adds it to an exact copy of the neighbour's weights. In ECD-PSGD the message is an extrapolation of the last
+// two weights, and corrects an estimate of the neighbour's weights. Both need memory for two copies or estimates and
+// for the last weights.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -44,7 +48,7 @@ class Decentralized final : public CompressionMethod {
 };
 
 enum class Replicas : std::uint8_t {
-  exact,      ///< DCD-PSGD: changes of the worker and its neighbours are added to their copies
+  exact,      ///< DCD-PSGD: changes of the worker and of its neighbours are added to the copies
   estimated,  ///< ECD-PSGD: extrapolations correct the estimates of neighbours
 };
 
@@ -69,8 +73,8 @@ class LowPrecisionRing final : public CompressionMethod {
  private:
   static constexpr std::int64_t kRangeBytes = 8;
 
-  /// In a ring of all workers in order of servers one rank of each server sends out of it and the others inside, at
-  /// once: the slower of the two decides.
+  /// The ring passes all workers in order of servers. One rank of each server sends to the next server while the others
+  /// send inside their servers, so the slower of the two determines the time.
   static CollectiveScope slowest_step(const ExchangeCost& cost) {
     if (!cost.levels()) return CollectiveScope::all;
     const LinearCost& inside = cost.of(CollectiveKind::exchange, CollectiveScope::server);
@@ -84,7 +88,8 @@ class LowPrecisionRing final : public CompressionMethod {
     const Bytes message{(d * bits_ + 7) / 8 + kRangeBytes};
     const bool exact = replicas_ == Replicas::exact;
     const KernelCosts& costs = *problem.kernels;
-    // The mean with the neighbours; its difference to the last weights, or the extrapolation from them.
+    // The kernels compute the mean with the neighbours, its difference to the last weights (or the extrapolation from
+    // them), and the code.
     const Time before = costs.of(kernels::mix(d, neighbours + 1)) + costs.of(kernels::mix(d, 2)) +
                         costs.of(kernels::quantize(d, bits_));
     std::vector<ExchangeStage> made{ExchangeStage::kernel("encode", before)};
@@ -102,7 +107,8 @@ class LowPrecisionRing final : public CompressionMethod {
   bool hierarchical_;
 };
 
-}  // namespace
+constexpr ParameterInfo kLowPrecision[] = {{"bits", std::int64_t{8}, 1, 16, "bits of a change of a weight"},
+                                           kInServers};
 
 std::unique_ptr<CompressionMethod> make_decentralized(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Decentralized>(parameters);
@@ -114,6 +120,34 @@ std::unique_ptr<CompressionMethod> make_dcd_psgd(const Parameters& parameters, c
 
 std::unique_ptr<CompressionMethod> make_ecd_psgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LowPrecisionRing>(Replicas::estimated, parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> decentralized_compression() {
+  static constexpr ParameterInfo kParameters[] = {{"all", false, 0, 0, "average over all workers instead of two"},
+                                                  kInServers};
+  return {.name = "decentralized",
+          .summary = "weights averaged with another worker, while computing",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .parameters = kParameters,
+          .make = make_decentralized};
+}
+
+PolicyRow<CompressionMethod> dcd_psgd_compression() {
+  return {.name = "dcd-psgd",
+          .summary = "quantised changes of the weights, to two neighbours that keep copies",
+          .source = "Tang et al., NeurIPS 2018",
+          .parameters = kLowPrecision,
+          .make = make_dcd_psgd};
+}
+
+PolicyRow<CompressionMethod> ecd_psgd_compression() {
+  return {.name = "ecd-psgd",
+          .summary = "quantised extrapolations of the weights, to two neighbours that keep estimates",
+          .source = "Tang et al., NeurIPS 2018",
+          .parameters = kLowPrecision,
+          .make = make_ecd_psgd};
 }
 
 }  // namespace contend

@@ -1,9 +1,10 @@
-// Dense all-reduces on two levels. Through peers: a reduce-scatter inside each server, an all-reduce of every shard
-// among the workers that have it, an all-gather inside (Cho et al., BlueConnect, MLSys 2019). Through leaders: a sum on
-// one worker of each server, an all-reduce among those, a broadcast inside (Gan et al., BAGUA, VLDB 2022).
+// `hierarchical` all-reduces dense gradients on two levels. By default it runs a reduce-scatter inside each server, an
+// all-reduce of every shard among the workers that hold it, and an all-gather inside each server (Cho et al.,
+// BlueConnect, MLSys 2019). With `leaders` it runs a sum on one worker of each server, an all-reduce among those
+// workers, and a broadcast inside each server (Gan et al., BAGUA, VLDB 2022).
 
 #include "policies/compression/levels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -38,10 +39,20 @@ class Hierarchical final : public CompressionMethod {
   bool leaders_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_hierarchical(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Hierarchical>(parameters.get<bool>("leaders"));
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> hierarchical_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"leaders", false, 0, 0, "one worker of each server sends for all of its workers; false: each sends a share"}};
+  return {.name = "hierarchical",
+          .summary = "dense, all-reduced inside servers and between them",
+          .source = "Cho et al., MLSys 2019 (BlueConnect)",
+          .parameters = kParameters,
+          .make = make_hierarchical};
 }
 
 }  // namespace contend

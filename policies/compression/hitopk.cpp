@@ -1,11 +1,12 @@
-// HiTopKComm (Shi et al., MLSys 2021; arXiv 2010.10458): a dense reduce-scatter inside each server, MSTopK on the shard
-// of each worker, an all-gather of the selections among the workers with the same shard, which add them up, and a dense
-// all-gather inside. Selects from d/g values and sends k/g of them where Top-k selects from d and sends k.
+// HiTopKComm (Shi et al., MLSys 2021; arXiv 2010.10458) runs a dense reduce-scatter inside each server, MSTopK on the
+// shard of each worker, an all-gather of the selections among the workers with the same shard, which add them up, and a
+// dense all-gather inside each server. With g workers in a server it selects from d/g values and sends k/g of them,
+// where Top-k selects from d values and sends k.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -19,7 +20,7 @@ class HiTopK final : public SparseMethod {
       : SparseMethod{parameters.get<double>("density")}, samples_{parameters.get<std::int64_t>("samples")} {}
 
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
-    return CompressionMethod::refusal(route);  // it has a collective for each level
+    return CompressionMethod::refusal(route);  // each level has its own collective
   }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
@@ -49,10 +50,18 @@ class HiTopK final : public SparseMethod {
   std::int64_t samples_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_hitopk(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<HiTopK>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> hitopk_compression() {
+  return {.name = "hitopk",
+          .summary = "sums of each server, selected by sampled thresholds; all-gathered between servers",
+          .source = "Shi et al., MLSys 2021 (HiTopKComm)",
+          .parameters = kSampledParameters,
+          .make = make_hitopk};
 }
 
 }  // namespace contend

@@ -1,13 +1,13 @@
-// LAGS-SGD (Shi et al., ECAI 2020): top-k layer by layer, each layer as dense as the backward pass of the next one
-// hides its all-gather:
+// LAGS-SGD (Shi et al., ECAI 2020) selects the largest values layer by layer. It chooses the density of each layer so
+// that the backward pass of the next layer hides the all-gather:
 //
 //   density = (window - alpha) / (beta x bytes of all pairs that all n workers would send of all d values)
 //
-// alpha and beta are those of the all-gather in the study, (n-1) alpha and (n-1)/n beta of a link in a ring. The paper
-// has a tree of log2(n) start-ups instead, and the same bytes: 2(n-1) values and indices.
+// alpha and beta are those of the all-gather in the study: (n-1) alpha and (n-1)/n beta of a link in a ring. The paper
+// assumes a tree with log2(n) start-ups instead, and the same bytes: 2(n-1) values and indices.
 
 #include "policies/compression/top_k.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 
@@ -37,8 +37,8 @@ class LayerwiseTopK final : public TopK {
   }
 
  private:
-  /// Backward time from when the group is ready until the next layer is. Messages that become ready at the same time
-  /// share it by their sizes.
+  /// Returns the backward time between the instants at which the group and the next layer are ready. Messages that
+  /// become ready at the same time share it in proportion to their sizes.
   static double window_ns(const OverlapProblem& problem, const GradientGroup& group) {
     const auto& gradients = problem.gradients;
     const std::size_t layer = gradients[group.last].layer;
@@ -56,10 +56,22 @@ class LayerwiseTopK final : public TopK {
   double slack_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_lags(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LayerwiseTopK>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> lags_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"min_density", 0.001, 1e-6, 1, "density of a layer whose all-gather cannot be hidden"},
+      {"slack_density", 0.05, 1e-6, 1, "density of a layer whose all-gather of all values and indices could be hidden"},
+      kSelectionTime};
+  return {.name = "lags",
+          .summary = "the largest values, each layer as dense as the rest of the backward pass hides",
+          .source = "Shi et al., ECAI 2020",
+          .parameters = kParameters,
+          .make = make_lags};
 }
 
 }  // namespace contend

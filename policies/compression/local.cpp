@@ -1,11 +1,11 @@
-// Workers that train on their own and bring their weights together now and then. Local SGD (Stich, ICLR 2019; Lin et
-// al., ICLR 2020): all-reduce of the weights after every `period`-th update. Asynchronous model averaging (Gan et al.,
-// BAGUA, VLDB 2022): a thread averages the whole model again and again beside training, which never waits for it.
+// Workers train on their own and average their weights from time to time. Local SGD (Stich, ICLR 2019; Lin et al., ICLR
+// 2020) all-reduces the weights after every `period`-th update. Asynchronous model averaging (Gan et al., BAGUA, VLDB
+// 2022) has a thread that continuously averages the whole model beside training, which never waits for it.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -34,9 +34,9 @@ class LocalSgd final : public CompressionMethod {
   std::int64_t period_;
 };
 
-/// An averaging of the model takes as many iterations as the network needs for it: in each of them an equal piece goes,
-/// and the network is never asked for more than an iteration's computing leaves time for. It is one message whatever
-/// the fusion policy does with gradients, and goes with the last of them.
+/// An averaging of the model takes as many iterations as the network needs for it. Each iteration sends an equal piece
+/// whose all-reduce takes no longer than the iteration computes. The piece is one message, whatever the fusion policy
+/// does with gradients, and is sent with the last gradient.
 class AsyncAverage final : public CompressionMethod {
  public:
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::background; }
@@ -45,14 +45,15 @@ class AsyncAverage final : public CompressionMethod {
     if (group.last + 1 < problem.gradients.size()) return {};
     const Bytes sent = piece(problem);
     const std::int64_t d = std::max<std::int64_t>(1, sent.count() / problem.gradient_element_bytes);
-    // A snapshot is averaged; the change that this makes is added to the weights as they are then.
+    // The thread averages a snapshot and adds the change that this makes to the weights, which have moved on.
     return {ExchangeStage::kernel("snapshot", problem.kernels->of(kernels::copy(d))),
             ExchangeStage::send("all-reduce weights", CollectiveKind::all_reduce, sent),
             ExchangeStage::kernel("average", problem.kernels->of(kernels::mix(d, 3)))};
   }
 
  private:
-  /// The largest n-th part of the model whose all-reduce doesn't take longer than an iteration computes.
+  /// Returns the size of the largest n-th part of the model whose all-reduce takes no longer than an iteration
+  /// computes. Throws InputError if the start-up alone takes longer.
   static Bytes piece(const OverlapProblem& problem) {
     const LinearCost& cost = problem.cost.of(CollectiveKind::all_reduce);
     const Time left = problem.compute() - cost.alpha;
@@ -68,14 +69,31 @@ class AsyncAverage final : public CompressionMethod {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_local_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LocalSgd>(parameters.get<std::int64_t>("period"));
 }
 
 std::unique_ptr<CompressionMethod> make_async_average(const Parameters&, const PolicyContext&) {
   return std::make_unique<AsyncAverage>();
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> local_sgd_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"period", std::int64_t{8}, 1, 1e9, "iterations from one average to the next; assumption"}};
+  return {.name = "local-sgd",
+          .summary = "weights averaged after every few updates",
+          .source = "Stich, ICLR 2019; Lin et al., ICLR 2020",
+          .parameters = kParameters,
+          .make = make_local_sgd};
+}
+
+PolicyRow<CompressionMethod> async_average_compression() {
+  return {.name = "async-average",
+          .summary = "weights averaged continuously beside training, which does not wait",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .make = make_async_average};
 }
 
 }  // namespace contend

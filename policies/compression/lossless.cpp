@@ -1,6 +1,6 @@
-// Lossless compression of the messages of an all-reduce (ZipCCL, Fan et al., arXiv 2604.27844): exponents of gradients
-// carry few bits, so that they can be coded shorter. Each half of the all-reduce is compressed only where that is
-// faster:
+// Lossless compression of the messages of an all-reduce (ZipCCL, Fan et al., arXiv 2604.27844): the exponents of
+// gradients carry little information, so shorter codes suffice for them. The method compresses each half of the
+// all-reduce only if that is faster:
 //
 //   reduce-scatter m                          or  compress m, all-to-all m / ratio, decompress and add up n chunks
 //   all-gather m                              or  compress m / n, all-gather m / ratio, decompress m
@@ -8,7 +8,7 @@
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -73,10 +73,22 @@ class Lossless final : public CompressionMethod {
   double ratio_, compress_, decompress_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_lossless(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Lossless>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> lossless_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"ratio", 1.2, 1, 100, "dense over compressed size; assumption: 1.2 for 32-bit values, 1.5 for bf16"},
+      {"compress_gb_per_s", 250.0, 1e-3, 1e6, "dense GB/s (10^9 bytes) of the compressing kernel"},
+      {"decompress_gb_per_s", 250.0, 1e-3, 1e6, "dense GB/s of the decompressing kernel"}};
+  return {.name = "lossless",
+          .summary = "shorter codes for exponents, in each half of the all-reduce where that is faster",
+          .source = "Fan et al., arXiv 2604.27844 (ZipCCL)",
+          .parameters = kParameters,
+          .make = make_lossless};
 }
 
 }  // namespace contend

@@ -1,12 +1,12 @@
-// Low-rank compression: a matrix M of n x m is sent as P (n x r) and Q (m x r), P Q^T the projection of M; vectors are
-// sent as they are. Power-SGD (Vogels et al., NeurIPS 2019) all-reduces P, orthogonalises it and then all-reduces Q;
-// ACP-SGD (Zhang et al., ICDCS 2023) one of the two in turn, on every other iteration.
+// Low-rank compression sends a matrix M of n x m as the factors P (n x r) and Q (m x r), where P Q^T is a projection of
+// M. It sends vectors uncompressed. Power-SGD (Vogels et al., NeurIPS 2019) all-reduces P, orthogonalises it, and then
+// all-reduces Q. ACP-SGD (Zhang et al., ICDCS 2023) all-reduces P and Q in alternate iterations.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/routes.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ class LowRank : public CompressionMethod {
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute) const override { return std::nullopt; }
 
  protected:
-  /// The factors of all matrices of a group, and what it takes to make them.
+  /// The sizes of the factors of all matrices of a group and the times of their kernels.
   struct Factors {
     std::int64_t p = 0, q = 0, vectors = 0;  ///< elements
-    bool any = false;                        ///< there is a matrix
-    Time residual;                           ///< added before
+    bool any = false;                        ///< the group has a matrix
+    Time residual;                           ///< to add the residual of the last step
     Time make_p, make_q;
     Time orthogonal_p, orthogonal_q;
-    Time restore;  ///< P Q^T, and what is left of M
+    Time restore;  ///< to compute P Q^T and the new residual
   };
 
   [[nodiscard]] Factors factors(const OverlapProblem& problem, const GradientGroup& group) const {
@@ -102,7 +102,8 @@ class AcpSgd final : public LowRank {
   }
 };
 
-}  // namespace
+constexpr ParameterInfo kLowRank[] = {
+    {"rank", std::int64_t{4}, 1, 4096, "rank of the factors, at most the smaller side of the matrix"}};
 
 std::unique_ptr<CompressionMethod> make_power_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<PowerSgd>(parameters);
@@ -110,6 +111,24 @@ std::unique_ptr<CompressionMethod> make_power_sgd(const Parameters& parameters, 
 
 std::unique_ptr<CompressionMethod> make_acp_sgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<AcpSgd>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> power_sgd_compression() {
+  return {.name = "power-sgd",
+          .summary = "two factors of low rank, all-reduced one after the other",
+          .source = "Vogels et al., NeurIPS 2019",
+          .parameters = kLowRank,
+          .make = make_power_sgd};
+}
+
+PolicyRow<CompressionMethod> acp_sgd_compression() {
+  return {.name = "acp-sgd",
+          .summary = "two factors of low rank, all-reduced in alternate iterations",
+          .source = "Zhang et al., ICDCS 2023",
+          .parameters = kLowRank,
+          .make = make_acp_sgd};
 }
 
 }  // namespace contend

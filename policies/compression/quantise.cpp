@@ -1,19 +1,23 @@
-// Codes of a few bits for each value: QSGD (Alistarh et al., NeurIPS 2017), TernGrad (Wen et al., NeurIPS 2017),
-// Sign-SGD with majority vote (Bernstein et al., ICLR 2019) and with error feedback (Karimireddy et al., ICML 2019),
-// which everybody gathers from everybody; fp16, which an all-reduce can add up; and quantised all-reduces in two
-// halves, in which worker j gets chunk j of everyone, adds up, codes the sum, and everybody gathers the chunks:
-// ByteGrad (Gan et al., BAGUA, VLDB 2022) with 8 bits and a range for each chunk, 1-bit Adam (Tang et al., ICML 2021)
-// and APMSqueeze (Tang et al., arXiv 2008.11343) with signs, a scale for each chunk and residuals at both ends, after a
-// warm-up in full precision; QAdam (BAGUA) with such a warm-up and the momentum in 8 bits. Hierarchical, as BAGUA has
-// them: full precision inside servers, the two halves among one worker of each.
+// Quantisation encodes each value with a few bits.
 //
-// By parameter servers codes are pushed, decoded and added up there, and the sum comes back coded. Servers compute at
-// overlap.gamma for a byte that they receive, which is all that decoding costs them.
+// - An all-reduce can add up fp16 (Micikevicius et al., ICLR 2018).
+// - Every worker gathers the codes of all workers in QSGD (Alistarh et al., NeurIPS 2017), TernGrad (Wen et al.,
+//   NeurIPS 2017), and Sign-SGD with majority vote (Bernstein et al., ICLR 2019) or error feedback (Karimireddy et al.,
+//   ICML 2019).
+// - The other methods have a quantised all-reduce in two halves: worker j receives chunk j of every worker, adds the
+//   chunks up and encodes the sum; then all workers gather the sums. ByteGrad (Gan et al., BAGUA, VLDB 2022) uses 8
+//   bits and a range for each chunk. 1-bit Adam (Tang et al., ICML 2021) and APMSqueeze (Tang et al., arXiv 2008.11343)
+//   use signs, a scale for each chunk and residuals at both ends, after a warm-up in full precision. QAdam (BAGUA) has
+//   such a warm-up and sends the momentum in 8 bits. With `hierarchical` they sum in full precision inside servers and
+//   run the two halves among one worker of each server, as BAGUA does.
+//
+// With parameter servers, workers push codes; the servers decode and add them up, and workers pull the encoded sum. The
+// servers' decoding costs overlap.gamma for each byte that they receive.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"
 #include "policies/compression/routes.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -25,11 +29,11 @@ namespace {
 
 struct CodeFormat {
   std::int64_t bits = 8;
-  std::int64_t header_bytes = 0;  ///< of each bucket: a scale, a range; 0: values are coded without looking at all
-  std::int64_t bucket = INT64_MAX;
-  bool residual = false;  ///< what a code leaves out is added to the next gradient
+  std::int64_t header_bytes = 0;    ///< scale or range of each bucket; 0: each value is encoded on its own
+  std::int64_t bucket = INT64_MAX;  ///< values that share a header
+  bool residual = false;            ///< what a code leaves out is added to the next gradient
   MessageRoute usual = MessageRoute::all_gather;
-  bool hierarchical = false;  ///< among one worker of each server
+  bool hierarchical = false;  ///< one worker of each server exchanges for all of its workers
 };
 
 class FixedWidthMethod : public CompressionMethod {
@@ -108,7 +112,8 @@ class Fp16 final : public FixedWidthMethod {
   }
 };
 
-/// Phase 0 in full precision, flat (BAGUA too: bagua/torch_api/algorithms/q_adam.py).
+/// Phase 0 is the warm-up, in full precision and never hierarchical (as in BAGUA:
+/// bagua/torch_api/algorithms/q_adam.py).
 class WarmedUp : public FixedWidthMethod {
  public:
   WarmedUp(double warm_up, const CodeFormat& after) : FixedWidthMethod{after}, warm_up_{warm_up} {}
@@ -119,7 +124,7 @@ class WarmedUp : public FixedWidthMethod {
     std::vector<ExchangeStage> warm_up;
     if (problem.route(MessageRoute::all_reduce) == MessageRoute::server) {
       add_up_values(problem, problem.elements(group), "", warm_up);
-    } else {  // what isn't compressed is all-reduced, whatever route compressed messages take
+    } else {  // uncompressed messages are all-reduced, whatever route compressed ones take
       warm_up.push_back(ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, problem.size(group)));
     }
     return warm_up;
@@ -129,7 +134,7 @@ class WarmedUp : public FixedWidthMethod {
   double warm_up_;
 };
 
-/// Makes the momentum of the gradients before it sends that.
+/// Computes the momentum from the gradients and sends it instead of them.
 class QAdam final : public WarmedUp {
  public:
   using WarmedUp::WarmedUp;
@@ -162,7 +167,8 @@ std::unique_ptr<CompressionMethod> coded(const CodeFormat& format) {
   return std::make_unique<FixedWidthMethod>(format);
 }
 
-}  // namespace
+constexpr ParameterInfo kWarmedUp[] = {{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"},
+                                       kInServers};
 
 std::unique_ptr<CompressionMethod> make_fp16(const Parameters&, const PolicyContext&) {
   return std::make_unique<Fp16>();
@@ -196,6 +202,83 @@ std::unique_ptr<CompressionMethod> make_one_bit_adam(const Parameters& parameter
 
 std::unique_ptr<CompressionMethod> make_q_adam(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<QAdam>(parameters.get<double>("warm_up"), in_bytes(parameters));
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> fp16_compression() {
+  return {.name = "fp16",
+          .summary = "cast to half precision and all-reduced",
+          .source = "Micikevicius et al., ICLR 2018",
+          .make = make_fp16};
+}
+
+PolicyRow<CompressionMethod> qsgd_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"bits", std::int64_t{8}, 2, 16, "bits of a value, sign included"},
+      {"bucket", std::int64_t{512}, 1, 1e12, "values that share a norm of 4 bytes"}};
+  return {.name = "qsgd",
+          .summary = "random rounding to a few levels; all-gathered",
+          .source = "Alistarh et al., NeurIPS 2017",
+          .parameters = kParameters,
+          .make = make_qsgd};
+}
+
+PolicyRow<CompressionMethod> terngrad_compression() {
+  return {.name = "terngrad",
+          .summary = "-1, 0 or 1 and a scale; all-gathered",
+          .source = "Wen et al., NeurIPS 2017",
+          .make = make_terngrad};
+}
+
+PolicyRow<CompressionMethod> sign_sgd_compression() {
+  return {.name = "sign-sgd",
+          .summary = "signs, all-gathered, and a majority vote",
+          .source = "Bernstein et al., ICLR 2019",
+          .make = make_sign_sgd};
+}
+
+PolicyRow<CompressionMethod> ef_sign_sgd_compression() {
+  return {.name = "ef-sign-sgd",
+          .summary = "signs and a scale, all-gathered, with error feedback",
+          .source = "Karimireddy et al., ICML 2019",
+          .make = make_ef_sign_sgd};
+}
+
+PolicyRow<CompressionMethod> byte_grad_compression() {
+  static constexpr ParameterInfo kParameters[] = {kInServers};
+  return {.name = "byte-grad",
+          .summary = "8 bits in an all-to-all and an all-gather",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .parameters = kParameters,
+          .make = make_byte_grad};
+}
+
+PolicyRow<CompressionMethod> onebit_adam_compression() {
+  return {.name = "onebit-adam",
+          .summary = "after a warm-up, signs in an all-to-all and an all-gather",
+          .source = "Tang et al., ICML 2021",
+          .parameters = kWarmedUp,
+          .make = make_one_bit_adam};
+}
+
+PolicyRow<CompressionMethod> apm_squeeze_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"warm_up", 0.15, 0, 1, "share of the iterations in full precision; assumption: that of onebit-adam"},
+      kInServers};
+  return {.name = "apm-squeeze",
+          .summary = "as onebit-adam, with momentum preconditioned by the warm-up",
+          .source = "Tang et al., arXiv 2008.11343",
+          .parameters = kParameters,
+          .make = make_one_bit_adam};
+}
+
+PolicyRow<CompressionMethod> q_adam_compression() {
+  return {.name = "q-adam",
+          .summary = "after a warm-up, the momentum in 8 bits, as in byte-grad",
+          .source = "Gan et al., VLDB 2022 (BAGUA)",
+          .parameters = kWarmedUp,
+          .make = make_q_adam};
 }
 
 }  // namespace contend

@@ -1,10 +1,10 @@
-// Random-k (Stich et al., NeurIPS 2018) with a seed that all workers share: they pick the same values, so that no
-// indices are sent and the picked values can be added up on the way.
+// Random-k (Stich et al., NeurIPS 2018) with a seed that all workers share. They pick the same values, so they need not
+// send indices, and an all-reduce can add up the picked values.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/routes.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -30,10 +30,19 @@ class RandomK final : public SparseMethod {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_random_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<RandomK>(parameters.get<double>("density"));
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> random_k_compression() {
+  static constexpr ParameterInfo kParameters[] = {density_parameter(0.01)};
+  return {.name = "random-k",
+          .summary = "the same random values on every worker, all-reduced without indices",
+          .source = "Stich et al., NeurIPS 2018",
+          .parameters = kParameters,
+          .make = make_random_k};
 }
 
 }  // namespace contend

@@ -1,5 +1,6 @@
 #pragma once
-// The ways in which messages of compression methods are added up, for those that have a choice.
+// A route is the collectives by which the messages of a compression method are added up. These functions serve the
+// methods that support several routes.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"
@@ -11,13 +12,15 @@
 
 namespace contend {
 
-/// Appends what adds up `elements` values as they are, over all workers: values that a method has made, such as the
-/// factors of a matrix. Any route can do that; `usual` is an all-reduce. `what` names them: `P`, or nothing.
+/// Appends the stages that add up `elements` unencoded values over all workers, such as the factors of a matrix. Every
+/// route supports this; `usual` is an all-reduce. `what` names the values in the names of the stages, such as `P`; it
+/// may be empty.
 void add_up_values(const OverlapProblem& problem, std::int64_t elements, std::string_view what,
                    std::vector<ExchangeStage>& stages);
 
-/// Refusals that several methods share.
-[[nodiscard]] RouteRefusal refuse_indices();   ///< to be added up on the way or in chunks
-[[nodiscard]] RouteRefusal refuse_few_bits();  ///< to be added up on the way
+/// The refusal of a route that adds up values on the way or in chunks, by methods that send values with their indices.
+[[nodiscard]] RouteRefusal refuse_indices();
+/// The refusal of a route that adds up values on the way, by methods that send codes of a few bits.
+[[nodiscard]] RouteRefusal refuse_few_bits();
 
 }  // namespace contend

@@ -1,11 +1,11 @@
-// SAPS-PSGD (Tang, Shi and Chu, ICDCS 2020): after its own step each worker averages a few coordinates of its weights
-// with one other worker. All draw the same coordinates from a shared seed, so only values are sent, no indices. Who
-// meets whom is chosen for fast links: PeerRule::Kind::matched.
+// SAPS-PSGD (Tang, Shi and Chu, ICDCS 2020) averages, after each step, a few coordinates of the weights of each worker
+// with those of one other worker. All workers draw the same coordinates from a shared seed, so they send values without
+// indices. PeerRule::Kind::matched pairs the workers over fast links.
 
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -39,10 +39,26 @@ class Saps final : public CompressionMethod {
   PeerRule peers_;
 };
 
-}  // namespace
-
 std::unique_ptr<CompressionMethod> make_saps(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Saps>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> saps_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      density_parameter(0.01),
+      {"matched", true, 0, 0, "pair workers over fast links of overlap.links; false: at random"},
+      {"threshold_mbps", 0.0, 0, 1e9,
+       "smallest rate of both directions of a link, for pairs that are not forced, in Mbit/s"},
+      {"within", std::int64_t{10}, 1, 10'000, "number of rounds in a row whose links always connect all workers"},
+      {"random_weights", false, 0, 0,
+       "any pairs above the threshold, as in the authors' code, instead of the fastest"}};
+  return {.name = "saps",
+          .summary = "random weights, the same on every worker, averaged with one other worker over fast links",
+          .source = "Tang et al., ICDCS 2020 (SAPS-PSGD)",
+          .parameters = kParameters,
+          .make = make_saps};
 }
 
 }  // namespace contend

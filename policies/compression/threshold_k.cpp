@@ -1,10 +1,11 @@
-// Sparsification by an estimated threshold, without sorting. GaussianK (Shi et al., arXiv 1911.08772) takes it from the
-// mean and deviation of a normal fit and refines it; MSTopK (Shi et al., MLSys 2021) searches it between the mean and
-// the largest magnitude; DGC (Lin et al., ICLR 2018) takes it from a sample, on gradients with momentum correction.
+// These methods send the values above an estimated threshold and need no sorting. GaussianK (Shi et al., arXiv
+// 1911.08772) takes the threshold from a normal fit and refines it. MSTopK (Shi et al., MLSys 2021) searches for it
+// between the mean and the largest magnitude. DGC (Lin et al., ICLR 2018) estimates it from a sample, and corrects the
+// momentum.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/sparse.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -46,7 +47,7 @@ class DeepGradientCompression final : public SparseMethod {
  protected:
   [[nodiscard]] Time select(const KernelCosts& costs, std::int64_t d, std::int64_t k) const override {
     const std::int64_t drawn = selected(d, sample_);
-    return costs.of(kernels::add_residual(d)) +  // the second buffer: velocity beside accumulated gradient
+    return costs.of(kernels::add_residual(d)) +  // the second buffer: the velocity beside the accumulated gradient
            costs.of(kernels::gather(d, drawn)) + costs.of(kernels::radix_select(drawn, selected(drawn, density()))) +
            costs.of(kernels::compact(d, k));
   }
@@ -54,8 +55,6 @@ class DeepGradientCompression final : public SparseMethod {
  private:
   double sample_;
 };
-
-}  // namespace
 
 std::unique_ptr<CompressionMethod> make_gaussian_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<GaussianK>(parameters);
@@ -67,6 +66,37 @@ std::unique_ptr<CompressionMethod> make_ms_top_k(const Parameters& parameters, c
 
 std::unique_ptr<CompressionMethod> make_dgc(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<DeepGradientCompression>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> gaussian_k_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      density_parameter(0.001),
+      {"refinements", std::int64_t{3}, 0, 100, "number of counts that correct the threshold"}};
+  return {.name = "gaussian-k",
+          .summary = "values above a threshold from a normal fit",
+          .source = "Shi et al., arXiv 1911.08772",
+          .parameters = kParameters,
+          .make = make_gaussian_k};
+}
+
+PolicyRow<CompressionMethod> ms_top_k_compression() {
+  return {.name = "ms-top-k",
+          .summary = "values above the best of many sampled thresholds",
+          .source = "Shi et al., MLSys 2021",
+          .parameters = kSampledParameters,
+          .make = make_ms_top_k};
+}
+
+PolicyRow<CompressionMethod> dgc_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      density_parameter(0.001), {"sample", 0.01, 1e-6, 1, "share of the values from which the threshold is estimated"}};
+  return {.name = "dgc",
+          .summary = "values above a threshold from a sample, with momentum correction",
+          .source = "Lin et al., ICLR 2018",
+          .parameters = kParameters,
+          .make = make_dgc};
 }
 
 }  // namespace contend

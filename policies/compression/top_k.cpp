@@ -1,11 +1,11 @@
-// Top-k sparsification, exact (Aji and Heafield, EMNLP 2017): the k largest values by magnitude, all-gathered. gTop-k
-// (Shi et al., ICDCS 2019) keeps the k largest of the sum: pairs of workers merge their selections up a binomial tree,
-// the result is broadcast.
+// Top-k sparsification (Aji and Heafield, EMNLP 2017) all-gathers the k largest values by magnitude, selected exactly.
+// gTop-k (Shi et al., ICDCS 2019) keeps the k largest values of the sum: pairs of workers merge their selections up a
+// binomial tree, and a broadcast distributes the result.
 
 #include "policies/compression/top_k.hpp"
 
 #include "policies/compression/kernels.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -27,7 +27,7 @@ class GlobalTopK final : public TopK {
     const std::int64_t d = problem.elements(group);
     const std::int64_t k = count(problem, group);
     const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(problem.workers - 1)));
-    // In each round two selections become one: their 2k pairs are sorted into place, and the k largest kept.
+    // Each round merges two selections into one: it adds up their 2k pairs and keeps the k largest.
     const KernelCosts& costs = *problem.kernels;
     const Time merge = costs.of(kernels::radix_select(2 * k, k)) + costs.of(kernels::scatter_add(k, k));
     std::vector<ExchangeStage> made{compress(problem, d, k),
@@ -50,12 +50,34 @@ Time TopK::select(const KernelCosts& costs, std::int64_t d, std::int64_t k) cons
   return Time::ceil_nanoseconds(std::max(1.0, gamma_ps_ * 1e-3 * n * std::log2(n)));
 }
 
+namespace {
+
+constexpr ParameterInfo kTopKParameters[] = {density_parameter(0.001), kSelectionTime};
+
 std::unique_ptr<CompressionMethod> make_top_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<TopK>(parameters, parameters.get<double>("density"));
 }
 
 std::unique_ptr<CompressionMethod> make_gtop_k(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<GlobalTopK>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<CompressionMethod> top_k_compression() {
+  return {.name = "top-k",
+          .summary = "the largest values, exactly; all-gathered with their indices",
+          .source = "Aji, Heafield, EMNLP 2017",
+          .parameters = kTopKParameters,
+          .make = make_top_k};
+}
+
+PolicyRow<CompressionMethod> gtop_k_compression() {
+  return {.name = "gtop-k",
+          .summary = "the largest values of the sum, merged up a tree",
+          .source = "Shi et al., ICDCS 2019",
+          .parameters = kTopKParameters,
+          .make = make_gtop_k};
 }
 
 }  // namespace contend

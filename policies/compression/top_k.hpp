@@ -1,5 +1,5 @@
 #pragma once
-// The k largest values by magnitude, found exactly; of the methods that select so.
+// TopK is the base class of methods that select exactly the k largest values by magnitude.
 
 #include "policies/compression/sparse.hpp"
 #include "policies/registry.hpp"
@@ -8,10 +8,14 @@
 
 namespace contend {
 
+inline constexpr ParameterInfo kSelectionTime{
+    "gamma_ps", 0.0, 0, 1e6,
+    "selection takes gamma x d log2(d), in picoseconds; 0: radix select by the roofline of the device"};
+
 class TopK : public SparseMethod {
  public:
-  /// Of the parameters, `gamma_ps`: selection takes gamma d log2(d) (published measurements,
-  /// docs/models/compression.md) instead of a radix select by the roofline.
+  /// Reads the parameter `gamma_ps`, in picoseconds. If it is positive, selecting from d values takes gamma d log2(d)
+  /// (published measurements, docs/models/compression.md) instead of the time of a radix select by the roofline.
   TopK(const Parameters& parameters, double density);
 
  protected:

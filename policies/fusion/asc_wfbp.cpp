@@ -1,8 +1,8 @@
-// ASC-WFBP (Shi, Chu and Li, INFOCOM 2021): several all-reduces at once, because one alone does not fill the link;
-// gradients are merged only while the message before them would have to wait anyway.
+// ASC-WFBP (Shi, Chu and Li, INFOCOM 2021) runs several all-reduces at once, because one alone does not saturate the
+// link. It merges a gradient into a message only while that message would have to wait anyway.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 #include <cstdint>
 
@@ -22,10 +22,20 @@ class SimultaneousCommunication final : public FusionPolicy {
   int streams_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_asc_wfbp(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<SimultaneousCommunication>(parameters.get<std::int64_t>("streams"));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> asc_wfbp_fusion() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"streams", std::int64_t{2}, 1, 1024, "largest number of simultaneous messages"}};
+  return {.name = "asc-wfbp",
+          .summary = "several messages at once, merged only while they would wait",
+          .source = "Shi et al., INFOCOM 2021",
+          .parameters = kParameters,
+          .make = make_asc_wfbp};
 }
 
 }  // namespace contend

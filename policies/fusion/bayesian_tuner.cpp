@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCandidates = 512;
 
-/// In [0, 1].
+/// Returns the candidate in [0, 1] with the largest expected improvement.
 double next_place(const std::vector<double>& x, const std::vector<double>& values, double xi) {
   std::vector<GaussianProcess::Point> points;
   for (const double each : x) points.push_back({each});

@@ -1,20 +1,20 @@
 #pragma once
-// Bayesian optimisation of one number: a Gaussian process over the trials made so far (models/gaussian_process.hpp)
-// says where the expected improvement is largest.
+// Bayesian optimisation of one number: the next trial is where a Gaussian process over the trials made so far
+// (models/gaussian_process.hpp) expects the largest improvement.
 
 #include <functional>
 
 namespace contend {
 
 struct TunerOptions {
-  double low = 0, high = 1;
-  double first = 0;  ///< first trial; clamped into the range
-  int trials = 10;   ///< calls of the objective, >= 1
-  double xi = 0.1;   ///< exploration: improvement that doesn't count, in standard deviations of the trials
+  double low = 0, high = 1;  ///< range of the number, both inclusive
+  double first = 0;          ///< first trial; clamped to the range
+  int trials = 10;           ///< number of calls of the objective, >= 1
+  double xi = 0.1;           ///< exploration: ignored improvement, in standard deviations of the trials
 };
 
-/// The trial with the largest value. Deterministic. The kernel is Matern 5/2 over the range scaled to [0, 1]; its
-/// length is the most likely of a few; candidates are a grid of 512 points.
+/// Returns the trial with the largest objective. Deterministic. The kernel is Matern 5/2 over the range scaled to [0,
+/// 1], with the most likely of a few lengths. The candidates are a grid of 512 points.
 [[nodiscard]] double maximise(const std::function<double(double)>& objective, const TunerOptions& options);
 
 }  // namespace contend

@@ -1,8 +1,8 @@
-// Bulk-synchronous training: one message with the whole gradient after the backward pass ("single layer", SyncEASGD in
-// Shi et al., INFOCOM 2019).
+// Bulk-synchronous training sends the whole gradient as one message after the backward pass ("single layer", SyncEASGD
+// in Shi et al., INFOCOM 2019).
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -18,10 +18,17 @@ class BulkSynchronous final : public FusionPolicy {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_bsp(const Parameters&, const PolicyContext&) {
   return std::make_unique<BulkSynchronous>();
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> bsp_fusion() {
+  return {.name = "bsp",
+          .summary = "one message with the whole gradient after the backward pass",
+          .source = "textbook",
+          .make = make_bsp};
 }
 
 }  // namespace contend

@@ -1,8 +1,9 @@
-// Buckets of fixed size, filled in the order in which gradients become ready and sent when they are full. `threshold`
-// has one size for all; `ddp` is PyTorch's DistributedDataParallel (Li et al., VLDB 2020): 25 MiB, the first 1 MiB.
+// Buckets of fixed size collect gradients in the order in which they become ready. A bucket is sent when it is full.
+// All buckets of `threshold` have the same size. `ddp` is PyTorch's DistributedDataParallel (Li et al., VLDB 2020): the
+// first bucket has 1 MiB, the others 25 MiB.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -26,8 +27,6 @@ class Buckets final : public FusionPolicy {
   Bytes limit_, first_limit_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_threshold(const Parameters& parameters, const PolicyContext&) {
   const Bytes limit = mebibytes(parameters.get<double>("mib"));
   return std::make_unique<Buckets>(limit, limit);
@@ -36,6 +35,27 @@ std::unique_ptr<FusionPolicy> make_threshold(const Parameters& parameters, const
 std::unique_ptr<FusionPolicy> make_ddp(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Buckets>(mebibytes(parameters.get<double>("mib")),
                                    mebibytes(parameters.get<double>("first_mib")));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> threshold_fusion() {
+  static constexpr ParameterInfo kParameters[] = {{"mib", 64.0, 0, 1e6, "size at which a bucket is sent, in MiB"}};
+  return {.name = "threshold",
+          .summary = "buckets of one size, sent when full",
+          .source = "Shi et al., INFOCOM 2019",
+          .parameters = kParameters,
+          .make = make_threshold};
+}
+
+PolicyRow<FusionPolicy> ddp_fusion() {
+  static constexpr ParameterInfo kParameters[] = {{"mib", 25.0, 0, 1e6, "size of a bucket, in MiB"},
+                                                  {"first_mib", 1.0, 0, 1e6, "size of the first bucket, in MiB"}};
+  return {.name = "ddp",
+          .summary = "the buckets of PyTorch's DistributedDataParallel",
+          .source = "Li et al., VLDB 2020",
+          .parameters = kParameters,
+          .make = make_ddp};
 }
 
 }  // namespace contend

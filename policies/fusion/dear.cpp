@@ -1,18 +1,18 @@
-// DeAR (Zhang et al., ICDCS 2023; arXiv 2302.12445) with its fusion: buffers of a fixed size, or one that Bayesian
-// optimisation finds in ten trials, as the authors' implementation does.
+// DeAR (Zhang et al., ICDCS 2023; arXiv 2302.12445) fuses layers in buffers of a fixed size, or of a size that Bayesian
+// optimisation finds in ten trials as in the authors' implementation.
 
 #include "policies/fusion/dear.hpp"
 
 #include "models/overlap/steady_state.hpp"
-#include "policies/factories.hpp"
 #include "policies/fusion/bayesian_tuner.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
 namespace {
 
 constexpr double kMebibyte = 1048576.0;
-// As there: 1 to 256 MB, expected improvement with xi = 0.1, ten trials, the first at 25 MB.
+// The authors' settings: 1 to 256 MB, expected improvement with xi = 0.1, ten trials, the first at 25 MB.
 constexpr double kSmallestMib = 1, kLargestMib = 256;
 constexpr int kTrials = 10;
 constexpr double kXi = 0.1;
@@ -33,10 +33,21 @@ class Dear final : public FusionPolicy {
   bool tune_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_dear(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Dear>(parameters.get<double>("mib"), parameters.get<bool>("tune"));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> dear_fusion() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"mib", 25.0, 0, 1e6, "size of a fusion buffer, in MiB; 0: each layer on its own"},
+      {"tune", false, 0, 0, "let Bayesian optimisation choose the size in ten trials, `mib` first"}};
+  return {.name = "dear",
+          .summary = "reduce-scatter in the backward pass, all-gather in the next forward",
+          .source = "Zhang et al., ICDCS 2023",
+          .parameters = kParameters,
+          .make = make_dear};
 }
 
 }  // namespace contend

@@ -55,7 +55,7 @@ FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& grou
     scatter.push_back(builder.collective("reduce-scatter " + name(g), CollectiveKind::reduce_scatter, group_size[g]));
     graph.add_dependency(builder.backward(groups[g].first), scatter.back());
   }
-  // The all-gathers belong to the iteration whose forward pass they serve.
+  // An all-gather belongs to the iteration whose forward pass waits for it.
   OpId before = OpId::none();
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const OpId gather = builder.collective("all-gather " + name(g), CollectiveKind::all_gather, group_size[g]);

@@ -1,11 +1,11 @@
-// Horovod's tensor fusion (Sergeev and Del Balso, arXiv 1802.05799): a thread beside the training loop wakes up every
-// `cycle`, and sends what has become ready since, in buffers of up to `mib`.
+// Horovod's tensor fusion (Sergeev and Del Balso, arXiv 1802.05799): a background thread wakes up once per cycle and
+// sends the gradients that have become ready since, in buffers of limited size.
 //
-// The thread is a role of its own whose tasks are the cycles. The first begins with the backward pass: where a real
-// thread is in its cycle then is chance. A gradient larger than the buffer is sent alone.
+// The thread is a role of its own whose tasks are the cycles. The first cycle begins with the backward pass; a real
+// thread would be at a random point of its cycle then. A gradient larger than the buffer is sent alone.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 #include "sim/error.hpp"
 
 #include <cmath>
@@ -71,11 +71,22 @@ class Horovod final : public FusionPolicy {
   Time cycle_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_horovod(const Parameters& parameters, const PolicyContext&) {
   const auto buffer = static_cast<std::int64_t>(std::ceil(parameters.get<double>("mib") * 1048576.0));
   return std::make_unique<Horovod>(Bytes{buffer}, Time::ceil_nanoseconds(parameters.get<double>("cycle_ms") * 1e6));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> horovod_fusion() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"mib", 64.0, 0, 1e6, "size of the fusion buffer, in MiB"},
+      {"cycle_ms", 1.0, 0.001, 1e4, "time between two checks for ready gradients, in ms"}};
+  return {.name = "horovod",
+          .summary = "the gradients that became ready in a cycle, in buffers of limited size",
+          .source = "Sergeev, Del Balso, arXiv 1802.05799",
+          .parameters = kParameters,
+          .make = make_horovod};
 }
 
 }  // namespace contend

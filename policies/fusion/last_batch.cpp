@@ -1,8 +1,9 @@
-// Last-batch SGD: the gradients of one iteration are exchanged, as one message, during the whole of the next, which
-// does not wait for them. Updates are one step stale: a different algorithm, not a faster schedule of the same.
+// Last-batch SGD exchanges the gradients of an iteration as one message during the whole next iteration, which does not
+// wait for them. Updates are one step stale, so this is a different algorithm and not a faster schedule of the same
+// one.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -10,7 +11,7 @@ namespace {
 
 class LastBatch final : public FusionPolicy {
  public:
-  /// The exchange of an iteration carries the gradients of the one before.
+  /// The exchange in an iteration carries the gradients of the previous one.
   [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     IterationBuilder builder{problem};
     builder.use_channel(1, Bytes{1});
@@ -21,10 +22,17 @@ class LastBatch final : public FusionPolicy {
   [[nodiscard]] int staleness() const override { return 1; }
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_last_batch(const Parameters&, const PolicyContext&) {
   return std::make_unique<LastBatch>();
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> last_batch_fusion() {
+  return {.name = "last-batch",
+          .summary = "one message during the whole next iteration; updates are a step stale",
+          .source = "Zhang, last-batch data-parallel training (LB-SGD)",
+          .make = make_last_batch};
 }
 
 }  // namespace contend

@@ -13,7 +13,7 @@ namespace contend {
 
 namespace {
 
-/// Sums of bytes before each gradient, and the times at which they are ready, as plain numbers.
+/// The sums of bytes before each gradient and the times at which the gradients are ready, as plain numbers.
 struct Series {
   explicit Series(const OverlapProblem& problem) {
     bytes.push_back(0);
@@ -21,12 +21,12 @@ struct Series {
       bytes.push_back(bytes.back() + each.size.to_double());
     for (const Time ready_at : problem.ready()) ready.push_back(static_cast<double>(ready_at.ns()));
   }
-  std::vector<double> bytes;  // [i]: of gradients 0 to i-1
+  std::vector<double> bytes;  // bytes[i]: sum over gradients 0 to i-1
   std::vector<double> ready;
 };
 
-/// Walks over the gradients; `joins(start, next)` says whether a group that would start then takes in one ready at
-/// `next`.
+/// Walks over the gradients and closes groups. `joins(start, next)` returns true if a group that could start at `start`
+/// takes in a gradient that is ready at `next`.
 template <class Joins>
 MergePlan walk(const OverlapProblem& problem, const SerialCost& cost, const Joins& joins) {
   const Series series{problem};
@@ -81,7 +81,7 @@ SerialCost serial_cost(const ExchangeCost& cost) {
     const LinearCost& whole = cost.of(CollectiveKind::all_reduce);
     return {static_cast<double>(whole.alpha.ns()), whole.beta.ns_per_byte()};
   }
-  // Push and pull follow each other, but where they have a direction each, those of two messages overlap.
+  // A pull follows its push. If each has a direction of its own, the push of one message overlaps the pull of another.
   const LinearCost& push = cost.of(CollectiveKind::reduce);
   const LinearCost& pull = cost.of(CollectiveKind::broadcast);
   const LinearCost both =
@@ -122,11 +122,11 @@ double serial_end_ns(const OverlapProblem& problem, const SerialCost& cost, cons
 MergePlan optimal_merge(const OverlapProblem& problem, const SerialCost& cost) {
   const Series series{problem};
   const std::size_t n = problem.gradients.size();
-  std::vector<double> finish(n + 1, 0);       // of the first i gradients
-  std::vector<std::size_t> before(n + 1, 0);  // where the last group of them begins
+  std::vector<double> finish(n + 1, 0);       // finish[i]: end of the exchange of the first i gradients
+  std::vector<std::size_t> before(n + 1, 0);  // before[i]: first gradient of the last of their groups
   const auto key = [&](std::size_t j) { return finish[j] - cost.beta_ns * series.bytes[j]; };
-  std::size_t waits = 0;           // the largest j whose finish is not after ready(i)
-  std::deque<std::size_t> window;  // candidates beyond `waits`, by rising key
+  std::size_t waits = 0;           // the largest j with finish(j) <= ready(i)
+  std::deque<std::size_t> window;  // candidates after `waits`, by rising key
   for (std::size_t i = 1; i <= n; ++i) {
     while (!window.empty() && key(window.back()) >= key(i - 1)) window.pop_back();
     window.push_back(i - 1);

@@ -1,6 +1,6 @@
 #pragma once
-// Merging gradients into messages: which neighbours in order of readiness share one. The planners, and the graphs they
-// share.
+// Merging decides which gradients that become ready one after the other share a message. This header declares the
+// planners and the graphs that fusion policies build from their plans.
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
@@ -9,69 +9,75 @@
 
 namespace contend {
 
-/// Groups cover all gradients in order, without gaps.
+/// The groups cover all gradients in order, without gaps.
 using MergePlan = std::vector<GradientGroup>;
 
+/// Makes each gradient a message of its own.
 [[nodiscard]] MergePlan every_gradient(const OverlapProblem& problem);
+/// Makes all gradients one message.
 [[nodiscard]] MergePlan one_group(const OverlapProblem& problem);
-/// Closes a group when it has reached `limit` bytes, the first when it has reached `first_limit`.
+/// Closes a group when it has reached `limit` bytes; the first group, when it has reached `first_limit` bytes.
 [[nodiscard]] MergePlan fill_buckets(const OverlapProblem& problem, Bytes limit, Bytes first_limit);
 
-/// What MG-WFBP assumes: one message at a time in order of readiness, each t = alpha + beta m, the iteration ends with
-/// the last one.
+/// The cost model of MG-WFBP: one message of m bytes at a time, in order of readiness, takes alpha + beta m. The
+/// iteration ends with the last message.
 struct SerialCost {
   double alpha_ns = 0;
-  double beta_ns = 0;  ///< per byte
+  double beta_ns = 0;  ///< ns per byte
 };
-/// Start-up and time per byte of one exchange as a whole: an all-reduce, or push and pull.
+/// Returns start-up and time per byte of a whole exchange: an all-reduce, or a push and a pull.
 [[nodiscard]] SerialCost serial_cost(const ExchangeCost& cost);
-/// One message with its stages, as planners see it: t = before, on the stream of the GPU; then alpha + bytes, in the
-/// channel. Of push and pull that don't share bandwidth, the longer one.
+/// The cost of one message with its stages, as planners see it: first `before` on the stream of the GPU, then
+/// alpha + bytes in the channel. If push and pull do not share bandwidth, the longer of the two counts.
 struct MessageCost {
   double before_ns = 0;  ///< kernels before the first collective
-  double alpha_ns = 0;   ///< start-ups of its collectives
-  double bytes_ns = 0;   ///< the rest of their time
-  double after_ns = 0;   ///< kernels between and after them, which don't hold the channel
+  double alpha_ns = 0;   ///< start-ups of the collectives
+  double bytes_ns = 0;   ///< the rest of the collectives' time
+  double after_ns = 0;   ///< kernels between and after the collectives, which do not occupy the channel
   [[nodiscard]] double transfer_ns() const { return alpha_ns + bytes_ns; }
 };
 [[nodiscard]] MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& group);
-/// What the planners below work on: the problem itself, or where gradients are compressed a dense one that is alike.
-/// Its gradients have the size whose exchange takes as long as their compressed collectives, its layers include the
-/// kernels that come before those, each gradient compressed on its own. That merging saves start-ups is seen, that it
-/// saves launches of kernels is not (omgs_merge sees both); the graph that is built from a plan has it right. Weights
-/// are all ready at once, as if the backward pass took no time.
+/// The problem that the planners below work on: the given problem, or an equivalent dense one if gradients are
+/// compressed. The size of its gradients is the one whose exchange takes as long as the compressed collectives. Its
+/// layers include the kernels before the collectives, with each gradient compressed on its own. So the planners see
+/// that merging saves start-ups, but not that it saves kernel launches (omgs_merge sees both). The graph built from a
+/// plan has the exact cost. Weights are all ready at once, as if the backward pass took no time.
 struct PlannedProblem {
   OverlapProblem problem;
   SerialCost cost;
 };
 [[nodiscard]] PlannedProblem planned(const OverlapProblem& problem);
-/// When the last message ends, in ns from the start of the backward pass, under those assumptions.
+/// Returns when the last message ends under the assumptions of SerialCost, in ns from the start of the backward pass.
 [[nodiscard]] double serial_end_ns(const OverlapProblem& problem, const SerialCost& cost, const MergePlan& plan);
 
-/// The merge with the earliest serial_end_ns() of all 2^(n-1), exactly, in O(n): finish(i) = min over j < i of
-/// max(finish(j), ready(i)) + alpha + beta (M(i) - M(j)). finish grows with j, so that up to some j the message waits
-/// for its last gradient (the largest such j is best), and beyond it for the channel (least finish(j) - beta M(j): the
-/// minimum of a window that only moves forward).
+/// Returns the plan with the earliest serial_end_ns() of all 2^(n-1) plans, exactly, in O(n):
+///   finish(i) = min over j < i of max(finish(j), ready(i)) + alpha + beta (M(i) - M(j)),  M(i): bytes of the first i.
+/// finish(j) grows with j. Up to some j the message waits for its last gradient, and the largest such j is best. Beyond
+/// it the message waits for the channel, and the j with the least finish(j) - beta M(j) is best: the minimum of a
+/// window that only moves forward.
 [[nodiscard]] MergePlan optimal_merge(const OverlapProblem& problem, const SerialCost& cost);
-/// The walk of the paper (Shi et al., INFOCOM 2019): a group takes the next gradient in if that is ready before the
-/// group's transfer would be through its start-up: ready(next) < start + alpha.
+/// Returns the plan of the published walk (Shi et al., INFOCOM 2019). A group takes the next gradient in if that
+/// gradient is ready before the start-up of the group's transfer would end: ready(next) < start + alpha.
 [[nodiscard]] MergePlan published_merge(const OverlapProblem& problem, const SerialCost& cost);
-/// ASC-WFBP (Shi et al., INFOCOM 2021): only if it is ready before the transfer would start.
+/// Returns the plan of ASC-WFBP (Shi et al., INFOCOM 2021). A group takes the next gradient in only if that gradient is
+/// ready before the group's transfer would start: ready(next) < start.
 [[nodiscard]] MergePlan asc_merge(const OverlapProblem& problem, const SerialCost& cost);
 
-/// When the last message has been received and unpacked, in ns from the start of the backward pass, as OMGS-SGD (Shi et
-/// al., INFOCOM 2020) has it: kernels before a message are executed in the backward pass and delay what follows, one
-/// message at a time. Kernels after a message delay nothing but its own end.
+/// Returns when the last message has been received and unpacked, in ns from the start of the backward pass, in the
+/// model of OMGS-SGD (Shi et al., INFOCOM 2020). Messages go one at a time. Kernels before a message run in the
+/// backward pass and delay the rest of it. Kernels after a message delay only the end of that message.
 [[nodiscard]] double stream_end_ns(const OverlapProblem& problem, const MergePlan& plan);
-/// The walk of that paper, with the stages that a merged group really has: a group takes the next gradient in if that
-/// saves more of transfers, kernels after them included, than the wait for the gradient and the change of kernels
-/// before them exceed the wait for the channel. Without compression published_merge.
+/// Returns the plan of the walk of OMGS-SGD, with the actual stages of a merged group. Merging the next gradient into
+/// the group has a price: the wait for the gradient and the change of the kernels before the message, as far as they
+/// exceed the wait for the channel. The group takes the gradient in if the price is less than what merging saves in
+/// transfers and in kernels after them. Without compression the plan equals that of published_merge.
 [[nodiscard]] MergePlan omgs_merge(const OverlapProblem& problem);
 
-/// Each group is sent when its last gradient is ready, `messages` at once, and the next forward waits for all of them.
+/// Builds an iteration that sends each group when its last gradient is ready, at most `messages` at once. The next
+/// forward pass waits for all groups.
 [[nodiscard]] FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages = 1);
-/// The next forward of a layer waits only for its own group and those of the layers before; the channel takes the group
-/// with the lowest layer first.
+/// Builds an iteration in which the next forward pass of a layer waits only for its own group and those of the layers
+/// before it. The channel takes the group with the lowest layer first.
 [[nodiscard]] FusedIteration crossing_graph(const OverlapProblem& problem, const MergePlan& plan);
 
 }  // namespace contend

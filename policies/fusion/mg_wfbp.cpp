@@ -1,8 +1,9 @@
-// MG-WFBP (Shi, Chu and Li, INFOCOM 2019; TPDS 2021): merges gradients so that the last message ends earliest, knowing
-// alpha and beta. `optimal` takes the exact optimum under the assumptions of the paper, else its published walk.
+// MG-WFBP (Shi, Chu and Li, INFOCOM 2019; TPDS 2021) uses alpha and beta to merge gradients so that the last message
+// ends earliest. `optimal` computes the exact optimum under the assumptions of the paper; otherwise the policy follows
+// the published walk.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -20,10 +21,20 @@ class MergedGradient final : public FusionPolicy {
   bool optimal_;
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_mg_wfbp(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<MergedGradient>(parameters.get<bool>("optimal"));
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> mg_wfbp_fusion() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"optimal", true, 0, 0, "the exact optimum under the method's assumptions; false: the published walk"}};
+  return {.name = "mg-wfbp",
+          .summary = "merges neighbours so that the last message ends earliest",
+          .source = "Shi et al., INFOCOM 2019",
+          .parameters = kParameters,
+          .make = make_mg_wfbp};
 }
 
 }  // namespace contend

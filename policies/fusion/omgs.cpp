@@ -1,7 +1,7 @@
-// OMGS-SGD (Shi et al., INFOCOM 2020): merging where compression runs on the stream of the backward pass.
+// OMGS-SGD (Shi et al., INFOCOM 2020) merges gradients whose compression runs on the stream of the backward pass.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ double ns(Time time) {
   return static_cast<double>(time.ns());
 }
 
-/// Of a message as it is, all-reduced or pushed and pulled.
+/// Returns the cost of an uncompressed message, all-reduced or pushed and pulled.
 MessageCost dense_cost(const OverlapProblem& problem, const GradientGroup& group) {
   const SerialCost cost = serial_cost(problem.cost);
   return {.alpha_ns = cost.alpha_ns, .bytes_ns = cost.beta_ns * problem.size(group).to_double()};
@@ -36,7 +36,7 @@ MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& gro
     double alpha_ns = 0, bytes_ns = 0;
     [[nodiscard]] double total() const { return alpha_ns + bytes_ns; }
   };
-  std::array<Way, 2> ways;  // all but pulls, and pulls
+  std::array<Way, 2> ways;  // pulls that have a direction of their own are ways[1], everything else is ways[0]
   bool sent = false;
   for (const ExchangeStage& stage : problem.method->stages(problem, group)) {
     if (!stage.collective) {
@@ -71,7 +71,7 @@ MergePlan omgs_merge(const OverlapProblem& problem) {
   const std::vector<Time> ready = problem.ready();
   const auto beyond = [](const MessageCost& cost) { return cost.transfer_ns() + cost.after_ns; };
   MergePlan plan;
-  double kernels = 0, channel = 0;  // of the groups before this one
+  double kernels = 0, channel = 0;  // kernel time and end of the transfers of the previous groups
   GradientGroup group{0, 0};
   MessageCost cost = message_cost(problem, group);
   for (std::size_t next = 1; next < ready.size(); ++next) {
@@ -96,8 +96,19 @@ MergePlan omgs_merge(const OverlapProblem& problem) {
   return plan;
 }
 
+namespace {
+
 std::unique_ptr<FusionPolicy> make_omgs(const Parameters&, const PolicyContext&) {
   return std::make_unique<OptimalMergedGradient>();
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> omgs_fusion() {
+  return {.name = "omgs",
+          .summary = "merges neighbours where that saves more than it delays, kernels of compression included",
+          .source = "Shi et al., INFOCOM 2020",
+          .make = make_omgs};
 }
 
 }  // namespace contend

@@ -1,6 +1,6 @@
 #pragma once
-// Gradients cut into pieces that enter the network by priority: the layer that the next forward pass needs first. That
-// forward waits for each layer's own pieces only.
+// A partitioned iteration cuts gradients into pieces. The pieces of the layer that the next forward pass needs first
+// have priority. The forward pass of a layer waits only for the pieces of that layer.
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
@@ -9,7 +9,8 @@
 
 namespace contend {
 
-/// Pieces of at most `piece` elements (>= 1); the channel commits them until `credit` (>= 1) elements are on their way.
+/// Builds the iteration with pieces of at most `piece` elements (>= 1). The channel accepts pieces until `credit` (>=
+/// 1) elements are on their way. Throws InputError if there are more than a million pieces or gradients are compressed.
 [[nodiscard]] FusedIteration partitioned_graph(const OverlapProblem& problem, std::int64_t piece, std::int64_t credit);
 
 }  // namespace contend

@@ -1,6 +1,6 @@
 #pragma once
-// Looks for the best synchronous schedule under the actual cost of a problem: all named plans with their usual
-// parameters, and the best of them improved step by step.
+// The search looks for the best synchronous schedule under the actual cost of a problem by hill climbing: it changes a
+// plan step by step and keeps the improvements.
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// The best plan found in at most about `evaluations` trials; never worse than any of `candidates`.
+/// Returns the best plan found in about `evaluations` trials; it is never worse than the best of `candidates`.
 [[nodiscard]] FusedIteration search_plan(const OverlapProblem& problem, std::vector<FusedIteration> candidates,
                                          std::int64_t evaluations);
 

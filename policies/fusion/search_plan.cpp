@@ -18,7 +18,7 @@ enum class Family : std::uint8_t { barrier, two_at_once, four_at_once, crossing,
 constexpr Family kFamilies[] = {Family::barrier, Family::two_at_once, Family::four_at_once, Family::crossing,
                                 Family::halves};
 
-/// cut[i]: a group ends with gradient i.
+/// cuts[i] is true if a group ends with gradient i.
 using Cuts = std::vector<bool>;
 
 Cuts cuts_of(const MergePlan& plan, std::size_t gradients) {
@@ -54,7 +54,7 @@ class Search {
   void climb(Family family, const Cuts& start) {
     Cuts cuts = start;
     double time = evaluate(family, cuts);
-    // Groups are moved in coarse steps first, then in fine ones.
+    // The search moves the ends of groups in coarse steps first, then in fine ones.
     for (std::size_t step = std::max<std::size_t>(1, cuts.size() / 8); !done(); step /= 2) {
       bool improved = true;
       while (improved && !done()) {
@@ -70,7 +70,7 @@ class Search {
   FusedIteration take() { return std::move(best_); }
 
  private:
-  /// Toggles a cut, or moves it by `step`; keeps what is better.
+  /// Toggles a cut or moves it by `step`, and keeps the change if it is an improvement.
   bool move(Family family, Cuts& cuts, std::size_t i, std::size_t step, double& time) {
     bool improved = false;
     const auto attempt = [&](const Cuts& changed) {

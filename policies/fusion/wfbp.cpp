@@ -1,7 +1,7 @@
-// Wait-free backpropagation (Poseidon, Zhang et al., USENIX ATC 2017): every gradient is sent as soon as it is ready.
+// Wait-free backpropagation (Poseidon, Zhang et al., USENIX ATC 2017) sends every gradient as soon as it is ready.
 
-#include "policies/factories.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -14,10 +14,17 @@ class WaitFree final : public FusionPolicy {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<FusionPolicy> make_wfbp(const Parameters&, const PolicyContext&) {
   return std::make_unique<WaitFree>();
+}
+
+}  // namespace
+
+PolicyRow<FusionPolicy> wfbp_fusion() {
+  return {.name = "wfbp",
+          .summary = "every gradient as soon as it is ready",
+          .source = "Zhang et al., USENIX ATC 2017 (Poseidon)",
+          .make = make_wfbp};
 }
 
 }  // namespace contend

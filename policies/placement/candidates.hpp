@@ -6,8 +6,8 @@
 
 namespace contend {
 
-/// Fills `candidates` with the GPUs that have room for one rank of the job, in index order; of a server no more than
-/// its CPUs and memory have room for.
+/// Fills `candidates` with the GPUs that have room for one rank of the job, in index order. It takes no more GPUs of a
+/// server than its CPUs and host memory allow ranks.
 inline void candidates_with_room(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& candidates) {
   candidates.clear();
   const ServerRange servers = cluster.servers_for(job);

@@ -1,10 +1,10 @@
-// Consolidated or wait: delay scheduling (Zaharia et al., EuroSys 2010, section 3; Philly relaxes locality in the same
-// way: Jeon et al., USENIX ATC 2019, section 3.1.1). A job takes servers as `consolidated` would; if there are none it
-// waits for them, but no longer than `patience`. Then it takes any free GPUs, on the fewest servers: the emptiest
-// first.
+// Consolidated-or-wait is delay scheduling (Zaharia et al., EuroSys 2010, section 3). A job takes servers as
+// `consolidated` does. If there are none, the job waits for them, but no longer than `patience`. Then it takes any free
+// GPUs on the fewest servers, the emptiest first. Philly relaxes locality in the same way (Jeon et al., USENIX ATC
+// 2019, section 3.1.1).
 
-#include "policies/factories.hpp"
 #include "policies/placement/gang.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -23,7 +23,7 @@ class ConsolidatedOrWait final : public PlacementPolicy {
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
     place_gang(cluster, job, &FreeServers::fullest, &FreeServers::fullest, chosen);
-    // A sum beyond the end of time is never reached.
+    // A deadline that is not representable is never reached.
     const Time end = job.since > Time::never() - patience_ ? Time::never() : job.since + patience_;
     if (chosen.empty() && cluster.now() >= end) scatter(cluster, job, chosen);
     const std::pair<Time, JobId> deadline{end, job.id};
@@ -54,15 +54,26 @@ class ConsolidatedOrWait final : public PlacementPolicy {
   }
 
   Time patience_;
-  std::set<std::pair<Time, JobId>> deadlines_;  // of jobs that were refused and may still be waiting
+  std::set<std::pair<Time, JobId>> deadlines_;  // deadlines of refused jobs that may still be waiting
 };
-
-}  // namespace
 
 std::unique_ptr<PlacementPolicy> make_consolidated_or_wait(const Parameters& parameters, const PolicyContext&) {
   constexpr double kNanoseconds = 1e9;
   return std::make_unique<ConsolidatedOrWait>(
       Time::ceil_nanoseconds(parameters.get<double>("patience_s") * kNanoseconds));
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> consolidated_or_wait_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"patience_s", 300.0, 0, 1e9,
+       "longest time, in s, that a job waits for consolidated servers before it takes any GPUs"}};
+  return {.name = "consolidated-or-wait",
+          .summary = "as consolidated; a job that has waited long enough takes any GPUs, on the fewest servers",
+          .source = "Zaharia et al., EuroSys 2010; Jeon et al., ATC 2019",
+          .parameters = kParameters,
+          .make = make_consolidated_or_wait};
 }
 
 }  // namespace contend

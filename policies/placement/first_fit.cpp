@@ -1,8 +1,8 @@
-// First fit: the first GPUs in index order that have room.
+// First fit takes the first GPUs in index order that have room.
 
-#include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
 #include "policies/placement/free_servers.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ class FirstFit final : public PlacementPolicy {
   }
 
  private:
-  /// The same from the index of free GPUs.
+  /// Places a job on whole free GPUs, found through the index of free GPUs.
   static void place_whole(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
     FreeServers servers{cluster, job};
     int left = job.gpus;
@@ -34,10 +34,17 @@ class FirstFit final : public PlacementPolicy {
   }
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_first_fit(const Parameters&, const PolicyContext&) {
   return std::make_unique<FirstFit>();
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> first_fit_placement() {
+  return {.name = "first-fit",
+          .summary = "the first GPUs in index order with enough free memory",
+          .source = "textbook",
+          .make = make_first_fit};
 }
 
 }  // namespace contend

@@ -1,9 +1,10 @@
-// Placement of gangs on whole free GPUs: consolidated, yarn, worst-fit. A job of at most the GPUs of a server goes on
-// one server; a larger one gets floor(g / p) whole servers, those of smallest id, and one more server for the
-// remainder. They differ in which server takes what needs no whole one. A job that finds no such servers waits.
+// Consolidated, yarn and worst-fit place gangs on whole free GPUs. With p GPUs in a server, a job of at most p GPUs
+// goes on one server. A job of g > p GPUs gets floor(g / p) whole servers, those of smallest id, and one more server
+// for the remainder. The policies differ in which server takes a small job or a remainder. A job that finds no such
+// servers waits.
 
 #include "policies/placement/gang.hpp"
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 
 namespace contend {
 
@@ -37,8 +38,10 @@ void place_gang(const ClusterView& cluster, const JobView& job, ServerRule alone
   servers.take(server, rest, chosen);
 }
 
+namespace {
+
 std::unique_ptr<PlacementPolicy> make_consolidated(const Parameters& parameters, const PolicyContext&) {
-  // Helios sorts the servers by their free GPUs, the most first, and goes on to the next one for the remainder.
+  // Helios sorts the servers by their free GPUs, the most first, and takes the next one for the remainder.
   return std::make_unique<Gang>(&FreeServers::fullest, parameters.get<bool>("best_fit_remainder")
                                                            ? &FreeServers::fullest
                                                            : &FreeServers::emptiest);
@@ -50,6 +53,33 @@ std::unique_ptr<PlacementPolicy> make_yarn(const Parameters&, const PolicyContex
 
 std::unique_ptr<PlacementPolicy> make_worst_fit(const Parameters&, const PolicyContext&) {
   return std::make_unique<Gang>(&FreeServers::emptiest, &FreeServers::emptiest);
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> consolidated_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"best_fit_remainder", false, 0, 0,
+       "the remainder of a large job goes on the fullest server that has room; false: on the emptiest, as in Helios"}};
+  return {.name = "consolidated",
+          .summary = "one server, the fullest that has room; larger jobs: whole servers and one for the remainder",
+          .source = "Hu et al., SC 2021 (Helios)",
+          .parameters = kParameters,
+          .make = make_consolidated};
+}
+
+PolicyRow<PlacementPolicy> yarn_placement() {
+  return {.name = "yarn",
+          .summary = "the first server that has room; larger jobs: whole servers and the first one for the remainder",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .make = make_yarn};
+}
+
+PolicyRow<PlacementPolicy> worst_fit_placement() {
+  return {.name = "worst-fit",
+          .summary = "one server, the emptiest; larger jobs: whole servers and one for the remainder",
+          .source = "textbook",
+          .make = make_worst_fit};
 }
 
 }  // namespace contend

@@ -6,11 +6,12 @@
 
 namespace contend {
 
-/// Chooses a server with room for so many GPUs.
+/// Returns a server with room for `needed` GPUs; ServerId::none() if there is none.
 using ServerRule = ServerId (FreeServers::*)(int needed) const;
 
-/// Whole servers first, then one more for what is left: `alone` chooses the server of a job that needs no whole one,
-/// `remainder` that of the rest of a larger job.
+/// Places a gang on whole servers and one more server for the remainder. `alone` chooses the server of a job that needs
+/// no whole server, `remainder` the server for the remainder of a larger job. Leaves `chosen` empty if the job has to
+/// wait.
 void place_gang(const ClusterView& cluster, const JobView& job, ServerRule alone, ServerRule remainder,
                 std::vector<GpuId>& chosen);
 

@@ -1,11 +1,12 @@
-// LWF-kappa, least workload first (arXiv 2002.10105, section 4.2 and the authors' simulator): a job of at most kappa
-// GPUs takes the least loaded GPUs of the whole cluster; a larger one fills the servers in order of their mean load, so
+// LWF-kappa, least workload first (arXiv 2002.10105, section 4.2, and the authors' simulator), gives a job of at most
+// kappa GPUs the least loaded GPUs of the whole cluster. A larger job fills the servers in order of their mean load, so
 // that it spans few of them. List scheduling is LWF without the second case.
 //
-// The load of a GPU is the work left on it: see ClusterView::load. Ties go to the smaller server, then GPU index.
+// The load of a GPU is the work left on it (ClusterView::load). Ties go to the smaller server, then to the smaller GPU
+// index.
 
-#include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
+#include "policies/registry.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -72,14 +73,32 @@ class LeastWorkloadFirst final : public PlacementPolicy {
   std::vector<std::pair<Time, std::size_t>> servers_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_lwf(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LeastWorkloadFirst>(parameters.get<std::int64_t>("kappa"));
 }
 
 std::unique_ptr<PlacementPolicy> make_list_scheduling(const Parameters&, const PolicyContext&) {
   return std::make_unique<LeastWorkloadFirst>(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> lwf_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"kappa", std::int64_t{1}, 1, 1'000'000, "largest number of GPUs that a job may scatter over the cluster"}};
+  return {
+      .name = "lwf",
+      .summary = "least workload first: small jobs on the least loaded GPUs, large ones on the least loaded servers",
+      .source = "Wang et al., arXiv 2002.10105",
+      .parameters = kParameters,
+      .make = make_lwf};
+}
+
+PolicyRow<PlacementPolicy> list_scheduling_placement() {
+  return {.name = "list-scheduling",
+          .summary = "the least loaded GPUs of the cluster, wherever they are",
+          .source = "textbook",
+          .make = make_list_scheduling};
 }
 
 }  // namespace contend

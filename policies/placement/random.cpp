@@ -1,7 +1,7 @@
-// Random placement: GPUs drawn without replacement from those with enough free memory.
+// Random placement draws GPUs without replacement from those with enough free memory.
 
-#include "policies/factories.hpp"
 #include "policies/placement/candidates.hpp"
+#include "policies/registry.hpp"
 #include "sim/random_stream.hpp"
 
 namespace contend {
@@ -25,10 +25,17 @@ class RandomPlacement final : public PlacementPolicy {
   RandomStream stream_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_random_placement(const Parameters&, const PolicyContext& context) {
   return std::make_unique<RandomPlacement>(context.seed);
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> random_placement() {
+  return {.name = "random",
+          .summary = "GPUs drawn at random from those with enough free memory",
+          .source = "textbook",
+          .make = make_random_placement};
 }
 
 }  // namespace contend

@@ -1,9 +1,9 @@
-// Spread: as many servers as there are GPUs to place, so that each job has the largest part of the interfaces. In
-// rounds, every server with a free GPU gives one, those with the most free GPUs first, then those of smaller id; a
-// further round starts when all have given.
+// Spread uses as many servers as possible, so that each job gets the largest share of network interfaces. In each round
+// every server with a free GPU contributes one GPU: servers with more free GPUs first, then servers with smaller ids.
+// The next round starts when every server has contributed.
 
-#include "policies/factories.hpp"
 #include "policies/placement/free_servers.hpp"
+#include "policies/registry.hpp"
 
 #include <climits>
 #include <cstddef>
@@ -41,10 +41,17 @@ class Spread final : public PlacementPolicy {
   std::vector<ServerId> found_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_spread(const Parameters&, const PolicyContext&) {
   return std::make_unique<Spread>();
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> spread_placement() {
+  return {.name = "spread",
+          .summary = "one GPU on each of as many servers as possible, the emptiest first",
+          .source = "textbook",
+          .make = make_spread};
 }
 
 }  // namespace contend

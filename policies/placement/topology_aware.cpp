@@ -1,14 +1,16 @@
-// Topology-aware placement: as few switches as possible, then the least loaded uplinks. One server, if one has room
-// (the fullest); else the lowest tier of the network that has a group of servers with room, and there the group with
-// the least room. Within a group the fewest groups of the tier below, and so on down to the servers.
+// Topology-aware placement uses as few switches as possible, then the least loaded uplinks. A job goes on the fullest
+// server that has room for it. If no server has room, it goes to the lowest tier of the network with a group of servers
+// that has room, and there to the group with the least room. Within the group it uses the fewest groups of the tier
+// below, and so on down to the servers.
 //
-// Which groups: of all sets of the smallest number with enough room one whose uplinks carry few jobs, found greedily,
-// the least loaded first. The load of an uplink is the number of running jobs with GPUs on both sides of it.
+// Among the smallest sets of groups with enough room, the policy looks greedily for one whose uplinks carry few jobs:
+// it takes the least loaded group first. The load of an uplink is the number of running jobs with GPUs on both sides of
+// it.
 //
-// Costs O(servers with free GPUs) for a job that no single server can take.
+// A job that no single server can take costs O(servers with free GPUs).
 
-#include "policies/factories.hpp"
 #include "policies/placement/free_servers.hpp"
+#include "policies/registry.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -26,19 +28,20 @@ namespace contend {
 namespace {
 
 struct Part {
-  std::uint32_t id;  // of a server or a group
+  std::uint32_t id;  // server or group
   std::int64_t room;
   std::int64_t load;
 };
 
-/// The fewest parts with room for `needed` >= 1, which they have together. The last one takes the remainder: of those
-/// with the least load one with just enough room.
+/// Chooses the fewest parts with room for `needed` >= 1 GPUs. All parts together must have room. The last part takes
+/// the remainder: among the parts with the least load, it is the one with the least sufficient room.
 void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& chosen) {
   chosen.clear();
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.room > b.room; });
   std::size_t count = 0;
   for (std::int64_t room = 0; room < needed; ++count) room += parts[count].room;
-  // By room, those that are still to be had; the largest ones after a choice must be enough for the rest.
+  // The rooms of the parts not yet examined, largest first. After each choice, the largest of them must suffice for the
+  // rest.
   std::vector<std::int64_t> rooms;
   for (const Part& part : parts) rooms.push_back(part.room);
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
@@ -101,7 +104,7 @@ class TopologyAware final : public PlacementPolicy {
   }
 
  private:
-  /// The groups of a tier that the servers belong to, by id.
+  /// Fills `parts` with the groups of a tier to which the servers belong, by id.
   void parts_of(const FreeServers& servers, const std::vector<ServerId>& found, std::size_t tier,
                 std::vector<Part>& parts) const {
     std::map<std::uint32_t, std::int64_t> rooms;
@@ -113,7 +116,8 @@ class TopologyAware final : public PlacementPolicy {
     }
   }
 
-  /// Takes `needed` GPUs of the servers, which are of one group of the tiers from `above` on and have the room.
+  /// Takes `needed` GPUs of the servers. The servers belong to one group of each tier from `above` on and have the
+  /// room.
   void fill(FreeServers& servers, const std::vector<ServerId>& found, std::size_t above, std::int64_t needed,
             std::vector<GpuId>& chosen) const {
     std::vector<Part> parts, best;
@@ -149,7 +153,7 @@ class TopologyAware final : public PlacementPolicy {
     }
   }
 
-  /// Notes the groups that the job shares with none of its other GPUs.
+  /// Counts the job on the uplink of each group that holds some of its GPUs but not all.
   void remember(const ClusterView& cluster, JobId job, const std::vector<GpuId>& chosen) {
     std::vector<Uplink> uplinks;
     for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
@@ -164,17 +168,24 @@ class TopologyAware final : public PlacementPolicy {
     crossing_[job] = std::move(uplinks);
   }
 
-  using Uplink = std::pair<std::size_t, std::uint32_t>;  // tier and group
+  using Uplink = std::pair<std::size_t, std::uint32_t>;  // tier and group below the uplink
   std::vector<std::vector<std::uint32_t>> tiers_;
   std::map<JobId, std::vector<Uplink>> crossing_;  // running jobs that span groups
   std::map<Uplink, std::int64_t> load_;
 };
 
-}  // namespace
-
 std::unique_ptr<PlacementPolicy> make_topology_aware(const Parameters&, const PolicyContext& context) {
   return std::make_unique<TopologyAware>(context.server_groups ? context.server_groups()
                                                                : std::vector<std::vector<std::uint32_t>>{});
+}
+
+}  // namespace
+
+PolicyRow<PlacementPolicy> topology_aware_placement() {
+  return {.name = "topology-aware",
+          .summary = "one server, else the fewest switches of the topology, then the least loaded uplinks",
+          .source = "textbook",
+          .make = make_topology_aware};
 }
 
 }  // namespace contend

@@ -15,7 +15,7 @@ void Availability::take(Time from, Time to, std::int64_t width) {
   const auto first = split(from);
   const auto last = to == Time::never() ? free_.end() : split(to);
   for (auto step = first; step != last; ++step) step->second -= width;
-  // Two neighbours that have become equal are one step.
+  // Two neighbouring steps that have become equal are merged.
   if (first != free_.begin() && std::prev(first)->second == first->second) free_.erase(first);
   if (last != free_.end() && std::prev(last)->second == last->second) free_.erase(last);
 }

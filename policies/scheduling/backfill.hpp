@@ -1,8 +1,8 @@
 #pragma once
-// What the backfilling policies have in common: a queue by submission, and estimates of how long jobs run.
+// The base class of the backfilling policies keeps the queue in order of submission and estimates how long jobs run.
 //
-// A job never gives way. Jobs are counted in thousandths of GPUs, in pools (demand.hpp). What is planned may not come
-// about where the placement policy finds no place for a job although the number of GPUs suffices.
+// These policies never preempt a job. They count demand in thousandths of a GPU, separately for each pool (demand.hpp).
+// A planned start may fail: the placement policy may find no place for a job although enough GPUs are free.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"
@@ -15,13 +15,18 @@
 
 namespace contend {
 
-/// How long a job runs, as far as the policy knows.
+/// Estimates how long a job runs.
 struct DurationEstimate {
-  bool use_limit = true;  ///< the user's limit, where there is one
-  double factor = 1;      ///< else this multiple of what is true
+  bool use_limit = true;  ///< the estimate is the user's time limit, if the job has one
+  double factor = 1;      ///< otherwise the estimate is this multiple of the actual duration; > 0
 
   [[nodiscard]] Time of(const JobView& job) const;
 };
+
+/// The parameters of DurationEstimate.
+inline constexpr ParameterInfo kBackfillParameters[] = {
+    {"use_limit", true, 0, 0, "the estimate of a job's duration is its time limit, if it has one"},
+    {"estimate_factor", 1.0, 1e-3, 1e6, "otherwise the estimate is this multiple of the actual duration"}};
 
 struct BackfillJob {
   JobView view;
@@ -29,12 +34,12 @@ struct BackfillJob {
   std::int32_t shape = 0;
   std::int64_t width = 0;
   Time estimate{};
-  Time end{};    ///< as estimated, of a running job
-  Time start{};  ///< conservative only: as planned, or as it was
+  Time end{};    ///< estimated end of a running job
+  Time start{};  ///< conservative only: planned start of a waiting job, actual start of a running one
   [[nodiscard]] Rank rank() const { return {view.submit.ns(), 0, view.tie, view.id}; }
 };
 
-/// Keeps the jobs; the policies keep what they plan.
+/// Keeps the jobs. Derived classes keep their plans.
 class BackfillPolicy : public SchedulingPolicy {
  public:
   explicit BackfillPolicy(const Parameters& parameters);
@@ -43,10 +48,11 @@ class BackfillPolicy : public SchedulingPolicy {
   void left(JobId job) final;
 
  protected:
-  /// A job joins the queue of its pool, at the begin of a pass.
+  /// Called at the beginning of a pass when a job joins the queue of its pool.
   virtual void joins(BackfillJob& job, const ClusterView& cluster) = 0;
-  virtual void ends(BackfillJob& job) = 0;  ///< when: at or before the next pass
-  /// To be called first in a pass.
+  /// Called when a job leaves, before the next pass.
+  virtual void ends(BackfillJob& job) = 0;
+  /// Calls joins() for the jobs that arrived since the last pass. A pass must call it first.
   void admit(const ClusterView& cluster);
   [[nodiscard]] BackfillJob& job(JobId id) { return jobs_.at(id); }
 

@@ -1,8 +1,9 @@
-// Conservative backfilling (Feitelson and Weil, IPPS 1998; Mu'alem and Feitelson, TPDS 12, 2001): every job is promised
-// a start when it arrives, the earliest that delays no promise made before. When a job ends before its estimate, the
-// plans of those that wait are moved forward one after the other, in order of submission; none is moved back.
+// Conservative backfilling (Feitelson and Weil, IPPS 1998; Mu'alem and Feitelson, TPDS 12, 2001) promises every job a
+// start when the job arrives: the earliest start that delays no earlier promise. When a job ends before its estimate,
+// the policy moves the planned starts of the waiting jobs forward, one after the other in order of submission. It never
+// moves a planned start back.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/availability.hpp"
 #include "policies/scheduling/backfill.hpp"
 
@@ -25,8 +26,8 @@ class Conservative final : public BackfillPolicy {
     explicit Pool(std::int64_t capacity) : plan{capacity} {}
     Availability plan;
     std::set<Rank> waiting;
-    std::set<std::pair<Time, JobId>> starts;   // planned, of those that wait
-    std::set<std::pair<Time, JobId>> running;  // by estimated end
+    std::set<std::pair<Time, JobId>> starts;   // planned starts of the waiting jobs
+    std::set<std::pair<Time, JobId>> running;  // running jobs by estimated end
     bool ended_early = false;
   };
 
@@ -74,7 +75,8 @@ void Conservative::account_for_ends() {
   ended_.clear();
 }
 
-/// A job that has outrun its estimate is taken to need as long again as it has run. True if there was one.
+/// Extends the estimate of each job that has outrun it: such a job is assumed to need as long again as it has run.
+/// Returns true if there was one.
 bool Conservative::prolong(Pool& pool) {
   bool any = false;
   while (!pool.running.empty() && pool.running.begin()->first <= now_) {
@@ -88,7 +90,7 @@ bool Conservative::prolong(Pool& pool) {
   return any;
 }
 
-/// Keeps no promise: for when the estimates were wrong, or a start was missed (scheduling.quantum).
+/// Discards all promises and plans the pool again, after a wrong estimate or a missed start (scheduling.quantum).
 void Conservative::plan_anew(Pool& pool) {
   for (const Rank& rank : pool.waiting) withdraw(pool, job(rank.job));
   for (const Rank& rank : pool.waiting) promise(pool, job(rank.job), now_);
@@ -150,16 +152,24 @@ Time Conservative::next_decision(const ClusterView& cluster) {
   Time next = Time::never();
   for (const Pool& pool : pools_) {
     if (!pool.starts.empty()) next = std::min(next, pool.starts.begin()->first);
-    // A running job that outruns its estimate makes all plans void.
+    // A running job that outruns its estimate invalidates all plans.
     if (!pool.starts.empty() && !pool.running.empty()) next = std::min(next, pool.running.begin()->first);
   }
   return std::max(next, cluster.now() + Time::nanoseconds(1));
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_conservative(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Conservative>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> conservative_scheduling() {
+  return {.name = "conservative",
+          .summary = "every job is promised a start when it arrives; a job that delays no promise may start earlier",
+          .source = "Mu'alem, Feitelson, TPDS 2001",
+          .parameters = kBackfillParameters,
+          .make = make_conservative};
 }
 
 }  // namespace contend

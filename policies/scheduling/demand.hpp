@@ -1,5 +1,5 @@
 #pragma once
-// What jobs ask for, as the policies count it that plan with numbers of GPUs: in thousandths of a GPU, in pools.
+// Policies that plan with numbers of GPUs count the demand of jobs in thousandths of a GPU, separately for each pool.
 
 #include "sim/ports.hpp"
 
@@ -9,12 +9,13 @@
 
 namespace contend {
 
-/// Thousandths of GPUs that the job needs. One that names no share (gpu_share 0) counts with whole GPUs.
+/// Returns the thousandths of GPUs that the job needs. A job that names no share (gpu_share 0) counts with whole GPUs.
 [[nodiscard]] inline std::int64_t width_of(const JobView& job) {
   return static_cast<std::int64_t>(job.gpus) * (job.gpu_share == 0 ? kWholeGpu : job.gpu_share);
 }
 
-/// Numbers for jobs that ask for the same: what holds for the place of one at an instant holds for the others.
+/// Numbers the different demands of jobs. If the placement policy refuses a job, it refuses the others with the same
+/// number at the same instant.
 class Shapes {
  public:
   [[nodiscard]] std::int32_t of(const JobView& job) {
@@ -28,13 +29,13 @@ class Shapes {
   std::map<Shape, std::int32_t> numbers_;
 };
 
-/// Jobs compete for GPUs with those of their pool: those that may use the same servers, or have one quota in common.
+/// Divides jobs into pools. The jobs of a pool compete for GPUs: they may use the same servers and share one quota.
 class Pools {
  public:
-  /// The index of the pool; the next one that was never given before, if its jobs are the first of a pool.
+  /// Returns the index of the job's pool. The first job of a pool gets the next unused index.
   [[nodiscard]] std::uint32_t of(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
-  /// Thousandths of GPUs that the jobs of the pool may hold at once.
+  /// Returns the thousandths of GPUs that the jobs of the pool may hold at once.
   [[nodiscard]] static std::int64_t capacity(const ClusterView& cluster, const JobView& job);
 
  private:

@@ -1,7 +1,8 @@
-// Dominant resource fairness (Ghodsi et al., NSDI 2011, section 4.1): next is the account whose dominant share, the
-// largest of its shares of the cluster's GPUs, CPUs and host memory, is the smallest in proportion to its weight.
+// Dominant resource fairness (Ghodsi et al., NSDI 2011, section 4.1) serves the account with the smallest dominant
+// share in proportion to its weight. The dominant share of an account is the largest of its shares of the cluster's
+// GPUs, CPUs and host memory.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/shares.hpp"
 
 #include <algorithm>
@@ -28,11 +29,20 @@ class DominantResource final : public SharePolicy {
   Holdings cluster_;
 };
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_drf(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<DominantResource>(SharePolicy::Options{
       parameters.get<bool>("by_user"), parameters.get<bool>("strict"), parameters.get<bool>("reclaim")});
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> drf_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {kByUser, kReclaim, kStrictShares};
+  return {.name = "drf",
+          .summary = "the virtual cluster or user with the smallest dominant share goes next",
+          .source = "Ghodsi et al., NSDI 2011",
+          .parameters = kParameters,
+          .make = make_drf};
 }
 
 }  // namespace contend

@@ -1,8 +1,8 @@
-// EASY backfilling (Lifka, JSSPP 1995; Feitelson and Weil, IPPS 1998): jobs start in order of submission; the first
-// that can't gets a reservation at the earliest time at which enough GPUs are free by the estimates, and a job behind
-// it may start at once if it ends before that time or takes only GPUs that the reservation leaves over.
+// EASY backfilling (Lifka, JSSPP 1995; Feitelson and Weil, IPPS 1998) starts jobs in order of submission. The first job
+// that cannot start gets a reservation at the earliest time at which enough GPUs are free according to the estimates. A
+// job behind it may start at once if it ends before that time or uses only GPUs that the reservation does not need.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/backfill.hpp"
 
 #include <algorithm>
@@ -20,15 +20,15 @@ class Easy final : public BackfillPolicy {
  private:
   struct Pool {
     std::int64_t free = 0;
-    RankTree running;                         // by estimated end; value: width
-    RankTree waiting;                         // value: width
-    std::map<std::int32_t, RankTree> shapes;  // those that wait, by shape; value: estimate
+    RankTree running;                         // by estimated end; the value is the width
+    RankTree waiting;                         // by submission; the value is the width
+    std::map<std::int32_t, RankTree> shapes;  // the waiting jobs of each shape; the value is the estimate
     std::map<std::int32_t, std::int64_t> width;
     std::set<std::int32_t> refused;  // in this pass
   };
   struct Reservation {
     Time start;
-    std::int64_t extra = 0;  // free then beside what the job needs
+    std::int64_t extra = 0;  // free at `start` in addition to what the job needs
   };
 
   void joins(BackfillJob& job, const ClusterView& cluster) override;
@@ -93,18 +93,18 @@ bool Easy::start(Pool& pool, const BackfillJob& waiting, SchedulingActions& acti
   return true;
 }
 
-/// If enough are free and yet there is no place, more have to become free.
+/// If enough GPUs are free but the job found no place, the reservation waits until more become free.
 Easy::Reservation Easy::reserve(const Pool& pool, const BackfillJob& first, Time now) {
   const std::int64_t missing = std::max<std::int64_t>(first.width - pool.free, 1);
   const std::optional<Rank> last = pool.running.first_with_sum(missing);
   if (!last) return {Time::never(), 0};
   const std::int64_t freed = pool.running.sum_before({last->key, INT32_MAX, 0, JobId::none()});
-  // A job that runs for longer than was estimated may end at any time.
+  // A job that has outrun its estimate may end at any time.
   const Time start = std::max(Time::nanoseconds(last->key), now + Time::nanoseconds(1));
   return {start, std::max<std::int64_t>(pool.free + freed - first.width, 0)};
 }
 
-/// The first job behind the reservation that may start: `room` is the time until then.
+/// Returns the first job behind the reservation that may start. `room` is the time until the reservation starts.
 std::optional<Rank> Easy::candidate(const Pool& pool, std::int64_t extra, Time room) {
   std::optional<Rank> best;
   for (const auto& [shape, jobs] : pool.shapes) {
@@ -152,10 +152,18 @@ void Easy::explain(const Pool& pool, JobId first, SchedulingActions& actions) {
   }
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_easy(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Easy>(parameters);
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> easy_scheduling() {
+  return {.name = "easy",
+          .summary = "by submission; a job that does not delay the first in the queue may pass it",
+          .source = "Lifka, JSSPP 1995",
+          .parameters = kBackfillParameters,
+          .make = make_easy};
 }
 
 }  // namespace contend

@@ -1,8 +1,8 @@
-// Fair share: the account that has used the least of late, in proportion to its weight, goes next. Usage is GPU time,
-// and counts less the older it is: half as much after each half-life. The rule of batch systems (Slurm's priority/
-// multifactor plugin, PriorityDecayHalfLife; Kay and Lauder, CACM 31(1), 1988).
+// Fair share serves the account with the least recent usage in proportion to its weight. Usage is GPU time and decays:
+// it counts half as much after each half-life. Batch systems use this rule (Slurm's priority/multifactor plugin,
+// PriorityDecayHalfLife; Kay and Lauder, CACM 31(1), 1988).
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/shares.hpp"
 
 #include <cmath>
@@ -11,7 +11,8 @@ namespace contend {
 
 namespace {
 
-/// 2^-x for x >= 0, the same everywhere: by the binary digits of x, from square roots.
+/// Returns 2^-x for x >= 0. It multiplies square roots, one for each binary digit of x, so that the result is the same
+/// on every platform.
 double half_to_the(double x) {
   constexpr int kDigits = 40;
   const double whole = std::floor(x);
@@ -32,7 +33,7 @@ double half_to_the(double x) {
 class FairShare final : public SharePolicy {
  public:
   FairShare(const Options& options, double half_life_s) : SharePolicy{options}, half_life_s_{half_life_s} {}
-  /// So that usage is counted up to the instant at which it ends.
+  /// A pass at every event counts usage up to the instant at which it ends.
   [[nodiscard]] bool idle_passes() const override { return true; }
 
  private:
@@ -68,12 +69,26 @@ class FairShare final : public SharePolicy {
   std::map<std::int32_t, Usage> usage_;
 };
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_fair_share(const Parameters& parameters, const PolicyContext&) {
   const SharePolicy::Options options{parameters.get<bool>("by_user"), parameters.get<bool>("strict"),
                                      parameters.get<bool>("reclaim")};
   return std::make_unique<FairShare>(options, parameters.get<double>("half_life_s"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> fair_share_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"half_life_s", 604800.0, 0, 1e9,
+       "time in which past usage loses half its weight, in seconds; 0: it keeps its weight"},
+      kByUser,
+      kReclaim,
+      kStrictShares};
+  return {.name = "fair-share",
+          .summary = "the virtual cluster or user with the least recent usage goes next",
+          .source = "Kay, Lauder, CACM 1988; Slurm",
+          .parameters = kParameters,
+          .make = make_fair_share};
 }
 
 }  // namespace contend

@@ -1,6 +1,6 @@
-// First in, first out: jobs start in order of submission.
+// FIFO (first in, first out) starts jobs in order of submission.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/in_order.hpp"
 
 namespace contend {
@@ -13,10 +13,19 @@ class Fifo final : public InOrder {
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.submit.ns(); }
 };
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_fifo(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Fifo>(parameters.get<bool>("strict"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> fifo_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {strict_parameter(true)};
+  return {.name = "fifo",
+          .summary = "jobs in order of submission",
+          .source = "textbook",
+          .parameters = kParameters,
+          .make = make_fifo};
 }
 
 }  // namespace contend

@@ -1,9 +1,11 @@
-// The 2D Gittins index of Tiresias (Gu et al., NSDI 2019, section 4.3): among jobs whose service follows a known
-// distribution, next is the one with the largest chance to end within a quantum of service, per service invested:
+// The 2D Gittins index of Tiresias (Gu et al., NSDI 2019, section 4.3) assumes that the service S of jobs follows a
+// known distribution. The job with the largest index goes first: the one with the best chance to end within a quantum
+// of service, per service invested in it:
 //   G(a) = P(S - a <= q | S > a) / E[min(S - a, q) | S > a],  a: attained GPU time, q: quantum.
-// The distribution is that of the jobs that have left so far. Until there are enough of them: least attained service.
+// The policy takes the distribution from the jobs that have ended. Until `warm_up` jobs have ended, it falls back to
+// least attained service.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/level_policy.hpp"
 
 #include <algorithm>
@@ -19,8 +21,8 @@ class Gittins final : public LevelPolicy {
       : LevelPolicy{{true, 0, {}}}, quantum_{quantum}, next_fit_{static_cast<std::size_t>(warm_up)} {}
 
  private:
-  static constexpr std::int64_t kLevels = 10'000;            // the last one holds all beyond
-  static constexpr std::int64_t kNeverSeen = INT64_MAX / 2;  // key of levels that no job has ended in or beyond
+  static constexpr std::int64_t kLevels = 10'000;            // the last level has no limit
+  static constexpr std::int64_t kNeverSeen = INT64_MAX / 2;  // key of levels in or beyond which no job has ended
 
   [[nodiscard]] Time limit(std::int64_t level) const override {
     return level + 1 < kLevels ? quantum_ * (level + 1) : Time::never();
@@ -36,17 +38,17 @@ class Gittins final : public LevelPolicy {
   Time quantum_;
   std::size_t next_fit_;
   std::vector<Time> services_;
-  std::vector<std::int64_t> cost_;  // by level: 1 / G in ns of GPU time for each job that ends
+  std::vector<std::int64_t> cost_;  // by level: 1 / G, in ns of GPU time for each job that ends
 };
 
-/// Fits the index anew, each time that a quarter more jobs have left.
+/// Computes the index again each time the number of ended jobs has grown by a quarter.
 bool Gittins::keys_changed() {
   if (services_.size() < next_fit_) return false;
   next_fit_ = services_.size() + (services_.size() + 3) / 4;
   std::sort(services_.begin(), services_.end());
   cost_.clear();
-  std::size_t first = 0, last = 0;  // of the jobs that end within the quantum of the level
-  double invested = 0;              // by them, counted from 0
+  std::size_t first = 0, last = 0;  // the jobs [first, last) end within the quantum of the level
+  double invested = 0;              // their total service
   for (std::int64_t level = 0; level < kLevels; ++level) {
     const Time from = quantum_ * level, to = quantum_ * (level + 1);
     while (last < services_.size() && services_[last] <= to) invested += services_[last++].to_seconds();
@@ -60,11 +62,23 @@ bool Gittins::keys_changed() {
   return true;
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Gittins>(Time::ceil_nanoseconds(parameters.get<double>("quantum_s") * 1e9),
                                    parameters.get<std::int64_t>("warm_up"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> gittins_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"quantum_s", 3250.0, 1e-3, 1e9, "GPU time that is invested in a job at a time, in seconds"},
+      {"warm_up", std::int64_t{100}, 1, 1e9, "number of jobs that must have ended before their distribution is used"}};
+  return {
+      .name = "gittins",
+      .summary = "the job with the best chance to end per GPU time invested, estimated from the jobs that have ended",
+      .source = "Gu et al., NSDI 2019 (Tiresias)",
+      .parameters = kParameters,
+      .make = make_gittins};
 }
 
 }  // namespace contend

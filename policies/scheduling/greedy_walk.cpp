@@ -6,12 +6,12 @@ namespace contend {
 
 namespace {
 
-/// Where `place`, given with its key of now, stands among jobs that move at `rate`.
+/// Converts `place`, whose key is the one at `now`, to the rank that it has among jobs that move at `rate`.
 Rank in_group(std::int64_t rate, const Rank& place, Time now) {
   if (rate == 0) return place;
   const std::int64_t whole = place.key / rate - (place.key % rate < 0 ? 1 : 0);
   Rank rank = place;
-  if (place.key % rate != 0) rank = {0, INT32_MAX, INT64_MAX, JobId::none()};  // all with this key go before
+  if (place.key % rate != 0) rank = {0, INT32_MAX, INT64_MAX, JobId::none()};  // every job with this key goes before it
   rank.key = now.ns() + whole;
   return rank;
 }
@@ -96,7 +96,7 @@ std::optional<Rank> GreedyWalk::first_that_fits(Time now) const {
 
 std::optional<Rank> GreedyWalk::first_overflow(Time now) const {
   std::optional<Rank> found;
-  std::int64_t through = used_;  // used up to and including the job that is looked at, from the last on
+  std::int64_t through = used_;  // GPUs used up to and including the current job, which moves from the last one forward
   while (through > capacity_) {
     found = last_running_before(found ? &*found : nullptr, now);
     CONTEND_CHECK(found, "what is in use is held by running jobs");
@@ -121,7 +121,7 @@ void GreedyWalk::settle(Time now, WalkOrder& order, std::vector<Change>& changes
       remove(stopping->job);
     }
   }
-  // Until now who starts had its place among the waiting, so that its equals behind it find it in front.
+  // Until now a starting job kept its place among the waiting jobs, so that jobs with equal keys stayed behind it.
   for (std::size_t i = first; i < changes.size(); ++i) {
     if (changes[i].starts) rerank(changes[i].job, order.when_started(changes[i].waiting));
   }

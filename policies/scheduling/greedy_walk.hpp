@@ -1,12 +1,12 @@
 #pragma once
-// Which jobs should hold the GPUs: all jobs, waiting and running, are walked in order, and each takes what it needs if
-// so much is left; those that don't fit are skipped. This is the selection of preemptive schedulers (Tiresias, NSDI
-// 2019, section 4; Helios' SRTF), done anew there at every event. Here the outcome of the last walk is kept, and only
-// the jobs whose fate changes are touched.
+// The greedy walk decides which jobs should hold the GPUs. It visits all jobs, waiting and running, in order. Each job
+// takes the GPUs that it needs if enough are left; otherwise the walk skips it. Preemptive schedulers select jobs in
+// this way and repeat the whole walk at every event (Tiresias, NSDI 2019, section 4; SRTF of Helios). This class keeps
+// the outcome of the last walk and touches only the jobs whose outcome changes.
 //
-// Why that is enough: what is left falls along the walk. So of the waiting jobs of one width, none fits if the first
-// doesn't, and only the first of each width has to be looked at; and a running job that moves forward in the order
-// past a skipped one changes nobody's fate.
+// That is sufficient because the number of GPUs left falls along the walk. If the first waiting job of a width does not
+// fit, no other waiting job of that width fits, so only the first one of each width has to be examined. A running job
+// that moves forward past a skipped one changes no outcome.
 
 #include "policies/scheduling/rank_tree.hpp"
 #include "sim/units.hpp"
@@ -20,52 +20,54 @@
 
 namespace contend {
 
-/// The place of a running job in the order as time goes on.
+/// The place of a running job in the order, as a function of time.
 struct MovingRank {
   Rank rank;
-  std::int64_t rate = 0;  ///< 0: rank.key is the key. r > 0: the key is r x (rank.key - now), in ns.
+  std::int64_t rate = 0;  ///< 0: the key is rank.key. r > 0: the key is r x (rank.key - now), in ns.
 };
 
-/// Where the policy puts a job that starts.
+/// The walk asks the policy through this interface for the place of a job that starts.
 class WalkOrder {
  public:
   virtual ~WalkOrder() = default;
-  /// Its place among the running, not behind that among the waiting as things stand.
+  /// Returns the place among the running jobs. It must not lie behind `waiting`, the place among the waiting jobs.
   [[nodiscard]] virtual MovingRank when_started(const Rank& waiting) = 0;
 };
 
 class GreedyWalk {
  public:
-  /// Widths and capacity in thousandths of a GPU.
+  /// Widths and capacity are in thousandths of a GPU.
   explicit GreedyWalk(std::int64_t capacity) : capacity_{capacity} {}
 
-  /// Jobs of one class must have one width; they keep their order among each other.
+  /// Adds a job that is not in the walk. All jobs of a class must have the same width.
   void add_waiting(const Rank& rank, std::int32_t job_class, std::int64_t width);
   void remove(JobId job);
-  /// The job, waiting or running, has another place from now on.
+  /// Moves a job, waiting or running, to another place.
   void rerank(JobId job, const MovingRank& rank);
 
   struct Change {
     JobId job;
     bool starts = false;
-    Rank waiting;  ///< of a job that starts: its place before
+    Rank waiting;  ///< of a job that starts: its place among the waiting jobs
   };
-  /// Appends what has to change, in order of the walk, and takes it as done. Jobs that stop leave the walk: they have
-  /// to be added again.
+  /// Appends the starts and stops that the walk requires, in order of the walk, and assumes that they happen. A job
+  /// that stops leaves the walk; the caller has to add it again.
   void settle(Time now, WalkOrder& order, std::vector<Change>& changes);
-  /// A job that `settle` started could not start after all: it waits. Its class is passed over until `end_pass`.
+  /// Puts a job that settle() started, but that could not start, back among the waiting jobs. The walk then skips the
+  /// class of the job until end_pass().
   void refuse(const Change& failed);
   void end_pass();
-  /// A waiting job is left out of account until it is made to run. There must be as much free then.
+  /// Takes a waiting job out of the walk until run_held().
   void hold(JobId waiting);
+  /// Starts a held job. Enough GPUs must be free.
   void run_held(JobId held, WalkOrder& order);
 
   [[nodiscard]] std::int64_t free() const { return capacity_ - used_; }
-  /// There isn't room for all jobs.
+  /// Returns true if the jobs together want more than the capacity.
   [[nodiscard]] bool is_tight() const { return wanted_ > capacity_; }
-  /// The place of a job among those that wait, or with the key of now among those that run.
+  /// Returns the place of a job; for a running job, with the key that it has at `now`.
   [[nodiscard]] Rank place(JobId job, Time now) const;
-  /// The last running job before `place`; nullptr: of all.
+  /// Returns the last running job before `place`; with nullptr, the last of all.
   [[nodiscard]] std::optional<Rank> last_running_before(const Rank* place, Time now) const;
 
  private:
@@ -88,16 +90,17 @@ class GreedyWalk {
   void run(const Entry& entry) { running_[entry.at.rate].insert(entry.at.rank, entry.width); }
   void unrun(const Entry& entry) { running_[entry.at.rate].erase(entry.at.rank); }
   [[nodiscard]] std::optional<Rank> first_that_fits(Time now) const;
-  /// The first running job that the walk reaches with too little left; only if more is in use than there is.
+  /// Returns the first running job that the walk reaches with too few GPUs left; nothing unless the running jobs
+  /// together exceed the capacity.
   [[nodiscard]] std::optional<Rank> first_overflow(Time now) const;
   [[nodiscard]] std::int64_t used_before(const Rank& place, Time now) const;
 
   std::int64_t capacity_;
   std::int64_t used_ = 0;
-  std::int64_t wanted_ = 0;  // by all jobs, waiting and running
+  std::int64_t wanted_ = 0;  // sum over all jobs, waiting and running
   std::map<JobId, Entry> entries_;
-  std::map<std::int32_t, Class> classes_;     // without empty ones
-  std::map<std::int64_t, RankTree> running_;  // by rate; within one the order never changes by itself
+  std::map<std::int32_t, Class> classes_;     // only classes with waiting jobs
+  std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time
   std::vector<std::int32_t> refused_;
 };
 

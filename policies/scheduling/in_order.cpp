@@ -86,7 +86,7 @@ void InOrder::insert(const JobView& job) {
   lanes_[entry->second].queue.insert({key(job), job.tie, job.id}, demand_of(job));
 }
 
-/// Nobody of the lane can start now.
+/// Returns true if no job of the lane can start now.
 bool InOrder::is_hopeless(const ClusterView& cluster, const Lane& lane) const {
   if (rules_.strict || rules_.preemptive || listens_) return false;
   const Demand& demand = lane.demand;
@@ -98,8 +98,8 @@ void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
   in_pass_ = true;
   listens_ = actions.recording();
   pushed_.clear();
-  // What a preemption frees or queues is for another round at the same instant. A job pushes others out only once in
-  // it, so that this comes to an end.
+  // A preemption frees GPUs and queues jobs, so another round follows at the same instant. The rounds come to an end
+  // because a job preempts others only once in an instant.
   do {
     preempted_.clear();
     round(cluster, actions);
@@ -124,7 +124,7 @@ void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
   while (!order_.empty()) {
     std::pop_heap(order_.begin(), order_.end(), is_later);
     Lane& lane = lanes_[order_.back()];
-    if (lane.is_dropped || is_hopeless(cluster, lane)) {  // room only shrinks
+    if (lane.is_dropped || is_hopeless(cluster, lane)) {  // within a round, the free GPUs only become fewer
       order_.pop_back();
       continue;
     }

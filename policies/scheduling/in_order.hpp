@@ -1,10 +1,11 @@
 #pragma once
-// Machinery for policies that take queued jobs in the order of their keys: strictly (the first that can't start holds
-// back the rest), whoever fits, and with or without pushing out running jobs.
+// InOrder is the base class of policies that start queued jobs in the order of their keys. It can be strict (the first
+// job that cannot start holds back the rest) or skip jobs that do not fit, and it can preempt running jobs.
 //
-// Virtual clusters that own servers or have a quota are queues of their own: a job of one that can't start never holds
-// back the jobs of another.
+// A virtual cluster that owns servers or has a quota has a queue of its own: its jobs never hold back the jobs of
+// another virtual cluster.
 
+#include "policies/registry.hpp"
 #include "policies/scheduling/ordered_queue.hpp"
 #include "sim/ports.hpp"
 
@@ -16,12 +17,17 @@
 
 namespace contend {
 
-/// GPUs that must be free for the job to start; 0 if it can share GPUs with others.
+/// The parameter `strict` of the policies that have InOrder::Rules.
+[[nodiscard]] constexpr ParameterInfo strict_parameter(bool by_default) {
+  return {"strict", by_default, 0, 0, "the first job that can't be placed holds back the rest of the queue"};
+}
+
+/// Returns the number of GPUs that must be wholly free for the job to start; 0 if the job can share GPUs with others.
 [[nodiscard]] inline int demand_of(const JobView& job) {
   return job.gpu_share == kWholeGpu ? job.gpus : 0;
 }
 
-/// Finds out which running jobs have to go so that another one could start.
+/// Chooses the running jobs to preempt so that another job can start.
 class Eviction {
  public:
   struct Candidate {
@@ -29,8 +35,8 @@ class Eviction {
     JobId job{};
     auto operator<=>(const Candidate&) const = default;
   };
-  /// Fills `victims` with the first of `candidates` without which the GPUs suffice. False, and no victims, if even
-  /// without all of them they don't.
+  /// Fills `victims` with candidates, taken in order, until the job has enough GPUs without them. Returns false and
+  /// leaves `victims` empty if the job cannot start even without all candidates.
   bool choose(const ClusterView& cluster, const JobView& job, const std::vector<Candidate>& candidates,
               std::vector<JobId>& victims);
 
@@ -45,8 +51,8 @@ class InOrder : public SchedulingPolicy {
  public:
   struct Rules {
     bool strict = false;      ///< the first queued job that can't be placed holds back the rest of its queue
-    bool preemptive = false;  ///< a queued job may push out running ones with larger keys, the largest first, where
-                              ///< that makes room for it; once at an instant
+    bool preemptive = false;  ///< once in an instant, a queued job may preempt running jobs with larger keys, the
+                              ///< largest key first, if that makes room for it
   };
   explicit InOrder(Rules rules) : rules_{rules} {}
 
@@ -56,8 +62,8 @@ class InOrder : public SchedulingPolicy {
   [[nodiscard]] const Rules& rules() const { return rules_; }
 
  private:
-  /// What decides whether a job finds room. Jobs of one demand wait in one lane: if one of them is refused, the rest of
-  /// the lane often needn't be asked about.
+  /// The demand of a job decides whether it finds room. Jobs with the same demand wait in one lane: if one of them is
+  /// refused, the rest of the lane can often be skipped.
   struct Demand {
     std::int32_t vc = -1, gpus = 1, share = 0, milli_cpus = 0;
     std::int64_t memory = 0, host_memory = 0;
@@ -66,9 +72,9 @@ class InOrder : public SchedulingPolicy {
   struct Lane {
     Demand demand;
     OrderedQueue queue;
-    bool is_isolated = false;  ///< of a virtual cluster that can only block itself
-    bool is_dropped = false;   ///< nobody else of it is tried in this round
-    OrderedQueue::Place next;  ///< the job to be tried next in this round
+    bool is_isolated = false;  ///< belongs to a virtual cluster that cannot block others
+    bool is_dropped = false;   ///< its other jobs are not tried in this round
+    OrderedQueue::Place next;  ///< the job to try next in this round
   };
 
   void insert(const JobView& job);
@@ -83,12 +89,12 @@ class InOrder : public SchedulingPolicy {
   Rules rules_;
   std::vector<Lane> lanes_;
   std::map<Demand, std::size_t> lane_of_;
-  std::vector<std::size_t> order_;  // in a round: a heap of lanes, that with the first job in front
+  std::vector<std::size_t> order_;  // in a round: a heap of lanes, the one with the first job in front
   std::vector<JobId> running_;      // preemptive only: in order of start
   bool in_pass_ = false;
   bool listens_ = false;            // SchedulingActions::recording()
-  std::vector<JobView> preempted_;  // in this round; they queue when it is over
-  std::vector<JobId> pushed_;       // jobs that pushed out others at this instant
+  std::vector<JobView> preempted_;  // in this round; they join the queue when the round is over
+  std::vector<JobId> pushed_;       // jobs that have preempted others in this instant
   std::vector<Eviction::Candidate> candidates_;
   std::vector<JobId> victims_;
   Eviction eviction_;

@@ -13,7 +13,7 @@ std::int64_t divide_up(std::int64_t n, std::int64_t by) {
   return n / by + (n % by > 0 ? 1 : 0);
 }
 
-// Tiers of a level.
+// The tiers order the jobs of a level.
 constexpr std::int32_t kRunning = 0, kWaiting = 1, kJoining = 2;
 
 }  // namespace
@@ -64,11 +64,11 @@ std::int64_t LevelPolicy::next_label() {
   return passes() * kPass + sequence_++;
 }
 
-// With list_order a level is a list: the running jobs, then those that wait, then those that joined in this pass. After
-// the pass, running jobs come first again, the others behind, each in the order in which they stood.
+// With list_order a level is a list: first the running jobs, then the waiting jobs, then the jobs that joined in this
+// pass. After the pass the running jobs come first again. The running and the waiting jobs each keep their order.
 Rank LevelPolicy::waiting_rank(WalkJob& job) {
   const bool is_joining = job.is_new || std::find(moved_.begin(), moved_.end(), job.view.id) != moved_.end();
-  if (job.is_new) job.level = level_at(attained(job), 0);  // a failed attempt counts for the next one
+  if (job.is_new) job.level = level_at(attained(job), 0);  // the service of a failed attempt counts
   schedule(job);
   if (!options_.rules.list_order) return rank(job);
   const std::int64_t label = is_joining ? next_label() + kPass / 2 : next_label() - 2 * passes() * kPass;
@@ -95,7 +95,7 @@ Rank LevelPolicy::rank(const WalkJob& job) const {
   return {level_key(job.level), tier, job.view.tie, job.view.id};
 }
 
-/// Demotes a running job, or promotes one that waits.
+/// Demotes a running job or promotes a waiting job.
 void LevelPolicy::move(WalkJob& job) {
   if (job.running) {
     job.level = options_.rules.single_step ? job.level + 1 : level_at(attained(job), job.level);

@@ -1,7 +1,7 @@
 #pragma once
-// Policies that rank a job by the service that it has attained, in levels: it goes on in a level until it has attained
-// the limit of that level, then falls into the next. Within a level running jobs go first, so that equals don't
-// push each other out.
+// LevelPolicy is the base class of policies that rank jobs by attained service, in levels. A job stays in a level until
+// it has attained the limit of the level; then it is demoted to the next. Within a level running jobs go first, so that
+// jobs of equal rank do not preempt each other.
 
 #include "policies/scheduling/walk_policy.hpp"
 #include "sim/units.hpp"
@@ -14,20 +14,21 @@
 
 namespace contend {
 
-/// Rules of the released simulator of Tiresias (SymbioticLab/Tiresias, run_sim.py) that differ from the method.
+/// Rules of the released simulator of Tiresias (SymbioticLab/Tiresias, run_sim.py) that differ from the published
+/// method.
 struct TiresiasRules {
-  bool list_order = false;   ///< levels are lists: running jobs, those that wait, newcomers, each as they stood before
-  bool late_wakeup = false;  ///< looks for the next demotion at now + (limit - executed seconds) / GPUs: too late
-  bool whole_seconds = false;  ///< demotions only at whole seconds
-  bool single_step = false;    ///< one level at an event
+  bool list_order = false;     ///< a level is a list: running jobs, waiting jobs, newcomers, each in their last order
+  bool late_wakeup = false;    ///< checks for demotions at now + (limit - executed seconds) / GPUs, which is too late
+  bool whole_seconds = false;  ///< demotes jobs only at whole seconds
+  bool single_step = false;    ///< demotes a job by at most one level at an event
   [[nodiscard]] bool any() const { return list_order || late_wakeup || whole_seconds || single_step; }
 };
 
 class LevelPolicy : public WalkPolicy {
  public:
   struct Options {
-    bool gpu_time = true;  ///< attained service is GPU time; else time on the GPUs
-    /// A job that has waited for more than this times what it has run goes back to level 0, as if new; 0: never.
+    bool gpu_time = true;  ///< attained service is GPU time; false: time on the GPUs, however many
+    /// A job that has waited this many times as long as it has run returns to level 0, as if it were new; 0: never.
     double promote = 0;
     TiresiasRules rules{};
   };
@@ -35,20 +36,20 @@ class LevelPolicy : public WalkPolicy {
   [[nodiscard]] Time next_decision(const ClusterView& cluster) final;
 
  protected:
-  /// Smaller goes first.
+  /// Returns the key of the jobs in the level; the smallest key goes first.
   [[nodiscard]] virtual std::int64_t level_key(std::int64_t level) const { return level; }
-  /// Attained service at which a job leaves the level; Time::never() for the last one.
+  /// Returns the attained service at which a job leaves the level; Time::never() for the last level.
   [[nodiscard]] virtual Time limit(std::int64_t level) const = 0;
-  /// The level of a job that was in `level` when it had attained less.
+  /// Returns the level for `attained`, at or above `level`, in which the job was before.
   [[nodiscard]] virtual std::int64_t level_at(Time attained, std::int64_t level) const {
     while (attained >= limit(level)) ++level;
     return level;
   }
-  /// Called first in each pass; true if the keys of levels have changed.
+  /// Called first in each pass. Returns true if the keys of levels have changed.
   [[nodiscard]] virtual bool keys_changed() { return false; }
 
  private:
-  static constexpr std::int64_t kPass = 1 << 20;  // labels that one pass may give
+  static constexpr std::int64_t kPass = 1 << 20;  // largest number of labels that one pass may give
 
   Rank waiting_rank(WalkJob& job) final;
   MovingRank running_rank(WalkJob& job, const Rank& waiting) final;
@@ -59,9 +60,9 @@ class LevelPolicy : public WalkPolicy {
   void job_stopped(WalkJob& job) final;
 
   [[nodiscard]] Time attained(const WalkJob& job) const;
-  /// When a running job reaches the limit of its level.
+  /// Returns the time at which a running job reaches the limit of its level.
   [[nodiscard]] Time due(const WalkJob& job) const;
-  /// When a waiting job is to be promoted.
+  /// Returns the time at which a waiting job is promoted.
   [[nodiscard]] Time promotion(const WalkJob& job) const;
   void schedule(WalkJob& job);
   void unschedule(WalkJob& job);
@@ -71,9 +72,9 @@ class LevelPolicy : public WalkPolicy {
   [[nodiscard]] Time late_wakeup() const;
 
   Options options_;
-  std::set<std::pair<Time, JobId>> demotions_, promotions_;       // when they are due
-  std::map<int, std::set<std::pair<std::int64_t, JobId>>> late_;  // by GPUs: for late_wakeup
-  std::vector<JobId> moved_;                                      // in this pass, with list_order
+  std::set<std::pair<Time, JobId>> demotions_, promotions_;       // by due time
+  std::map<int, std::set<std::pair<std::int64_t, JobId>>> late_;  // by number of GPUs; only with late_wakeup
+  std::vector<JobId> moved_;                                      // jobs moved in this pass; only with list_order
   std::int64_t labelled_ = 0, sequence_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace contend {
 
 namespace {
 
-/// The finaliser of MurmurHash3: every bit of the result depends on every bit of the argument.
+/// The finaliser of MurmurHash3 makes every bit of the result depend on every bit of the argument.
 std::uint32_t scatter(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x85ebca6bU;
@@ -69,7 +69,7 @@ void OrderedQueue::insert(const Place& place, int demand) {
   if (place.job.index() >= node_of_.size()) node_of_.resize(place.job.index() + 1, kNil);
   node_of_[place.job.index()] = node;
   ++size_;
-  // Down to where its priority belongs, then what hangs there is split between its two sides.
+  // Descend to the place that the priority calls for; then split the subtree there between the two children.
   const std::uint32_t priority = scatter(place.job.value());
   Index parent = kNil;
   Index at = root_;
@@ -129,7 +129,7 @@ std::optional<OrderedQueue::Place> OrderedQueue::first(int gpus) const {
 }
 
 std::optional<OrderedQueue::Place> OrderedQueue::next(const Place& place, int gpus) const {
-  // Of the nodes behind `place` on the way down, the last with a job for us in or to the right of it is the nearest.
+  // On the way down, remember the last node behind `place` that has a fitting job in itself or in its right subtree.
   Index best = kNil;
   for (Index at = root_; at != kNil && nodes_[at].least <= gpus;) {
     const Node& n = nodes_[at];

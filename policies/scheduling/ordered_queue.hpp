@@ -1,10 +1,10 @@
 #pragma once
-// A queue of jobs in the order of a key, with the question that a scheduler asks of it: who is the next in order that
-// needs at most so many GPUs? Every operation is O(log n) of the jobs in the queue.
+// OrderedQueue keeps jobs in the order of a key and finds the next job in order that needs at most a given number of
+// GPUs. Every operation is O(log n) of the jobs in the queue.
 //
-// Inside is a treap (Seidel and Aragon, Algorithmica 16, 1996): a search tree whose shape is that of a random one,
-// because every node has a random priority. The priority is a hash of the job, so that the shape, and with it the cost,
-// is the same in every run; the order of the jobs doesn't depend on it. Each node knows the smallest demand below it.
+// The queue is a treap (Seidel and Aragon, Algorithmica 16, 1996): a search tree that has the shape of a random one
+// because every node has a random priority. The priority is a hash of the job, so that the shape and the cost are the
+// same in every run; the order of the jobs does not depend on it. Each node holds the smallest demand of its subtree.
 
 #include "sim/ports.hpp"
 
@@ -18,7 +18,7 @@ namespace contend {
 
 class OrderedQueue {
  public:
-  /// The place of a job in the order: by key, then by JobView::tie, which no two jobs share.
+  /// The place of a job in the order: by key, then by JobView::tie, which is unique.
   struct Place {
     std::int64_t key = 0;
     std::uint32_t tie = 0;
@@ -26,10 +26,10 @@ class OrderedQueue {
     auto operator<=>(const Place&) const = default;
   };
 
-  /// `demand`: GPUs that must be free for the job to start; 0 if it may start where none is (it shares GPUs). The job
-  /// must not be in the queue.
+  /// Inserts a job that is not in the queue. `demand` is the number of GPUs that must be wholly free for the job to
+  /// start; 0 if it can share GPUs.
   void insert(const Place& place, int demand);
-  /// The job must be in the queue.
+  /// Removes a job, which must be in the queue.
   void erase(JobId job);
   [[nodiscard]] bool contains(JobId job) const {
     return job.index() < node_of_.size() && node_of_[job.index()] != kNil;
@@ -37,11 +37,11 @@ class OrderedQueue {
   [[nodiscard]] bool empty() const { return root_ == kNil; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] Place place_of(JobId job) const { return nodes_[node_of_[job.index()]].place; }
-  /// The first job that demands at most `gpus`.
+  /// Returns the first job that demands at most `gpus`.
   [[nodiscard]] std::optional<Place> first(int gpus) const;
-  /// The first such job behind `place`, which need not be in the queue.
+  /// Returns the first job behind `place` that demands at most `gpus`. `place` need not be in the queue.
   [[nodiscard]] std::optional<Place> next(const Place& place, int gpus) const;
-  /// The first of all. The queue must not be empty.
+  /// Returns the first job. The queue must not be empty.
   [[nodiscard]] Place front() const;
 
  private:
@@ -52,13 +52,13 @@ class OrderedQueue {
     Place place;
     std::uint32_t priority = 0;
     std::int32_t demand = 0;
-    std::int32_t least = 0;  ///< demand in the subtree
+    std::int32_t least = 0;  ///< smallest demand in the subtree
     Index left = kNil, right = kNil;
   };
 
   void refresh(Index node);
   [[nodiscard]] Index merge(Index left, Index right);
-  /// Those before `place`, and the others.
+  /// Splits the subtree into the nodes before `place` and the rest.
   void split(Index node, const Place& place, Index& before, Index& rest);
   [[nodiscard]] Index first_in(Index node, int gpus) const;
 

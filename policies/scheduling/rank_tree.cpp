@@ -8,7 +8,7 @@ namespace contend {
 
 namespace {
 
-/// A bijection of 64 bits that scatters neighbours (Steele, Lea, Flood, OOPSLA 2014: the finaliser of SplitMix64).
+/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) is a bijection of 64 bits that scatters neighbours.
 std::uint64_t scatter(std::uint64_t n) {
   n *= 0x9e3779b97f4a7c15U;
   n = (n ^ (n >> 30U)) * 0xbf58476d1ce4e5b9U;

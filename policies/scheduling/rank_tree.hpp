@@ -1,6 +1,6 @@
 #pragma once
-// Jobs in an order, with sums and minima over stretches of it: the index behind policies that look at many jobs at
-// once. A treap whose priorities come from a counter, so that its shape is the same in every run.
+// RankTree keeps jobs in order and answers questions on sums and minima of their values. Policies use it to examine
+// many jobs at once. It is a treap whose priorities come from a counter, so that its shape is the same in every run.
 
 #include "sim/ids.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace contend {
 
-/// The place of a job in an order: smaller goes first. `tier` and `label` order jobs with equal keys.
+/// The place of a job in an order; the smallest goes first. `tier` and `label` order jobs with equal keys.
 struct Rank {
   std::int64_t key = 0;
   std::int32_t tier = 0;
@@ -25,19 +25,19 @@ struct Rank {
 class RankTree {
  public:
   void insert(const Rank& rank, std::int64_t value);
-  void erase(const Rank& rank);  ///< which must be there
+  void erase(const Rank& rank);  ///< the rank must be in the tree
 
   [[nodiscard]] bool empty() const { return root_ == kNone; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::int64_t sum() const { return empty() ? 0 : nodes_[root_].sum; }
-  /// Of the values of all ranks before `rank`.
+  /// Returns the sum of the values of all ranks before `rank`.
   [[nodiscard]] std::int64_t sum_before(const Rank& rank) const;
   [[nodiscard]] std::optional<Rank> first() const;
   [[nodiscard]] std::optional<Rank> last() const;
   [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
-  /// The first rank up to which the values, which must not be negative, add up to at least `sum`.
+  /// Returns the first rank up to and including which the values add up to at least `sum`. No value may be negative.
   [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
-  /// The first rank whose value is at most `limit`.
+  /// Returns the first rank whose value is at most `limit`.
   [[nodiscard]] std::optional<Rank> first_at_most(std::int64_t limit) const;
 
  private:
@@ -52,7 +52,7 @@ class RankTree {
 
   [[nodiscard]] Index make(const Rank& rank, std::int64_t value);
   void update(Index node);
-  void split(Index node, const Rank& rank, Index& before, Index& from);  // `from`: those not before `rank`
+  void split(Index node, const Rank& rank, Index& before, Index& from);  // `from` gets the ranks not before `rank`
   [[nodiscard]] Index merge(Index before, Index after);
   [[nodiscard]] Index insert_at(Index node, Index added);
   [[nodiscard]] Index erase_at(Index node, const Rank& rank);

@@ -1,10 +1,12 @@
-// Orders that don't change with time: fit-first, fewest GPUs first, priorities.
+// Ranked orders jobs by a key that does not change with time. The policies fit-first, smallest-first and priority have
+// different keys.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/walk_policy.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 namespace contend {
@@ -20,7 +22,7 @@ class Ranked final : public WalkPolicy {
  private:
   Rank waiting_rank(WalkJob& job) override { return {key_(job.view), 1, job.view.tie, job.view.id}; }
   MovingRank running_rank(WalkJob&, const Rank& waiting) override {
-    // Where nobody gives way, the running jobs are in front of all that wait.
+    // Without preemption the running jobs go before all waiting jobs.
     return {{preemptive_ ? waiting.key : INT64_MIN, 0, waiting.label, waiting.job}, 0};
   }
 
@@ -30,7 +32,7 @@ class Ranked final : public WalkPolicy {
   bool preemptive_;
 };
 
-}  // namespace
+constexpr std::string_view kGivesWay = "a queued job may preempt running ones";
 
 std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const PolicyContext&) {
   return std::make_unique<Ranked>([](const JobView& job) { return job.submit.ns(); }, false);
@@ -40,14 +42,43 @@ std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters& paramete
   return std::make_unique<Ranked>([](const JobView& job) { return job.gpus; }, parameters.get<bool>("preemptive"));
 }
 
-/// With `aging_s` a job gains a unit of priority for each such time that has passed since its submission. Only
-/// differences count, so that the order of two jobs never changes: that of submit - priority x aging.
+/// With `aging_s` a job gains a unit of priority each time that so many seconds have passed since its submission. All
+/// jobs age alike, so the order of two jobs never changes: it is the order of submit - priority x aging.
 std::unique_ptr<SchedulingPolicy> make_priority(const Parameters& parameters, const PolicyContext&) {
   const Time aging = Time::ceil_nanoseconds(parameters.get<double>("aging_s") * 1e9);
   const auto key = [aging](const JobView& job) -> std::int64_t {
     return aging == Time{} ? -static_cast<std::int64_t>(job.priority) : (job.submit - aging * job.priority).ns();
   };
   return std::make_unique<Ranked>(key, parameters.get<bool>("preemptive"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> fit_first_scheduling() {
+  return {.name = "fit-first",
+          .summary = "by submission; jobs that do not fit are skipped",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .make = make_fit_first};
+}
+
+PolicyRow<SchedulingPolicy> smallest_first_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {{"preemptive", false, 0, 0, kGivesWay}};
+  return {.name = "smallest-first",
+          .summary = "fewest GPUs first, then by submission",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .parameters = kParameters,
+          .make = make_smallest_first};
+}
+
+PolicyRow<SchedulingPolicy> priority_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"preemptive", true, 0, 0, kGivesWay},
+      {"aging_s", 0.0, 0, 1e9, "time since submission that is worth one unit of priority, in seconds; 0: no aging"}};
+  return {.name = "priority",
+          .summary = "larger priority first, then by submission",
+          .source = "textbook",
+          .parameters = kParameters,
+          .make = make_priority};
 }
 
 }  // namespace contend

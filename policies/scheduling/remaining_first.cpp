@@ -1,6 +1,6 @@
-// Shortest remaining time, or service, first: at each pass all jobs, running and waiting, in order of what remains of
-// them; those that don't fit are skipped. The order of SRTF and SRSF in Gu et al., NSDI 2019 (Tiresias), section 4, and
-// in Hu et al., SC 2021 (Helios), section 4.2.
+// Shortest remaining time (or service) first, over running and waiting jobs. At each pass the policy walks over all
+// jobs in order of what remains of them and skips those that do not fit. Gu et al., NSDI 2019 (Tiresias), section 4,
+// and Hu et al., SC 2021 (Helios), section 4.2, use this order for SRTF and SRSF.
 
 #include "policies/scheduling/remaining_first.hpp"
 
@@ -22,13 +22,14 @@ class RemainingFirst final : public WalkPolicy {
   }
 
  private:
-  static constexpr std::int64_t kPass = 1 << 20;  // labels that one pass may give
+  static constexpr std::int64_t kPass = 1 << 20;  // largest number of labels that one pass may give
   static constexpr std::int32_t kNew = INT32_MAX;
 
-  // With list_order, jobs with equal keys stand like this. One that has run since the last event was behind those that
-  // waited, for its key was larger; of two that have run, the one on more GPUs was behind; who has just come is last.
-  // Among those that wait, labels rise with the event at which they began to; among those that run with one rate, who
-  // started later was in front, unless it had only just come.
+  // list_order reproduces a list that is sorted again by a stable sort at each event. Of jobs with equal keys, a job
+  // that has run since the last event stands behind those that waited, because its key was larger. Of two jobs that
+  // have run, the one on more GPUs stands behind. A job that has just arrived is last. The labels of waiting jobs rise
+  // with the event at which they began to wait. Of running jobs with the same rate, the one that started later stands
+  // in front, unless it had just arrived.
   Rank waiting_rank(WalkJob& job) override {
     const Rank rank{key(job.view), 1, job.view.tie, job.view.id};
     if (!list_order_) return rank;
@@ -81,7 +82,7 @@ class RemainingFirst final : public WalkPolicy {
 
   Remaining what_;
   bool list_order_;
-  std::set<JobId> untimed_;  // that run: what remains of them is not known ahead
+  std::set<JobId> untimed_;  // running jobs whose remaining service cannot be computed ahead
   std::int64_t labelled_ = 0, sequence_ = 0;
 };
 

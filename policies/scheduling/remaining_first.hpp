@@ -1,5 +1,5 @@
 #pragma once
-// The variants of srtf and srsf that walk over all jobs (parameter `rewalk`).
+// RemainingFirst implements the variants of srtf and srsf that walk over all jobs (parameter `rewalk`).
 
 #include "sim/ports.hpp"
 
@@ -10,9 +10,9 @@ namespace contend {
 
 enum class Remaining : std::uint8_t { time, service };
 
-/// `list_order`: jobs with equal keys keep the order that they had at the last event, as in a list that is sorted anew
-/// by a stable sort at each event (the released simulator of Tiresias). Else a running job goes before a waiting one,
-/// and the one submitted first before the other.
+/// With `list_order`, jobs with equal keys keep the order of the last event, as in a list that is sorted again by a
+/// stable sort at each event (the released simulator of Tiresias). Otherwise a running job goes before a waiting job,
+/// and a job that was submitted earlier before a later one.
 [[nodiscard]] std::unique_ptr<SchedulingPolicy> make_remaining_first(Remaining what, bool list_order);
 
 }  // namespace contend

@@ -1,8 +1,8 @@
-// Least attained service first, in levels. `las`: levels of equal width, as fine as one likes. `dlas` and `dlas-gpu`:
-// the few queues of Tiresias (Gu et al., NSDI 2019, section 4.2, discretized 2D-LAS), by time on the GPUs or by GPU
-// time. Tiresias' PROMOTEKNOB is `promote`.
+// Least attained service first, in levels. The levels of `las` have equal width, as small as desired. `dlas` and
+// `dlas-gpu` have the few queues of Tiresias (Gu et al., NSDI 2019, section 4.2, discretized 2D-LAS), by time on the
+// GPUs or by GPU time. `promote` is the PROMOTEKNOB of Tiresias.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/level_policy.hpp"
 #include "sim/error.hpp"
 
@@ -63,8 +63,6 @@ std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool
   return std::make_unique<Queues>(options, std::move(limits));
 }
 
-}  // namespace
-
 std::unique_ptr<SchedulingPolicy> make_las(const Parameters& parameters, const PolicyContext&) {
   const LevelPolicy::Options options{parameters.get<bool>("gpu_time"), parameters.get<double>("promote"), {}};
   return std::make_unique<EqualLevels>(options, seconds(parameters.get<double>("slice_s")));
@@ -76,6 +74,53 @@ std::unique_ptr<SchedulingPolicy> make_dlas(const Parameters& parameters, const 
 
 std::unique_ptr<SchedulingPolicy> make_dlas_gpu(const Parameters& parameters, const PolicyContext&) {
   return make_queues(parameters, true);
+}
+
+constexpr ParameterInfo kPromote{
+    "promote", 0.0, 0, 1e6,
+    "a job that has waited this many times as long as it has run counts as new again; 0: never"};
+constexpr ParameterInfo kQueueParameters[] = {
+    {"queues", std::int64_t{3}, 1, 4, "number of queues"},
+    {"limit_1_s", 3250.0, 1e-3, 1e9, "service with which a job leaves the first queue, in seconds"},
+    {"limit_2_s", 7200.0, 1e-3, 1e9,
+     "service with which a job leaves the second queue, if that is not the last, in seconds"},
+    {"limit_3_s", 18000.0, 1e-3, 1e9,
+     "service with which a job leaves the third queue, if that is not the last, in seconds"},
+    kPromote,
+    {"list_order", false, 0, 0,
+     "as in Tiresias' simulator: in a queue, jobs that were running go first, instead of those submitted first"},
+    {"late_wakeup", false, 0, 0, "as in Tiresias' simulator: dlas-gpu checks for demotions too late"},
+    {"whole_seconds", false, 0, 0, "as in Tiresias' simulator: demotions only at whole seconds"},
+    {"single_step", false, 0, 0, "as in Tiresias' simulator: at most one demotion of a job at an event"}};
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> las_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"gpu_time", true, 0, 0, "service is GPU time; false: time on the GPUs, however many"},
+      {"slice_s", 3250.0, 1e-3, 1e9, "service by which jobs must differ for one to preempt the other, in seconds"},
+      kPromote};
+  return {.name = "las",
+          .summary = "least attained service first",
+          .source = "Nuyens, Wierman, Perform. Eval. 2008; Tiresias",
+          .parameters = kParameters,
+          .make = make_las};
+}
+
+PolicyRow<SchedulingPolicy> dlas_scheduling() {
+  return {.name = "dlas",
+          .summary = "a few queues by time on the GPUs; the first queue goes first",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .parameters = kQueueParameters,
+          .make = make_dlas};
+}
+
+PolicyRow<SchedulingPolicy> dlas_gpu_scheduling() {
+  return {.name = "dlas-gpu",
+          .summary = "a few queues by attained GPU time; the first queue goes first",
+          .source = "Gu et al., NSDI 2019 (Tiresias)",
+          .parameters = kQueueParameters,
+          .make = make_dlas_gpu};
 }
 
 }  // namespace contend

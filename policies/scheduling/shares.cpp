@@ -15,13 +15,13 @@ Holdings held_by(const JobView& view) {
   return {width_of(view), std::int64_t{view.milli_cpus} * view.gpus, view.host_memory.count() * view.gpus};
 }
 
-constexpr std::int64_t kNotCounted = 1'000'000'000'000'000;  // no server has so many CPUs or bytes
+constexpr std::int64_t kNotCounted = 1'000'000'000'000'000;  // more CPUs or bytes than any server has: not limited
 
 }  // namespace
 
 void SharePolicy::queued(const JobView& view) {
   if (!in_pass_) return arrived_.push_back(view);
-  hold(view, -1);  // it has given way
+  hold(view, -1);  // the job was preempted
   insert(view);
 }
 
@@ -77,7 +77,7 @@ int SharePolicy::reach(const ClusterView& cluster, const Account& account, bool 
   const int free = cluster.free_gpus_of_vc(account.vc);
   const int quota = cluster.vc_quota(account.vc);
   if (borrowing || quota == INT_MAX) return std::min(free, cluster.quota_left(account.vc));
-  int borrowed = 0;  // by others
+  int borrowed = 0;  // GPUs of the other virtual clusters that borrow
   for (const auto& [vc, jobs] : running_) {
     if (vc == account.vc || cluster.vc_quota(vc) == INT_MAX || !options_.reclaim) continue;
     if (cluster.vc_used(vc) <= cluster.vc_quota(vc)) continue;
@@ -114,8 +114,8 @@ void SharePolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   in_pass_ = false;
 }
 
-/// First the jobs within the quotas of their virtual clusters, then those that borrow. Who was refused is not asked
-/// again in the round, for there is less and less room in it.
+/// The first round starts jobs within the quotas of their virtual clusters, the second jobs that borrow. A refused job
+/// is not tried again in the same round, because the free GPUs only become fewer.
 void SharePolicy::round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing) {
   turns_.clear();
   for (const auto& [id, account] : accounts_) add_turn(cluster, id, nullptr, borrowing);
@@ -127,7 +127,7 @@ void SharePolicy::round(const ClusterView& cluster, SchedulingActions& actions, 
     const bool lacks_quota = cluster.quota_left(view.vc) < view.gpus;
     if (is_of_this_round && !try_to_start(cluster, actions, turn.next.job, borrowing) && options_.strict) {
       holds_back_[turn.account] = turn.next.job;
-      if (lacks_quota) continue;  // it waits for its own virtual cluster, and holds back no other
+      if (lacks_quota) continue;  // it waits for its own virtual cluster and does not hold back others
       holds_back_all_ = turn.next.job;
       break;
     }
@@ -149,7 +149,7 @@ bool SharePolicy::try_to_start(const ClusterView& cluster, SchedulingActions& ac
   return true;
 }
 
-/// Why each job waits, as things stand at the end of the pass.
+/// Reports why each job waits at the end of the pass.
 void SharePolicy::explain(const ClusterView& cluster, SchedulingActions& actions) {
   for (const auto& [id, account] : accounts_) {
     const auto own = holds_back_.find(id);
@@ -167,7 +167,7 @@ void SharePolicy::explain(const ClusterView& cluster, SchedulingActions& actions
   }
 }
 
-/// Makes borrowers give way until enough GPUs are free. Nobody does if that can't be reached.
+/// Preempts jobs of virtual clusters that borrow until enough GPUs are free. Preempts none if that is not possible.
 bool SharePolicy::take_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view) {
   Job& asking = jobs_.at(view.id);
   if (asking.has_taken || cluster.vc_quota(view.vc) == INT_MAX || cluster.owns_servers(view.vc)) return false;

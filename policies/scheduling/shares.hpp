@@ -1,12 +1,13 @@
 #pragma once
-// What the policies have in common that divide the cluster among accounts, which are virtual clusters or users: the
-// account with the smallest share goes next. Within an account jobs go in order of submission.
+// SharePolicy is the base class of policies that divide the cluster among accounts, which are virtual clusters or
+// users. The account with the smallest share goes next. Within an account jobs go in order of submission.
 //
-// A virtual cluster with a quota that may be exceeded (`borrows`) is guaranteed that many GPUs. What others leave idle
-// it may borrow, after all that are within their quotas; and it gives back what it has borrowed when a job within the
-// quota of its own virtual cluster finds too few GPUs free: of the virtual cluster that is furthest above its quota,
-// the job that started last gives way.
+// A quota that may be exceeded (`borrows`) guarantees a virtual cluster that many GPUs. The virtual cluster may borrow
+// GPUs that others leave idle, after all jobs within their quotas. It has to give them back when a job within the quota
+// of its own virtual cluster finds too few free GPUs: the policy then preempts the job that started last in the virtual
+// cluster furthest above its quota.
 
+#include "policies/registry.hpp"
 #include "policies/scheduling/ordered_queue.hpp"
 #include "sim/ports.hpp"
 
@@ -18,19 +19,27 @@
 
 namespace contend {
 
-/// What an account holds.
+/// The resources that an account holds.
 struct Holdings {
-  std::int64_t milli_gpus = 0;  ///< a share of a GPU counts as such
+  std::int64_t milli_gpus = 0;  ///< thousandths of GPUs, shares included
   std::int64_t milli_cpus = 0;
   std::int64_t host_bytes = 0;
 };
 
+/// The parameters of SharePolicy::Options.
+inline constexpr ParameterInfo kByUser{"by_user", false, 0, 0, "accounts are users; false: virtual clusters"};
+inline constexpr ParameterInfo kReclaim{
+    "reclaim", true, 0, 0,
+    "jobs within the quota of their virtual cluster preempt jobs of virtual clusters that borrow"};
+inline constexpr ParameterInfo kStrictShares{"strict", false, 0, 0,
+                                             "a job that can't start holds back accounts with larger shares"};
+
 class SharePolicy : public SchedulingPolicy {
  public:
   struct Options {
-    bool by_user = false;  ///< accounts are users; else virtual clusters
+    bool by_user = false;  ///< accounts are users; false: virtual clusters
     bool strict = false;   ///< a job that can't start holds back the rest of its account and those with larger shares
-    bool reclaim = true;   ///< borrowed GPUs are taken back
+    bool reclaim = true;   ///< jobs within their quotas take borrowed GPUs back
   };
   explicit SharePolicy(const Options& options) : options_{options} {}
   [[nodiscard]] std::int64_t key(const JobView& job) const final { return job.submit.ns(); }
@@ -39,27 +48,28 @@ class SharePolicy : public SchedulingPolicy {
   void pass(const ClusterView& cluster, SchedulingActions& actions) final;
 
  protected:
-  /// The share of an account now; the smaller goes first. `weight` > 0: its part of the cluster.
+  /// Returns the current share of an account; the smallest share goes first. `weight` > 0 is the account's claim on the
+  /// cluster relative to the other accounts.
   [[nodiscard]] virtual double share(std::int32_t account, const Holdings& held, double weight) = 0;
-  /// Called once, before anything runs: what the cluster has. What is not counted is 0.
+  /// Called once before any job runs, with the resources of the cluster. A resource that is not limited is 0.
   virtual void begin(const Holdings& /*cluster*/) {}
   /// Called first in a pass.
   virtual void look(Time /*now*/) {}
-  /// An account is about to hold more or less.
+  /// Called before the holdings of an account change; `held` are those until now.
   virtual void changes(std::int32_t /*account*/, const Holdings& /*held*/, Time /*now*/) {}
 
  private:
   struct Job {
     JobView view;
-    std::uint64_t started = 0;  ///< counts starts; 0: waits
-    bool has_taken = false;     ///< borrowers have given way to it in this stay in the queue: not again
+    std::uint64_t started = 0;  ///< number of its start, counted over all jobs; 0: the job waits
+    bool has_taken = false;     ///< others were preempted for it since it joined the queue; not a second time
   };
   struct Account {
     OrderedQueue queue;
     Holdings held;
     std::int32_t vc = -1;
   };
-  /// An account and its next job to be tried in this pass.
+  /// An account and the job of it to try next in this pass.
   struct Turn {
     double share = 0;
     std::int32_t account = 0;
@@ -71,7 +81,7 @@ class SharePolicy : public SchedulingPolicy {
   [[nodiscard]] double weight(const ClusterView& cluster, const Account& account) const;
   [[nodiscard]] static bool within_quota(const ClusterView& cluster, const JobView& view);
   void insert(const JobView& view);
-  /// GPUs beyond which a job of the account has no chance in this round.
+  /// Returns the largest number of GPUs with which a job of the account could start in this round.
   [[nodiscard]] int reach(const ClusterView& cluster, const Account& account, bool borrowing) const;
   void add_turn(const ClusterView& cluster, std::int32_t account, const OrderedQueue::Place* after, bool borrowing);
   void round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing);
@@ -88,12 +98,12 @@ class SharePolicy : public SchedulingPolicy {
   std::map<JobId, Job> jobs_;
   std::map<std::int32_t, Account> accounts_;
   std::map<std::int32_t, std::map<std::uint64_t, JobId>> running_;  // by virtual cluster with a quota, by start
-  std::set<Turn> turns_;                                            // of a round
+  std::set<Turn> turns_;                                            // of the current round
   std::set<JobId> refused_;                                         // in this pass
-  JobId holds_back_all_;                                            // in this pass, if strict
-  std::map<std::int32_t, JobId> holds_back_;                        // only its account
+  JobId holds_back_all_;                                            // strict: the job that holds back every account
+  std::map<std::int32_t, JobId> holds_back_;                        // strict: by account, the job that holds it back
   std::vector<JobId> left_;                                         // since the last pass
-  std::vector<JobView> arrived_;                                    // since then
+  std::vector<JobView> arrived_;                                    // since the last pass
 };
 
 }  // namespace contend

@@ -1,7 +1,8 @@
-// Shortest job or shortest service first. Length is compute time of one rank, service is that summed over all GPUs of
-// the job; either as it was at submission or as it remains now.
+// SJF, SRTF and SRSF start the shortest job first. SJF measures the compute time of one rank at submission, SRTF what
+// remains of it, and SRSF (Wang et al., arXiv 2002.10105) the remaining service, which is compute time summed over all
+// GPUs of the job.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "policies/scheduling/in_order.hpp"
 #include "policies/scheduling/remaining_first.hpp"
 
@@ -28,7 +29,14 @@ class ShortestFirst final : public InOrder {
   bool remaining_;
 };
 
-}  // namespace
+constexpr ParameterInfo kRemainingParameters[] = {
+    strict_parameter(false),
+    {"preemptive", false, 0, 0,
+     "a queued job may preempt running jobs with larger keys; they lose the iteration in flight"},
+    {"rewalk", false, 0, 0,
+     "at every event the GPUs go to the first of all jobs, running and waiting, as many as fit; replaces preemptive"},
+    {"list_order", false, 0, 0,
+     "with rewalk, jobs with equal keys keep the order of the last event, as in Tiresias' simulator"}};
 
 std::unique_ptr<SchedulingPolicy> make_sjf(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<ShortestFirst>(Measure::time, false, parameters);
@@ -43,6 +51,33 @@ std::unique_ptr<SchedulingPolicy> make_srsf(const Parameters& parameters, const 
   if (parameters.get<bool>("rewalk"))
     return make_remaining_first(Remaining::service, parameters.get<bool>("list_order"));
   return std::make_unique<ShortestFirst>(Measure::service, true, parameters);
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> sjf_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {strict_parameter(false)};
+  return {.name = "sjf",
+          .summary = "smallest total compute time first",
+          .source = "textbook",
+          .parameters = kParameters,
+          .make = make_sjf};
+}
+
+PolicyRow<SchedulingPolicy> srtf_scheduling() {
+  return {.name = "srtf",
+          .summary = "smallest remaining compute time first",
+          .source = "textbook",
+          .parameters = kRemainingParameters,
+          .make = make_srtf};
+}
+
+PolicyRow<SchedulingPolicy> srsf_scheduling() {
+  return {.name = "srsf",
+          .summary = "smallest remaining service (compute time x GPUs) first",
+          .source = "Wang et al., arXiv 2002.10105",
+          .parameters = kRemainingParameters,
+          .make = make_srsf};
 }
 
 }  // namespace contend

@@ -11,7 +11,7 @@ void WalkPolicy::queued(const JobView& view) {
   if (!is_new) job_stopped(job);
   job.view = view;
   job.running = false;
-  if (cluster_ == nullptr) {  // else it has given way, and knows its walk
+  if (cluster_ == nullptr) {  // during a pass, a job that queues was preempted and already has a walk
     arrived_.push_back(view.id);
     return;
   }
@@ -44,7 +44,7 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   newcomers_.clear();
   no_place_.clear();
   admit(cluster);
-  // Where all that waits fits, nobody gives way, and the order among those that run doesn't matter yet.
+  // If all waiting jobs fit, no job is preempted and the order of the running jobs has no effect yet.
   was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const Walk& walk) { return walk.jobs.is_tight(); });
   if (was_tight_ || sees_every_event()) before_walks(cluster);
   for (Walk& walk : walks_) run(walk, actions);
@@ -66,14 +66,14 @@ void WalkPolicy::run(Walk& walk, SchedulingActions& actions) {
 }
 
 bool WalkPolicy::carry_out(Walk& walk, SchedulingActions& actions) {
-  bool somebody_gave_way = false;
-  JobId starting;  // the last one in the walk before a job that gives way
+  bool has_preempted = false;
+  JobId starting;  // the last job that starts before the preempted one in the walk
   for (const GreedyWalk::Change& change : changes_) {
     if (change.starts) {
       starting = change.job;
       continue;
     }
-    somebody_gave_way = true;
+    has_preempted = true;
     actions.preempt(change.job, starting);
   }
   bool all_started = true;
@@ -86,7 +86,7 @@ bool WalkPolicy::carry_out(Walk& walk, SchedulingActions& actions) {
     all_started = false;
     walk.jobs.refuse(change);
     no_place_.insert(change.job);
-    if (!somebody_gave_way) continue;
+    if (!has_preempted) continue;
     walk.jobs.hold(change.job);
     walk.stranded.insert(change.waiting);
   }
@@ -129,7 +129,7 @@ void WalkPolicy::explain(SchedulingActions& actions) {
   for (const auto& [id, waiting] : jobs_) {
     if (waiting.running) continue;
     const GreedyWalk& walk = walks_[waiting.walk].jobs;
-    if (no_place_.contains(id) || width_of(waiting.view) <= walk.free()) {  // its like was refused
+    if (no_place_.contains(id) || width_of(waiting.view) <= walk.free()) {  // a job of its shape was refused
       actions.blocked(id, Why::no_place);
       continue;
     }

@@ -1,6 +1,6 @@
 #pragma once
-// What the preemptive policies have in common: at every pass the GPUs go to the first jobs of an order, as many as fit,
-// and running jobs that are not among them give way (GreedyWalk). A policy says what the order is.
+// WalkPolicy is the base class of the preemptive policies. At every pass the GPUs go to the first jobs of an order, as
+// many as fit, and running jobs that are not among them are preempted (GreedyWalk). A derived class defines the order.
 
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/greedy_walk.hpp"
@@ -13,31 +13,31 @@
 
 namespace contend {
 
-/// A job that waits or runs, as the policy keeps it.
+/// A waiting or running job.
 struct WalkJob {
-  JobView view;            ///< as it was when the job last began to wait
-  std::uint32_t walk = 0;  ///< which of the walks it is in
+  JobView view;            ///< the view of the job when it last began to wait
+  std::uint32_t walk = 0;  ///< index of its walk
   bool running = false;
-  Time since{};        ///< of its present run
-  bool is_new = true;  ///< has come since the last pass
-  // For the policies that rank jobs by what they have had (level_policy.hpp).
+  Time since{};        ///< start of its current run
+  bool is_new = true;  ///< the job arrived after the last pass
+  // The following members are for policies that rank jobs by attained service (level_policy.hpp).
   std::int64_t level = 0;
-  Time forgotten{};          ///< GPU time that counts no longer
-  Time waited{};             ///< since its service was last forgotten, before its present wait
-  Time due = Time::never();  ///< when it is to change its level
+  Time forgotten{};          ///< attained GPU time that no longer counts
+  Time waited{};             ///< waiting time since the last promotion, without the current wait
+  Time due = Time::never();  ///< when the level changes
   std::int64_t late = 0;     ///< its place in LevelPolicy::late_
 
-  /// GPU time that it has held by `now`.
+  /// Returns the GPU time that the job has attained by `now`.
   [[nodiscard]] Time attained(Time now) const {
     return running ? view.attained_service + (now - since) * view.gpus : view.attained_service;
   }
 };
 
-/// The jobs of each pool (demand.hpp) have a walk of their own.
+/// Each pool (demand.hpp) has a walk of its own.
 ///
-/// Placement may refuse a job for which the walk has room. It and others of its shape are left out until the next pass.
-/// If running jobs gave way in that pass, it makes nobody give way again before it has run: it waits for GPUs that are
-/// free. So fragmentation doesn't make jobs change places forever.
+/// The placement policy may refuse a job for which the walk has room. The walk then leaves out this job and others of
+/// its shape until the next pass. If running jobs were preempted in that pass, the refused job preempts no others
+/// before it has run: it waits for free GPUs. Otherwise fragmentation could make jobs preempt each other forever.
 class WalkPolicy : public SchedulingPolicy, private WalkOrder {
  public:
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.submit.ns(); }
@@ -47,40 +47,41 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   [[nodiscard]] bool idle_passes() const final { return sees_every_event(); }
 
  protected:
-  /// The place of a job that begins to wait: it arrived, or has just given way.
+  /// Returns the place of a job that begins to wait because it arrived or was preempted.
   [[nodiscard]] virtual Rank waiting_rank(WalkJob& job) = 0;
-  /// The place of a job that starts now.
+  /// Returns the place of a job that starts now.
   [[nodiscard]] virtual MovingRank running_rank(WalkJob& job, const Rank& waiting) = 0;
-  /// Before and after the walks of a pass: to move jobs to other places. The first is left out of a pass in which there
-  /// is room for all, unless the policy wants to see every event.
+  /// Called before and after the walks of a pass; may move jobs to other places. A pass in which all jobs fit leaves
+  /// out before_walks(), unless the policy sees every event.
   virtual void before_walks(const ClusterView& /*cluster*/) {}
   virtual void after_walks(const ClusterView& /*cluster*/) {}
   virtual void job_started(WalkJob& /*job*/) {}
-  /// It gave way, ended, or failed.
+  /// Called when a job was preempted, ended or failed.
   virtual void job_stopped(WalkJob& /*job*/) {}
-  /// It ended, or an attempt did.
+  /// Called when a job or a failed attempt of it ended.
   virtual void job_ended(const WalkJob& /*job*/) {}
 
+  /// Returns true if the policy needs a pass at every event.
   [[nodiscard]] virtual bool sees_every_event() const { return false; }
-  /// A job may take the GPUs of one that runs.
+  /// Returns true if a waiting job may preempt a running one.
   [[nodiscard]] virtual bool is_preemptive() const { return true; }
 
-  /// In the last pass there was not room for all jobs.
+  /// Returns true if the jobs did not all fit in the last pass.
   [[nodiscard]] bool was_tight() const { return was_tight_; }
   [[nodiscard]] Time now() const { return now_; }
-  /// Counts the passes, from 1; during notifications: that of the next.
+  /// Returns the number of the current pass, from 1; between passes, that of the next one.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
   [[nodiscard]] WalkJob& job(JobId id) { return jobs_.at(id); }
   [[nodiscard]] std::map<JobId, WalkJob>& jobs() { return jobs_; }
   void rerank(const WalkJob& job, const MovingRank& rank) { walks_[job.walk].jobs.rerank(job.view.id, rank); }
   [[nodiscard]] Rank place_of(const WalkJob& job) const { return walks_[job.walk].jobs.place(job.view.id, now_); }
-  /// Jobs that came since the last pass and still wait after this one.
+  /// Returns the jobs that arrived after the last pass and still wait after this one.
   [[nodiscard]] const std::vector<JobId>& newcomers() const { return newcomers_; }
 
  private:
   struct Walk {
     GreedyWalk jobs;
-    std::set<Rank> stranded;  ///< others gave way to them and yet they found no place
+    std::set<Rank> stranded;  ///< jobs for which others were preempted but that found no place
   };
   [[nodiscard]] MovingRank when_started(const Rank& waiting) override;
   void admit(const ClusterView& cluster);
@@ -100,7 +101,7 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;
   std::vector<GreedyWalk::Change> changes_;
-  std::set<JobId> no_place_;  // refused in this pass, by number there was room
+  std::set<JobId> no_place_;  // refused in this pass although enough GPUs were free
 };
 
 }  // namespace contend

@@ -1,5 +1,5 @@
-// InOrder against the obvious scheduler on random job lists, OrderedQueue against a sorted list; passes at the quantum,
-// ties, costs of preemption.
+// These tests compare InOrder with an obvious scheduler on random job lists and OrderedQueue with a sorted list. They
+// also work out by hand passes at the quantum, ties, and the costs of preemption.
 
 #include "policies/scheduling/in_order.hpp"
 #include "sim/error.hpp"
@@ -95,7 +95,7 @@ TEST_CASE("the ordered queue is a sorted list") {
   }
 }
 
-TEST_CASE("the rules in order are those of the obvious scheduler, on random lists") {
+TEST_CASE("InOrder makes the schedule of an obvious scheduler, on random lists") {
   int waits = 0;
   for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     RandomStream stream{seed, "in-order"};
@@ -133,7 +133,7 @@ TEST_CASE("the rules in order are those of the obvious scheduler, on random list
 }
 
 TEST_CASE("with a quantum jobs end exactly, and their GPUs are used from its next multiple on") {
-  // Quantum 10. A arrives at 1, starts at 10 and ends at 17; B starts at 20, at whose end, 30, C starts.
+  // The quantum is 10. A arrives at 1, starts at 10 and ends at 17. B starts at 20 and ends at 30, when C starts.
   Workload workload;
   workload.jobs = {timed("A", 1, 7), timed("B", 2, 10), timed("C", 3, 5)};
   SchedulingRules rules;
@@ -147,7 +147,7 @@ TEST_CASE("with a quantum jobs end exactly, and their GPUs are used from its nex
 }
 
 TEST_CASE("ties: equal keys by submission, backwards in the list, latest first, by name") {
-  Workload workload;  // all take 5; X runs first whatever the rule
+  Workload workload;  // every job takes 5; X runs first under every rule
   workload.jobs = {timed("X", 0, 5), timed("C", 1, 5), timed("A", 2, 5), timed("B", 2, 5)};
   const auto order = [&](TieOrder ties) {
     SchedulingRules rules;
@@ -161,8 +161,9 @@ TEST_CASE("ties: equal keys by submission, backwards in the list, latest first, 
 }
 
 TEST_CASE("a preemption costs the work since the last checkpoint and a restart") {
-  // A needs 20 with a checkpoint of 1 after each 5 of work: 0-5, 6-11, ... At 14 B, 3 long, pushes it out: 10 are
-  // saved, 2 are lost. From 17 A restarts for 4, then 5 of work, a checkpoint, and the last 5: 17 + 4 + 11 = 32.
+  // A needs 20 with a checkpoint of 1 after each 5 of work: 0-5, 6-11, ... At 14, B of length 3 preempts it: 10 are
+  // saved, 2 are lost. From 17 on A takes 4 to restart, 5 of work, 1 for a checkpoint, and the last 5: 17 + 4 + 11 =
+  // 32.
   Workload workload;
   workload.jobs = {timed("A", 0, 20), timed("B", 14, 3)};
   SchedulingRules rules;
@@ -179,7 +180,8 @@ TEST_CASE("a preemption costs the work since the last checkpoint and a restart")
 }
 
 TEST_CASE("scattered over more servers than needed a job takes longer, if the user says how much") {
-  // Two servers of two GPUs. A and B leave one free on each; C of two spans both: 10 x 1.5. D has nothing to span.
+  // Two servers of two GPUs. A and B leave one GPU free on each. C of two GPUs spans both servers: 10 x 1.5. D has one
+  // GPU.
   ClusterSpec cluster = one_gpu();
   cluster.servers = cluster.gpus_per_server = 2;
   Workload workload;

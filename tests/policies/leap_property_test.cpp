@@ -1,4 +1,4 @@
-// Leaping against event by event on random clusters: nothing that a run reports may differ.
+// These tests run random clusters with leaping and event by event. No reported result may differ.
 //   CONTEND_EFFORT=20 test_policies -tc='leaping lands*'      20 times as many cases
 //   CONTEND_LEAP_SEED=4711 test_policies -tc='leaping lands*'     this case only
 
@@ -45,7 +45,7 @@ TEST_CASE("leaping lands on the same nanosecond as event by event, on random clu
   }
   MESSAGE(cases, " cases, ", events, " events, ", leapt, " leapt, ", cases_with_leaps, " cases with leaps");
   if (only != kNoSeed) return;
-  // The generator has to keep what it tests: most jobs run, and leaps happen nearly everywhere.
+  // The generator has to keep its coverage: most jobs run, and nearly every run leaps.
   CHECK(finished * 3 > jobs * 2);
   CHECK(cases_with_leaps * 2 > cases);
   CHECK(leapt * 5 > events);

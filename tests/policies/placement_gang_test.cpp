@@ -28,7 +28,7 @@ const Choice kYarn{"yarn", {}};
 const Choice kWorstFit{"worst-fit", {}};
 const Choice kSpread{"spread", {}};
 
-/// The rules once more, by sorting all servers.
+/// The reference applies the rules by sorting all servers.
 struct Slow {
   const ClusterView& cluster;
   const JobView& job;
@@ -70,7 +70,7 @@ struct Slow {
     const int per_server = static_cast<int>(cluster.gpus() / cluster.servers());
     const bool large = job.gpus > per_server;
     for (int i = 0; large && i < job.gpus / per_server; ++i) {
-      // Only servers that are free as a whole: then all fitting ones are alike and the first goes.
+      // Only wholly free servers qualify. All fitting servers are alike then, and the first one is taken.
       if (!take_best(per_server, [](std::uint32_t) { return 0; })) return "-";
     }
     const int rest = large ? job.gpus % per_server : job.gpus;
@@ -107,7 +107,8 @@ struct Slow {
     const ServerRange range = cluster.servers_for(job);
     int left = job.gpus;
     while (left > 0) {
-      // The next GPU goes where fewest have gone, then where most were free, then to the first.
+      // The next GPU goes to the server that has received the fewest, then to the one with the most free, then to the
+      // first.
       std::vector<std::tuple<int, int, std::uint32_t>> candidates;
       for (std::uint32_t s = range.first; s < range.last; ++s) {
         if (taken[s] < room(s)) candidates.emplace_back(taken[s], -free(s), s);
@@ -127,19 +128,20 @@ struct Slow {
 }  // namespace
 
 TEST_CASE("consolidated: one server, the fullest that has room") {
-  // Free GPUs 5, 3, 8, 3: three fit on servers 1 and 3 exactly, the smaller id goes; four on server 0; six on server 2.
+  // Free GPUs: 5, 3, 8, 3. Three fit exactly on servers 1 and 3; the smaller id wins. Four go on server 0, six on
+  // server 2.
   const std::vector<int> free{5, 3, 8, 3};
   CHECK(placed_by(kConsolidated, free, 1) == "1:1");
   CHECK(placed_by(kConsolidated, free, 3) == "1:3");
   CHECK(placed_by(kConsolidated, free, 4) == "0:4");
   CHECK(placed_by(kConsolidated, free, 6) == "2:6");
-  // Nine need server 2 whole and one more GPU. Helios goes down the servers by free GPUs: server 0 is next; the best
-  // fit is server 1. Twelve leave four, for which only server 0 has room; fourteen leave six.
+  // Nine need all of server 2 and one more GPU. Helios takes the servers in order of free GPUs, so server 0 is next;
+  // the best fit is server 1. Twelve leave a remainder of four, for which only server 0 has room. Fourteen leave six.
   CHECK(placed_by(kConsolidated, free, 9) == "2:8 0:1");
   CHECK(placed_by(kBestFit, free, 9) == "2:8 1:1");
   CHECK(placed_by(kConsolidated, free, 12) == "2:8 0:4");
   CHECK(placed_by(kConsolidated, free, 14) == "-");
-  CHECK(placed_by(kConsolidated, free, 16) == "-");  // 19 are free, but only one server as a whole
+  CHECK(placed_by(kConsolidated, free, 16) == "-");  // 19 GPUs are free, but only one server is wholly free
   // Two whole servers for 17, and Helios' rule takes a third whole one for the last GPU.
   CHECK(placed_by(kConsolidated, {8, 8, 2, 8}, 17) == "0:8 1:8 3:1");
   CHECK(placed_by(kBestFit, {8, 8, 2, 8}, 17) == "0:8 1:8 2:1");
@@ -219,7 +221,7 @@ TEST_CASE("GPU shares are packed on the GPU with the least share left that is en
   }
   CHECK(where("spread", 300) == 0);
   CHECK(where("worst-fit", 300) == 0);
-  // Whole GPUs only where nobody holds a share.
+  // A job takes whole GPUs only where no job holds a share.
   CHECK(placed(*placement(kYarn), cluster, gang(1)) == "0:1");
   CHECK(placed(*placement(kYarn), cluster, gang(2)) == "-");
   CHECK(placed(*placement(kSpread), cluster, gang(2)) == "0:1 1:1");

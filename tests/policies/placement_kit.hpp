@@ -1,5 +1,6 @@
 #pragma once
-// A cluster at one instant for placement policies: the engine's own index of what is free, jobs put there by hand.
+// PlacedCluster is a cluster at one instant for tests of placement policies. It uses the engine's own index of free
+// GPUs; tests put jobs on it by hand.
 
 #include "sim/cluster.hpp"
 #include "sim/job.hpp"
@@ -18,7 +19,7 @@ class PlacedCluster final : public ClusterView {
  public:
   explicit PlacedCluster(const ClusterSpec& spec) : spec_{spec}, capacity_{spec} {}
 
-  /// A job without name that holds these GPUs from now on.
+  /// Makes a job hold these GPUs from now on and returns its id.
   JobId hold(const std::vector<GpuId>& gpus, const JobView& job) {
     for (const GpuId gpu : gpus) capacity_.take(gpu, RankDemand{job});
     const JobId id =
@@ -101,8 +102,8 @@ inline JobView gang(int gpus, std::uint32_t id = 0) {
   return job;
 }
 
-/// GPUs on each server, in the order of the ranks: "2:4 0:1" is four on server 2, then one on server 0; "-" if it
-/// waits. Within a server the ids must ascend.
+/// Returns the GPUs on each server in the order of the ranks: "2:4 0:1" means four on server 2, then one on server 0.
+/// The result is "-" if the job has to wait. Ids of one server that do not ascend start a new entry.
 inline std::string placed(PlacementPolicy& policy, const ClusterView& cluster, const JobView& job) {
   std::vector<GpuId> chosen;
   policy.place(cluster, job, chosen);

@@ -1,4 +1,5 @@
-// Placement policies in the engine: the patience of consolidated-or-wait, and random workloads under all of them.
+// These tests run placement policies in the engine: the patience of consolidated-or-wait by hand, and every policy on
+// random workloads.
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"

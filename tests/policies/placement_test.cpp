@@ -13,8 +13,8 @@ using namespace contend::test;
 namespace {
 using Gpus = std::vector<std::uint32_t>;
 
-/// Three servers of four GPUs. Sums of load: server 0: 18, server 1: 20, server 2: 16; the least loaded single GPUs are
-/// 5 (load 0), 0 (1), 9 (2), 8 and 10 (3).
+/// Three servers of four GPUs. The sums of the loads are 18 on server 0, 20 on server 1 and 16 on server 2. The least
+/// loaded GPUs are 5 (load 0), 0 (1), 9 (2), 8 and 10 (3).
 FakeCluster busy_cluster() {
   return {4, {1, 4, 6, 7, 9, 0, 6, 5, 3, 2, 3, 8}};
 }

@@ -31,7 +31,8 @@ TEST_CASE("topology-aware: a server, else a leaf, else the fewest leaves") {
   const auto policy = topology_aware(kLeaves);
   CHECK(placed(*policy, cluster, gang(2)) == "1:2");
   CHECK(placed(*policy, cluster, gang(4)) == "3:4");
-  // Leaves have room for 5, 7 and 6. Five fit on leaf 0 just so: its servers by room. Six on leaf 2; seven on leaf 1.
+  // The leaves have room for 5, 7 and 6. Five fit exactly on leaf 0, on its servers by room. Six go on leaf 2, seven on
+  // leaf 1.
   CHECK(placed(*policy, cluster, gang(5)) == "1:2 2:2 0:1");
   CHECK(placed(*policy, cluster, gang(6)) == "6:3 7:3");
   CHECK(placed(*policy, cluster, gang(7)) == "3:4 5:3");
@@ -43,7 +44,7 @@ TEST_CASE("topology-aware: a server, else a leaf, else the fewest leaves") {
   CHECK(placed(*policy, cluster, gang(19)) == "-");
 }
 
-TEST_CASE("topology-aware: of as many switches those whose uplinks carry fewer jobs") {
+TEST_CASE("topology-aware: among equally many switches, those whose uplinks carry fewer jobs") {
   // All nine servers have two GPUs free, each leaf six. Job 1 takes eight: leaf 0 whole and two GPUs of leaf 1, which
   // then carry a job each; the leaves have room for 0, 4 and 6.
   PlacedCluster cluster{cluster_of(9, 4)};

@@ -1,5 +1,6 @@
 #pragma once
-// Fakes of what a policy sees, filled in by hand, and policies by name with their default parameters.
+// This kit makes policies by name with their default parameters, and fakes the views that a policy sees, which tests
+// fill in by hand.
 
 #include "tests/policies/random_cluster.hpp"
 
@@ -20,12 +21,12 @@ inline std::unique_ptr<SchedulingPolicy> scheduling(const Choice& choice) {
 inline std::unique_ptr<PlacementPolicy> placement(const Choice& choice, std::uint64_t seed = 1) {
   return make_policy(placement_policies(), choice, {seed, {}, {}});
 }
-/// beta and eta in ns per byte.
+/// `beta` and `eta` are in ns per byte.
 inline std::unique_ptr<CommunicationPolicy> communication(const Choice& choice, double beta, double eta) {
   return make_policy(communication_policies(), choice, {0, TimePerByte{beta}, TimePerByte{eta}});
 }
 
-/// A cluster at one instant: free memory and load of every GPU, which jobs share as memory allows.
+/// A cluster at one instant with the free memory and the load of every GPU. Jobs share GPUs as memory allows.
 class FakeCluster final : public ClusterView {
  public:
   FakeCluster(std::size_t gpus_per_server, std::vector<std::int64_t> loads)
@@ -69,7 +70,8 @@ class FakeCluster final : public ClusterView {
   std::size_t gpus_per_server_;
 };
 
-/// The indices of the GPUs that a job of `gpus` ranks and 50 bytes gets, in order; empty if it has to wait.
+/// Returns the indices of the GPUs that a job of `gpus` ranks with 50 bytes each gets, in order; empty if it has to
+/// wait.
 inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeCluster& cluster, int gpus) {
   JobView job;
   job.id = JobId{0U};
@@ -82,7 +84,7 @@ inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeClust
   return indices;
 }
 
-/// The transfers on each server: bytes that they have left.
+/// The transfers on each server, given by the bytes that they have left.
 class FakeNetworkView final : public NetworkView {
  public:
   explicit FakeNetworkView(std::vector<std::vector<double>> left) : left_{std::move(left)} {}
@@ -95,7 +97,7 @@ class FakeNetworkView final : public NetworkView {
   std::vector<std::vector<double>> left_;
 };
 
-/// Whether a message of that size over all servers of the view may enter: every server has to take it.
+/// Returns true if a message of `bytes` over all servers in `left` may enter: every server has to accept it.
 inline bool may_start(const CommunicationPolicy& policy, std::int64_t bytes, std::vector<std::vector<double>> left) {
   std::vector<ServerId> servers;
   for (std::size_t s = 0; s < left.size(); ++s) servers.emplace_back(s);

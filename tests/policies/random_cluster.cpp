@@ -124,7 +124,7 @@ class Builder {
                                    c, std::max<std::int64_t>(1, g), h, in(1, 2), in(1, 60) * size_unit_, in(0, 2),
                                    in(0, 2)),
                 workers};
-      case 4:  // two branches and an update that nobody waits for
+      case 4:  // two branches and an update for which no operation waits
         return {role + fmt::format("compute c w {} | all-reduce g w {} | f -> g | b -> c | g => f | c => b", c, g),
                 workers};
       default:  // forward, backward, all-reduce

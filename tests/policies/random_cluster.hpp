@@ -1,6 +1,6 @@
 #pragma once
-// Random small clusters with everything that can interact: for tests that hold two ways to run them against each other.
-// Durations, sizes and submit times come from small sets, so that ties and recurrences are common.
+// Random small clusters combine all features that can interact, for tests that compare two ways to run them. Durations,
+// sizes and submit times come from small sets, so that ties and recurrences are common.
 
 #include "network/alpha_beta.hpp"
 #include "policies/registry.hpp"
@@ -32,14 +32,14 @@ struct RandomCluster {
   Time until = Time::never();
 
   [[nodiscard]] RunResult run(bool leap) const;
-  /// All that decides the outcome, to read and to build the case again by hand.
+  /// Returns everything that determines the outcome, so that a reader can rebuild the case by hand.
   [[nodiscard]] std::string describe() const;
 };
 
-/// The same seed gives the same cluster everywhere.
+/// Returns the cluster of that seed, which is the same on every platform.
 [[nodiscard]] RandomCluster random_cluster(std::uint64_t seed);
 
-/// The policy of that name, with the defaults of its table except for the given parameters.
+/// Makes the policy of that name with its default parameters, except for the given ones.
 template <class Port>
 [[nodiscard]] std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const Choice& choice,
                                                 const PolicyContext& context);

@@ -1,4 +1,5 @@
-// Backfilling against references that look at everything at every event, and its promises.
+// These tests compare the backfilling policies with references that examine all jobs at every event, and check that the
+// policies keep their promises.
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -24,7 +25,7 @@ using Starts = std::vector<std::int64_t>;
 
 struct Reference {
   Starts starts;
-  Starts promised;  ///< when a job was first promised to start at the latest; -1: never was
+  Starts promised;  ///< the latest start that a job was promised first; -1: it was promised none
 };
 
 /// Estimates are never too short.
@@ -41,7 +42,7 @@ std::vector<Job> random_jobs(std::uint64_t seed, std::int64_t gpus) {
   return jobs;
 }
 
-/// The instants at which something happens, and what runs: both references are played on this.
+/// The events and the running jobs. Both references use it.
 class Stage {
  public:
   Stage(const std::vector<Job>& jobs, std::int64_t gpus) : jobs_{jobs}, free{gpus} {
@@ -112,7 +113,7 @@ Reference easy(const std::vector<Job>& jobs, std::int64_t gpus) {
   return stage.reference;
 }
 
-/// The first start at which `j` fits beside all that runs and all other plans, second by second.
+/// Returns the first start at which `j` fits beside all running jobs and all other plans, searched second by second.
 std::int64_t earliest(const std::vector<Job>& jobs, const Stage& stage, std::int64_t gpus,
                       const std::map<std::size_t, std::int64_t>& plans, std::size_t j) {
   const auto fits = [&](std::int64_t t) {
@@ -135,7 +136,7 @@ Reference conservative(const std::vector<Job>& jobs, std::int64_t gpus) {
   std::map<std::size_t, std::int64_t> plans;
   std::int64_t wakeup = INT64_MAX;
   while (stage.advance(wakeup)) {
-    for (const std::size_t j : stage.waiting) {  // those promised before, then those that are new
+    for (const std::size_t j : stage.waiting) {  // jobs with a promise first, then new jobs
       if (plans.contains(j) && !stage.ended_early) continue;
       const std::int64_t start = earliest(jobs, stage, gpus, plans, j);
       if (!plans.contains(j)) stage.reference.promised[j] = start;
@@ -207,6 +208,6 @@ TEST_CASE("conservative: the same schedule as a reference; every job starts when
     promises += check_promises(reference);
     different += reference.starts != easy(jobs, gpus).starts ? 1 : 0;
   }
-  CHECK(different > effort(20));  // the two are not the same thing
+  CHECK(different > effort(20));  // the two policies differ
   CHECK(promises > effort(1000));
 }

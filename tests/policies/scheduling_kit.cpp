@@ -13,7 +13,7 @@ namespace contend::test {
 
 namespace {
 
-/// The first GPUs that fit, wherever they are.
+/// Places a job on the first GPUs that fit, on any servers.
 class AnyGpus final : public PlacementPolicy {
  public:
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {

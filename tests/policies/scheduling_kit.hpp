@@ -1,6 +1,6 @@
 #pragma once
-// Runs of timed jobs under a scheduling policy, on the real engine. A policy under test is wrapped: what it does is
-// noted, and after each pass it is checked what must hold for every policy.
+// This kit runs timed jobs under a scheduling policy in the real engine. A wrapper records what the policy does and
+// checks after each pass what must hold for every policy.
 
 #include "policies/registry.hpp"
 #include "sim/simulation.hpp"
@@ -15,7 +15,7 @@
 
 namespace contend::test {
 
-/// Times in whole seconds.
+/// Times are in whole seconds.
 inline JobSpec timed_job(std::int64_t submit, int gpus, std::int64_t duration) {
   JobSpec job;
   job.submit = Time::seconds(submit);
@@ -34,21 +34,21 @@ struct Hold {
 struct Played {
   RunResult result;
   std::vector<Hold> runs;                  ///< in order of their starts
-  std::map<std::int32_t, int> most_of_vc;  ///< GPUs that a virtual cluster has held at most
-  int passes_with_idle_room = 0;           ///< after which a waiting job would have found enough GPUs free
-  std::vector<std::string> faults;         ///< of what must never happen
+  std::map<std::int32_t, int> most_of_vc;  ///< by virtual cluster: the most GPUs that it held at once
+  int passes_with_idle_room = 0;           ///< passes after which enough GPUs were free for a waiting job
+  std::vector<std::string> faults;         ///< descriptions of what must never happen
 
-  /// `A6 B10 ...`: jobs and the seconds at which they ended.
+  /// Returns the jobs and the seconds at which they ended, such as `A6 B10`.
   [[nodiscard]] std::string finishes() const;
-  /// `A1 C2`: jobs that gave way, and how often.
+  /// Returns the preempted jobs and how often each was preempted, such as `A1 C2`.
   [[nodiscard]] std::string preemptions() const;
   [[nodiscard]] double mean_jct_s() const;
   [[nodiscard]] std::int64_t total_preemptions() const;
 };
 
-/// Jobs are named A, B, C, ... and get any GPUs that are free, the first ones first.
+/// Runs the jobs, named A, B, C, ... Each gets the first GPUs that are free.
 [[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs);
-/// One server.
+/// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);
 
 }  // namespace contend::test

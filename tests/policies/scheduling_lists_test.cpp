@@ -1,5 +1,5 @@
-// The preemptive policies with `list_order` against a slow reading of the rules of Tiresias' released simulator: lists
-// that are walked and sorted anew at every event.
+// These tests compare the preemptive policies with `list_order` with a slow implementation of the rules of Tiresias'
+// released simulator, which walks and sorts lists again at every event.
 
 #include "sim/random_stream.hpp"
 #include "tests/policies/scheduling_kit.hpp"
@@ -132,7 +132,7 @@ Choice choice_of(Rule rule) {
 
 }  // namespace
 
-TEST_CASE("list_order: the same ends and preemptions as lists that are walked anew at every event") {
+TEST_CASE("list_order: the same ends and preemptions as lists that are walked again at every event") {
   for (const Rule rule : {Rule::srtf, Rule::srsf, Rule::dlas, Rule::dlas_gpu}) {
     std::int64_t preemptions = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -1,4 +1,5 @@
-// What every scheduling policy must hold to, on random workloads; and what single ones promise.
+// These tests check the properties of all scheduling policies, and the promises of single policies, on random
+// workloads.
 
 #include "sim/random_stream.hpp"
 #include "tests/policies/policy_kit.hpp"
@@ -15,7 +16,7 @@ using namespace contend::test;
 
 namespace {
 
-/// Few sizes and whole seconds, so that ties are common.
+/// The workload has few sizes and whole seconds, so that ties are common.
 std::vector<JobSpec> random_jobs(std::uint64_t seed, int gpus, int vcs) {
   RandomStream stream{seed, "scheduling-property"};
   std::vector<JobSpec> jobs;
@@ -38,7 +39,7 @@ std::vector<JobSpec> random_jobs(std::uint64_t seed, int gpus, int vcs) {
   return jobs;
 }
 
-/// All policies, those with important parameters more than once.
+/// All policies; a policy with important parameters appears more than once.
 std::vector<Choice> choices() {
   std::vector<Choice> all;
   for (const auto& row : scheduling_policies()) all.push_back({std::string{row.name}, {}});
@@ -70,7 +71,7 @@ std::vector<Choice> choices() {
   return all;
 }
 
-/// Every job ends because it was served, in runs that add up to what it asks for; GPUs are held by one job at a time.
+/// Every job ends because it was served, in runs that add up to its duration. Each GPU is held by one job at a time.
 void check_accounts(const Played& played, const std::vector<JobSpec>& jobs) {
   CHECK(played.faults == std::vector<std::string>{});
   std::vector<Time> served(jobs.size());
@@ -84,7 +85,7 @@ void check_accounts(const Played& played, const std::vector<JobSpec>& jobs) {
     Time asked = *jobs[j].duration;
     for (const Time attempt : jobs[j].attempts) asked += attempt;
     CHECK(played.result.jobs[j].state == JobState::finished);
-    CHECK(served[j] == asked);  // nothing is lost where nothing is charged for preemption
+    CHECK(served[j] == asked);  // preemption costs nothing here, so no work is lost
     CHECK(played.result.jobs[j].compute == asked * jobs[j].gpus);
   }
 }

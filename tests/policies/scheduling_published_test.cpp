@@ -1,6 +1,7 @@
-// The averages that the released simulator of Tiresias gives on a real trace (SymbioticLab/Tiresias, placement by
-// count, with the correction of jobs that it ends although they were preempted): Helios, Venus, virtual cluster vcvGl,
-// September 2020, 160 GPUs. Its rules are parameters of our policies. What they change is written beside.
+// This test reproduces the averages that the released simulator of Tiresias gives on a real trace: Helios, Venus,
+// virtual cluster vcvGl, September 2020, 160 GPUs. The simulator (SymbioticLab/Tiresias) places by count and has one
+// correction: the original ends some jobs although they were preempted. Its rules are parameters of our policies;
+// comments beside them say what they change.
 
 #include "tests/policies/scheduling_kit.hpp"
 

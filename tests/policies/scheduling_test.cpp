@@ -8,7 +8,7 @@ using namespace contend::test;
 
 namespace {
 
-/// Submitted at 5, on 4 GPUs; 1000 ns of service, 600 of it left.
+/// A job that was submitted at 5 ns and runs on 4 GPUs; 600 ns of its 1000 ns of service are left.
 JobView sample() {
   JobView job;
   job.id = JobId{3U};
@@ -21,15 +21,15 @@ JobView sample() {
 
 }  // namespace
 
-TEST_CASE("keys: submission, length and what remains of it, service that remains") {
-  // The unit of a key is free, so jobs are compared with one that has twice as much of everything.
+TEST_CASE("keys: submission, length, remaining length, remaining service") {
+  // The unit of a key is free, so the test compares jobs with one that has twice as much of everything.
   JobView twice = sample();
   twice.submit += twice.submit;
   twice.total_service += twice.total_service;
   twice.remaining_service += twice.remaining_service;
   JobView progressed = sample();
   progressed.remaining_service = Time::nanoseconds(200);
-  JobView wide = sample();  // as much service on twice the GPUs is half the time
+  JobView wide = sample();  // the same service on twice the GPUs takes half the time
   wide.gpus = 8;
   JobView late = sample();
   late.submit = Time::nanoseconds(6);
@@ -50,7 +50,7 @@ TEST_CASE("keys: submission, length and what remains of it, service that remains
     CHECK(policy->key(progressed) <= key);
     CHECK(policy->key(wide) <= key);
   }
-  // Exact where the unit is that of the view.
+  // The keys are exact if their unit is that of the view.
   CHECK(scheduling({"fifo", {}})->key(sample()) == 5);
   CHECK(scheduling({"srsf", {}})->key(sample()) == 600);
 }

@@ -1,4 +1,4 @@
-// The incremental structures of policies/scheduling/ against the obvious ones.
+// These tests compare the incremental data structures of policies/scheduling/ with obvious ones.
 
 #include "policies/scheduling/availability.hpp"
 #include "policies/scheduling/greedy_walk.hpp"
@@ -16,11 +16,11 @@ using namespace contend;
 
 namespace {
 
-/// Jobs that fall at their rate while they run, and keep their key while they wait.
+/// The keys of running jobs fall at their rates; those of waiting jobs are constant.
 class FallingKeys final : public WalkOrder {
  public:
   struct Job {
-    std::int64_t key = 0;  // as it waits; of a running job: as it was at `since`
+    std::int64_t key = 0;  // of a running job: the key at `since`
     std::int64_t width = 0;
     std::int64_t rate = 0;
     bool running = false;
@@ -42,7 +42,7 @@ class FallingKeys final : public WalkOrder {
   Time now;
 };
 
-/// The walk itself.
+/// Walks over all jobs.
 std::set<JobId> walked(const FallingKeys& order, std::int64_t capacity) {
   std::vector<Rank> all;
   for (const auto& [id, job] : order.jobs) all.push_back(order.place(id));

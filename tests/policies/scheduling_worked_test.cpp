@@ -1,4 +1,4 @@
-// Schedules worked out by hand. Times in seconds; a job is written name(GPUs, duration).
+// These schedules are worked out by hand. Times are in seconds; name(GPUs, duration) is a job.
 
 #include "sim/error.hpp"
 #include "tests/policies/scheduling_kit.hpp"
@@ -34,7 +34,7 @@ ClusterSpec two_borrowers() {
 
 }  // namespace
 
-TEST_CASE("fit-first and smallest-first: who doesn't fit is passed, in order of submission or of size") {
+TEST_CASE("fit-first and smallest-first skip jobs that do not fit, in order of submission or of size") {
   // 4 GPUs. 0: A(2,6) starts, B(4,4) doesn't fit. 1: C(1,3) starts. 2: D(2,2) doesn't fit. 3: E(1,1) starts, F(3,2)
   // not. 4: C and E end; the first that fits into 2 GPUs is D. 6: A and D end.
   const std::vector<JobSpec> jobs = {timed_job(0, 2, 6), timed_job(0, 4, 4), timed_job(1, 1, 3),
@@ -51,10 +51,10 @@ TEST_CASE("fit-first and smallest-first: who doesn't fit is passed, in order of 
 }
 
 TEST_CASE("srtf and srsf with rewalk: at every event the first jobs by what remains hold the GPUs") {
-  // 4 GPUs: A(4,10) B(1,3) C(2,5) D(2,1) E(3,2), submitted at 0 2 2 3 4.
-  // By time. 2: B 3, C 5, A 8: A gives way, B and C run, one GPU is idle. 3: D 1, B 2, C 4: C gives way. 4: D ends; B
-  // 1, E 2: both run. 5: B ends; C needs 2 and one is free. 6: E ends, C runs 6-10. 10: A goes on for 8. By service. 2:
-  // B 3, C 10, A 32. 3: B 2 (it runs: first), D 2, C 8. 4: B 1, E 6, C 8. As above.
+  // 4 GPUs: A(4,10) B(1,3) C(2,5) D(2,1) E(3,2), submitted at 0 2 2 3 4. By time. 2: B 3, C 5, A 8: A is preempted, B
+  // and C run, one GPU is idle. 3: D 1, B 2, C 4: C is preempted. 4: D ends; B 1, E 2: both run. 5: B ends; C needs 2
+  // and one is free. 6: E ends, C runs 6-10. 10: A goes on for 8. By service. 2: B 3, C 10, A 32. 3: B 2 (it runs:
+  // first), D 2, C 8. 4: B 1, E 6, C 8. As above.
   const std::vector<JobSpec> jobs = {timed_job(0, 4, 10), timed_job(2, 1, 3), timed_job(2, 2, 5), timed_job(3, 2, 1),
                                      timed_job(4, 3, 2)};
   for (const char* name : {"srtf", "srsf"}) {
@@ -69,14 +69,14 @@ TEST_CASE("srtf and srsf with rewalk: at every event the first jobs by what rema
   CHECK(play({"srtf", {{"rewalk", true}}}, 2, wide).finishes() == "A8 B3");
   CHECK(play({"srsf", {{"rewalk", true}}}, 2, wide).finishes() == "A5 B8");
   // A tie. 1 GPU: A(1,4) at 0, B(1,2) at 2, when 2 s of A are left too. A runs and stays. In a list that is sorted
-  // anew, A stood before B, who has just come: the same. C(1,1) comes at 1: A gives way with 3 s left; at 2 A is before
-  // B.
+  // again, A stood before B, which has just arrived: the same. C(1,1) arrives at 1: A is preempted with 3 s left; at 2
+  // A is before B.
   CHECK(play({"srtf", {{"rewalk", true}}}, 1, {timed_job(0, 1, 4), timed_job(2, 1, 2)}).finishes() == "A4 B6");
   CHECK(play({"srtf", {{"rewalk", true}, {"list_order", true}}}, 1, {timed_job(0, 1, 4), timed_job(2, 1, 2)})
             .finishes() == "A4 B6");
   // 2 GPUs: A(1,6), B(2,3) at 0: B runs 0-3. C(1,5) comes at 1; 3: A 6, C 5: both run. D(2,4) comes at 4, when 4 s of C
   // are left, and 5 of A: C runs and goes first, D doesn't fit. 5: E(1,9) comes; D 4 has C 3 before it: no room.
-  // 8: C ends. A ends at 9, D runs 9-13, E from 8 beside A, gives way at 9, 13-21.
+  // 8: C ends. A ends at 9, D runs 9-13, E from 8 beside A, is preempted at 9, 13-21.
   const Played tie =
       play({"srtf", {{"rewalk", true}}}, 2,
            {timed_job(0, 1, 6), timed_job(0, 2, 3), timed_job(1, 1, 5), timed_job(4, 2, 4), timed_job(5, 1, 9)});
@@ -84,10 +84,10 @@ TEST_CASE("srtf and srsf with rewalk: at every event the first jobs by what rema
   CHECK(tie.preemptions() == "E1");
 }
 
-TEST_CASE("dlas-gpu: who has had 8 GPU seconds falls into the second queue") {
-  // 4 GPUs: A(4,6) at 0, B(2,5) and C(3,2) at 1, D(1,2) at 4. 2: A has had 8. First queue: B fits, C doesn't; A gives
-  // way. 4: D fits beside B. 6: D ends, B has had 8; first queue: C, and nobody fits beside it; B gives way. 8: C ends;
-  // in the second queue A was submitted first: 8-12. B 12-13.
+TEST_CASE("dlas-gpu demotes a job that has had 8 GPU seconds to the second queue") {
+  // 4 GPUs: A(4,6) at 0, B(2,5) and C(3,2) at 1, D(1,2) at 4. 2: A has had 8. First queue: B fits, C doesn't; A is
+  // preempted. 4: D fits beside B. 6: D ends, B has had 8; first queue: C, and no job fits beside it; B is preempted.
+  // 8: C ends; in the second queue A was submitted first: 8-12. B 12-13.
   const std::vector<JobSpec> jobs = {timed_job(0, 4, 6), timed_job(1, 2, 5), timed_job(1, 3, 2), timed_job(4, 1, 2)};
   const Played played = play({"dlas-gpu", {{"queues", std::int64_t{2}}, {"limit_1_s", 8.0}}}, 4, jobs);
   CHECK(played.finishes() == "A12 B13 C8 D6");
@@ -105,7 +105,7 @@ TEST_CASE("dlas: the limits of the queues must rise") {
       "policies.scheduling.limit_2_s: expected more than limit_1_s, which is 9, got 8.5", InputError);
 }
 
-TEST_CASE("dlas: promotion lets a job that has waited long enough begin anew in the first queue") {
+TEST_CASE("dlas promotes a job that has waited long enough to the first queue") {
   // 1 GPU, limit 2 s. A(1,4) runs 0-2 and falls; B, C, D(1,2) at 1, 3, 5 keep it out: 2-4, 4-6, 6-8; A ends at 10.
   const std::vector<JobSpec> jobs = {timed_job(0, 1, 4), timed_job(1, 1, 2), timed_job(3, 1, 2), timed_job(5, 1, 2)};
   const Choice queues{"dlas", {{"queues", std::int64_t{2}}, {"limit_1_s", 2.0}}};
@@ -127,10 +127,10 @@ TEST_CASE("dlas-gpu: promotion compares the wait with the time on the GPUs, not 
   CHECK(played.preemptions() == "A3 B3");
 }
 
-TEST_CASE("las: a running job gives way when it has had a slice more") {
+TEST_CASE("las preempts a running job that has had a slice more than a waiting one") {
   // 2 GPUs, slices of 4 GPU seconds: A(2,4) at 0, B(1,3) and C(1,6) at 1. 2: A has had 4, B and C start. 5: B ends; C
-  // has had 3, A needs both GPUs. 6: C enters the second slice, in which A waits; who runs goes first. 8: C has had 6
-  // and ends.
+  // has had 3, A needs both GPUs. 6: C enters the second slice, in which A waits; a running job goes first. 8: C has
+  // had 6 and ends.
   const Played played =
       play({"las", {{"slice_s", 4.0}}}, 2, {timed_job(0, 2, 4), timed_job(1, 1, 3), timed_job(1, 1, 6)});
   CHECK(played.finishes() == "A10 B5 C8");
@@ -149,8 +149,8 @@ TEST_CASE("gittins: least attained service until enough jobs have ended, then th
   CHECK(play({"las", {{"slice_s", 4.0}}}, 1, jobs).finishes() == "A2 B4 C17 D14 E15");
 }
 
-TEST_CASE("priority: the more urgent job takes the GPUs; aging helps who has waited") {
-  // 2 GPUs: A(2,5) at 0, B(1,2) priority 2 and C(1,4) priority 1 at 1, D(2,1) priority 1 at 2. 1: A gives way. 3: B
+TEST_CASE("priority: the job with the larger priority takes the GPUs; aging helps jobs that have waited") {
+  // 2 GPUs: A(2,5) at 0, B(1,2) priority 2 and C(1,4) priority 1 at 1, D(2,1) priority 1 at 2. 1: A is preempted. 3: B
   // ends; D, behind C, needs both GPUs, A too. 5: C ends, D 5-6, A 6-10.
   const std::vector<JobSpec> jobs = {timed_job(0, 2, 5), with_priority(timed_job(1, 1, 2), 2),
                                      with_priority(timed_job(1, 1, 4), 1), with_priority(timed_job(2, 2, 1), 1)};
@@ -166,7 +166,7 @@ TEST_CASE("priority: the more urgent job takes the GPUs; aging helps who has wai
   CHECK(play({"priority", {{"aging_s", 0.5}}}, 1, aged).finishes() == "A3 B4 C5");
 }
 
-TEST_CASE("easy: who delays only others than the first may pass; conservative: nobody is delayed") {
+TEST_CASE("easy lets jobs pass that do not delay the first in the queue; conservative delays no job") {
   // 4 GPUs: A(3,4) at 0, B(3,2) at 1: promised 4-6, which leaves one GPU. C(4,2) at 2. D(1,5) at 3: takes that GPU,
   // 3-8. So C starts at 8. Conservative: C is promised 6-8, and D starts behind it.
   const std::vector<JobSpec> jobs = {timed_job(0, 3, 4), timed_job(1, 3, 2), timed_job(2, 4, 2), timed_job(3, 1, 5)};
@@ -222,7 +222,8 @@ TEST_CASE("drf: the example of the paper, 9 CPUs and 18 GB between tasks of (1, 
 }
 
 TEST_CASE("fair-share and drf: borrowed GPUs are taken back, unless that is forbidden") {
-  // Cluster 0: A(2,10), B(2,10) at 0; B borrows. Cluster 1: C(1,4) at 3, within its quota: B gives way. 7: B goes on.
+  // Cluster 0: A(2,10), B(2,10) at 0; B borrows. Cluster 1: C(1,4) at 3, within its quota: B is preempted. 7: B goes
+  // on.
   const std::vector<JobSpec> jobs = {of_vc(timed_job(0, 2, 10), 0), of_vc(timed_job(0, 2, 10), 0),
                                      of_vc(timed_job(3, 1, 4), 1)};
   for (const char* name : {"fair-share", "drf"}) {

@@ -1,7 +1,8 @@
 // Counts the bytes that compression methods send from the stages of their exchanges.
 
-#include "policies/factories.hpp"
+#include "policies/registry.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/run/make_policy.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/compression/saps_volumes.hpp"
 #include "validate/iteration_time.hpp"
@@ -41,12 +42,13 @@ OverlapProblem problem_of(const std::string& model, int workers) {
   return problem;
 }
 
-Parameters parameters(const char* method, const char* name, ParameterValue value) {
-  auto values = default_policy(policy_kind("compression"), method).parameters.values();
+/// The method of that name with its default parameters except for one.
+std::unique_ptr<CompressionMethod> method(const char* name, const char* parameter, ParameterValue value) {
+  auto values = default_policy(policy_kind("compression"), name).parameters.values();
   for (auto& [key, held] : values) {
-    if (key == name) held = value;
+    if (key == parameter) held = value;
   }
-  return Parameters{values};
+  return make_policy(compression_policies(), {name, Parameters{values}}, {});
 }
 
 /// The sum over the collectives of all stages, for the whole gradient as one message.
@@ -68,8 +70,8 @@ void add_low_rank(const LowRankRow& row, CheckedTable& table) {
   std::int64_t one_dimensional = 0;
   for (const OverlapProblem::Gradient& each : problem.gradients)
     one_dimensional += each.rows > 1 && each.columns > 1 ? 0 : each.rows * each.columns;
-  const auto acp = make_acp_sgd(parameters("acp-sgd", "rank", row.rank), {});
-  const auto power = make_power_sgd(parameters("power-sgd", "rank", row.rank), {});
+  const auto acp = method("acp-sgd", "rank", row.rank);
+  const auto power = method("power-sgd", "rank", row.rank);
   const auto vectors = static_cast<double>(one_dimensional);
   const auto p = static_cast<double>(elements_sent(*acp, problem)) - vectors;
   problem.phase = 1;
@@ -115,7 +117,7 @@ CheckedTable one_bit_adam_table() {
     OverlapProblem problem = problem_of("bert-large", workers);
     for (OverlapProblem::Gradient& each : problem.gradients) each.size = Bytes{each.size.count() / 2};
     problem.gradient_element_bytes = 2;
-    const auto compressor = make_one_bit_adam(parameters("onebit-adam", "warm_up", kWarmUp), {});
+    const auto compressor = method("onebit-adam", "warm_up", kWarmUp);
     const std::vector<double> shares = compressor->phases();
     double run = 0, dense = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {

@@ -1,4 +1,5 @@
-// Methods that choose by the costs of the study: LAGS its densities, lossless compression what it compresses.
+// These compression methods adapt to the costs of the study: LAGS chooses its densities, lossless compression chooses
+// which halves it compresses.
 #include "models/devices.hpp"
 #include "models/overlap/problem.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
@@ -26,7 +27,7 @@ OverlapProblem three_layers(Time alpha, double beta) {
   return problem;
 }
 
-/// `all-gather 96, ...` of the collectives.
+/// Returns the collectives and their bytes, such as `all-gather 96, ...`.
 std::string sent(const CompressionMethod& method, const OverlapProblem& problem, const GradientGroup& group) {
   std::string text;
   for (const ExchangeStage& stage : method.stages(problem, group)) {

@@ -1,4 +1,5 @@
-// Methods on servers of several workers, and those that exchange weights at another moment than gradients.
+// These tests cover compression methods on servers of several workers, and methods that exchange weights instead of
+// gradients, at another moment.
 
 #include "models/overlap/bound.hpp"
 #include "models/overlap/engine_measurement.hpp"
@@ -47,7 +48,7 @@ OverlapProblem problem_on(int servers, int per_server) {
 
 constexpr const char* kScopes[] = {"", " server", " leaders", " peers"};
 
-/// `all-gather inside 96 server, kernel add up, ...` of the stages of all gradients as one group.
+/// Returns the stages for all gradients as one group, such as `all-gather inside 96 server, kernel add up, ...`.
 std::string stages(const OverlapProblem& problem, std::string_view name, const Given& given = {}) {
   std::string text;
   for (const ExchangeStage& stage : compression(name, given)->stages(problem, {0, 2})) {
@@ -64,7 +65,7 @@ std::string stages(const OverlapProblem& problem, std::string_view name, const G
 
 const Given kInServers{{"hierarchical", true}};
 
-/// All of a random problem that a method needs.
+/// A random problem with everything that the method needs.
 OverlapProblem random_levels(std::uint64_t seed) {
   test::ProblemRange range;
   range.most_layers = 6;
@@ -80,7 +81,7 @@ OverlapProblem random_levels(std::uint64_t seed) {
   return problem;
 }
 
-/// Nothing if policy and method don't go together.
+/// Returns nothing if policy and method do not go together.
 std::optional<IterationGraph> plan(const FusionPolicy& policy, const OverlapProblem& problem) {
   try {
     return policy.plan(problem).graph;
@@ -98,7 +99,7 @@ TEST_CASE("stages on three servers of two workers, by hand: 610 values, 2440 byt
         "reduce-scatter inside 2440 server, all-reduce between 1220 peers, all-gather inside 2440 server");
   CHECK(stages(problem, "hierarchical", {{"leaders", true}}) ==
         "reduce inside 2440 server, all-reduce between 2440 leaders, broadcast inside 2440 server");
-  // 1 % of 305 are 4 values, 32 bytes with their indices, from each of three servers.
+  // 1 % of 305 values are 4 values, which are 32 bytes with their indices, from each of three servers.
   CHECK(stages(problem, "hitopk", {{"density", 0.01}}) ==
         "reduce-scatter inside 2440 server, kernel select, all-gather between 96 peers, kernel add up, "
         "all-gather inside 2440 server");

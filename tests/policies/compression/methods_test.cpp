@@ -37,7 +37,7 @@ OverlapProblem three_gradients() {
   return problem;
 }
 
-/// `all-gather 96, ...` of the collectives by which the whole gradient, 610 values, is sent as one group.
+/// Returns the collectives that send the whole gradient, 610 values, as one group, such as `all-gather 96, ...`.
 std::string sent(std::string_view name, const Given& given = {}, int phase = 0) {
   OverlapProblem problem = three_gradients();
   const auto compressor = compression(name, given);
@@ -56,7 +56,7 @@ struct Factors {
   std::int64_t p = 0, q = 0, vectors = 0;
 };
 
-/// What a low-rank method sends of a network of the catalogue, in elements.
+/// Returns the elements that a low-rank method sends of a model of the catalogue.
 Factors factors_of(std::string_view model, std::int64_t rank) {
   TimedModel timed = roofline_times(build_model(*find_model(model), 0), *find_device("V100-SXM2"), 1);
   OverlapProblem problem = overlap_problem(timed, 4, ExchangeCost::ring(4, {}));
@@ -202,7 +202,7 @@ TEST_CASE("every method under every fusion policy: a sound graph, and the fast e
   }
 }
 
-TEST_CASE("who meets whom: a ring, pairs over fast links, or anybody") {
+TEST_CASE("peers of a worker: a ring, pairs over fast links, or any worker") {
   CHECK(compression("top-k")->peers().kind == PeerRule::Kind::random);
   CHECK(compression("d-psgd")->peers().kind == PeerRule::Kind::ring);
   CHECK(compression("saps", {{"matched", false}})->peers().kind == PeerRule::Kind::random);

@@ -1,4 +1,4 @@
-// The same methods by other collectives, and by parameter servers.
+// These tests send the messages of compression methods by other collectives than usual, and through parameter servers.
 #include "models/devices.hpp"
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
@@ -33,7 +33,7 @@ OverlapProblem three_gradients(bool servers = false) {
   return problem;
 }
 
-/// `all-gather 96, ...` of the collectives by which the whole gradient is sent as one group.
+/// Returns the collectives that send the whole gradient as one group, such as `all-gather 96, ...`.
 std::string sent(std::string_view name, MessageRoute route, const Given& given = {}, int phase = 1) {
   OverlapProblem problem = three_gradients(route == MessageRoute::server);
   problem.collective = route == MessageRoute::server ? MessageRoute::usual : route;

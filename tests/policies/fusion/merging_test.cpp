@@ -14,7 +14,7 @@ using namespace contend::test;
 
 namespace {
 
-/// Layers with equal forward time 1; backward times and sizes as given, in forward order.
+/// Each layer has forward time 1. Backward times and sizes are in forward order.
 OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vector<std::int64_t>& bytes,
                      std::int64_t alpha, double beta) {
   OverlapProblem problem;
@@ -27,7 +27,7 @@ OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vecto
   return problem;
 }
 
-/// The slow obvious one: every one of the 2^(n-1) plans.
+/// Tries every one of the 2^(n-1) plans: slow but obvious.
 double exhaustive_end_ns(const OverlapProblem& problem, const SerialCost& cost) {
   const std::size_t n = problem.gradients.size();
   double best = -1;
@@ -45,7 +45,7 @@ double exhaustive_end_ns(const OverlapProblem& problem, const SerialCost& cost) 
   return best;
 }
 
-/// Whole numbers only, so that sums are exact.
+/// All numbers are whole, so that sums are exact.
 OverlapProblem whole_problem(std::uint64_t seed) {
   OverlapProblem problem = random_problem(seed, {.most_layers = 12, .servers = false, .penalty = false});
   problem.gradients.resize(std::min<std::size_t>(problem.gradients.size(), 12));
@@ -102,7 +102,7 @@ TEST_CASE("MG-WFBP equals the exhaustive optimum under its own assumptions") {
     if (plan.size() > 1 && plan.size() < problem.gradients.size()) ++merged;
   }
   MESSAGE("the published walk is optimal in ", published_is_optimal, " of ", kInstances);
-  CHECK(merged > kInstances / 4);  // else the instances decide nothing
+  CHECK(merged > kInstances / 4);  // otherwise the instances test nothing
 }
 
 TEST_CASE("the assumptions of the planner are those of the executor where sizes are whole") {

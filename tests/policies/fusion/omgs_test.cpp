@@ -16,8 +16,8 @@ using namespace contend::test;
 
 namespace {
 
-/// Selects for `launch` ns and gamma x log2(x) of x bytes, then gathers `share` of the bytes; nothing after that, so
-/// that the recursion of the paper is exact.
+/// Selecting from x bytes takes `launch` ns and gamma x log2(x). The method then gathers `share` of the bytes. No
+/// kernel follows, so that the recursion of the paper is exact.
 class Selection final : public CompressionMethod {
  public:
   Selection(std::int64_t launch, double gamma, std::int64_t share) : launch_{launch}, gamma_{gamma}, share_{share} {}
@@ -36,7 +36,8 @@ class Selection final : public CompressionMethod {
   std::int64_t share_;
 };
 
-/// Layers with forward time 1; backward times and sizes as given, in backward order. All-gathers of 2 alpha + 2 beta m.
+/// Each layer has forward time 1. Backward times and sizes are in backward order. An all-gather takes 2 alpha + 2 beta
+/// m.
 OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vector<std::int64_t>& bytes,
                      std::int64_t alpha) {
   OverlapProblem problem;
@@ -49,7 +50,7 @@ OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vecto
   return problem;
 }
 
-/// A message of m bytes: 10 ns of selection, an all-gather of m / 10 + 1 bytes.
+/// A message of m bytes takes 10 ns of selection and an all-gather of m / 10 + 1 bytes.
 class TenNs final : public CompressionMethod {
  public:
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
@@ -59,7 +60,7 @@ class TenNs final : public CompressionMethod {
   }
 };
 
-/// Every plan of n gradients: bit i of `cuts` ends a group after gradient i.
+/// Returns one of all plans of n gradients: bit i of `cuts` ends a group after gradient i.
 MergePlan plan_of(std::size_t n, std::uint32_t cuts) {
   MergePlan plan;
   std::size_t first = 0;
@@ -71,7 +72,7 @@ MergePlan plan_of(std::size_t n, std::uint32_t cuts) {
   return plan;
 }
 
-/// Whole numbers of ns and bytes, up to `most` gradients.
+/// The problem has whole numbers of ns and bytes and up to `most` gradients.
 OverlapProblem whole_problem(std::uint64_t seed, std::size_t most) {
   OverlapProblem problem = random_problem(seed, {.most_layers = 12, .servers = false, .penalty = false});
   problem.gradients.resize(std::min(problem.gradients.size(), most));
@@ -148,7 +149,7 @@ TEST_CASE("how often the walk of OMGS finds the best of all merges") {
   }
   MESSAGE("the walk is optimal in ", optimal, " of ", kInstances, ", better than no merge in ", better_than_alone,
           ", at worst ", worst, " times the optimum");
-  CHECK(better_than_alone > kInstances / 4);  // else the instances decide nothing
+  CHECK(better_than_alone > kInstances / 4);  // otherwise the instances test nothing
   CHECK(optimal > kInstances / 10);
 }
 

@@ -1,4 +1,5 @@
-// Each fusion policy on a model small enough to work its iteration out by hand, and what the methods promise.
+// These tests run each fusion policy on a model small enough to work its iteration out by hand, and check what the
+// methods promise.
 
 #include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"

@@ -1,4 +1,4 @@
-// What holds for every fusion policy on every model and network.
+// These tests check properties that hold for every fusion policy on every model and network.
 
 #include "models/overlap/bound.hpp"
 #include "models/overlap/engine_measurement.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr ProblemRange kAnything{12, true, true, true};
 
-/// Parameters that make pieces and buckets of the sizes that random problems have.
+/// Makes the policy with pieces and buckets of the sizes that random problems have.
 std::unique_ptr<FusionPolicy> small(const PolicyRow<FusionPolicy>& row, std::uint64_t seed) {
   const double mib = 0.01 * static_cast<double>(1 + seed % 20);
   return fusion(row.name, {{"mib", mib},
@@ -46,7 +46,7 @@ void check_counts(const Counts& counts, std::size_t least) {
   }
 }
 
-/// Nothing if the policy can't work with the exchange of the problem.
+/// Returns nothing if the policy cannot work with the exchange of the problem.
 std::optional<IterationGraph> graph_of(const FusionPolicy& policy, const OverlapProblem& problem) {
   try {
     return policy.plan(problem).graph;
