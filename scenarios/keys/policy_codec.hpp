@@ -37,6 +37,7 @@ struct PolicyKind {
 [[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);
 
 /// Reading merges: parameters given before stay as long as the policy does, another policy starts from its defaults.
+/// In tables a policy is its name and those parameters that differ from the usual; each parameter is a part of it.
 [[nodiscard]] Codec<PolicyChoice> policy_codec(const PolicyKind& kind);
 
 }  // namespace contend

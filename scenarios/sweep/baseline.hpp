@@ -17,7 +17,7 @@ namespace contend {
 
 /// Whether the point has this value, as it is in effect or as it was set.
 [[nodiscard]] bool has_value(const StoreInfo& info, const StorePoint& point, const std::string& key,
-                             const std::string& value);
+                             const SweepValue& wanted);
 
 /// For each point the number of the one that has the values of `baseline` and is equal in all other parameters (in
 /// those that both have, where no point is equal in all). Throws InputError if a key is no parameter, or a point has no

@@ -1,20 +1,33 @@
 #pragma once
 // What a point of a sweep comes to: the value of a key in effect, and a hash over all that decides the results.
 
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace contend {
 
-/// The value of a key, or of a part of one, as people write it; nothing where it means nothing. A policy is its name
-/// and the parameters that aren't the usual ones, but for those that are among `keys`; a list of one is what it holds.
-[[nodiscard]] std::optional<std::string> effective_value(const Scenario& scenario, const std::string& key,
-                                                         const std::vector<std::string>& keys);
+/// A key that a sweep shows, or a part of one such as `policies.placement.kappa`.
+class EffectiveKey {
+ public:
+  /// `shown`: all keys and parts that are shown. A policy is then shown without those of its parameters that are.
+  EffectiveKey(const std::string& name, std::span<const std::string> shown);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// The value in effect; nothing where the key means nothing.
+  [[nodiscard]] std::optional<PlainValue> value(const Scenario& scenario) const;
+
+ private:
+  std::string name_;
+  const ScenarioKey* key_;
+  std::string part_;                ///< empty: all of the key
+  std::vector<std::string> apart_;  ///< parts of the key that are shown on their own
+};
 
 /// Hashes of scenarios; shared by threads. Every input file is read once.
 class PointHasher {

@@ -2,9 +2,12 @@
 // What a scenario says about a sweep (`sweep.*`), as it stands there: which keys vary, and how. Points are made of it
 // by scenarios/sweep/sweep_points.hpp. A point is a set of settings, each as if it were one `--set key=value`.
 
+#include "text/magnitude.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -16,11 +19,22 @@ struct SweepPlace {
   std::string source_line;
 };
 
-/// A value of a key, in YAML on one line.
+/// A value of a key as it is written, in YAML on one line.
 struct SweepValue {
+  SweepValue() = default;
+  SweepValue(std::string written, SweepPlace where)
+      : text{std::move(written)}, place{std::move(where)}, magnitude{parse_magnitude(text)} {}
+
   std::string text;
   SweepPlace place;
+  std::optional<Magnitude> magnitude;  ///< of the text, if it is a number or a quantity
 };
+
+/// Whether two values, each a text with its magnitude, mean the same: `10Gbps` and `10000Mbps`.
+template <class A, class B>
+[[nodiscard]] bool same_value(const A& a, const B& b) {
+  return a.text == b.text || (a.magnitude && b.magnitude && is_same(*a.magnitude, *b.magnitude));
+}
 
 /// Values from one end to the other, both included. The ends are numbers or quantities of one kind.
 struct SweepRange {
