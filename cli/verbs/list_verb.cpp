@@ -122,7 +122,7 @@ Catalogue models() {
 Catalogue keys() {
   Catalogue list{.columns = {"key", "type", "range", "default", "meaning"}, .rows = {}};
   for (const ScenarioKey& key : scenario_keys())
-    list.rows.push_back({std::string{key.path}, key.type, key.range, key.print(default_scenario()),
+    list.rows.push_back({std::string{key.path}, key.io->type, key.io->range, key.io->print(default_scenario()),
                          std::string{key.text} + (key.needs.empty() ? "" : fmt::format("; needs {}", key.needs))});
   return list;
 }

@@ -75,6 +75,10 @@ Codec<DeviceChoice> device_codec() {
   codec.print = [](const DeviceChoice& value) {
     return value.profile ? fmt::format("{{profile: {}}}", quote(*value.profile)) : value.name;
   };
+  codec.part = [](const DeviceChoice& value, std::string_view part) -> std::optional<PlainValue> {
+    if (part != "profile" || !value.profile) return std::nullopt;
+    return PlainValue{*value.profile, std::nullopt};
+  };
   return codec;
 }
 

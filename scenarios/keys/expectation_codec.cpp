@@ -78,10 +78,22 @@ void read_expectations(const YamlNode& node, const Reading& reading, std::vector
   if (reading.complaints.size() == complaints) value = std::move(read);
 }
 
+PlainValue plain_bound(const Expectation& each) {
+  if (each.upper) return {fmt::format("[{}, {}]", each.level.text, each.upper->text), std::nullopt};
+  // A level keeps the text that it was read from: a share may be 95% or 0.95.
+  if (each.relation == Relation::equal) return {each.level.text, parse_magnitude(each.level.text)};
+  return {fmt::format("{} {}", to_string(each.relation), each.level.text), std::nullopt};
+}
+
 std::string print_bound(const Expectation& each) {
-  if (each.upper) return fmt::format("[{}, {}]", each.level.text, each.upper->text);
-  if (each.relation == Relation::equal) return each.level.text;
-  return fmt::format("\"{} {}\"", to_string(each.relation), each.level.text);
+  const std::string text = plain_bound(each).text;
+  return each.upper || each.relation == Relation::equal ? text : fmt::format("\"{}\"", text);
+}
+
+std::optional<PlainValue> bound_of(const std::vector<Expectation>& expectations, std::string_view name) {
+  for (const Expectation& each : expectations)
+    if (each.metric == name || short_name(metric(each.metric)) == name) return plain_bound(each);
+  return std::nullopt;
 }
 
 void bound_schema(JsonWriter& json, const Metric& metric) {
@@ -118,6 +130,7 @@ Codec<std::vector<Expectation>> expectations_codec() {
       entries.push_back(fmt::format("{}: {}", short_name(metric(each.metric)), print_bound(each)));
     return entries.empty() ? std::string{} : fmt::format("{{{}}}", join(entries));
   };
+  codec.part = bound_of;
   return codec;
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 void write_key(JsonWriter& json, const ScenarioKey& key) {
   json.begin_object();
-  key.schema(json);
+  key.io->schema(json);
   std::string text{key.text};
-  const std::string usual = key.print(default_scenario());
+  const std::string usual = key.io->print(default_scenario());
   if (key.role == KeyRole::value && !usual.empty()) text += fmt::format(" (default: {})", usual);
   json.member("description", text).end_object();
 }

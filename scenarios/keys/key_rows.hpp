@@ -1,10 +1,13 @@
 #pragma once
-// How the files that hold rows of the key table write them.
+// How the files that hold rows of the key table write them. A row names a member of the scenario by a lambda, which is
+// only kept as a pair of function pointers: all code that reads, prints and resets is made once for each type of value.
 
 #include "scenarios/keys/keys.hpp"
 
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,37 +25,116 @@ void clear(std::optional<T>& value, const std::optional<T>&) {
   value.reset();
 }
 
-/// A key whose value is taken from a scenario by `get` and put into it by `set`.
-template <class T, class Get, class Set>
-ScenarioKey property(std::string_view path, Get get, Set set, const Codec<T>& codec, std::string_view text) {
+/// A key whose values are of type T.
+template <class T>
+class CodecIo : public KeyIo {
+ public:
+  explicit CodecIo(Codec<T> codec) : codec_{std::move(codec)} {
+    type = codec_.type;
+    range = codec_.range;
+    is_optional = codec_.is_optional;
+    unset = codec_.unset;
+  }
+  void schema(JsonWriter& json) const final { codec_.schema(json); }
+
+ protected:
+  [[nodiscard]] const Codec<T>& codec() const { return codec_; }
+  [[nodiscard]] std::optional<PlainValue> part_of(const T& value, std::string_view name) const {
+    return codec_.part ? codec_.part(value, name) : std::nullopt;
+  }
+
+ private:
+  Codec<T> codec_;
+};
+
+/// A value that is one member of a scenario.
+template <class T>
+class MemberIo final : public CodecIo<T> {
+ public:
+  using Member = T& (*)(Scenario&);
+  using ConstMember = const T& (*)(const Scenario&);
+  MemberIo(Member member, ConstMember const_member, Codec<T> codec)
+      : CodecIo<T>{std::move(codec)}, member_{member}, const_member_{const_member} {}
+
+  void read(const YamlNode& node, const Reading& reading, Scenario& scenario) const override {
+    this->codec().read(node, reading, member_(scenario));
+  }
+  void reset(Scenario& scenario) const override { clear(member_(scenario), const_member_(default_scenario())); }
+  [[nodiscard]] std::string print(const Scenario& scenario) const override {
+    return this->codec().print(const_member_(scenario));
+  }
+  [[nodiscard]] std::optional<PlainValue> plain(const Scenario& scenario, PartNames apart) const override {
+    return plain_value(this->codec(), const_member_(scenario), apart);
+  }
+  [[nodiscard]] std::optional<PlainValue> part(const Scenario& scenario, std::string_view name) const override {
+    return this->part_of(const_member_(scenario), name);
+  }
+
+ private:
+  Member member_;
+  ConstMember const_member_;
+};
+
+/// A value that is taken from a scenario by one function and put into it by another.
+template <class T>
+class PropertyIo final : public CodecIo<T> {
+ public:
+  using Get = T (*)(const Scenario&);
+  using Set = void (*)(Scenario&, T);
+  PropertyIo(Get get, Set set, Codec<T> codec) : CodecIo<T>{std::move(codec)}, get_{get}, set_{set} {}
+
+  void read(const YamlNode& node, const Reading& reading, Scenario& scenario) const override {
+    T value = get_(scenario);
+    this->codec().read(node, reading, value);
+    set_(scenario, std::move(value));
+  }
+  void reset(Scenario& scenario) const override {
+    T value = get_(scenario);
+    clear(value, get_(default_scenario()));
+    set_(scenario, std::move(value));
+  }
+  [[nodiscard]] std::string print(const Scenario& scenario) const override {
+    return this->codec().print(get_(scenario));
+  }
+  [[nodiscard]] std::optional<PlainValue> plain(const Scenario& scenario, PartNames apart) const override {
+    return plain_value(this->codec(), get_(scenario), apart);
+  }
+  [[nodiscard]] std::optional<PlainValue> part(const Scenario& scenario, std::string_view name) const override {
+    return this->part_of(get_(scenario), name);
+  }
+
+ private:
+  Get get_;
+  Set set_;
+};
+
+inline ScenarioKey key_of(std::string_view path, std::shared_ptr<const KeyIo> io, std::string_view text) {
   ScenarioKey key;
   key.path = path;
-  key.type = codec.type;
-  key.range = codec.range;
   key.text = text;
-  key.is_optional = codec.is_optional;
-  key.unset = codec.unset;
-  key.schema = codec.schema;
-  key.read = [get, set, codec](const YamlNode& node, const Reading& reading, Scenario& scenario) {
-    T value = get(scenario);
-    codec.read(node, reading, value);
-    set(scenario, std::move(value));
-  };
-  key.reset = [get, set](Scenario& scenario) {
-    T value = get(scenario);
-    clear(value, T{get(default_scenario())});
-    set(scenario, std::move(value));
-  };
-  key.print = [get, codec](const Scenario& scenario) { return codec.print(get(scenario)); };
+  key.io = std::move(io);
   return key;
 }
 
-/// A key that is one member of a scenario; `member` returns a reference to it.
+/// A key whose value is taken from a scenario by `get` and put into it by `set`.
+template <class T>
+ScenarioKey property(std::string_view path, std::type_identity_t<T (*)(const Scenario&)> get,
+                     std::type_identity_t<void (*)(Scenario&, T)> set, Codec<T> codec, std::string_view text) {
+  return key_of(path, std::make_shared<const PropertyIo<T>>(get, set, std::move(codec)), text);
+}
+
+/// What row() does, compiled once for each type of value.
+template <class T>
+ScenarioKey member_row(std::string_view path, typename MemberIo<T>::Member member,
+                       typename MemberIo<T>::ConstMember const_member, Codec<T> codec, std::string_view text) {
+  return key_of(path, std::make_shared<const MemberIo<T>>(member, const_member, std::move(codec)), text);
+}
+
+/// A key that is one member of a scenario: `member` captures nothing and returns a reference to it, const if the
+/// scenario is.
 template <class T, class Member>
-ScenarioKey row(std::string_view path, Member member, const Codec<T>& codec, std::string_view text) {
-  return property<T>(
-      path, [member](const Scenario& s) -> const T& { return member(s); },
-      [member](Scenario& s, T value) { member(s) = std::move(value); }, codec, text);
+ScenarioKey row(std::string_view path, Member member, Codec<T> codec, std::string_view text) {
+  return member_row<T>(path, member, member, std::move(codec), text);
 }
 
 /// A key that takes the place of others: they are no longer given where it is.

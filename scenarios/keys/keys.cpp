@@ -13,7 +13,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace contend {
@@ -32,89 +35,106 @@ bool is_flow(const Scenario& scenario) {
   return scenario.network.fidelity == Fidelity::flow;
 }
 
+bool is_not_flow(const Scenario& scenario) {
+  return !is_flow(scenario);
+}
+
+bool studies_jobs(const Scenario& scenario) {
+  return !scenario.overlap.given();
+}
+
+bool studies_iteration(const Scenario& scenario) {
+  return scenario.overlap.given();
+}
+
+/// Scenarios that draw random numbers: those with jobs, and studies with links between pairs of workers.
+bool draws(const Scenario& scenario) {
+  return !scenario.overlap.given() || scenario.overlap.links;
+}
+
 /// A key that only exists at fidelity `flow`.
 ScenarioKey flow_only(ScenarioKey key) {
   key.needs = "network.fidelity: flow";
-  key.applies = is_flow;
+  key.conditions = {is_flow};
   return key;
 }
 
 /// A key that does not exist at fidelity `flow`.
 ScenarioKey no_flow(ScenarioKey key) {
   key.needs = "network.fidelity: analytic or contention";
-  key.applies = [](const Scenario& scenario) { return !is_flow(scenario); };
+  key.conditions = {is_not_flow};
   return key;
 }
 
 /// Keys of jobs and clusters are invalid in an iteration study, and `overlap.*` is invalid in a study of jobs.
 ScenarioKey for_its_study(ScenarioKey key) {
-  constexpr std::string_view kOfJobs[] = {"seed",        "repeat",    "cluster.", "policies.",
-                                          "scheduling.", "workload.", "engine.",  "expect"};
-  if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
-                  [&](std::string_view group) { return key.path.starts_with(group); })) {
-    if (key.needs.empty()) key.needs = "a study of jobs (no overlap.model or overlap.layers)";
-    const bool draws = key.path == "seed";  // pairs of workers
-    if (draws) key.needs = "a study of jobs, or overlap.links";
-    key.applies = [own = key.applies, draws](const Scenario& scenario) {
-      return (!scenario.overlap.given() || (draws && scenario.overlap.links)) && (!own || own(scenario));
-    };
+  constexpr std::string_view kOfJobs[] = {"repeat",    "cluster.", "policies.", "scheduling.",
+                                          "workload.", "engine.",  "expect"};
+  const auto add = [&](KeyCondition condition, std::string_view needs) {
+    key.conditions.push_back(condition);
+    if (key.needs.empty()) key.needs = needs;
+  };
+  if (key.path == "seed") {
+    add(draws, "a study of jobs, or overlap.links");
+  } else if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
+                         [&](std::string_view group) { return key.path.starts_with(group); })) {
+    add(studies_jobs, "a study of jobs (no overlap.model or overlap.layers)");
   } else if (key.path.starts_with("network.")) {
-    if (key.needs.empty()) key.needs = "no overlap.links";
-    key.applies = [own = key.applies](const Scenario& scenario) {
-      return has_no_links(scenario) && (!own || own(scenario));
-    };
+    add(has_no_links, "no overlap.links");
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
-    if (key.needs.empty()) key.needs = "overlap.model or overlap.layers";
-    key.applies = [own = key.applies](const Scenario& scenario) {
-      return scenario.overlap.given() && (!own || own(scenario));
-    };
+    add(studies_iteration, "overlap.model or overlap.layers");
   }
   return key;
 }
 
-/// A key of the file itself, not of the scenario that it describes.
-ScenarioKey file_key(KeyRole role, std::string_view path, std::string type, std::string_view text) {
-  ScenarioKey key;
-  key.path = path;
-  key.type = std::move(type);
-  key.text = text;
-  key.role = role;
-  key.read = [](const YamlNode&, const Reading&, Scenario&) {};
-  key.reset = [](Scenario&) {};
-  key.print = [](const Scenario&) { return std::string{}; };
-  return key;
-}
+/// A key of the file itself, not of the scenario that it describes: there is nothing of it to store or to show.
+class FileKeyIo : public KeyIo {
+ public:
+  void read(const YamlNode&, const Reading&, Scenario&) const override {}
+  void reset(Scenario&) const final {}
+  [[nodiscard]] std::string print(const Scenario&) const override { return {}; }
+  [[nodiscard]] std::optional<PlainValue> plain(const Scenario&, PartNames) const final { return std::nullopt; }
+  [[nodiscard]] std::optional<PlainValue> part(const Scenario&, std::string_view) const final { return std::nullopt; }
+};
+
+class VersionIo final : public FileKeyIo {
+ public:
+  VersionIo() {
+    type = "integer";
+    range = "1";
+  }
+  void schema(JsonWriter& json) const override { json.member("const", 1); }
+  void read(const YamlNode& node, const Reading& reading, Scenario&) const override {
+    int version = 1;
+    integer_codec<int>(1, 1).read(node, reading, version);
+  }
+  [[nodiscard]] std::string print(const Scenario&) const override { return "1"; }
+};
+
+class IncludeIo final : public FileKeyIo {
+ public:
+  IncludeIo() { type = "path or list of paths"; }
+  void schema(JsonWriter& json) const override {
+    json.key("anyOf").begin_array();
+    json.begin_object().member("type", "string").end_object();
+    json.begin_object().member("type", "array").key("items").begin_object().member("type", "string").end_object();
+    json.end_object().end_array();
+  }
+};
 
 ScenarioKey version_key() {
-  ScenarioKey key = file_key(KeyRole::schema_version, "schema_version", "integer",
-                             "version of the scenario format; required in every file");
-  const Codec<int> codec = integer_codec<int>(1, 1);
-  key.range = "1";
-  key.schema = [](JsonWriter& json) { json.member("const", 1); };
-  key.read = [codec](const YamlNode& node, const Reading& reading, Scenario&) {
-    int version = 1;
-    codec.read(node, reading, version);
-  };
-  key.print = [](const Scenario&) { return std::string{"1"}; };
+  ScenarioKey key = key_rows::key_of("schema_version", std::make_shared<const VersionIo>(),
+                                     "version of the scenario format; required in every file");
+  key.role = KeyRole::schema_version;
   return key;
 }
 
 ScenarioKey include_key() {
-  ScenarioKey key = file_key(KeyRole::include, "include", "path or list of paths",
-                             "files whose keys this file takes over, relative to this file; later files override "
-                             "earlier ones, this file overrides all");
-  key.schema = [](JsonWriter& json) {
-    json.key("anyOf").begin_array();
-    json.begin_object().member("type", "string").end_object();
-    json.begin_object()
-        .member("type", "array")
-        .key("items")
-        .begin_object()
-        .member("type", "string")
-        .end_object()
-        .end_object();
-    json.end_array();
-  };
+  ScenarioKey key =
+      key_rows::key_of("include", std::make_shared<const IncludeIo>(),
+                       "files whose keys this file takes over, relative to this file; later files override "
+                       "earlier ones, this file overrides all");
+  key.role = KeyRole::include;
   return key;
 }
 
@@ -329,12 +349,12 @@ const Scenario& default_scenario() {
 }
 
 bool is_set(const ScenarioKey& key, const Scenario& scenario) {
-  const std::string text = key.print(scenario);
-  return !text.empty() && text != key.unset;
+  const std::string text = key.io->print(scenario);
+  return !text.empty() && text != key.io->unset;
 }
 
 bool applies(const ScenarioKey& key, const Scenario& scenario) {
-  return !key.applies || key.applies(scenario);
+  return std::all_of(key.conditions.begin(), key.conditions.end(), [&](KeyCondition holds) { return holds(scenario); });
 }
 
 bool displaces(const ScenarioKey& key, const ScenarioKey& other) {

@@ -55,6 +55,10 @@ Codec<Jobs> jobs_codec() {
     if (value.path) return path.print(*value.path);
     return value.number ? number.print(*value.number) : std::string{};
   };
+  codec.plain = [path, number](const Jobs& value, PartNames apart) -> std::optional<PlainValue> {
+    if (value.path) return plain_value(path, *value.path, apart);
+    return value.number ? plain_value(number, *value.number, apart) : std::nullopt;
+  };
   return codec;
 }
 
@@ -109,11 +113,11 @@ std::vector<ScenarioKey> like_keys() {
   for (ScenarioKey& key : keys) {
     if (key.path == "workload.like") {
       key.needs = "no list of jobs (workload.jobs)";
-      key.applies = [](const Scenario& scenario) { return !scenario.workload.jobs; };
+      key.conditions = {[](const Scenario& scenario) { return !scenario.workload.jobs; }};
       continue;
     }
     key.needs = "workload.like";
-    key.applies = [](const Scenario& scenario) { return scenario.workload.like.has_value(); };
+    key.conditions = {[](const Scenario& scenario) { return scenario.workload.like.has_value(); }};
   }
   return keys;
 }

@@ -151,6 +151,34 @@ std::string parameter_range(const ParameterInfo& parameter) {
   return with_codec(parameter, [](const auto& codec) { return codec.range; });
 }
 
+namespace {
+
+/// The name and the parameters that aren't the usual ones, but for those `apart`.
+PlainValue plain_policy(const PolicyKind& kind, const PolicyChoice& choice, PartNames apart) {
+  const auto usual = default_policy(kind, choice.name).parameters.values();
+  const auto& values = choice.parameters.values();
+  std::string text = choice.name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto& [name, value] = values[i];
+    if (std::find(apart.begin(), apart.end(), name) == apart.end() && value != usual[i].second)
+      text += fmt::format(" {}={}", name, print_parameter(value));
+  }
+  return {std::move(text), std::nullopt};
+}
+
+std::optional<PlainValue> policy_part(const PolicyChoice& choice, std::string_view name) {
+  for (const auto& [parameter, value] : choice.parameters.values()) {
+    if (parameter != name) continue;
+    PlainValue part{print_parameter(value), std::nullopt};
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) part.magnitude = *whole;
+    if (const auto* number = std::get_if<double>(&value)) part.magnitude = magnitude_of(*number);
+    return part;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Codec<PolicyChoice> policy_codec(const PolicyKind& kind) {
   Codec<PolicyChoice> codec;
   codec.type = "policy";
@@ -174,6 +202,8 @@ Codec<PolicyChoice> policy_codec(const PolicyKind& kind) {
       text += fmt::format(", {}: {}", name, print_parameter(value));
     return text + "}";
   };
+  codec.plain = [&kind](const PolicyChoice& choice, PartNames apart) { return plain_policy(kind, choice, apart); };
+  codec.part = policy_part;
   return codec;
 }
 

@@ -39,6 +39,7 @@ struct PolicyKind {
 
 /// Reading merges with the value so far: its parameters stay if the policy is the same; another policy starts from its
 /// defaults.
+/// In tables a policy is its name and its non-default parameters; each parameter is a part of it.
 [[nodiscard]] Codec<PolicyChoice> policy_codec(const PolicyKind& kind);
 
 }  // namespace contend

@@ -12,8 +12,8 @@ namespace {
 /// A key that has a value in any case, but means nothing beside another one that has a value now.
 bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
   const auto& keys = scenario_keys();
-  return !key.is_optional && std::any_of(keys.begin(), keys.end(), [&](const ScenarioKey& other) {
-    return other.is_optional && displaces(other, key) && is_set(other, scenario);
+  return !key.io->is_optional && std::any_of(keys.begin(), keys.end(), [&](const ScenarioKey& other) {
+    return other.io->is_optional && displaces(other, key) && is_set(other, scenario);
   });
 }
 
@@ -32,7 +32,7 @@ std::string to_yaml(const Scenario& scenario, const std::string& folder) {
   std::string open;  // the group that the previous key stands in, such as `workload.generate.`
   for (const ScenarioKey& key : scenario_keys()) {
     if (!applies(key, scenario)) continue;  // first: it costs nothing, and printing does
-    const std::string value = key.print(scenario);
+    const std::string value = key.io->print(scenario);
     if (value.empty() || is_displaced(key, scenario)) continue;
     std::string prefix;
     std::string_view rest = key.path;

@@ -28,7 +28,7 @@ struct Assignment {
   const YamlNode* value;
   /// True if the value is more than the word for "no value".
   [[nodiscard]] bool sets() const {
-    return key->unset.empty() || value->kind != Kind::scalar || value->text != key->unset;
+    return key->io->unset.empty() || value->kind != Kind::scalar || value->text != key->io->unset;
   }
 };
 
@@ -77,7 +77,7 @@ class LayerReader {
         reading.complain(assignment.place, "not possible as an override");
         continue;
       }
-      assignment.key->read(*assignment.value, reading, scenario_);
+      assignment.key->io->read(*assignment.value, reading, scenario_);
     }
     drop_pointless(before);
     for (const Assignment& assignment : assignments) {
@@ -180,7 +180,7 @@ class LayerReader {
 
   void displace_by(const ScenarioKey& key) {
     for (const ScenarioKey& other : scenario_keys()) {
-      if (displaces(key, other)) other.reset(scenario_);
+      if (displaces(key, other)) other.io->reset(scenario_);
     }
   }
 
@@ -188,7 +188,7 @@ class LayerReader {
   void drop_pointless(const Scenario& before) {
     for (const ScenarioKey& key : scenario_keys()) {
       if (!applies(key, before) || applies(key, scenario_)) continue;
-      key.reset(scenario_);
+      key.io->reset(scenario_);
       std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
     }
   }

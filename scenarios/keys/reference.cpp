@@ -17,14 +17,14 @@ std::string code(const std::string& text) {
 std::string table_of_keys() {
   std::string out = "| key | type | default | range | meaning |\n|---|---|---|---|---|\n";
   for (const ScenarioKey& key : scenario_keys()) {
-    const std::string usual = key.role == KeyRole::value ? key.print(default_scenario()) : std::string{};
+    const std::string usual = key.role == KeyRole::value ? key.io->print(default_scenario()) : std::string{};
     std::string text{key.text};
     if (!key.displaces.empty()) {
       const std::vector<std::string> others{key.displaces.begin(), key.displaces.end()};
       text += fmt::format("; displaces `{}` of earlier layers", join(others, "`, `"));
     }
     if (!key.needs.empty()) text += fmt::format("; needs `{}`", key.needs);
-    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, key.type, code(usual), key.range, text);
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, key.io->type, code(usual), key.io->range, text);
   }
   return out;
 }

@@ -89,7 +89,7 @@ std::vector<ScenarioKey> scheduling_keys() {
   for (ScenarioKey& key : keys) {
     if (key.path != "scheduling.preemption.checkpoint_cost") continue;
     key.needs = "scheduling.preemption.checkpoint_interval above 0s";
-    key.applies = has_checkpoints;
+    key.conditions = {has_checkpoints};
   }
   return keys;
 }

@@ -58,6 +58,7 @@ Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const st
     for (const T& each : value) items.push_back(inner.print(each));
     return fmt::format("[{}]", join(items));
   };
+  codec.plain = plain_list(codec, inner);
   return codec;
 }
 
@@ -251,7 +252,7 @@ std::vector<ScenarioKey> overlap_keys() {
   for (ScenarioKey& key : keys) {
     if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
     key.needs = "overlap.model or overlap.layers, and no overlap.links";
-    key.applies = has_no_links;
+    key.conditions = {has_no_links};
   }
   return keys;
 }

@@ -94,6 +94,19 @@ std::string print_methods(const Targets& targets) {
   return fmt::format("{{{}}}", join(entries));
 }
 
+/// Of a map of methods: `top-k`, `top-k.factor` or `top-k.source`.
+std::optional<PlainValue> method_part(const Targets& targets, std::string_view name) {
+  const std::size_t point = std::min(name.find('.'), name.size());
+  for (const IterationsToTarget& each : targets) {
+    if (!each.by_name || each.compression.name != name.substr(0, point)) continue;
+    const std::string_view member = name.substr(std::min(point + 1, name.size()));
+    if (member.empty()) return PlainValue{sourced_codec().print(each), std::nullopt};
+    if (member == "factor") return plain_value(factor_codec(), each.factor);
+    if (member == kSource && !each.source.empty()) return PlainValue{each.source, std::nullopt};
+  }
+  return std::nullopt;
+}
+
 void methods_schema(JsonWriter& json) {
   json.member("type", "object").member("additionalProperties", false).key("properties").begin_object();
   json.key(kSource).begin_object();
@@ -139,6 +152,7 @@ Codec<Targets> targets_codec() {
   codec.print = [list](const Targets& value) {
     return !value.empty() && value.front().by_name ? print_methods(value) : list.print(value);
   };
+  codec.part = method_part;
   return codec;
 }
 

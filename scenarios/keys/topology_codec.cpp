@@ -112,6 +112,12 @@ std::string print_parameter(const Row<Spec>& row, const Spec& spec) {
 }
 
 template <class Spec>
+std::optional<PlainValue> parameter_part(const Row<Spec>& row, const Spec& spec) {
+  if (is_missing(row, spec)) return std::nullopt;
+  return with_codec(row, [&](const auto& codec, auto field) { return plain_value(codec, spec.*field); });
+}
+
+template <class Spec>
 std::string hint_for(const Table<Spec>& table, const TopologyKind<Spec>& kind, const std::string& name) {
   if (std::is_same_v<Spec, ServerSpec> && name == "nic_bandwidth") return "it is the key `network.nic`";
   std::vector<std::string> owners;
@@ -206,6 +212,13 @@ Codec<Spec> spec_codec(const Table<Spec>& table) {
       if (!value.empty()) text += fmt::format(", {}: {}", row.name, value);
     }
     return text + "}";
+  };
+  codec.part = [table](const Spec& spec, std::string_view name) -> std::optional<PlainValue> {
+    if (name == "kind") return PlainValue{spec.kind, std::nullopt};
+    const TopologyKind<Spec>* kind = table.find(spec.kind);
+    CONTEND_CHECK(kind != nullptr, "a spec that is shown has a known kind");
+    const Row<Spec>* row = find_parameter(*kind, name);
+    return row == nullptr ? std::nullopt : parameter_part(*row, spec);
   };
   return codec;
 }

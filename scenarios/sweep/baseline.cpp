@@ -1,6 +1,5 @@
 #include "scenarios/sweep/baseline.hpp"
 
-#include "scenarios/sweep/magnitude.hpp"
 #include "scenarios/sweep/sweep_points.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "sim/error.hpp"
@@ -45,6 +44,19 @@ bool agree(const StorePoint& a, const StorePoint& b, const std::vector<std::size
   });
 }
 
+/// Whether parameter `index` of a point is `wanted`.
+bool is_value(const StoreParameter& parameter, const StorePoint& point, std::size_t index, const SweepValue& wanted) {
+  const std::optional<std::string> text = value_text(point, index);
+  if (!text) return false;
+  if (*text == wanted.text) return true;
+  if (!wanted.magnitude) return false;
+  if (parameter.type != StoreParameter::Type::text)
+    return base_unit(*wanted.magnitude) == parameter.unit && base_number(*wanted.magnitude) == point.numbers[index];
+  // A column that holds words, too, has no numbers beside it.
+  const std::optional<Magnitude> written = parse_magnitude(*text);
+  return written && is_same(*written, *wanted.magnitude);
+}
+
 std::string settings_text(const StorePoint& point) {
   return fmt::format("point {} ({})", point.point, join(point.settings, " "));
 }
@@ -59,12 +71,11 @@ std::optional<std::string> value_text(const StorePoint& point, std::size_t index
   return std::nullopt;
 }
 
-bool has_value(const StoreInfo& info, const StorePoint& point, const std::string& key, const std::string& value) {
+bool has_value(const StoreInfo& info, const StorePoint& point, const std::string& key, const SweepValue& wanted) {
   for (std::size_t i = 0; i < info.parameters.size(); ++i) {
-    if (info.parameters[i].key != key) continue;
-    if (const auto text = value_text(point, i); text && same_value(*text, value)) return true;
+    if (info.parameters[i].key == key && is_value(info.parameters[i], point, i, wanted)) return true;
   }
-  return std::find(point.settings.begin(), point.settings.end(), key + "=" + value) != point.settings.end();
+  return std::find(point.settings.begin(), point.settings.end(), key + "=" + wanted.text) != point.settings.end();
 }
 
 std::vector<std::int64_t> baseline_points(const StoreInfo& info, std::span<const StorePoint> points,
@@ -80,7 +91,7 @@ std::vector<std::int64_t> baseline_points(const StoreInfo& info, std::span<const
   std::map<std::vector<SqlValue>, const StorePoint*> by_others;
   for (const StorePoint& point : points) {
     const bool matches = std::all_of(baseline.begin(), baseline.end(), [&](const SweepSetting& each) {
-      return has_value(info, point, each.key, each.value.text);
+      return has_value(info, point, each.key, each.value);
     });
     if (!matches) continue;
     candidates.push_back(&point);

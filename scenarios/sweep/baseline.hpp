@@ -17,7 +17,7 @@ namespace contend {
 
 /// True if the point has this value, in effect or as it was set.
 [[nodiscard]] bool has_value(const StoreInfo& info, const StorePoint& point, const std::string& key,
-                             const std::string& value);
+                             const SweepValue& wanted);
 
 /// For each point, the number of the point that has the values of `baseline` and agrees in all other parameters (if no
 /// point does, in all parameters that both have). Throws InputError if a key is no parameter, or if a point has no such

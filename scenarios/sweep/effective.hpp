@@ -2,21 +2,33 @@
 // Determines what a point of a sweep amounts to: the effective values of keys, and a hash of everything that decides
 // the results.
 
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace contend {
 
-/// The value of a key, or of a part of one, as people write it; nothing if the key has no meaning in the scenario. A
-/// policy is printed as its name and its non-default parameters, except those in `keys`; a list of one element as that
-/// element.
-[[nodiscard]] std::optional<std::string> effective_value(const Scenario& scenario, const std::string& key,
-                                                         const std::vector<std::string>& keys);
+/// A key that a sweep shows, or a part of one such as `policies.placement.kappa`.
+class EffectiveKey {
+ public:
+  /// `shown`: all keys and parts that are shown. A policy is then shown without those of its parameters that are.
+  EffectiveKey(const std::string& name, std::span<const std::string> shown);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// The value in effect; nothing if the key has no meaning in the scenario.
+  [[nodiscard]] std::optional<PlainValue> value(const Scenario& scenario) const;
+
+ private:
+  std::string name_;
+  const ScenarioKey* key_;
+  std::string part_;                ///< empty: all of the key
+  std::vector<std::string> apart_;  ///< parts of the key that are shown on their own
+};
 
 /// Hashes scenarios; it reads every input file once. Several threads may share one object.
 class PointHasher {

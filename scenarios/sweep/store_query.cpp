@@ -58,7 +58,7 @@ bool is_wanted(const StoreInfo& info, const StorePoint& point, const std::vector
   return std::all_of(where.begin(), where.end(), [&](const SweepDimension& wanted) {
     const std::string& key = info.parameters[parameter_index(info, wanted.key)].key;
     return std::any_of(wanted.values.begin(), wanted.values.end(),
-                       [&](const SweepValue& value) { return has_value(info, point, key, value.text); });
+                       [&](const SweepValue& value) { return has_value(info, point, key, value); });
   });
 }
 

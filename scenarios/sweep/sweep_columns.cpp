@@ -2,7 +2,6 @@
 
 #include "results/result_columns.hpp"
 #include "scenarios/study/study_columns.hpp"
-#include "scenarios/sweep/magnitude.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace contend {
 
-StoreParameter parameter_column(const std::string& key, std::span<const std::optional<std::string>> values) {
+StoreParameter parameter_column(const std::string& key, std::span<const std::optional<PlainValue>> values) {
   StoreParameter parameter;
   parameter.key = key;
   parameter.column = key;
@@ -20,10 +19,10 @@ StoreParameter parameter_column(const std::string& key, std::span<const std::opt
   for (const auto& value : values) {
     if (!value) continue;
     any = true;
-    const std::optional<Magnitude> magnitude = magnitude_of(*value);
-    number = number && magnitude && !magnitude->is_quantity();
-    whole = whole && magnitude && magnitude->kind == Magnitude::Kind::integer;
-    if (magnitude && magnitude->is_quantity()) units.push_back(column_unit(magnitude->kind));
+    const std::optional<Magnitude>& magnitude = value->magnitude;
+    number = number && magnitude && !is_quantity(*magnitude);
+    whole = whole && magnitude && is_integer(*magnitude);
+    if (magnitude && is_quantity(*magnitude)) units.push_back(base_unit(*magnitude));
   }
   const bool one_unit =
       !units.empty() && std::all_of(units.begin(), units.end(), [&](auto u) { return u == units[0]; });
@@ -37,23 +36,21 @@ StoreParameter parameter_column(const std::string& key, std::span<const std::opt
   return parameter;
 }
 
-SqlValue column_value(const StoreParameter& parameter, const std::optional<std::string>& text) {
-  if (!text) return {};
+SqlValue column_value(const StoreParameter& parameter, const std::optional<PlainValue>& value) {
+  if (!value) return {};
   switch (parameter.type) {
     case StoreParameter::Type::integer:
-      return std::int64_t{std::stoll(*text)};
+      return std::get<std::int64_t>(*value->magnitude);
     case StoreParameter::Type::number:
-      return column_number(parameter, text);
+      return base_number(*value->magnitude);
     default:
-      return *text;
+      return value->text;
   }
 }
 
-double column_number(const StoreParameter& parameter, const std::optional<std::string>& text) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (!text || parameter.type == StoreParameter::Type::text) return kNone;
-  const std::optional<Magnitude> magnitude = magnitude_of(*text);
-  return magnitude ? magnitude->value : kNone;
+double column_number(const StoreParameter& parameter, const std::optional<PlainValue>& value) {
+  const bool has_number = parameter.type != StoreParameter::Type::text && value && value->magnitude;
+  return has_number ? base_number(*value->magnitude) : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<StoreMetric> job_metrics() {

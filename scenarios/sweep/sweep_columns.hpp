@@ -2,6 +2,7 @@
 // Maps the parameters and metrics of a sweep to columns of its store.
 
 #include "scenarios/sweep/sweep_store.hpp"
+#include "scenarios/yaml/codecs.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -12,12 +13,12 @@
 namespace contend {
 
 /// The column for a key with these values: whole numbers, numbers, or quantities of one unit (perhaps with words such
-/// as `auto` among them); text otherwise. `values` are as people write them; nothing for a point without a value.
+/// as `auto` among them); text otherwise. `values` has nothing for a point without a value.
 [[nodiscard]] StoreParameter parameter_column(const std::string& key,
-                                              std::span<const std::optional<std::string>> values);
-/// The value for that column, and its number.
-[[nodiscard]] SqlValue column_value(const StoreParameter& parameter, const std::optional<std::string>& text);
-[[nodiscard]] double column_number(const StoreParameter& parameter, const std::optional<std::string>& text);
+                                              std::span<const std::optional<PlainValue>> values);
+/// A value in that column, and its number.
+[[nodiscard]] SqlValue column_value(const StoreParameter& parameter, const std::optional<PlainValue>& value);
+[[nodiscard]] double column_number(const StoreParameter& parameter, const std::optional<PlainValue>& value);
 
 /// The metrics of a run of jobs, and those of an iteration study.
 [[nodiscard]] std::vector<StoreMetric> job_metrics();

@@ -53,7 +53,7 @@ YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
 
 SweepValue value_of(const YamlNode& node, const Reading& reading, const ScenarioKey* key) {
   const Complaint here = reading.source.complaint(node.place, reading.key, {});
-  const std::string text = flow_text(key == nullptr ? node : moved(node, reading, key->type));
+  const std::string text = flow_text(key == nullptr ? node : moved(node, reading, key->io->type));
   return {text, {here.file, here.line, here.column, here.source_line}};
 }
 

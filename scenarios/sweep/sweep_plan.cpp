@@ -4,8 +4,6 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/baseline.hpp"
-#include "scenarios/sweep/effective.hpp"
-#include "scenarios/sweep/magnitude.hpp"
 #include "scenarios/sweep/parallel.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
@@ -14,8 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -32,7 +30,7 @@ constexpr std::array kStudied = {kWorkers, kCompression, kFusion};
 /// A setting as it is applied: a single value stands for the list of it where the key takes a list.
 std::string assignment(const SweepSetting& setting) {
   const ScenarioKey* key = sweepable_key(setting.key);
-  const bool wants_list = key != nullptr && key->path == setting.key && key->type.starts_with("list of ");
+  const bool wants_list = key != nullptr && key->path == setting.key && key->io->type.starts_with("list of ");
   const bool is_list = setting.value.text.starts_with('[');
   return setting.key + "=" + (wants_list && !is_list ? "[" + setting.value.text + "]" : setting.value.text);
 }
@@ -69,17 +67,6 @@ class PointComplaints {
   std::map<std::tuple<std::string, int, int, std::string, std::string>, std::size_t> numbers_;
 };
 
-/// What the strict reader says about a setting belongs to the place where the value was written.
-Complaint at_its_place(Complaint complaint, const SweepPoints& points, const std::vector<std::uint32_t>& point) {
-  if (complaint.file != "--set" || complaint.source_line.empty()) return complaint;
-  for (const std::uint32_t number : point) {
-    const SweepSetting& setting = points.settings[number];
-    if (!assignment(setting).starts_with(complaint.source_line)) continue;
-    return sweep_complaint(setting.value.place, complaint.key, complaint.reason, complaint.hint);
-  }
-  return complaint;
-}
-
 /// Item `number` of all combinations, in the order of run_overlap().
 void keep_one(IterationStudy& study, std::size_t number) {
   const std::size_t fusion = number % study.fusion.size(), rest = number / study.fusion.size();
@@ -94,7 +81,7 @@ void keep_one(IterationStudy& study, std::size_t number) {
 /// As --set would have it.
 std::string printed_setting(std::string_view path, const Scenario& scenario) {
   for (const ScenarioKey& key : scenario_keys())
-    if (key.path == path) return fmt::format("{}={}", path, key.print(scenario));
+    if (key.path == path) return fmt::format("{}={}", path, key.io->print(scenario));
   return {};
 }
 
@@ -105,12 +92,14 @@ SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{st
   raw_ = sweep_points(spec);
   varies_expectations_ = std::ranges::any_of(
       raw_.keys, [](const std::string& key) { return key == "expect" || key.starts_with("expect."); });
-  make_layers();
+  apply_settings();
+  find_candidates();
   std::vector<Draft> drafts = read_points(threads);
   PointComplaints complaints;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (drafts[i].complaints.empty()) continue;
     std::vector<std::string> settings;
-    for (const std::uint32_t number : raw_.points[i]) settings.push_back(assignment(raw_.settings[number]));
+    for (const std::uint32_t number : raw_.points[i]) settings.push_back(applied_[number].assignment);
     for (Complaint& each : drafts[i].complaints) complaints.add(join(settings, " "), std::move(each));
   }
   complaints.throw_if_any();
@@ -127,29 +116,46 @@ SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{st
   set_hash();
 }
 
-void SweepPlan::make_layers() {
+void SweepPlan::apply_settings() {
   std::vector<Complaint> complaints;
   for (const SweepSetting& setting : raw_.settings) {
     std::vector<Complaint> found;
-    std::optional<ScenarioLayer> layer = override_layer(assignment(setting), found);
+    std::string text = assignment(setting);
+    std::optional<ScenarioLayer> layer = override_layer(text, found);
     for (Complaint& each : found)
       complaints.push_back(sweep_complaint(setting.value.place, setting.key, each.reason, each.hint));
-    if (layer) layers_.push_back(std::move(*layer));
+    if (layer) applied_.push_back({std::move(text), std::move(*layer)});
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
 }
 
+void SweepPlan::find_candidates() {
+  for (const std::string& key : raw_.keys) candidates_.push_back({EffectiveKey{key, raw_.keys}, false});
+  for (const std::string_view key : kStudied) {
+    if (std::find(raw_.keys.begin(), raw_.keys.end(), key) == raw_.keys.end())
+      candidates_.push_back({EffectiveKey{std::string{key}, raw_.keys}, true});
+  }
+}
+
+/// What the strict reader says about a setting belongs to the place where the value was written.
+Complaint SweepPlan::at_its_place(Complaint complaint, std::size_t raw) const {
+  if (complaint.file != "--set" || complaint.source_line.empty()) return complaint;
+  for (const std::uint32_t number : raw_.points[raw]) {
+    if (!applied_[number].assignment.starts_with(complaint.source_line)) continue;
+    return sweep_complaint(raw_.settings[number].value.place, complaint.key, complaint.reason, complaint.hint);
+  }
+  return complaint;
+}
+
 Scenario SweepPlan::raw_scenario(std::size_t raw) const {
   std::vector<const ScenarioLayer*> layers;
-  for (const std::uint32_t number : raw_.points[raw]) layers.push_back(&layers_[number]);
+  for (const std::uint32_t number : raw_.points[raw]) layers.push_back(&applied_[number].layer);
   return variants_.with(layers);
 }
 
 std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
   std::vector<Draft> drafts(raw_.points.size());
   PointHasher hasher;
-  std::vector<std::string> keys = raw_.keys;
-  for (const std::string_view key : kStudied) keys.emplace_back(key);
   const auto read = [&](std::size_t raw) {
     Draft& draft = drafts[raw];
     try {
@@ -162,9 +168,8 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}});
         Scenario one = scenario;
         if (draft.is_overlap) keep_one(one.overlap, source.item);
-        for (const std::string& key : keys) variant.values.push_back(effective_value(one, key, raw_.keys));
-        for (const std::uint32_t number : raw_.points[raw])
-          variant.settings.push_back(assignment(raw_.settings[number]));
+        for (const Candidate& each : candidates_) variant.values.push_back(each.key.value(one));
+        for (const std::uint32_t number : raw_.points[raw]) variant.settings.push_back(applied_[number].assignment);
         const auto set_one = [&](std::string_view key, std::size_t choices) {
           if (draft.is_overlap && choices > 1) variant.settings.push_back(printed_setting(key, one));
         };
@@ -176,8 +181,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         variant.hash = hasher(std::move(one));
       }
     } catch (const InputError& error) {
-      for (const Complaint& each : error.complaints())
-        draft.complaints.push_back(at_its_place(each, raw_, raw_.points[raw]));
+      for (const Complaint& each : error.complaints()) draft.complaints.push_back(at_its_place(each, raw));
     }
   };
   parallel_for(
@@ -208,61 +212,63 @@ void SweepPlan::set_repeat(const SweepSpec& spec) {
 
 /// Values as they were written first, where that means the same: 2.5Gbps rather than 2500Mbps.
 void SweepPlan::keep_spelling(const std::string& key, const std::vector<Variant>& variants,
-                              std::vector<std::optional<std::string>>& values) const {
+                              std::vector<std::optional<PlainValue>>& values) const {
   std::map<std::string, std::string> spelling;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
-    const auto [there, is_new] = spelling.emplace(*values[i], *values[i]);
+    const auto [there, is_new] = spelling.emplace(values[i]->text, values[i]->text);
     for (const std::uint32_t number : raw_.points[variants[i].source.raw]) {
       const SweepSetting& setting = raw_.settings[number];
-      if (is_new && setting.key == key && same_value(setting.value.text, *values[i]))
-        there->second = setting.value.text;
+      if (is_new && setting.key == key && same_value(setting.value, *values[i])) there->second = setting.value.text;
     }
-    values[i] = there->second;
+    values[i]->text = there->second;
   }
+}
+
+/// The columns of the points, which are in the order of the variants.
+void SweepPlan::set_parameters(std::vector<Variant>& variants) {
+  points_.resize(variants.size());
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    std::vector<std::optional<PlainValue>> values;
+    for (Variant& each : variants) values.push_back(std::move(each.values[i]));
+    const bool differ = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>{}) != values.end();
+    if (candidates_[i].implied && !differ) continue;
+    const std::string& key = candidates_[i].key.name();
+    keep_spelling(key, variants, values);
+    const StoreParameter& parameter = info_.parameters.emplace_back(parameter_column(key, values));
+    for (std::size_t point = 0; point < points_.size(); ++point) {
+      points_[point].values.push_back(column_value(parameter, values[point]));
+      points_[point].numbers.push_back(column_number(parameter, values[point]));
+    }
+  }
+}
+
+/// Whether any rule leaves the point out; every rule that does is noted.
+bool SweepPlan::is_excluded(const StorePoint& point, const SweepSpec& spec) {
+  bool excluded = false;
+  for (std::size_t i = 0; i < spec.exclude.size(); ++i) {
+    const auto& wanted = spec.exclude[i].keys;
+    const bool matched = std::all_of(wanted.begin(), wanted.end(), [&](const SweepDimension& each) {
+      return std::any_of(each.values.begin(), each.values.end(),
+                         [&](const SweepValue& value) { return has_value(info_, point, each.key, value); });
+    });
+    if (matched) ++raw_.excluded[i];
+    excluded = excluded || matched;
+  }
+  return excluded;
 }
 
 void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
   std::vector<Variant> all;
   for (Draft& draft : drafts)
     for (Variant& each : draft.variants) all.push_back(std::move(each));
-
-  std::vector<std::string> keys = raw_.keys;
-  for (const std::string_view key : kStudied) keys.emplace_back(key);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const bool implied = i >= raw_.keys.size();
-    if (implied && std::find(raw_.keys.begin(), raw_.keys.end(), keys[i]) != raw_.keys.end()) continue;
-    std::vector<std::optional<std::string>> values;
-    for (const Variant& each : all) values.push_back(each.values[i]);
-    if (implied && std::set<std::optional<std::string>>{values.begin(), values.end()}.size() <= 1) continue;
-    keep_spelling(keys[i], all, values);
-    const StoreParameter& parameter = info_.parameters.emplace_back(parameter_column(keys[i], values));
-    points_.resize(all.size());
-    for (std::size_t point = 0; point < all.size(); ++point) {
-      points_[point].values.push_back(column_value(parameter, values[point]));
-      points_[point].numbers.push_back(column_number(parameter, values[point]));
-    }
-  }
-  points_.resize(all.size());
-  const auto is_excluded = [&](const StorePoint& point) {
-    bool excluded = false;
-    for (std::size_t i = 0; i < spec.exclude.size(); ++i) {
-      const auto& wanted = spec.exclude[i].keys;
-      const bool matched = std::all_of(wanted.begin(), wanted.end(), [&](const SweepDimension& each) {
-        return std::any_of(each.values.begin(), each.values.end(),
-                           [&](const SweepValue& value) { return has_value(info_, point, each.key, value.text); });
-      });
-      if (matched) ++raw_.excluded[i];
-      excluded = excluded || matched;
-    }
-    return excluded;
-  };
+  set_parameters(all);
   std::size_t kept = 0;
   std::map<std::pair<bool, std::vector<int>>, UnfittedWorkers> unfitted;  // one note for all points of the same costs
   for (std::size_t i = 0; i < all.size(); ++i) {
     points_[i].hash = std::move(all[i].hash);
     points_[i].settings = std::move(all[i].settings);
-    if (is_excluded(points_[i])) continue;
+    if (is_excluded(points_[i], spec)) continue;
     if (kept != i) points_[kept] = std::move(points_[i]);
     points_[kept].point = static_cast<std::int64_t>(kept);
     sources_.push_back(all[i].source);
@@ -289,7 +295,7 @@ void SweepPlan::set_hash() {
 Scenario SweepPlan::scenario(std::int64_t point) const {
   const Source& source = sources_[static_cast<std::size_t>(point)];
   Scenario scenario = raw_scenario(source.raw);
-  for (Complaint& place : scenario.overlap.places) place = at_its_place(place, raw_, raw_.points[source.raw]);
+  for (Complaint& place : scenario.overlap.places) place = at_its_place(place, source.raw);
   if (scenario.overlap.given()) keep_one(scenario.overlap, source.item);
   return scenario;
 }

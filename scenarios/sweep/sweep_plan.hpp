@@ -4,11 +4,13 @@
 
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/fitted_workers.hpp"
+#include "scenarios/sweep/effective.hpp"
 #include "scenarios/sweep/sweep_points.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,8 @@ class SweepPlan {
   [[nodiscard]] std::uint64_t seed_of(std::int64_t run) const {
     return first_seed_ + static_cast<std::uint64_t>(run % info_.repeat);
   }
-  /// The scenario of a point. Several threads may call it.
+  /// The scenario of a point, which is read again: the scenarios of many points would fill the memory. Several threads
+  /// may call it.
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
   /// True if any point may have expectations; expectations() returns those of one point.
   [[nodiscard]] bool expects() const { return varies_expectations_ || !variants_.base().expect.empty(); }
@@ -41,6 +44,16 @@ class SweepPlan {
   }
 
  private:
+  /// A setting of raw_ as it is applied.
+  struct Applied {
+    std::string assignment;  ///< for --set
+    ScenarioLayer layer;
+  };
+  /// A key that may become a parameter.
+  struct Candidate {
+    EffectiveKey key;
+    bool implied = false;  ///< no setting names it: it is a parameter only if its values differ
+  };
   /// The raw point that a point comes from and, in an iteration study, which of its combinations of workers and
   /// policies it is.
   struct Source {
@@ -49,9 +62,8 @@ class SweepPlan {
   struct Variant {
     Source source;
     std::string hash;
-    std::vector<std::string> settings;               ///< for --set
-    std::vector<std::optional<std::string>> values;  ///< of the keys of raw_, then of those that an iteration study
-                                                     ///< lists
+    std::vector<std::string> settings;              ///< for --set
+    std::vector<std::optional<PlainValue>> values;  ///< of each candidate
     UnfittedWorkers unfitted;
   };
   /// The points that one raw point gives, or its faults.
@@ -61,18 +73,23 @@ class SweepPlan {
     std::vector<Variant> variants;
   };
   [[nodiscard]] Scenario raw_scenario(std::size_t raw) const;
-  void make_layers();
+  [[nodiscard]] Complaint at_its_place(Complaint complaint, std::size_t raw) const;
+  void apply_settings();
+  void find_candidates();
   [[nodiscard]] std::vector<Draft> read_points(unsigned threads) const;
   void set_kind(const std::vector<Draft>& drafts);
   void keep_spelling(const std::string& key, const std::vector<Variant>& variants,
-                     std::vector<std::optional<std::string>>& values) const;
+                     std::vector<std::optional<PlainValue>>& values) const;
+  void set_parameters(std::vector<Variant>& variants);
+  [[nodiscard]] bool is_excluded(const StorePoint& point, const SweepSpec& spec);
   void set_points(std::vector<Draft>& drafts, const SweepSpec& spec);
   void set_repeat(const SweepSpec& spec);
   void set_hash();
 
   ScenarioVariants variants_;
   SweepPoints raw_;
-  std::vector<ScenarioLayer> layers_;  ///< of each setting of raw_
+  std::vector<Applied> applied_;       ///< for each setting of raw_
+  std::vector<Candidate> candidates_;  ///< the keys of raw_, then those that a study lists
   std::vector<Source> sources_;        ///< of each point
   bool varies_expectations_ = false;
   std::uint64_t first_seed_ = 1;

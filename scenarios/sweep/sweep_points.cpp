@@ -1,6 +1,6 @@
 #include "scenarios/sweep/sweep_points.hpp"
 
-#include "scenarios/sweep/magnitude.hpp"
+#include "scenarios/sweep/interpolation.hpp"
 #include "sim/random_stream.hpp"
 
 #include <algorithm>
@@ -66,9 +66,9 @@ class PointMaker {
   void refuse_twice(const SweepDimension& dimension) {
     std::map<std::string, const SweepValue*> seen;
     for (const SweepValue& value : dimension.values) {
-      const std::optional<Magnitude> magnitude = magnitude_of(value.text);
-      const std::string meaning =
-          magnitude ? fmt::format("{}{}", magnitude->value, column_unit(magnitude->kind)) : value.text;
+      const std::string meaning = value.magnitude
+                                      ? fmt::format("{}{}", base_number(*value.magnitude), base_unit(*value.magnitude))
+                                      : value.text;
       const auto [first, is_new] = seen.emplace(meaning, &value);
       if (is_new) continue;
       const std::string& text = first->second->text;
@@ -228,7 +228,7 @@ bool matches(const SweepRule& rule, const SweepPoints& points, const std::vector
       const SweepSetting& setting = points.settings[number];
       return setting.key == wanted.key &&
              std::any_of(wanted.values.begin(), wanted.values.end(),
-                         [&](const SweepValue& value) { return same_value(value.text, setting.value.text); });
+                         [&](const SweepValue& value) { return same_value(value, setting.value); });
     });
   });
 }

@@ -2,9 +2,12 @@
 // The `sweep.*` of a scenario as it is written: which keys vary, and how. scenarios/sweep/sweep_points.hpp expands it
 // to points. A point is a set of settings, each equivalent to one `--set key=value`.
 
+#include "text/magnitude.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -18,9 +21,20 @@ struct SweepPlace {
 
 /// A value of a key as YAML on one line.
 struct SweepValue {
+  SweepValue() = default;
+  SweepValue(std::string written, SweepPlace where)
+      : text{std::move(written)}, place{std::move(where)}, magnitude{parse_magnitude(text)} {}
+
   std::string text;
   SweepPlace place;
+  std::optional<Magnitude> magnitude;  ///< of the text, if it is a number or a quantity
 };
+
+/// True if two values, each a text with its magnitude, mean the same: `10Gbps` and `10000Mbps`.
+template <class A, class B>
+[[nodiscard]] bool same_value(const A& a, const B& b) {
+  return a.text == b.text || (a.magnitude && b.magnitude && is_same(*a.magnitude, *b.magnitude));
+}
 
 /// The values between two ends, both included. The ends are numbers or quantities of one kind.
 struct SweepRange {

@@ -90,6 +90,7 @@ Codec<std::string> text_codec() {
     value = node.text;
   };
   codec.print = [](const std::string& value) { return quote(value); };
+  codec.plain = [](const std::string& value, PartNames) { return PlainValue{value, std::nullopt}; };
   return codec;
 }
 
@@ -132,6 +133,9 @@ Codec<Int> integer_codec(std::int64_t minimum, std::int64_t maximum) {
     if (const auto read = read_integer(node, reading, minimum, maximum)) value = static_cast<Int>(*read);
   };
   codec.print = [](const Int& value) { return std::to_string(value); };
+  codec.plain = [](const Int& value, PartNames) {
+    return PlainValue{std::to_string(value), static_cast<std::int64_t>(value)};
+  };
   return codec;
 }
 template Codec<int> integer_codec(std::int64_t, std::int64_t);
@@ -156,6 +160,9 @@ Codec<double> number_codec(double minimum, double maximum) {
     value = read;
   };
   codec.print = [](const double& value) { return fmt::format("{}", value); };
+  codec.plain = [](const double& value, PartNames) {
+    return PlainValue{fmt::format("{}", value), magnitude_of(value)};
+  };
   return codec;
 }
 
@@ -191,6 +198,7 @@ Codec<T> quantity_codec(T minimum, T maximum) {
     value = *parsed.value;
   };
   codec.print = [](const T& value) { return print_quantity(value); };
+  codec.plain = [](const T& value, PartNames) { return PlainValue{print_quantity(value), value}; };
   return codec;
 }
 template Codec<Time> quantity_codec(Time, Time);
@@ -227,6 +235,9 @@ Codec<std::vector<std::string>> models_codec() {
     if (good) value = std::move(names);
   };
   codec.print = [](const std::vector<std::string>& value) { return fmt::format("[{}]", join(value)); };
+  codec.plain = [print = codec.print](const std::vector<std::string>& value, PartNames) {
+    return PlainValue{value.size() == 1 ? value.front() : print(value), std::nullopt};
+  };
   return codec;
 }
 
@@ -265,6 +276,12 @@ Codec<std::vector<std::pair<int, int>>> sizes_codec(int max_gpus, int max_jobs) 
     std::vector<std::string> entries;
     for (const auto& [gpus, jobs] : value) entries.push_back(fmt::format("{}: {}", gpus, jobs));
     return fmt::format("{{{}}}", join(entries));
+  };
+  codec.part = [](const std::vector<std::pair<int, int>>& value, std::string_view name) {
+    std::optional<PlainValue> part;
+    for (const auto& [gpus, jobs] : value)
+      if (std::to_string(gpus) == name) part = PlainValue{std::to_string(jobs), std::int64_t{jobs}};
+    return part;
   };
   return codec;
 }

@@ -1,17 +1,19 @@
 #pragma once
-// A codec reads one kind of value from YAML, prints it and describes it. It does not depend on a particular key, so a
-// row of the key table is only: path, member, codec, text.
+// A codec reads one kind of value from YAML, prints it, shows it as a number and describes it. It does not depend on a
+// particular key, so a row of the key table is only: path, member, codec, text.
 
 #include "models/workload.hpp"
 #include "scenarios/yaml/source_layers.hpp"
 #include "scenarios/yaml/yaml_tree.hpp"
 #include "text/json_writer.hpp"
+#include "text/magnitude.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +37,17 @@ struct Reading {
   void expected_one_of(const std::vector<std::string>& names, const YamlNode& found) const;
 };
 
+/// A value as people write it: text without the quotes of YAML, a list of one as what it holds.
+struct PlainValue {
+  std::string text;
+  std::optional<Magnitude> magnitude;  ///< if the value is a number or a quantity
+
+  friend bool operator==(const PlainValue&, const PlainValue&) = default;
+};
+
+/// Names of parts of a value.
+using PartNames = std::span<const std::string>;
+
 /// The format of one kind of value.
 template <class T>
 struct Codec {
@@ -44,9 +57,31 @@ struct Codec {
   /// Stores the value, or reports a complaint and leaves the value as it was.
   std::function<void(const YamlNode&, const Reading&, T&)> read;
   std::function<std::string(const T&)> print;  ///< YAML in flow style, on one line
-  bool is_optional = false;                    ///< the codec of a std::optional
-  std::string_view unset;  ///< the word for an empty optional; empty if only an absent key means that
+  /// The value for tables and plots, without the parts `apart`, which are shown on their own; nothing if there is no
+  /// value. If empty, the value is what `print` prints, and no number. Called through plain_value().
+  std::function<std::optional<PlainValue>(const T&, PartNames apart)> plain;
+  /// A part of the value by its name, such as a parameter of a policy; nothing if there is none. If empty, the value
+  /// has no parts.
+  std::function<std::optional<PlainValue>(const T&, std::string_view name)> part;
+  bool is_optional = false;  ///< the codec of a std::optional
+  std::string_view unset;    ///< the word for an empty optional; empty if only an absent key means that
 };
+
+template <class T>
+[[nodiscard]] std::optional<PlainValue> plain_value(const Codec<T>& codec, const T& value, PartNames apart = {}) {
+  if (codec.plain) return codec.plain(value, apart);
+  std::string text = codec.print(value);
+  return text.empty() ? std::nullopt : std::optional{PlainValue{std::move(text), std::nullopt}};
+}
+
+/// As Codec::plain wants it: a list of one as its item, any other as it is printed.
+template <class T>
+[[nodiscard]] auto plain_list(const Codec<std::vector<T>>& list, const Codec<T>& item) {
+  return [print = list.print, item](const std::vector<T>& value, PartNames apart) -> std::optional<PlainValue> {
+    if (value.size() == 1) return plain_value(item, value.front(), apart);
+    return PlainValue{print(value), std::nullopt};
+  };
+}
 
 [[nodiscard]] Codec<std::string> text_codec();
 /// A path, made relative to the folder of the text that contains it.
@@ -130,6 +165,10 @@ template <class T>
   codec.print = [inner, unset](const std::optional<T>& value) {
     return value ? inner.print(*value) : std::string{unset};
   };
+  codec.plain = [inner, unset](const std::optional<T>& value, PartNames apart) -> std::optional<PlainValue> {
+    if (value) return plain_value(inner, *value, apart);
+    return unset.empty() ? std::nullopt : std::optional{PlainValue{std::string{unset}, std::nullopt}};
+  };
   return codec;
 }
 
@@ -160,6 +199,7 @@ template <class T>
     for (const T& each : value) items.push_back(item.print(each));
     return fmt::format("[{}]", join(items));
   };
+  codec.plain = plain_list(codec, item);
   return codec;
 }
 

@@ -96,6 +96,7 @@ template <class T>
 template <class T>
 [[nodiscard]] Codec<std::vector<T>> numbered_list(Codec<T> item, std::string_view word, std::size_t maximum) {
   Codec<std::vector<T>> codec = list_codec(item, word);
+  codec.plain = {};  // as it is printed, also if it holds only one
   codec.read = [item, word, maximum](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
     if (node.kind != YamlNode::Kind::sequence) return reading.expected(fmt::format("a list of {}", word), node);
     if (node.items.size() > maximum) return reading.expected(fmt::format("at most {} {}", maximum, word), node);

@@ -190,7 +190,7 @@ TEST_CASE("schema and reference page name every key, policy and parameter") {
     CHECK(schema.find("\"" + name + "\": {") != std::string::npos);
     CHECK(page.find("| `" + std::string{key.path} + "` |") != std::string::npos);
     CHECK_FALSE(key.text.empty());
-    CHECK_FALSE(key.type.empty());
+    CHECK_FALSE(key.io->type.empty());
   }
   for (const PolicyKind& kind : policy_kinds()) {
     for (const PolicyInfo& policy : kind.policies) {
@@ -208,7 +208,7 @@ TEST_CASE("schema and reference page name every key, policy and parameter") {
 TEST_CASE("every default passes its own reader, alone") {
   int defaults = 0;
   for (const ScenarioKey& key : scenario_keys()) {
-    const std::string value = key.print(default_scenario());
+    const std::string value = key.io->print(default_scenario());
     if (key.role != KeyRole::value || value.empty()) continue;
     CAPTURE(key.path);
     // What decides which keys mean anything goes first.

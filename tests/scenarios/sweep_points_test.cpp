@@ -1,7 +1,6 @@
 #include "scenarios/sweep/sweep_points.hpp"
 
 #include "scenarios/keys/print.hpp"
-#include "scenarios/sweep/magnitude.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
@@ -130,8 +129,8 @@ TEST_CASE("a Latin hypercube has one value in each stratum of each key") {
                        .sweep);
   std::set<int> linear, logarithmic;
   for (const auto& point : points.points) {
-    const double alpha_us = magnitude_of(points.settings[point[0]].value.text)->value * 1e6;
-    const double nic = magnitude_of(points.settings[point[1]].value.text)->value / 1.25e8;
+    const double alpha_us = base_number(*points.settings[point[0]].value.magnitude) * 1e6;
+    const double nic = base_number(*points.settings[point[1]].value.magnitude) / 1.25e8;
     linear.insert(static_cast<int>(alpha_us));
     logarithmic.insert(static_cast<int>(std::log2(nic)));  // 2^20: a stratum is a factor of two
   }
