@@ -5,6 +5,7 @@
 #include "cli/progress.hpp"
 #include "results/expectations.hpp"
 #include "results/replica.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 
@@ -26,9 +27,10 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
 
 /// All replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is for a batch of a
-/// single run, or nullptr.
+/// single run, or nullptr. Job lists come from `lists`; without, each is read once for these runs.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
-                                                         unsigned threads, Observer* observer = nullptr);
+                                                         unsigned threads, Observer* observer = nullptr,
+                                                         JobLists* lists = nullptr);
 
 /// Says on stderr which bounds were not met.
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);

@@ -10,13 +10,11 @@
 
 namespace contend {
 
-/// An input by its content; hashed when it is read, because it may have changed by the end of a long run.
+/// An input by its content. Whoever reads the file hashes the bytes that it reads: a second look may find others.
 struct InputFile {
   std::string path;
   std::string sha256;
 };
-/// Throws InputError if the file can't be read.
-[[nodiscard]] InputFile hash_input(const std::string& path);
 
 struct Manifest {
   std::string version;

@@ -1,6 +1,8 @@
 #pragma once
 // Bytes that come piece by piece, so that a trace of gigabytes is read in little memory.
 
+#include "text/sha256.hpp"
+
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -20,6 +22,14 @@ class ByteSource {
 /// InputError if it can't be read, is damaged, or ends within the compressed data.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
 
+/// The bytes of a file as they are. Throws InputError if it can't be opened, as read() does if it can't be read.
+[[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+
+/// Another source, inflated if it is gzip: its members one after the other, without what may stand behind the last.
+/// At its end the other source, which must outlive it, has been read to its end. `name` is that of the file in
+/// messages; read() throws as that of open_file().
+[[nodiscard]] std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name);
+
 /// source.read(), whose errors then say that they came up at this line of the text, if they don't say more.
 [[nodiscard]] std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line);
 
@@ -34,6 +44,19 @@ class TextSource final : public ByteSource {
 
  private:
   std::string_view rest_;
+};
+
+/// Another source, and the digest of what was read from it. That source must outlive this one.
+class HashedSource final : public ByteSource {
+ public:
+  explicit HashedSource(ByteSource& source) : source_{source} {}
+  [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
+  /// SHA-256 of all bytes so far.
+  [[nodiscard]] std::string sha256() const { return digest_.hex(); }
+
+ private:
+  ByteSource& source_;
+  Sha256 digest_;
 };
 
 /// Another source, whose beginning may be looked at first. That source must outlive this one.

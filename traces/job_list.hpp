@@ -31,7 +31,17 @@ namespace contend {
 /// and the number of the others.
 [[nodiscard]] std::vector<JobRequest> read_job_list(const std::string& path);
 
-/// The same for text in memory; `name` stands for the file in messages.
+/// A job list and the name of its content: jobs and hash are of the same bytes, because they were read once.
+struct JobList {
+  std::string sha256;  ///< of the file as it is, compressed or not
+  std::vector<JobRequest> jobs;
+  std::vector<int> lines;  ///< of the file, on which each job begins
+};
+
+/// Reads a file, compressed with gzip or not, as read_job_list() does; `file` gives its bytes, `name` is for messages.
+[[nodiscard]] JobList read_hashed_job_list(ByteSource& file, const std::string& name);
+
+/// The jobs of a text in memory; `name` stands for the file in messages.
 [[nodiscard]] std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name);
 
 /// The jobs in the format that read_job_list() reads, with `submit_s`; reading it back gives the same jobs. Columns

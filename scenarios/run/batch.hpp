@@ -3,6 +3,7 @@
 // results are the same for any number of threads.
 
 #include "results/replica.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 #include "sim/simulation.hpp"
@@ -20,6 +21,7 @@ struct BatchHooks {
   /// Runs are numbered scenario by scenario, replica by replica. Called from the threads, also once at the end of each
   /// run.
   std::function<void(std::size_t run, const Progress&)> progress;
+  JobLists* lists = nullptr;          ///< where job lists come from; without, the batch reads its own, each once
   std::function<bool()> interrupted;  ///< asked from the threads; true ends running replicas and starts no more
 };
 

@@ -10,7 +10,6 @@
 #include "scenarios/run/make_policy.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "traces/job_list.hpp"
 
 #include <utility>
 #include <vector>
@@ -33,8 +32,7 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const Alpha
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }
 
-std::vector<JobRequest> jobs_of(const Scenario& scenario, std::uint64_t seed) {
-  if (scenario.workload.jobs) return read_job_list(*scenario.workload.jobs);
+std::vector<JobRequest> drawn_jobs(const Scenario& scenario, std::uint64_t seed) {
   if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
   SyntheticWorkload synthetic = scenario.workload.synthetic;
   synthetic.like = find_fitted_workload(*scenario.workload.like);
@@ -56,12 +54,20 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   return cost;
 }
 
+Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
+  if (scenario.workload.jobs) return build_workload(lists.read(*scenario.workload.jobs)->jobs);
+  return build_workload(drawn_jobs(scenario, seed));
+}
+
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
-  return build_workload(jobs_of(scenario, seed));
+  JobLists lists;
+  return scenario_workload(scenario, seed, lists);
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  return run_workload(scenario, scenario_workload(scenario, seed), seed, hooks);
+  JobLists own;
+  return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists != nullptr ? *hooks.lists : own), seed,
+                      hooks);
 }
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,

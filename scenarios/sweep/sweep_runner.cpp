@@ -60,6 +60,7 @@ SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scena
 void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted,
                              Outcome& outcome) const {
   RunHooks hooks;
+  hooks.lists = &lists_;
   hooks.monitor = [&](const Progress&) {
     outcome.interrupted = outcome.interrupted || (interrupted && interrupted());
     return !outcome.interrupted;
@@ -93,11 +94,12 @@ void SweepExecutor::run_iteration(const Scenario& scenario, Outcome& outcome) {
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,
                const SweepHooks& hooks) {
   const bool overlap = plan.info().kind == "overlap";
+  JobLists lists;
   std::mutex mutex;
   const auto stop = [&] { return hooks.interrupted && hooks.interrupted(); };
   const auto make = [&] {
     // The scenario of a point serves all its seeds.
-    return [&, executor = SweepExecutor{overlap}, scenario = Scenario{},
+    return [&, executor = SweepExecutor{overlap, lists}, scenario = Scenario{},
             last = std::int64_t{-1}](std::size_t index) mutable {
       const std::int64_t run = runs[index];
       const std::int64_t point = plan.point_of(run);

@@ -1,6 +1,7 @@
 #pragma once
 // Runs a planned sweep on several threads, a simulation each, and records every run as it ends.
 
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 
@@ -16,7 +17,8 @@ namespace contend {
 class SweepExecutor {
  public:
   /// `overlap`: the scenario studies one iteration of a single policy and number of workers.
-  explicit SweepExecutor(bool overlap) : overlap_{overlap} {}
+  /// `lists`: where the job lists come from, for all threads of a sweep.
+  SweepExecutor(bool overlap, JobLists& lists) : overlap_{overlap}, lists_{lists} {}
   struct Outcome {
     StoreRun run;
     std::vector<JobResult> jobs;
@@ -31,6 +33,7 @@ class SweepExecutor {
   void run_iteration(const Scenario& scenario, Outcome& outcome);
 
   bool overlap_;
+  JobLists& lists_;
   IterationStudy study_;  ///< of the model
   TimedModel model_;
 };

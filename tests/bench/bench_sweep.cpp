@@ -53,7 +53,8 @@ void sweep(const std::string& text, unsigned threads) {
 }
 
 void bare(const SweepPlan& plan) {
-  SweepExecutor execute{plan.info().kind == "overlap"};
+  JobLists lists;
+  SweepExecutor execute{plan.info().kind == "overlap", lists};
   for (std::int64_t run = 0; run < plan.info().runs; ++run) {
     const Scenario scenario = plan.scenario(plan.point_of(run));
     static_cast<void>(execute([&]() -> const Scenario& { return scenario; }, plan.seed_of(run), {}));
