@@ -4,6 +4,7 @@
 #include "report/column_table.hpp"
 #include "results/bootstrap.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"

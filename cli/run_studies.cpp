@@ -11,7 +11,9 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/fitted_bytes.hpp"
 #include "scenarios/study/fitted_workers.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_places.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 

@@ -3,6 +3,7 @@
 #include "cli/study_explain.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "text/json_writer.hpp"

@@ -3,6 +3,7 @@
 
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_timeline.hpp"
 
 #include <span>
 #include <string>

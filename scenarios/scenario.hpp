@@ -87,7 +87,7 @@ struct IterationStudy {
   bool colocated = false;                   ///< servers on the machines of the workers
   std::optional<std::string> links;         ///< path of links between sites, one worker each (LinkMatrix)
   std::optional<double> two_at_once;        ///< time per byte of each of two transfers, in units of that of one alone
-  bool fast = false;                        ///< the fast executor instead of the engine
+  bool engine = false;                      ///< the engine executes it too, and must agree to the nanosecond
   std::vector<PolicyChoice> fusion;
   std::vector<PolicyChoice> compression;          ///< each is studied under each fusion policy
   MessageRoute collective = MessageRoute::usual;  ///< forced on all of them

@@ -4,7 +4,7 @@
 #include "models/overlap/steady_state.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/check.hpp"
 
 #include <memory>

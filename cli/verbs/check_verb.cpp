@@ -7,7 +7,7 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/cluster.hpp"
 #include "sim/error.hpp"
 #include "text/byte_source.hpp"

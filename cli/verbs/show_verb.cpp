@@ -6,7 +6,7 @@
 #include "report/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 

@@ -1,8 +1,10 @@
 #pragma once
-// One job on the engine, all its events one by one: where the figures of an iteration come from, and what
-// models/overlap/steady_state.hpp is held to.
+// One job on the engine, all its events one by one: the check on the fast executor, models/overlap/steady_state.hpp,
+// which gives the figures of an iteration.
 
 #include "models/overlap/steady_state.hpp"
+
+#include <string>
 
 namespace contend {
 
@@ -11,5 +13,10 @@ namespace contend {
 /// is over the second half of the iterations; ends and spans as steady_state() gives them.
 [[nodiscard]] SteadyState measure_in_engine(const IterationGraph& graph, const ExchangeCost& cost, int ranks,
                                             const SteadyStateOptions& options);
+
+/// What the engine does otherwise than `fast`, the result of steady_state() for this graph and cost: the first
+/// iteration that ends at another instant. Empty if none does.
+[[nodiscard]] std::string engine_difference(const IterationGraph& graph, const ExchangeCost& cost, int ranks,
+                                            const SteadyState& fast);
 
 }  // namespace contend

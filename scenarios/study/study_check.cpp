@@ -6,7 +6,7 @@
 #include "models/devices.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

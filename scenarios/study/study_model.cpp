@@ -1,9 +1,9 @@
-// overlap_model(): the layer times of a study.
+#include "scenarios/study/study_model.hpp"
+
 #include "calibration/calibrated_device.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
 #include "scenarios/study/study_places.hpp"
-#include "scenarios/study/study_run.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"

@@ -3,6 +3,7 @@
 #include "results/result_columns.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/sweep/parallel.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "sim/error.hpp"

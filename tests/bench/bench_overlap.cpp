@@ -7,7 +7,8 @@
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_model.hpp"
 
 #include <chrono>
 #include <cstdlib>

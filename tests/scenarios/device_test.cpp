@@ -1,5 +1,6 @@
 #include "calibration/calibrated_device.hpp"
 #include "scenarios/keys/print.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/effective.hpp"
 #include "tests/calibration/synthetic_profile.hpp"

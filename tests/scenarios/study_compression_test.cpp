@@ -4,6 +4,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 Scenario compressed_study(const std::string& more) {
   return parse_scenario(
       "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\n"
-      "overlap: {model: resnet18, workers: [4], executor: fast, " +
+      "overlap: {model: resnet18, workers: [4], " +
           more + "}\n",
       "study");
 }
@@ -91,7 +92,7 @@ TEST_CASE("every method takes as long on the engine as on the fast executor, and
   const std::string more = "compression: [" + methods + "], fusion: [ddp]";
   Scenario scenario = compressed_study(more);
   const auto fast = run_overlap(scenario);
-  scenario.overlap.fast = false;
+  scenario.overlap.engine = true;
   const auto engine = run_overlap(scenario);
   REQUIRE(fast.size() == compression_policies().size());
   for (std::size_t i = 0; i < fast.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 
@@ -17,8 +19,7 @@ namespace {
 constexpr const char* kLevels = "per_server: 4, inside: {alpha: 4us, bandwidth: 100GB/s}";
 
 std::string text(const std::string& more) {
-  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic}\noverlap: {model: resnet18, "
-         "executor: fast, " +
+  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic}\noverlap: {model: resnet18, " +
          more + "}\n";
 }
 

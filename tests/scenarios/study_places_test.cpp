@@ -1,5 +1,6 @@
 // What a study of one iteration is refused for says where the key stands, also where it shows only when it runs.
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"

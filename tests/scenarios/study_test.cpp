@@ -1,6 +1,8 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -52,8 +54,8 @@ TEST_CASE("a study gives one row for each number of workers and policy, none bel
 }
 
 TEST_CASE("the fast executor gives the same figures as the engine") {
-  const std::vector<StudyRow> engine = run_overlap(study("two_at_once: 1.5"));
-  const std::vector<StudyRow> fast = run_overlap(study("two_at_once: 1.5, executor: fast"));
+  const std::vector<StudyRow> engine = run_overlap(study("two_at_once: 1.5, executor: engine"));
+  const std::vector<StudyRow> fast = run_overlap(study("two_at_once: 1.5"));
   REQUIRE(engine.size() == fast.size());
   for (std::size_t i = 0; i < engine.size(); ++i) CHECK(engine[i].iteration_s == fast[i].iteration_s);
 }
