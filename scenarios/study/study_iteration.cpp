@@ -25,7 +25,8 @@ std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const Scenari
 
 }  // namespace
 
-StudyPolicies make_policies(const Scenario& scenario, const PolicyChoice& compression, const PolicyChoice& fusion) {
+StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
+                                  const PolicyChoice& fusion) {
   return {make(compression_policies(), scenario, compression), make(fusion_policies(), scenario, fusion)};
 }
 
@@ -60,7 +61,7 @@ FusedIteration plan_iteration(const FusionPolicy& policy, const OverlapProblem& 
   return problem.workers > 1 ? policy.plan(problem) : IterationBuilder{problem}.take();
 }
 
-SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
+SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
   SteadyState state = steady_state(graph, problem.cost);
   if (scenario.overlap.engine) {
     const std::string difference = engine_difference(graph, problem.cost, simulated_ranks(problem), state);

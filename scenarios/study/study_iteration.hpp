@@ -15,8 +15,8 @@ struct StudyPolicies {
   std::unique_ptr<CompressionMethod> method;  ///< nullptr: nothing is compressed
   std::unique_ptr<FusionPolicy> fusion;
 };
-[[nodiscard]] StudyPolicies make_policies(const Scenario& scenario, const PolicyChoice& compression,
-                                          const PolicyChoice& fusion);
+[[nodiscard]] StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
+                                                const PolicyChoice& fusion);
 
 /// The name of a policy of that kind, with the parameters that are not the usual ones.
 [[nodiscard]] std::string policy_title(std::string_view kind, const PolicyChoice& choice);
@@ -29,7 +29,7 @@ void use_method(const Scenario& scenario, const CompressionMethod* method, Overl
 
 /// How the iteration goes once the job has settled. If the study asks for it (`overlap.executor: engine`), the engine
 /// executes the same iterations, and another instant of any of their ends is a broken invariant.
-[[nodiscard]] SteadyState execute(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph);
+[[nodiscard]] SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph);
 
 /// Ranks of each role on the engine: two do what any number does, because the cost knows how many there are.
 [[nodiscard]] int simulated_ranks(const OverlapProblem& problem);

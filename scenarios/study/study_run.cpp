@@ -20,7 +20,7 @@ void add_phase(const Scenario& scenario, const OverlapProblem& problem, const Fu
                StudyDetail detail, StudyRow& row) {
   const FusedIteration fused = plan_iteration(policy, problem);
   const IterationGraph& graph = fused.graph;
-  const SteadyState state = execute(scenario, problem, graph);
+  const SteadyState state = settle(scenario, problem, graph);
   row.iteration_s += share * state.iteration_ns * 1e-9;
   const Time kernels = graph.compute_per_rank(RoleId{0U}) - problem.compute();
   row.compression_s += share * kernels.to_seconds();
@@ -51,7 +51,7 @@ StudyRow measure(const Scenario& scenario, const TimedModel& model, OverlapProbl
   row.per_server = std::min(scenario.overlap.per_server, problem.workers);
   row.compression = policy_title("compression", compression);
   row.policy = policy_title("fusion", fusion);
-  const auto [method, policy] = make_policies(scenario, compression, fusion);
+  const auto [method, policy] = make_study_policies(scenario, compression, fusion);
   row.stale = policy->staleness() > 0;
   row.bound_s = (method ? problem.compute() : iteration_bound(problem, policy->staleness()).value()).to_seconds();
   use_method(scenario, method.get(), problem);

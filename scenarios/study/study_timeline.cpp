@@ -15,12 +15,12 @@ StudyTimeline timeline_of(const Scenario& scenario) {
   const TimedModel model = overlap_model(scenario.overlap);
   OverlapProblem problem = overlap_problem(scenario, model, scenario.overlap.workers.front());
   const auto [method, policy] =
-      make_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+      make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
   use_method(scenario, method.get(), problem);
   if (method) problem.phase = static_cast<int>(method->phases().size()) - 1;
   StudyTimeline timeline;
   timeline.graph = plan_iteration(*policy, problem).graph;
-  const SteadyState settled = execute(scenario, problem, timeline.graph);
+  const SteadyState settled = settle(scenario, problem, timeline.graph);
   SteadyStateOptions options;
   options.iterations = settled.warm_up + settled.period + 2;
   options.spans = true;

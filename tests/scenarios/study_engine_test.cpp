@@ -35,7 +35,7 @@ std::size_t compare_all(const Scenario& scenario) {
       for (const PolicyChoice& fusion : scenario.overlap.fusion) {
         INFO(scenario.name, ": ", workers, " workers, ", compression.name, ", ", fusion.name);
         OverlapProblem problem = overlap_problem(scenario, model, workers);
-        const StudyPolicies policies = make_policies(scenario, compression, fusion);
+        const StudyPolicies policies = make_study_policies(scenario, compression, fusion);
         use_method(scenario, policies.method.get(), problem);
         IterationGraph graph;
         try {
@@ -69,7 +69,7 @@ TEST_CASE("the check finds a nanosecond") {
   const Scenario scenario = parsed("network: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4]}");
   const OverlapProblem problem = overlap_problem(scenario, overlap_model(scenario.overlap), 4);
   const StudyPolicies policies =
-      make_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+      make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
   const IterationGraph graph = plan_iteration(*policies.fusion, problem).graph;
   SteadyState fast = steady_state(graph, problem.cost);
   CHECK(engine_difference(graph, problem.cost, 2, fast).empty());
