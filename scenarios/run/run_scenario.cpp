@@ -5,6 +5,7 @@
 #include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/make_policy.hpp"
@@ -55,8 +56,10 @@ AlphaBeta network_cost(const Scenario::Network& network) {
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  if (scenario.workload.jobs) return build_workload(lists.read(*scenario.workload.jobs)->jobs);
-  return build_workload(drawn_jobs(scenario, seed));
+  if (!scenario.workload.jobs) return build_workload(drawn_jobs(scenario, seed));
+  const std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs);
+  check_virtual_clusters(scenario, *list);
+  return build_workload(list->jobs);
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
