@@ -1,8 +1,8 @@
 #include "report/iteration_bars.hpp"
 
 #include "report/colours.hpp"
-#include "report/column_table.hpp"
 #include "report/plot_scale.hpp"
+#include "results/column_table.hpp"
 #include "sim/error.hpp"
 #include "text/xml.hpp"
 

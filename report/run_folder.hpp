@@ -1,7 +1,7 @@
 #pragma once
 // A folder of `contend run -o`, read back.
 
-#include "report/column_table.hpp"
+#include "results/column_table.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <cstdint>

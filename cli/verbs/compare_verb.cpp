@@ -121,7 +121,7 @@ bool run_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   catch_interrupts();
   for (ComparedSide& side : sides) {
     if (!side.scenario) continue;
-    side.study = run_study(*side.scenario, [&] {
+    side.study = run_side(*side.scenario, [&] {
       line.recorded(false);
       return !interrupted();
     });
