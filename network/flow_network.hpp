@@ -8,7 +8,7 @@
 // link changes. Connections keep their path while the fabric stays as it is: the hash of ECMP sees job, sender and
 // receiver.
 //
-// A link that fails takes new routes off it; flows on it move to another way with what they have still to send, or
+// A link that fails takes new routes off it; flows on it move to another route with what they have still to send, or
 // stall until there is one. Leaping over recurring states is not possible with this model: rates are real numbers.
 //
 // Assumptions: fluid limit (messages much longer than a packet and a window), fair transport, no loss, no cost of

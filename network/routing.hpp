@@ -2,7 +2,7 @@
 // Which links a flow uses, and what share of its bytes each of them carries.
 //
 // Shortest means fewest links, whatever their bandwidth or latency; inside a server NVLink therefore comes before the
-// way over PCIe, and both before the way through the NIC. Who may forward: network/topology.hpp.
+// path over PCIe, and both before the path through the NIC. Who may forward: network/topology.hpp.
 
 #include "network/topology.hpp"
 
@@ -14,16 +14,16 @@
 
 namespace contend {
 
-/// A link on the way of a flow. `share` is the part of the bytes of the flow that crosses it: 1 on a single path, 1/4
+/// A link on the route of a flow. `share` is the part of the bytes of the flow that crosses it: 1 on a single path, 1/4
 /// where four equal paths split them, more than 1 where the bytes cross the link several times (a ring on one NIC).
 struct LinkShare {
   LinkId link;
   double share = 1;
 };
 
-/// A way from one GPU to another, possibly split over several paths.
+/// How one GPU reaches another, possibly split over several paths.
 struct Route {
-  std::vector<LinkShare> links;  ///< each link once, in order of id; empty: there is no way now, a flow stalls
+  std::vector<LinkShare> links;  ///< each link once, in order of id; empty: there is no path now, a flow stalls
   Time latency;                  ///< of the longest path used
 };
 
@@ -31,7 +31,7 @@ struct Route {
 class Router {
  public:
   virtual ~Router() = default;
-  /// Writes the way from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among those of the
+  /// Writes the route from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among those of the
   /// pair: the ports of its 5-tuple, which a hash turns into a choice of path.
   virtual void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const = 0;
   /// The link is down (or up again) from now on: new routes avoid it.

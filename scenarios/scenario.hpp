@@ -35,7 +35,7 @@ struct PolicyChoice {
 
 enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
-/// How a flow finds its way through a topology (network/routing.hpp).
+/// How a flow finds its route through a topology (network/routing.hpp).
 enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
 
 /// How the cost of a collective follows from that of a link (ExchangeCost).

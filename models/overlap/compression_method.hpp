@@ -46,7 +46,7 @@ enum class MessageRoute : std::uint8_t {
   server,          ///< pushed to parameter servers, which add up, and pulled
 };
 
-/// Why a method can't send its messages a certain way.
+/// Why a method can't send its messages by a certain route.
 struct RouteRefusal {
   std::string reason;
   std::string hint;  ///< what would be right
@@ -71,7 +71,7 @@ class CompressionMethod {
   /// they go before its next task. `problem.kernels` has a value. Throws InputError if it can't work on this problem.
   [[nodiscard]] virtual std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                           const GradientGroup& group) const = 0;
-  /// Why messages can't go this way; nothing if they can. stages() goes the way of `problem`, which must be such.
+  /// Why messages can't take this route; nothing if they can. stages() takes that of `problem`, which must be such.
   [[nodiscard]] virtual std::optional<RouteRefusal> refusal(MessageRoute route) const {
     if (route == MessageRoute::usual) return std::nullopt;
     return RouteRefusal{"it consists of collectives of its own", "overlap.collective: auto"};

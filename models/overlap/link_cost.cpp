@@ -13,7 +13,7 @@ namespace contend {
 
 namespace {
 
-/// An instant as a sum along the way that leads to it, for messages of one size.
+/// An instant as a sum along the path that leads to it, for messages of one size.
 struct Instant {
   CostLine line;
   double ns = 0;

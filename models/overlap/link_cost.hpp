@@ -1,5 +1,5 @@
 #pragma once
-// Costs of collectives among sites whose links differ, in the order of the sites. Each is the longest way through its
+// Costs of collectives among sites whose links differ, in the order of the sites. Each is the longest path through its
 // messages, so a CostCurve: what decides for small messages, latency, isn't what decides for large ones.
 //
 //   all-reduce, reduce-scatter, all-gather   ring from each site to the next. A site sends its next block when it has

@@ -35,11 +35,11 @@ struct OverlapProblem {
   int gradient_element_bytes = 4;
   ExchangeCost cost;
   const CompressionMethod* method = nullptr;      ///< how gradients are compressed; nullptr: not at all
-  MessageRoute collective = MessageRoute::usual;  ///< by which the method sends; parameter servers know only one way
+  MessageRoute collective = MessageRoute::usual;  ///< by which the method sends; parameter servers know only one
   int phase = 0;                                  ///< index into CompressionMethod::phases()
   std::optional<KernelCosts> kernels;             ///< has a value where there is a method
 
-  /// The way of messages: `collective`, or `usual` if that is to be as the method does, or by the servers.
+  /// The route of messages: `collective`, or `usual` if that is to be as the method does, or by the servers.
   [[nodiscard]] MessageRoute route(MessageRoute usual) const {
     if (cost.kind() == ExchangeKind::parameter_server) return MessageRoute::server;
     return collective == MessageRoute::usual ? usual : collective;

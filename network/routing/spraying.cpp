@@ -44,7 +44,7 @@ class SprayingRouter final : public Router {
     NodeId node;
     double paths = 0;  ///< shortest paths from here to the end
     double share = 0;  ///< of the bytes that pass here
-    Time latency;      ///< the longest way so far
+    Time latency;      ///< the longest path so far
   };
   struct Step {
     std::uint32_t from;

@@ -1,5 +1,5 @@
 #pragma once
-// The ways in which messages of compression methods are added up, for those that have a choice.
+// The routes by which messages of compression methods are added up, for those that have a choice.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"

@@ -23,8 +23,8 @@ namespace contend {
 /// Its topology, built. Throws InputError.
 [[nodiscard]] Topology build_topology(const Scenario& scenario);
 
-/// The way of its flows: planned routes (`network.routes`), and `network.routing` for all others. `seed` is that of the
-/// hash of ECMP. The topology must outlive the router. Throws InputError for a plan that can't be followed.
+/// The routes of its flows: planned routes (`network.routes`), and `network.routing` for all others. `seed` is that of
+/// the hash of ECMP. The topology must outlive the router. Throws InputError for a plan that can't be followed.
 [[nodiscard]] std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology,
                                                    std::uint64_t seed);
 

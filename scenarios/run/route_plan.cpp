@@ -114,7 +114,7 @@ class Resolver {
                             : fmt::format("only {} links from {} to {}", seen, name(from), name(to)));
   }
 
-  /// Appends the fewest links over bridges from one node of a server to another; of equal ways the first links win.
+  /// Appends the fewest links over bridges from one node of a server to another; of equal paths the first links win.
   bool cross_server(NodeId from, NodeId to, std::vector<LinkId>& path) const {
     const auto node = [&](NodeId id) -> const Node& { return topology_.nodes()[id.index()]; };
     if (!node(from).server.valid() || node(from).server != node(to).server) return false;
