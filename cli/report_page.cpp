@@ -50,7 +50,7 @@ constexpr Option kReportPageOptions[] = {
      .text = "of a sweep, with --svg: a map for each other value of KEY, of the metric over that at VALUE"},
 };
 
-enum class Kind { run, comparison, sweep, iteration };
+enum class Kind { run, comparison, sweep, study };
 
 /// A folder holds runs, a file is the store of a sweep.
 Kind kind_of(const std::vector<std::string>& paths) {
@@ -62,7 +62,7 @@ Kind kind_of(const std::vector<std::string>& paths) {
   }
   if (paths.size() > 1) return Kind::comparison;
   if (!fs::is_directory(paths.front())) return Kind::sweep;
-  return is_overlap_folder(paths.front()) ? Kind::iteration : Kind::run;
+  return is_study_folder(paths.front()) ? Kind::study : Kind::run;
 }
 
 /// Refuses options of another kind of report instead of ignoring them.
@@ -76,7 +76,7 @@ void check_options(const Arguments& arguments, Kind kind) {
   only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
   if (arguments.has("relative-to") && !arguments.has("svg"))
     throw UsageError{"contend report: --relative-to draws files: say where with --svg"};
-  if (kind == Kind::iteration && arguments.has("output"))
+  if (kind == Kind::study && arguments.has("output"))
     throw UsageError{"contend report: the study of an iteration has no page; give --svg DIR for its drawings"};
   for (const char* option : {"spans", "from", "to"})
     if (arguments.has(option) && arguments.has("no-timeline"))
@@ -227,7 +227,7 @@ int run_report_page(const Arguments& arguments) {
   const Kind kind = kind_of(arguments.positionals());
   check_options(arguments, kind);
   if (kind == Kind::run) return report_run(arguments);
-  if (kind == Kind::iteration) return report_iteration(arguments);
+  if (kind == Kind::study) return report_iteration(arguments);
   return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
 }
 

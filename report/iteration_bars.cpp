@@ -96,7 +96,7 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
 
 }  // namespace
 
-bool is_overlap_folder(const std::string& folder) {
+bool is_study_folder(const std::string& folder) {
   return fs::exists(fs::path{folder} / kBarsFile) && !fs::exists(fs::path{folder} / "manifest.json");
 }
 

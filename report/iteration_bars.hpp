@@ -13,7 +13,7 @@ struct IterationBars {
 };
 
 /// Whether the folder holds such a study, by its files.
-[[nodiscard]] bool is_overlap_folder(const std::string& folder);
+[[nodiscard]] bool is_study_folder(const std::string& folder);
 
 /// One drawing a number of workers of the folder's overlap.csv, rows in its order. Throws InputError.
 [[nodiscard]] std::vector<IterationBars> iteration_bars(const std::string& folder);

@@ -143,7 +143,7 @@ int run_run(const Arguments& arguments) {
   const unsigned threads = thread_count(arguments);
   auto [scenarios, inputs] = load_scenarios(arguments);
   refuse_sweeps(scenarios);
-  if (is_iteration_study(scenarios)) return run_overlap_studies(arguments, scenarios);
+  if (is_iteration_study(scenarios)) return run_studies(arguments, scenarios);
   if (arguments.has("explain"))
     throw UsageError{"--explain is about the messages of an overlap study; of a job of a cluster: contend explain"};
   JobLists lists;

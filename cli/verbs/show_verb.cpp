@@ -58,7 +58,7 @@ int run_show(const Arguments& arguments) {
   if (arguments.has("topology"))
     show_topology(scenario, arguments);
   else if (arguments.has("layers"))
-    fmt::print("{}", layers_text(overlap_model(scenario.overlap)));
+    fmt::print("{}", layers_text(study_model(scenario.overlap)));
   else
     fmt::print("{}", to_yaml(scenario));
   return kExitOk;

@@ -245,7 +245,7 @@ bool has_no_links(const Scenario& scenario) {
   return !scenario.overlap.given() || !scenario.overlap.links;
 }
 
-std::vector<ScenarioKey> overlap_keys() {
+std::vector<ScenarioKey> study_keys() {
   std::vector<ScenarioKey> keys = model_rows();
   for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
   for (ScenarioKey& key : keys) {

@@ -88,7 +88,7 @@ void check_network(const Scenario& scenario, Complaints& complaints) {
 }  // namespace
 
 void check_scenario(const Scenario& scenario) {
-  if (scenario.overlap.given()) return static_cast<void>(overlap_model(scenario.overlap));
+  if (scenario.overlap.given()) return static_cast<void>(study_model(scenario.overlap));
   Complaints complaints;
   if (scenario.workload.jobs) {
     complaints.collect([&] { check_list(scenario); });

@@ -264,7 +264,7 @@ class StudyChecker {
 
 }  // namespace
 
-std::vector<Complaint> overlap_complaints(const Scenario& scenario) {
+std::vector<Complaint> study_complaints(const Scenario& scenario) {
   return StudyChecker{scenario}.complaints();
 }
 

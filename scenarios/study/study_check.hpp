@@ -10,6 +10,6 @@ namespace contend {
 
 /// What a study of one iteration can't be run for, before any file of layer times is read; keys are those of scenarios.
 /// Empty for a scenario without such a study.
-[[nodiscard]] std::vector<Complaint> overlap_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> study_complaints(const Scenario& scenario);
 
 }  // namespace contend

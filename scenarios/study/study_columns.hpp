@@ -21,7 +21,7 @@ struct StudyColumn {
   bool of_levels = false;       ///< shown to people only where servers have several workers
   bool optional = false;        ///< may be NaN; shown to people only where some row has it
 };
-[[nodiscard]] std::span<const StudyColumn> overlap_columns();
+[[nodiscard]] std::span<const StudyColumn> study_columns();
 /// The same, in the same order, for rules about changes; without Metric::value, which is about jobs.
 [[nodiscard]] std::span<const Metric> study_metrics();
 
@@ -31,11 +31,11 @@ struct MessageColumn {
   std::string_view title;
   double shown;
   std::string_view text;
-  double (*value)(const OverlapMessage&);
+  double (*value)(const StudyMessage&);
 };
 [[nodiscard]] std::span<const MessageColumn> message_columns();
 
 /// What the files of a study hold, for the reference of result files.
-[[nodiscard]] std::string overlap_columns_markdown();
+[[nodiscard]] std::string study_columns_markdown();
 
 }  // namespace contend

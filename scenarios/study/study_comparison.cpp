@@ -91,11 +91,11 @@ StudySide read_study(const std::string& folder) {
 
 StudySide run_side(const Scenario& scenario, const std::function<bool()>& ended) {
   StudySide side;
-  for (const StudyRow& row : run_overlap(scenario, overlap_model(scenario.overlap), StudyDetail::figures, ended)) {
+  for (const StudyRow& row : run_study(scenario, study_model(scenario.overlap), StudyDetail::figures, ended)) {
     if (!row.refused.empty()) continue;
     StudiedIteration& each =
         side.emplace_back(StudiedIteration{fmt::format("{}", row.workers), row.compression, row.policy, {}});
-    for (const StudyColumn& column : overlap_columns()) each.figures.push_back(as_stored(column.value(row)));
+    for (const StudyColumn& column : study_columns()) each.figures.push_back(as_stored(column.value(row)));
   }
   return side;
 }

@@ -24,13 +24,13 @@ ExchangeCost cost_on_links(const Scenario& scenario, int workers, const PeerRule
 
 }  // namespace
 
-ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule& peers) {
+ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& peers) {
   const IterationStudy& study = scenario.overlap;
   if (study.links && workers > 1) return cost_on_links(scenario, workers, peers);
   const AlphaBeta network = network_cost(scenario.network);
   const ChannelCost link{network.alpha, network.beta, study.gamma};
   const bool server = study.exchange == ExchangeKind::parameter_server;
-  std::vector<Complaint> complaints = overlap_complaints(scenario);
+  std::vector<Complaint> complaints = study_complaints(scenario);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   ExchangeCost cost;
   if (server) {
@@ -54,8 +54,8 @@ ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule&
   return cost;
 }
 
-OverlapProblem overlap_problem(const Scenario& scenario, const TimedModel& model, int workers) {
-  return overlap_problem(model, workers, overlap_cost(scenario, workers), scenario.overlap.granularity);
+OverlapProblem study_problem(const Scenario& scenario, const TimedModel& model, int workers) {
+  return overlap_problem(model, workers, study_cost(scenario, workers), scenario.overlap.granularity);
 }
 
 }  // namespace contend

@@ -9,9 +9,9 @@ namespace contend {
 
 /// Throws InputError, e.g. for a network that no closed form describes. `peers` says who swaps with whom where links
 /// differ (overlap.links).
-[[nodiscard]] ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule& peers = {});
+[[nodiscard]] ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& peers = {});
 
 /// The model on so many workers, with these costs and without compression.
-[[nodiscard]] OverlapProblem overlap_problem(const Scenario& scenario, const TimedModel& model, int workers);
+[[nodiscard]] OverlapProblem study_problem(const Scenario& scenario, const TimedModel& model, int workers);
 
 }  // namespace contend

@@ -46,7 +46,7 @@ void use_method(const Scenario& scenario, const CompressionMethod* method, Overl
   problem.collective = scenario.overlap.collective;
   if (method == nullptr) return;
   if (scenario.overlap.links && problem.workers > 1)
-    problem.cost = overlap_cost(scenario, problem.workers, method->peers());
+    problem.cost = study_cost(scenario, problem.workers, method->peers());
   const DeviceChoice& choice = scenario.overlap.device;
   if (choice.calibrated) {
     problem.kernels.emplace(choice.calibrated, scenario.overlap.kernel_factor);

@@ -11,7 +11,7 @@
 
 namespace contend {
 
-struct OverlapMessage {
+struct StudyMessage {
   std::string name;
   std::size_t gradients = 0;           ///< that it stands for; 1 of a piece of one
   Bytes dense;                         ///< of those gradients
@@ -23,14 +23,13 @@ struct OverlapMessage {
 };
 
 /// The messages of one phase of a compression method.
-struct OverlapPhase {
+struct StudyPhase {
   double share = 1;  ///< of all iterations
-  std::vector<OverlapMessage> messages;
-  [[nodiscard]] OverlapMessage total() const;
+  std::vector<StudyMessage> messages;
+  [[nodiscard]] StudyMessage total() const;
 };
 
 /// In the order in which they become ready.
-[[nodiscard]] std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration,
-                                                           const OverlapProblem& problem);
+[[nodiscard]] std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem);
 
 }  // namespace contend

@@ -108,7 +108,7 @@ bool completes_table(const IterationStudy& study) {
   return study.layers && study.model && study.device.calibrated;
 }
 
-TimedModel overlap_model(const IterationStudy& study) {
+TimedModel study_model(const IterationStudy& study) {
   if (!study.given()) throw InputError{"there is no iteration to study: give overlap.model or overlap.layers"};
   try {
     TimedModel model = unscaled(study);

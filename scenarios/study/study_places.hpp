@@ -11,8 +11,8 @@
 namespace contend {
 
 /// `reason` at the place of `key` (such as `overlap.batch`); if that isn't given, in the file that gives the study.
-[[nodiscard]] Complaint overlap_complaint(const IterationStudy& study, std::string_view key, std::string reason,
-                                          std::string hint = {});
+[[nodiscard]] Complaint study_complaint(const IterationStudy& study, std::string_view key, std::string reason,
+                                        std::string hint = {});
 
 /// Complaints of an InputError: those about a line of a file stay as they are, those about a whole file go to the key
 /// that names the file or contradicts it, all others to `key`.

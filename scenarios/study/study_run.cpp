@@ -32,7 +32,7 @@ void add_phase(const Scenario& scenario, const OverlapProblem& problem, const Fu
     row.interface_bytes += share * sent.by_interface;
   }
   row.settled = row.settled && state.recurs;
-  if (detail == StudyDetail::messages) row.phases.push_back({share, overlap_messages(fused, problem)});
+  if (detail == StudyDetail::messages) row.phases.push_back({share, study_messages(fused, problem)});
 }
 
 /// NaN if the study doesn't say.
@@ -77,19 +77,19 @@ StudyRow measure(const Scenario& scenario, const TimedModel& model, OverlapProbl
 
 }  // namespace
 
-std::vector<StudyRow> run_overlap(const Scenario& scenario, StudyDetail detail) {
-  return run_overlap(scenario, overlap_model(scenario.overlap), detail);
+std::vector<StudyRow> run_study(const Scenario& scenario, StudyDetail detail) {
+  return run_study(scenario, study_model(scenario.overlap), detail);
 }
 
-std::size_t overlap_rows(const IterationStudy& study) {
+std::size_t study_row_count(const IterationStudy& study) {
   return study.workers.size() * study.compression.size() * study.fusion.size();
 }
 
-std::vector<StudyRow> run_overlap(const Scenario& scenario, const TimedModel& model, StudyDetail detail,
-                                  const std::function<bool()>& ended) {
+std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model, StudyDetail detail,
+                                const std::function<bool()>& ended) {
   std::vector<StudyRow> rows;
   for (const int workers : scenario.overlap.workers) {
-    const OverlapProblem problem = overlap_problem(scenario, model, workers);
+    const OverlapProblem problem = study_problem(scenario, model, workers);
     for (const PolicyChoice& compression : scenario.overlap.compression) {
       for (const PolicyChoice& fusion : scenario.overlap.fusion) {
         rows.push_back(measure(scenario, model, problem, compression, fusion, detail));

@@ -38,19 +38,19 @@ struct StudyRow {
 
   /// How far from the best that any schedule could reach: iteration / bound - 1.
   [[nodiscard]] double above_bound() const { return iteration_s / bound_s - 1; }
-  std::vector<OverlapPhase> phases;  ///< the messages of each phase, if asked for
+  std::vector<StudyPhase> phases;  ///< the messages of each phase, if asked for
 };
 
 enum class StudyDetail : std::uint8_t { figures, messages };
 
 /// How many rows a study has.
-[[nodiscard]] std::size_t overlap_rows(const IterationStudy& study);
+[[nodiscard]] std::size_t study_row_count(const IterationStudy& study);
 /// By workers, then compression, then fusion policies, in the order of the study.
-[[nodiscard]] std::vector<StudyRow> run_overlap(const Scenario& scenario, StudyDetail detail = StudyDetail::figures);
-/// The same with the overlap_model() of the study, for those who have it already. `ended` is called after each row;
+[[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, StudyDetail detail = StudyDetail::figures);
+/// The same with the study_model() of the study, for those who have it already. `ended` is called after each row;
 /// false ends the study there.
-[[nodiscard]] std::vector<StudyRow> run_overlap(const Scenario& scenario, const TimedModel& model,
-                                                StudyDetail detail = StudyDetail::figures,
-                                                const std::function<bool()>& ended = {});
+[[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model,
+                                              StudyDetail detail = StudyDetail::figures,
+                                              const std::function<bool()>& ended = {});
 
 }  // namespace contend

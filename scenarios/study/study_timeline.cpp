@@ -12,8 +12,8 @@ namespace contend {
 namespace {
 
 StudyTimeline timeline_of(const Scenario& scenario) {
-  const TimedModel model = overlap_model(scenario.overlap);
-  OverlapProblem problem = overlap_problem(scenario, model, scenario.overlap.workers.front());
+  const TimedModel model = study_model(scenario.overlap);
+  OverlapProblem problem = study_problem(scenario, model, scenario.overlap.workers.front());
   const auto [method, policy] =
       make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
   use_method(scenario, method.get(), problem);
@@ -39,7 +39,7 @@ StudyTimeline timeline_of(const Scenario& scenario) {
 
 }  // namespace
 
-StudyTimeline overlap_timeline(const Scenario& scenario) {
+StudyTimeline study_timeline(const Scenario& scenario) {
   try {
     return timeline_of(scenario);
   } catch (const InputError& error) {

@@ -16,6 +16,6 @@ struct StudyTimeline {
   Time iteration;
 };
 /// Of the first number of workers and the first policies; of several phases the last. Throws InputError.
-[[nodiscard]] StudyTimeline overlap_timeline(const Scenario& scenario);
+[[nodiscard]] StudyTimeline study_timeline(const Scenario& scenario);
 
 }  // namespace contend

@@ -21,6 +21,6 @@ namespace contend {
 
 /// The metrics of a run of jobs, and of the study of an iteration.
 [[nodiscard]] std::vector<StoreMetric> job_metrics();
-[[nodiscard]] std::vector<StoreMetric> overlap_metrics();
+[[nodiscard]] std::vector<StoreMetric> study_point_metrics();
 
 }  // namespace contend

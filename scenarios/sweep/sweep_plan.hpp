@@ -56,7 +56,7 @@ class SweepPlan {
   /// The points that come of one raw point, or what is wrong with it.
   struct Draft {
     std::vector<Complaint> complaints;
-    bool is_overlap = false;
+    bool is_study = false;
     std::vector<Variant> variants;
   };
   [[nodiscard]] Scenario raw_scenario(std::size_t raw) const;

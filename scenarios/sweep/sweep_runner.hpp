@@ -16,9 +16,9 @@ namespace contend {
 /// Each thread has its own: it keeps the model of the last iteration that it studied.
 class SweepExecutor {
  public:
-  /// `overlap`: the scenario studies one iteration of a single policy and number of workers.
+  /// `is_study`: the scenario studies one iteration of a single policy and number of workers.
   /// `lists`: where the job lists come from, for all threads of a sweep.
-  SweepExecutor(bool overlap, JobLists& lists) : overlap_{overlap}, lists_{lists} {}
+  SweepExecutor(bool is_study, JobLists& lists) : is_study_{is_study}, lists_{lists} {}
   struct Outcome {
     StoreRun run;
     std::vector<JobResult> jobs;
@@ -32,7 +32,7 @@ class SweepExecutor {
   void run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted, Outcome& outcome) const;
   void run_iteration(const Scenario& scenario, Outcome& outcome);
 
-  bool overlap_;
+  bool is_study_;
   JobLists& lists_;
   IterationStudy study_;  ///< of the model
   TimedModel model_;

@@ -46,7 +46,7 @@ struct StoreMetric {
 /// Facts about all runs. Never a time or a name of a machine.
 struct StoreInfo {
   std::string name;         ///< of the scenario
-  std::string kind;         ///< `jobs`, `overlap` (one iteration), or what another search calls itself
+  std::string kind;         ///< `jobs`, `study` (of one iteration), or what another search calls itself
   std::string scenario;     ///< YAML of the scenario that the points differ from
   std::string plan;         ///< hash of all points, parameters and seeds: shards of one sweep agree in it; may be empty
   std::int64_t repeat = 1;  ///< runs of a point

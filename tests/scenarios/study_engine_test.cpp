@@ -29,12 +29,12 @@ std::vector<std::string> shipped_studies() {
 /// Compares every iteration of a study, and says how many there were.
 std::size_t compare_all(const Scenario& scenario) {
   std::size_t compared = 0;
-  const TimedModel model = overlap_model(scenario.overlap);
+  const TimedModel model = study_model(scenario.overlap);
   for (const int workers : scenario.overlap.workers) {
     for (const PolicyChoice& compression : scenario.overlap.compression) {
       for (const PolicyChoice& fusion : scenario.overlap.fusion) {
         INFO(scenario.name, ": ", workers, " workers, ", compression.name, ", ", fusion.name);
-        OverlapProblem problem = overlap_problem(scenario, model, workers);
+        OverlapProblem problem = study_problem(scenario, model, workers);
         const StudyPolicies policies = make_study_policies(scenario, compression, fusion);
         use_method(scenario, policies.method.get(), problem);
         IterationGraph graph;
@@ -67,7 +67,7 @@ TEST_CASE("shipped studies: every iteration ends on the engine's nanosecond") {
 
 TEST_CASE("the check finds a nanosecond") {
   const Scenario scenario = parsed("network: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4]}");
-  const OverlapProblem problem = overlap_problem(scenario, overlap_model(scenario.overlap), 4);
+  const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 4);
   const StudyPolicies policies =
       make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
   const IterationGraph graph = plan_iteration(*policies.fusion, problem).graph;
