@@ -59,7 +59,7 @@ constexpr Option kReportPageOptions[] = {
      .text = "for a sweep, with --svg: maps of the metric at each other value of KEY relative to VALUE"},
 };
 
-enum class Kind { run, comparison, sweep, iteration };
+enum class Kind { run, comparison, sweep, study };
 
 /// Distinguishes reports: a folder holds runs, a file is the store of a sweep.
 Kind kind_of(const std::vector<std::string>& paths) {
@@ -70,7 +70,7 @@ Kind kind_of(const std::vector<std::string>& paths) {
   }
   if (paths.size() > 1) return Kind::comparison;
   if (!fs::is_directory(paths.front())) return Kind::sweep;
-  return is_overlap_folder(paths.front()) ? Kind::iteration : Kind::run;
+  return is_study_folder(paths.front()) ? Kind::study : Kind::run;
 }
 
 /// Rejects options of another kind of report.
@@ -84,7 +84,7 @@ void check_options(const Arguments& arguments, Kind kind) {
   only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
   if (arguments.has("relative-to") && !arguments.has("svg"))
     throw UsageError{"contend report: --relative-to needs --svg DIR, to which its maps are written"};
-  if (kind == Kind::iteration && arguments.has("output"))
+  if (kind == Kind::study && arguments.has("output"))
     throw UsageError{"contend report: an iteration study has no page; --svg DIR writes its drawings"};
   for (const char* option : {"spans", "from", "to"})
     if (arguments.has(option) && arguments.has("no-timeline"))
@@ -237,7 +237,7 @@ int run_report_page(const Arguments& arguments) {
   const Kind kind = kind_of(arguments.positionals());
   check_options(arguments, kind);
   if (kind == Kind::run) return report_run(arguments);
-  if (kind == Kind::iteration) return report_iteration(arguments);
+  if (kind == Kind::study) return report_iteration(arguments);
   return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
 }
 

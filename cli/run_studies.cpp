@@ -11,7 +11,9 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/fitted_bytes.hpp"
 #include "scenarios/study/fitted_workers.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_places.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
@@ -76,7 +78,7 @@ void print_size_warnings(std::span<const Scenario> scenarios, std::span<const st
 
 }  // namespace
 
-int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
+int run_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
   if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on an iteration study"};
   if (arguments.has("timeline")) {
     const IterationStudy& study = scenarios.front().overlap;
@@ -84,7 +86,7 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
       throw UsageError{
           "--timeline draws one iteration: give one scenario, --set 'overlap.fusion=[NAME]' and --set "
           "'overlap.workers=[N]'"};
-    write_overlap_timeline(*arguments.value("timeline"), overlap_timeline(scenarios.front()));
+    write_study_timeline(*arguments.value("timeline"), study_timeline(scenarios.front()));
   }
   const bool explains = arguments.has("explain");
   const bool warns = !arguments.has("quiet");
@@ -92,8 +94,8 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
   std::vector<std::vector<StudyRow>> rows;
   std::size_t count = 0;
   for (const Scenario& scenario : scenarios) {
-    models.push_back(overlap_model(scenario.overlap));
-    count += overlap_rows(scenario.overlap);
+    models.push_back(study_model(scenario.overlap));
+    count += study_row_count(scenario.overlap);
   }
   if (warns) print_warnings(scenarios, models);
   {
@@ -101,7 +103,7 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       const bool detailed = explains || (warns && scenarios[i].overlap.fitted_bytes);
       const StudyDetail detail = detailed ? StudyDetail::messages : StudyDetail::figures;
-      rows.push_back(run_overlap(scenarios[i], models[i], detail, [&] {
+      rows.push_back(run_study(scenarios[i], models[i], detail, [&] {
         line.recorded(false);
         return true;
       }));
@@ -115,22 +117,22 @@ int run_overlap_studies(const Arguments& arguments, std::span<const Scenario> sc
     const std::filesystem::path top{*arguments.value("output")};
     const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
     make_folder(folder);
-    write_file((std::filesystem::path{folder} / "overlap.csv").string(), overlap_csv(rows[i]));
+    write_file((std::filesystem::path{folder} / "overlap.csv").string(), study_csv(rows[i]));
     if (explains) write_file((std::filesystem::path{folder} / "overlap-messages.csv").string(), messages_csv(rows[i]));
     write_file((std::filesystem::path{folder} / "scenario.yaml").string(), to_yaml(scenarios[i], folder));
   }
   if (arguments.has("json")) {
-    fmt::print("{}", overlap_json(scenarios, rows));
+    fmt::print("{}", study_json(scenarios, rows));
   } else if (!arguments.has("quiet")) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
-      fmt::print("{}{}", i == 0 ? "" : "\n", overlap_text(scenarios[i], models[i], rows[i]));
+      fmt::print("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], models[i], rows[i]));
       if (explains) fmt::print("\n{}", messages_text(rows[i]));
     }
   }
   std::vector<Complaint> impossible;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (std::all_of(rows[i].begin(), rows[i].end(), [](const StudyRow& row) { return !row.refused.empty(); }))
-      impossible.push_back(overlap_complaint(
+      impossible.push_back(study_complaint(
           scenarios[i].overlap, refusing_key(scenarios[i].overlap),
           fmt::format("nothing of this study can be done here: {}{}: {}",
                       rows[i].front().compression == "none" ? "" : rows[i].front().compression + " with ",

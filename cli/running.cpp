@@ -25,11 +25,12 @@ unsigned thread_count(const Arguments& arguments) {
 }
 
 std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
-                                           Observer* observer) {
+                                           Observer* observer, JobLists* lists) {
   ProgressLine line{mode, batch_size(scenarios)};
   return run_batch(scenarios, {.threads = threads,
                                .observer = observer,
                                .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
+                               .lists = lists,
                                .interrupted = interrupted});
 }
 

@@ -5,6 +5,7 @@
 #include "cli/progress.hpp"
 #include "results/expectations.hpp"
 #include "results/replica.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 
@@ -33,7 +34,8 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 /// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a
 /// batch of a single run, else nullptr.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
-                                                         unsigned threads, Observer* observer = nullptr);
+                                                         unsigned threads, Observer* observer = nullptr,
+                                                         JobLists* lists = nullptr);
 
 /// Prints the bounds that were not met on stderr.
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);

@@ -11,21 +11,21 @@
 namespace contend {
 namespace {
 
-std::string table_of(const OverlapPhase& phase) {
+std::string table_of(const StudyPhase& phase) {
   std::vector<std::string> titles{"message"};
-  std::vector<OverlapMessage> shown = phase.messages;
+  std::vector<StudyMessage> shown = phase.messages;
   shown.push_back(phase.total());
   std::vector<std::vector<std::string>> columns;
   for (const MessageColumn& column : message_columns()) {
     titles.emplace_back(column.title);
     std::vector<double> values;
-    for (const OverlapMessage& each : shown) values.push_back(column.shown * column.value(each));
+    for (const StudyMessage& each : shown) values.push_back(column.shown * column.value(each));
     if (column.name != "gradients") {
       columns.push_back(format_column(values));
       continue;
     }
     auto& cells = columns.emplace_back();
-    for (const OverlapMessage& each : shown) cells.push_back(fmt::format("{}", each.gradients));
+    for (const StudyMessage& each : shown) cells.push_back(fmt::format("{}", each.gradients));
   }
   Table table{titles};
   for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -66,7 +66,7 @@ std::string messages_csv(std::span<const StudyRow> rows) {
   out += '\n';
   for (const StudyRow& row : rows) {
     for (std::size_t i = 0; i < row.phases.size(); ++i) {
-      for (const OverlapMessage& message : row.phases[i].messages) {
+      for (const StudyMessage& message : row.phases[i].messages) {
         out += fmt::format("{},", row.workers);
         append_csv_field(out, row.compression);
         out += ',';
@@ -82,13 +82,13 @@ std::string messages_csv(std::span<const StudyRow> rows) {
 }
 
 void messages_json(JsonWriter& json, const StudyRow& row) {
-  const auto figures = [&](const OverlapMessage& message) {
+  const auto figures = [&](const StudyMessage& message) {
     for (const MessageColumn& column : message_columns()) json.member(column.name, column.value(message));
   };
   json.key("phases").begin_array();
-  for (const OverlapPhase& phase : row.phases) {
+  for (const StudyPhase& phase : row.phases) {
     json.begin_object().member("share", phase.share).key("messages").begin_array();
-    for (const OverlapMessage& message : phase.messages) {
+    for (const StudyMessage& message : phase.messages) {
       json.begin_object().member("name", message.name);
       figures(message);
       json.end_object();

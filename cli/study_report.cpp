@@ -3,6 +3,7 @@
 #include "cli/study_explain.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "text/json_writer.hpp"
@@ -56,7 +57,7 @@ std::string table_of(std::span<const StudyRow> rows) {
       return row->compression != "none" && !std::isnan(column.value(*row));
     });
   };
-  for (const StudyColumn& column : overlap_columns()) {
+  for (const StudyColumn& column : study_columns()) {
     if ((column.of_compression && !compressed) || (column.of_levels && !levels)) continue;
     if (column.optional && !has(column)) continue;
     titles.emplace_back(column.title);
@@ -98,7 +99,7 @@ void lane_name(JsonWriter& json, std::size_t lane, const std::string& name) {
 
 }  // namespace
 
-std::string overlap_text(const Scenario& scenario, const TimedModel& model, std::span<const StudyRow> rows) {
+std::string study_text(const Scenario& scenario, const TimedModel& model, std::span<const StudyRow> rows) {
   std::string out;
   for (std::size_t i = 0; i < rows.size();) {
     std::size_t end = i;
@@ -112,7 +113,7 @@ std::string overlap_text(const Scenario& scenario, const TimedModel& model, std:
   return out;
 }
 
-std::string overlap_json(std::span<const Scenario> scenarios, std::span<const std::vector<StudyRow>> rows) {
+std::string study_json(std::span<const Scenario> scenarios, std::span<const std::vector<StudyRow>> rows) {
   JsonWriter json;
   json.begin_object().key("scenarios").begin_array();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
@@ -124,7 +125,7 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
         json.member("refused", row.refused).end_object();
         continue;
       }
-      for (const StudyColumn& column : overlap_columns()) json.member(column.name, column.value(row));
+      for (const StudyColumn& column : study_columns()) json.member(column.name, column.value(row));
       json.member("stale", row.stale).member("settled", row.settled);
       if (!row.phases.empty()) messages_json(json, row);
       json.end_object();
@@ -135,9 +136,9 @@ std::string overlap_json(std::span<const Scenario> scenarios, std::span<const st
   return json.take();
 }
 
-std::string overlap_csv(std::span<const StudyRow> rows) {
+std::string study_csv(std::span<const StudyRow> rows) {
   std::string out = "workers,compression,policy";
-  for (const StudyColumn& column : overlap_columns()) out += fmt::format(",{}", column.name);
+  for (const StudyColumn& column : study_columns()) out += fmt::format(",{}", column.name);
   out += ",stale,settled\n";
   for (const StudyRow& row : rows) {
     if (!row.refused.empty()) continue;
@@ -145,13 +146,13 @@ std::string overlap_csv(std::span<const StudyRow> rows) {
     append_csv_field(out, row.compression);
     out += ',';
     append_csv_field(out, row.policy);
-    for (const StudyColumn& column : overlap_columns()) out += number(column.value(row));
+    for (const StudyColumn& column : study_columns()) out += number(column.value(row));
     out += fmt::format(",{:d},{:d}\n", row.stale, row.settled);
   }
   return out;
 }
 
-void write_overlap_timeline(const std::string& path, const StudyTimeline& timeline) {
+void write_study_timeline(const std::string& path, const StudyTimeline& timeline) {
   const IterationGraph& graph = timeline.graph;
   const std::size_t roles = graph.roles().size();
   JsonWriter json;

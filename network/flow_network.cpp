@@ -41,7 +41,7 @@ std::vector<double> capacities_of(const Topology& topology) {
 }
 
 /// The route of the messages of one request at one age of the fabric. It is kept, because a job repeats its requests.
-struct Way {
+struct RequestRoute {
   struct Step {
     CoupledFlow flow;
     double solo_rate = 0;  ///< bytes per nanosecond on the idle network
@@ -78,7 +78,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         on_server_(topology_->servers()),
         server_meter_(topology_->servers()),
         job_meter_(jobs),
-        ways_(jobs),
+        routes_(jobs),
         factor_(topology_->links().size(), 1) {
     std::stable_sort(options_.events.begin(), options_.events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
@@ -94,13 +94,13 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
     for (const TransferId id : on_server_[server.index()]) {
       const Transfer& transfer = transfers_[id.index()];
-      const double left = transfer.way->total - position(transfer);
-      const double all = transfer.way->total;
-      transfers.push_back({transfer.job, all > 0 ? transfer.way->bytes.to_double() * left / all : 0});
+      const double left = transfer.route->total - position(transfer);
+      const double all = transfer.route->total;
+      transfers.push_back({transfer.job, all > 0 ? transfer.route->bytes.to_double() * left / all : 0});
     }
   }
 
-  [[nodiscard]] Time solo_time(const TransferRequest& request) const override { return way_of(request).solo; }
+  [[nodiscard]] Time solo_time(const TransferRequest& request) const override { return route_of(request).solo; }
 
   TransferId start(const TransferRequest& request, Time now) override {
     now_ = now;
@@ -110,7 +110,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     transfer = Transfer{};
     transfer.job = request.job;
     transfer.servers.assign(request.servers.begin(), request.servers.end());
-    transfer.way = &way_of(request);
+    transfer.route = &route_of(request);
     transfer.is_active = true;
     ++active_;
     job_meter_[request.job.index()].change(1, 0, now);
@@ -181,9 +181,9 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
 
   void report(Time now, NetworkReport& report) override {
     fluid_.report_progress(now);
-    for (const auto& ways : ways_) {
-      for (const auto& way : ways) {
-        for (const Way::Step& step : way->steps) ledger_.add(way->job, step.flow.links, step.history);
+    for (const auto& routes : routes_) {
+      for (const auto& route : routes) {
+        for (const RequestRoute::Step& step : route->steps) ledger_.add(route->job, step.flow.links, step.history);
       }
     }
     ledger_.write(now, report);
@@ -198,7 +198,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   struct Transfer {
     JobId job;
     std::vector<ServerId> servers;
-    Way* way = nullptr;
+    RequestRoute* route = nullptr;
     std::size_t at = 0;  // step
     double sent = 0;     // of the step, before the present flow
     EventHandle timer;   // end of the fixed time of the step
@@ -217,57 +217,60 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return id;
   }
 
-  [[nodiscard]] Way::Step& step_of(const Transfer& transfer) const { return transfer.way->steps[transfer.at]; }
+  [[nodiscard]] RequestRoute::Step& step_of(const Transfer& transfer) const {
+    return transfer.route->steps[transfer.at];
+  }
   [[nodiscard]] bool at_end(TransferId id) const {
-    return transfers_[id.index()].at >= transfers_[id.index()].way->steps.size();
+    return transfers_[id.index()].at >= transfers_[id.index()].route->steps.size();
   }
 
   /// The route of the request at the present age of the fabric. Its solo time stays that of the first route, because
   /// the accounts of the job rely on it. Older routes are kept for their histories.
-  Way& way_of(const TransferRequest& request) const {
-    auto& ways = ways_[request.job.index()];
-    const Way* older = nullptr;
-    for (const auto& known : ways) {
+  RequestRoute& route_of(const TransferRequest& request) const {
+    auto& routes = routes_[request.job.index()];
+    const RequestRoute* older = nullptr;
+    for (const auto& known : routes) {
       if (!known->serves(request)) continue;
       if (known->age == age_) return *known;
       older = known.get();
     }
-    ways.push_back(std::make_unique<Way>(find_way(request)));
-    if (older != nullptr) ways.back()->solo = older->solo;
-    return *ways.back();
+    routes.push_back(std::make_unique<RequestRoute>(find_route(request)));
+    if (older != nullptr) routes.back()->solo = older->solo;
+    return *routes.back();
   }
 
-  [[nodiscard]] Way find_way(const TransferRequest& request) const {
-    Way way;
-    way.job = request.job;
-    way.kind = request.kind;
-    way.collective = request.collective;
-    way.bytes = request.bytes;
-    way.gpus.assign(request.gpus.begin(), request.gpus.end());
-    way.age = age_;
-    way.solo = options_.alpha;
-    if (request.bytes <= Bytes{}) return way;
+  [[nodiscard]] RequestRoute find_route(const TransferRequest& request) const {
+    RequestRoute route;
+    route.job = request.job;
+    route.kind = request.kind;
+    route.collective = request.collective;
+    route.bytes = request.bytes;
+    route.gpus.assign(request.gpus.begin(), request.gpus.end());
+    route.age = age_;
+    route.solo = options_.alpha;
+    if (request.bytes <= Bytes{}) return route;
     std::vector<NodeId> nodes;
-    for (const GpuId gpu : way.gpus) nodes.push_back(topology_->gpus()[gpu.index()]);
-    const CollectiveSchedule schedule =
-        way.kind == OpKind::message ? point_to_point(way.bytes) : options_.schedule(way.collective, way.bytes, nodes);
+    for (const GpuId gpu : route.gpus) nodes.push_back(topology_->gpus()[gpu.index()]);
+    const CollectiveSchedule schedule = route.kind == OpKind::message
+                                            ? point_to_point(route.bytes)
+                                            : options_.schedule(route.collective, route.bytes, nodes);
     CollectiveOptions collective;
-    collective.label = way.job.value();
+    collective.label = route.job.value();
     collective.overhead = options_.step_overhead;
     const WatchedRouter router{*router_};
     for (CoupledFlow& flow : coupled_flows(schedule, nodes, *topology_, router, collective)) {
-      Way::Step step;
+      RequestRoute::Step step;
       step.flow = std::move(flow);
-      step.before = way.total;
+      step.before = route.total;
       step.solo_rate = solo_rate(step.flow);
       step.solo_age = capacities_changed_;
-      way.total += step.flow.bytes;
-      if (step.solo_rate > 0) way.solo += Time::ceil_nanoseconds(step.flow.bytes / step.solo_rate);
-      way.solo += step.flow.fixed;
-      way.steps.push_back(std::move(step));
+      route.total += step.flow.bytes;
+      if (step.solo_rate > 0) route.solo += Time::ceil_nanoseconds(step.flow.bytes / step.solo_rate);
+      route.solo += step.flow.fixed;
+      route.steps.push_back(std::move(step));
     }
-    way.open = !router.lost();
-    return way;
+    route.open = !router.lost();
+    return route;
   }
 
   [[nodiscard]] LinkEfficiency efficiency_of(const Link& link) const {
@@ -289,8 +292,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
 
   /// Bytes sent so far, over all steps.
   [[nodiscard]] double position(const Transfer& transfer) const {
-    if (transfer.at >= transfer.way->steps.size()) return transfer.way->total;
-    const Way::Step& step = step_of(transfer);
+    if (transfer.at >= transfer.route->steps.size()) return transfer.route->total;
+    const RequestRoute::Step& step = step_of(transfer);
     if (!transfer.flow.valid()) return step.before + transfer.sent;
     return step.before + step.flow.bytes - fluid_.remaining(transfer.flow, now_);
   }
@@ -304,8 +307,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   /// Sends the bytes of the step that are left; without a route the transfer stalls.
   void send(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
-    const Way::Step& step = step_of(transfer);
-    if (!transfer.way->open) return;
+    const RequestRoute::Step& step = step_of(transfer);
+    if (!transfer.route->open) return;
     transfer.flow = fluid_.start(
         {.links = step.flow.links, .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing)}, now_);
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
@@ -374,17 +377,17 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     Transfer& transfer = transfers_[id.index()];
     TransferRequest request;
     request.job = transfer.job;
-    request.kind = transfer.way->kind;
-    request.collective = transfer.way->collective;
-    request.bytes = transfer.way->bytes;
-    request.gpus = transfer.way->gpus;
-    Way& way = way_of(request);
+    request.kind = transfer.route->kind;
+    request.collective = transfer.route->collective;
+    request.bytes = transfer.route->bytes;
+    request.gpus = transfer.route->gpus;
+    RequestRoute& route = route_of(request);
     stop_sending(id);
     const double sent = position(transfer);
-    transfer.way = &way;
+    transfer.route = &route;
     transfer.at = 0;
-    while (transfer.at + 1 < way.steps.size() && way.steps[transfer.at + 1].before <= sent) ++transfer.at;
-    if (!way.steps.empty()) transfer.sent = sent - way.steps[transfer.at].before;
+    while (transfer.at + 1 < route.steps.size() && route.steps[transfer.at + 1].before <= sent) ++transfer.at;
+    if (!route.steps.empty()) transfer.sent = sent - route.steps[transfer.at].before;
     if (!timers_.pending(transfer.timer)) send(id);
   }
 
@@ -395,7 +398,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   void rate_changed(FlowId flow, Time now, double rate) override {
     constexpr double kRounding = 1e-9;
     Transfer& transfer = transfers_[transfer_of_[flow.index()].index()];
-    Way::Step& step = step_of(transfer);
+    RequestRoute::Step& step = step_of(transfer);
     if (step.solo_age != capacities_changed_) {
       step.solo_rate = solo_rate(step.flow);
       step.solo_age = capacities_changed_;
@@ -416,8 +419,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   std::vector<FlowId> ended_flows_;      // scratch
   std::vector<std::vector<TransferId>> on_server_;
   std::vector<UsageMeter> server_meter_, job_meter_;
-  mutable std::vector<std::vector<std::unique_ptr<Way>>> ways_;  // by job
-  std::vector<double> factor_;                                   // of the bandwidth, by link
+  mutable std::vector<std::vector<std::unique_ptr<RequestRoute>>> routes_;  // by job
+  std::vector<double> factor_;                                              // of the bandwidth, by link
   std::size_t active_ = 0;
   std::size_t next_event_ = 0;
   std::uint64_t capacities_changed_ = 0;

@@ -93,7 +93,7 @@ class Matcher {
   }
 
   /// The path along the cycle from its base to `to` with an even number of steps; reverses the cycle if necessary.
-  std::size_t even_way(Node blossom, Node to) {
+  std::size_t even_path(Node blossom, Node to) {
     auto& cycle = cycle_[blossom];
     const auto at = std::find(cycle.begin(), cycle.end(), to) - cycle.begin();
     if (at % 2 == 0) return static_cast<std::size_t>(at);
@@ -106,10 +106,10 @@ class Matcher {
     mate_[u] = e.v;
     if (u <= n_) return;
     const Node inside = part_of_[u][e.u];
-    const std::size_t way = even_way(u, inside);
-    for (std::size_t i = 0; i < way; ++i) match(cycle_[u][i], cycle_[u][i ^ 1]);
+    const std::size_t length = even_path(u, inside);
+    for (std::size_t i = 0; i < length; ++i) match(cycle_[u][i], cycle_[u][i ^ 1]);
     match(inside, v);
-    std::rotate(cycle_[u].begin(), cycle_[u].begin() + static_cast<std::ptrdiff_t>(way), cycle_[u].end());
+    std::rotate(cycle_[u].begin(), cycle_[u].begin() + static_cast<std::ptrdiff_t>(length), cycle_[u].end());
   }
 
   /// Swaps matched and unmatched edges from u up to the root.
@@ -181,9 +181,9 @@ class Matcher {
     const std::vector<Node> parts = cycle_[blossom];
     for (const Node each : parts) set_top(each, each);
     const Node entry = part_of_[blossom][edge(blossom, parent_[blossom]).u];
-    const std::size_t way = even_way(blossom, entry);
+    const std::size_t length = even_path(blossom, entry);
     const std::vector<Node>& cycle = cycle_[blossom];
-    for (std::size_t i = 0; i < way; i += 2) {
+    for (std::size_t i = 0; i < length; i += 2) {
       const Node inner = cycle[i], outer = cycle[i + 1];
       parent_[inner] = edge(outer, inner).u;
       kind_[inner] = Kind::inner;
@@ -194,7 +194,7 @@ class Matcher {
     }
     kind_[entry] = Kind::inner;
     parent_[entry] = parent_[blossom];
-    for (std::size_t i = way + 1; i < cycle.size(); ++i) {
+    for (std::size_t i = length + 1; i < cycle.size(); ++i) {
       kind_[cycle[i]] = Kind::none;
       find_best(cycle[i]);
     }

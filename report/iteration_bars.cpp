@@ -1,8 +1,8 @@
 #include "report/iteration_bars.hpp"
 
 #include "report/colours.hpp"
-#include "report/column_table.hpp"
 #include "report/plot_scale.hpp"
+#include "results/column_table.hpp"
 #include "sim/error.hpp"
 #include "text/xml.hpp"
 
@@ -96,7 +96,7 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
 
 }  // namespace
 
-bool is_overlap_folder(const std::string& folder) {
+bool is_study_folder(const std::string& folder) {
   return fs::exists(fs::path{folder} / kBarsFile) && !fs::exists(fs::path{folder} / "manifest.json");
 }
 

@@ -13,7 +13,7 @@ struct IterationBars {
 };
 
 /// True if the folder holds an iteration study, judging by its files.
-[[nodiscard]] bool is_overlap_folder(const std::string& folder);
+[[nodiscard]] bool is_study_folder(const std::string& folder);
 
 /// One drawing for each number of workers in the folder's overlap.csv, rows in file order. Throws InputError.
 [[nodiscard]] std::vector<IterationBars> iteration_bars(const std::string& folder);

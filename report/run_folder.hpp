@@ -1,7 +1,7 @@
 #pragma once
 // Reads a folder that `contend run -o` wrote.
 
-#include "report/column_table.hpp"
+#include "results/column_table.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <cstdint>

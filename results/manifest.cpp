@@ -1,17 +1,11 @@
 #include "results/manifest.hpp"
 
-#include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
-#include "text/sha256.hpp"
 
 #include <fmt/core.h>
 #include <sys/resource.h>
 
 namespace contend {
-
-InputFile hash_input(const std::string& path) {
-  return {.path = path, .sha256 = sha256_hex(read_file(path))};
-}
 
 double peak_memory_mib() {
   rusage usage{};

@@ -16,8 +16,6 @@ struct InputFile {
   std::string path;
   std::string sha256;
 };
-/// Hashes an input file. Throws InputError if it cannot be read.
-[[nodiscard]] InputFile hash_input(const std::string& path);
 
 struct Manifest {
   std::string version;

@@ -90,7 +90,7 @@ struct IterationStudy {
                                             ///< (LinkMatrix)
   std::optional<double> two_at_once;        ///< time per byte of each of two concurrent transfers, relative to one
                                             ///< alone
-  bool fast = false;                        ///< use the fast executor instead of the engine
+  bool engine = false;                      ///< also execute on the engine, which must agree to the nanosecond
   std::vector<PolicyChoice> fusion;
   std::vector<PolicyChoice> compression;          ///< each is studied with each fusion policy
   MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods

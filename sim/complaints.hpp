@@ -16,6 +16,15 @@ class Complaints {
   void add(std::string key, std::string reason, std::string hint = {}) {
     add({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   }
+  /// Those that `part()` throws, if it does; other parts may have more.
+  template <class Part>
+  void collect(const Part& part) {
+    try {
+      part();
+    } catch (const InputError& error) {
+      found_.insert(found_.end(), error.complaints().begin(), error.complaints().end());
+    }
+  }
   [[nodiscard]] bool empty() const { return found_.empty(); }
   /// If there are complaints, throws InputError with all of them in order of adding, and keeps none.
   void throw_if_any() {

@@ -1,5 +1,6 @@
 #include "text/byte_source.hpp"
 
+#include "sim/check.hpp"
 #include "sim/complaints.hpp"
 #include "text/atomic_file.hpp"
 
@@ -7,45 +8,149 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 #include <zlib.h>
 
 namespace contend {
 namespace {
 
-constexpr unsigned kGzipBuffer = 1U << 17;
+constexpr std::size_t kGzipBuffer = std::size_t{1} << 17;
 
-class FileSource final : public ByteSource {
+class FileBytes final : public ByteSource {
  public:
-  explicit FileSource(const std::string& path) : path_{path}, file_{::gzopen(path.c_str(), "rb"), &::gzclose} {
-    if (!file_) throw_file_error(path, "can't be read", errno);
-    ::gzbuffer(file_.get(), kGzipBuffer);
+  explicit FileBytes(const std::string& path) : path_{path}, file_{::open(path.c_str(), O_RDONLY | O_CLOEXEC)} {
+    if (file_ < 0) throw_file_error(path, "can't be read", errno);
   }
+  ~FileBytes() override { ::close(file_); }
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
 
   std::size_t read(char* buffer, std::size_t size) override {
-    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(size, INT_MAX));
-    errno = 0;
-    const int count = ::gzread(file_.get(), buffer, wanted);
-    // A file that ends within the compressed data first delivers the bytes that it has.
-    int error = Z_OK;
-    const char* message = ::gzerror(file_.get(), &error);
-    if (error == Z_ERRNO) throw_file_error(path_, "can't be read", errno);
-    if (error == Z_BUF_ERROR && count > 0) return static_cast<std::size_t>(count);
-    if (error == Z_BUF_ERROR) throw_file_error(path_, "the file ends within its compressed data", 0);
-    if (count < 0 || error < 0) throw_file_error(path_, fmt::format("damaged gzip data: {}", message), 0);
+    ssize_t count = 0;
+    do count = ::read(file_, buffer, size);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) throw_file_error(path_, "can't be read", errno);
     return static_cast<std::size_t>(count);
   }
 
  private:
   std::string path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+  int file_;
+};
+
+class InflatedSource final : public ByteSource {
+ public:
+  InflatedSource(ByteSource& packed, std::string name) : packed_{packed}, name_{std::move(name)} {
+    constexpr int kGzipOnly = 16;
+    CONTEND_CHECK(::inflateInit2(&zlib_, MAX_WBITS + kGzipOnly) == Z_OK, "zlib starts");
+  }
+  ~InflatedSource() override { ::inflateEnd(&zlib_); }
+  InflatedSource(const InflatedSource&) = delete;
+  InflatedSource& operator=(const InflatedSource&) = delete;
+
+  std::size_t read(char* buffer, std::size_t size) override {
+    if (part_ == Part::beginning) begin();
+    if (part_ == Part::plain) return read_plain(buffer, size);
+    while (part_ == Part::member) {
+      if (const std::size_t count = inflate(buffer, size); count > 0) return count;
+    }
+    return 0;
+  }
+
+ private:
+  enum class Part : std::uint8_t { beginning, plain, member, end };
+
+  /// More bytes behind those that are left of the input; false at the end.
+  bool refill() {
+    input_.erase(0, std::exchange(at_, 0));
+    const std::size_t left = input_.size();
+    input_.resize(kGzipBuffer);
+    input_.resize(left + packed_.read(input_.data() + left, kGzipBuffer - left));
+    return input_.size() > left;
+  }
+
+  [[nodiscard]] bool at_member() {
+    while (input_.size() - at_ < 2 && refill()) continue;
+    return input_.compare(at_, 2, "\x1f\x8b") == 0;
+  }
+
+  void begin() { part_ = at_member() ? Part::member : Part::plain; }
+
+  std::size_t read_plain(char* buffer, std::size_t size) {
+    if (at_ == input_.size()) return packed_.read(buffer, size);
+    const std::size_t count = input_.copy(buffer, size, at_);
+    at_ += count;
+    return count;
+  }
+
+  /// Some of a member; 0: nothing yet, or its end.
+  std::size_t inflate(char* buffer, std::size_t size) {
+    if (at_ == input_.size() && !refill()) throw_file_error(name_, "the file ends within its compressed data", 0);
+    const auto available = static_cast<unsigned>(input_.size() - at_);
+    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(size, INT_MAX));
+    zlib_.next_in = reinterpret_cast<Bytef*>(input_.data() + at_);
+    zlib_.avail_in = available;
+    zlib_.next_out = reinterpret_cast<Bytef*>(buffer);
+    zlib_.avail_out = wanted;
+    const int state = ::inflate(&zlib_, Z_NO_FLUSH);
+    at_ += available - zlib_.avail_in;
+    if (state == Z_STREAM_END)
+      end_member();
+    else if (state != Z_OK && state != Z_BUF_ERROR)
+      throw_file_error(name_, fmt::format("damaged gzip data: {}", zlib_.msg != nullptr ? zlib_.msg : "no header"), 0);
+    return wanted - zlib_.avail_out;
+  }
+
+  void end_member() {
+    ::inflateReset(&zlib_);
+    if (at_member()) return;
+    part_ = Part::end;
+    do at_ = input_.size();
+    while (refill());
+  }
+
+  ByteSource& packed_;
+  std::string name_;
+  z_stream zlib_{};
+  Part part_ = Part::beginning;
+  std::string input_;  // from at_ on still to be read
+  std::size_t at_ = 0;
+};
+
+/// A file and what inflates it.
+class FileSource final : public ByteSource {
+ public:
+  explicit FileSource(const std::string& path) : bytes_{path}, text_{bytes_, path} {}
+  std::size_t read(char* buffer, std::size_t size) override { return text_.read(buffer, size); }
+
+ private:
+  FileBytes bytes_;
+  InflatedSource text_;
 };
 
 }  // namespace
 
 std::unique_ptr<ByteSource> open_file(const std::string& path) {
   return std::make_unique<FileSource>(path);
+}
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+  return std::make_unique<FileBytes>(path);
+}
+
+std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name) {
+  return std::make_unique<InflatedSource>(packed, name);
+}
+
+std::size_t HashedSource::read(char* buffer, std::size_t size) {
+  const std::size_t count = source_.read(buffer, size);
+  digest_.update({buffer, count});
+  return count;
 }
 
 std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line) {

@@ -1,5 +1,7 @@
 #pragma once
-// A ByteSource delivers bytes piece by piece, so that a trace of gigabytes is read in little memory.
+// Bytes that come piece by piece, so that a trace of gigabytes is read in little memory.
+
+#include "text/sha256.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -9,25 +11,32 @@
 
 namespace contend {
 
-/// A stream of bytes that is read once, from its beginning to its end.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Writes up to `size` bytes to `buffer` and returns their number; 0 means the end. Throws InputError.
+  /// Fills up to `size` bytes and says how many; 0 means the end. Throws InputError.
   [[nodiscard]] virtual std::size_t read(char* buffer, std::size_t size) = 0;
 };
 
-/// Opens a file. A gzip file is recognised by its content and inflated while it is read. Throws InputError if the file
-/// can't be opened; read() throws InputError if it can't be read, is damaged, or ends within the compressed data.
+/// A file, inflated on the way if it is gzip, whatever its name. Throws InputError if it can't be opened; read() throws
+/// InputError if it can't be read, is damaged, or ends within the compressed data.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
 
-/// Calls source.read() and adds this line number to the complaints of its errors that have none.
+/// The bytes of a file as they are. Throws InputError if it can't be opened, as read() does if it can't be read.
+[[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+
+/// Another source, inflated if it is gzip: its members one after the other, without what may stand behind the last.
+/// At its end the other source, which must outlive it, has been read to its end. `name` is that of the file in
+/// messages; read() throws as that of open_file().
+[[nodiscard]] std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name);
+
+/// source.read(), whose errors then say that they came up at this line of the text, if they don't say more.
 [[nodiscard]] std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line);
 
-/// Returns the rest of a source.
+/// All that is left of a source.
 [[nodiscard]] std::string read_all(ByteSource& source);
 
-/// A source over a text in memory; the text must outlive the source.
+/// A text in memory, which must outlive the source.
 class TextSource final : public ByteSource {
  public:
   explicit TextSource(std::string_view text) : rest_{text} {}
@@ -37,13 +46,26 @@ class TextSource final : public ByteSource {
   std::string_view rest_;
 };
 
-/// Delivers another source and lets the caller look at its beginning first. That source must outlive this one.
+/// Another source, and the digest of what was read from it. That source must outlive this one.
+class HashedSource final : public ByteSource {
+ public:
+  explicit HashedSource(ByteSource& source) : source_{source} {}
+  [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
+  /// SHA-256 of all bytes so far.
+  [[nodiscard]] std::string sha256() const { return digest_.hex(); }
+
+ private:
+  ByteSource& source_;
+  Sha256 digest_;
+};
+
+/// Another source, whose beginning may be looked at first. That source must outlive this one.
 class PeekedSource final : public ByteSource {
  public:
   static constexpr std::size_t kHead = std::size_t{1} << 16;
-  /// Reads the beginning. An error in it is thrown later, by read() after the bytes that could be read.
+  /// What goes wrong while the beginning is read is thrown by read(), behind what could be read.
   explicit PeekedSource(ByteSource& rest);
-  /// The first kHead bytes, or all if there are fewer.
+  /// The first kHead bytes, fewer if there are no more.
   [[nodiscard]] std::string_view head() const { return head_; }
   [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
 

@@ -1,5 +1,6 @@
 #include "text/sha256.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -22,6 +23,7 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 using State = std::array<std::uint32_t, 8>;
+constexpr std::size_t kBlock = 64;
 
 // Section 6.2.2, with the names of the standard.
 void compress(State& state, const char* block) {
@@ -56,21 +58,39 @@ void compress(State& state, const char* block) {
 
 }  // namespace
 
-std::string sha256_hex(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  for (; bytes.size() >= 64; bytes.remove_prefix(64)) compress(state, bytes.data());
+void Sha256::update(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (!rest_.empty()) {
+    const std::size_t missing = std::min(kBlock - rest_.size(), bytes.size());
+    rest_.append(bytes.substr(0, missing));
+    bytes.remove_prefix(missing);
+    if (rest_.size() < kBlock) return;
+    compress(state_, rest_.data());
+    rest_.clear();
+  }
+  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) compress(state_, bytes.data());
+  rest_ = bytes;
+}
 
+std::string Sha256::hex() const {
   // Padding (section 5.1.1): a one bit, zeros, and the length in bits in the last eight bytes.
-  std::string tail{bytes};
+  const std::uint64_t bits = bytes_ * 8;
+  std::string tail = rest_;
   tail += '\x80';
-  tail.append((120 - tail.size()) % 64, '\0');
+  tail.append((120 - tail.size()) % kBlock, '\0');
   for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift & 0xFF);
-  for (std::size_t at = 0; at < tail.size(); at += 64) compress(state, tail.data() + at);
+  State state = state_;
+  for (std::size_t at = 0; at < tail.size(); at += kBlock) compress(state, tail.data() + at);
 
   std::string hex;
   for (const std::uint32_t word : state) hex += fmt::format("{:08x}", word);
   return hex;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.hex();
 }
 
 }  // namespace contend

@@ -268,13 +268,17 @@ class JobListReader {
   NameIndex names_;
 };
 
-std::vector<JobRequest> read_list(ByteSource& source, const std::string& name) {
+/// A list without its hash.
+JobList read_list(ByteSource& source, const std::string& name) {
   RowReport report{name, false};
-  std::vector<JobRequest> jobs;
-  read_jobs(source, report, [&](int, JobRequest&& job) { jobs.push_back(std::move(job)); });
+  JobList list;
+  read_jobs(source, report, [&](int line, JobRequest&& job) {
+    list.jobs.push_back(std::move(job));
+    list.lines.push_back(line);
+  });
   report.throw_if_bad();
-  if (jobs.empty()) throw InputError{{.file = name, .reason = "the list has no jobs"}};
-  return jobs;
+  if (list.jobs.empty()) throw InputError{{.file = name, .reason = "the list has no jobs"}};
+  return list;
 }
 
 }  // namespace
@@ -285,12 +289,20 @@ void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
 
 std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name) {
   TextSource source{text};
-  return read_list(source, name);
+  return read_list(source, name).jobs;
 }
 
 std::vector<JobRequest> read_job_list(const std::string& path) {
   const std::unique_ptr<ByteSource> source = open_file(path);
-  return read_list(*source, path);
+  return read_list(*source, path).jobs;
+}
+
+JobList read_hashed_job_list(ByteSource& file, const std::string& name) {
+  HashedSource bytes{file};
+  const std::unique_ptr<ByteSource> text = inflated(bytes, name);
+  JobList list = read_list(*text, name);
+  list.sha256 = bytes.sha256();
+  return list;
 }
 
 }  // namespace contend

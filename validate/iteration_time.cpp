@@ -4,7 +4,7 @@
 #include "models/overlap/steady_state.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/check.hpp"
 
 #include <memory>
@@ -79,7 +79,7 @@ TimedModel scaled_model(const std::string& model, const std::string& device, int
   study.batch = batch;
   if (sequence > 0) study.sequence = sequence;
   study.single_worker = Time::ceil_nanoseconds(iteration_s * 1e9);
-  return overlap_model(study);
+  return study_model(study);
 }
 
 }  // namespace contend

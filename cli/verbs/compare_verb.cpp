@@ -71,7 +71,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   ComparedSide side;
   side.path = arguments.positionals()[index];
   if (std::filesystem::is_directory(side.path)) {
-    if (is_overlap_folder(side.path))
+    if (is_study_folder(side.path))
       side.study = read_study(side.path);
     else
       side.stored = read_results(side.path);
@@ -116,15 +116,15 @@ bool are_studies(const std::vector<ComparedSide>& sides) {
 }
 
 /// Runs the studies that are scenarios. Returns false if the user interrupted.
-bool run_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   std::size_t rows = 0;
   for (const ComparedSide& side : sides)
-    if (side.scenario) rows += overlap_rows(side.scenario->overlap);
+    if (side.scenario) rows += study_row_count(side.scenario->overlap);
   SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
   catch_interrupts();
   for (ComparedSide& side : sides) {
     if (!side.scenario) continue;
-    side.study = run_study(*side.scenario, [&] {
+    side.study = run_side(*side.scenario, [&] {
       line.recorded(false);
       return !interrupted();
     });
@@ -149,7 +149,7 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
-  if (!run_studies(arguments, sides)) {
+  if (!run_study_sides(arguments, sides)) {
     fmt::print(stderr, "contend: interrupted; nothing was compared\n");
     return kExitInterrupted;
   }

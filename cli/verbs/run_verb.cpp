@@ -143,16 +143,18 @@ int run_run(const Arguments& arguments) {
   const unsigned threads = thread_count(arguments);
   auto [scenarios, inputs] = load_scenarios(arguments);
   refuse_sweeps(scenarios);
-  if (is_iteration_study(scenarios)) return run_overlap_studies(arguments, scenarios);
+  if (is_iteration_study(scenarios)) return run_studies(arguments, scenarios);
   if (arguments.has("explain"))
     throw UsageError{"--explain is about the messages of an overlap study; of a job of a cluster: contend explain"};
+  JobLists lists;
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
-    if (const auto& jobs = scenarios[i].workload.jobs) inputs[i].push_back(hash_input(*jobs));
+    if (const auto& jobs = scenarios[i].workload.jobs)
+      inputs[i].push_back({.path = *jobs, .sha256 = lists.read(*jobs)->sha256});
   const std::vector<std::string> folders = make_folders(arguments, scenarios);
   const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
 
   catch_interrupts();
-  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get());
+  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), &lists);
   if (timeline) timeline->close();
   for (std::size_t i = 0; i < folders.size(); ++i)
     if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);

@@ -24,7 +24,7 @@ int run_schema(const Arguments& arguments) {
   if (arguments.has("markdown"))
     fmt::print("{}", keys_markdown());
   else if (arguments.has("columns"))
-    fmt::print("{}{}", columns_markdown(), overlap_columns_markdown());
+    fmt::print("{}{}", columns_markdown(), study_columns_markdown());
   else
     fmt::print("{}", json_schema());
   return kExitOk;

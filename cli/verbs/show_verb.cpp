@@ -6,7 +6,7 @@
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
@@ -61,7 +61,7 @@ int run_show(const Arguments& arguments) {
   if (arguments.has("topology"))
     show_topology(scenario, arguments);
   else if (arguments.has("layers"))
-    fmt::print("{}", layers_text(overlap_model(scenario.overlap)));
+    fmt::print("{}", layers_text(study_model(scenario.overlap)));
   else
     fmt::print("{}", to_yaml(scenario));
   return kExitOk;

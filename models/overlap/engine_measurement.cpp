@@ -8,6 +8,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace contend {
 
@@ -112,6 +115,18 @@ SteadyState measure_in_engine(const IterationGraph& graph, const ExchangeCost& c
     result.iteration_ns = static_cast<double>(span.ns()) / static_cast<double>(result.period);
   }
   return result;
+}
+
+std::string engine_difference(const IterationGraph& graph, const ExchangeCost& cost, int ranks,
+                              const SteadyState& fast) {
+  SteadyStateOptions options;
+  options.iterations = static_cast<std::int64_t>(fast.ends.size());
+  const std::vector<Time> ends = measure_in_engine(graph, cost, ranks, options).ends;
+  CONTEND_CHECK(ends.size() == fast.ends.size(), "both execute the same iterations");
+  const auto [ours, other] = std::mismatch(fast.ends.begin(), fast.ends.end(), ends.begin());
+  if (ours == fast.ends.end()) return {};
+  return fmt::format("iteration {} ends at {} ns in the fast executor and at {} ns on the engine",
+                     ours - fast.ends.begin() + 1, ours->ns(), other->ns());
 }
 
 }  // namespace contend

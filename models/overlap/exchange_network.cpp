@@ -109,9 +109,9 @@ class ExchangeNetwork final : public NetworkModel {
 
   [[nodiscard]] std::size_t active_count(ServerId) const override { return lanes_.active(); }
   void active(ServerId, std::vector<ActiveTransfer>& transfers) const override {
-    for (std::size_t i = 0; i < on_way_.size(); ++i) {
-      if (on_way_[i].servers.empty()) continue;
-      transfers.push_back({on_way_[i].job, lanes_.remaining_bytes(TransferId{i}, now_)});
+    for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+      if (in_flight_[i].servers.empty()) continue;
+      transfers.push_back({in_flight_[i].job, lanes_.remaining_bytes(TransferId{i}, now_)});
     }
   }
   [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
@@ -120,9 +120,9 @@ class ExchangeNetwork final : public NetworkModel {
   TransferId start(const TransferRequest& request, Time now) override {
     account(now);
     const TransferId id = lanes_.start(request.collective, request.scope, request.bytes, now);
-    if (id.index() >= on_way_.size()) on_way_.resize(id.index() + 1);
-    on_way_[id.index()] = {request.job, {request.servers.begin(), request.servers.end()}};
-    count(on_way_[id.index()], 1);
+    if (id.index() >= in_flight_.size()) in_flight_.resize(id.index() + 1);
+    in_flight_[id.index()] = {request.job, {request.servers.begin(), request.servers.end()}};
+    count(in_flight_[id.index()], 1);
     const auto add = [&](Account& account) {
       ++account.usage.transfers;
       account.usage.bytes += request.bytes;
@@ -156,7 +156,7 @@ class ExchangeNetwork final : public NetworkModel {
     Time since;
     int active = 0;
   };
-  struct OnWay {
+  struct InFlight {
     JobId job;
     std::vector<ServerId> servers;
   };
@@ -177,17 +177,17 @@ class ExchangeNetwork final : public NetworkModel {
       }
     }
   }
-  void count(const OnWay& transfer, int by) {
+  void count(const InFlight& transfer, int by) {
     job_[transfer.job.index()].active += by;
     for (const ServerId server : transfer.servers) server_[server.index()].active += by;
   }
   void forget(TransferId id) {
-    count(on_way_[id.index()], -1);
-    on_way_[id.index()] = {};
+    count(in_flight_[id.index()], -1);
+    in_flight_[id.index()] = {};
   }
 
   ExchangeLanes lanes_;
-  std::vector<OnWay> on_way_;
+  std::vector<InFlight> in_flight_;
   std::vector<Account> server_, job_;
   Time now_;
 };

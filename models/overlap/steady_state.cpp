@@ -82,7 +82,7 @@ class Execution {
     int in_network = 0;
     Bytes bytes;
   };
-  struct OnWay {
+  struct InFlight {
     Ready message;
     Time start;
   };
@@ -168,9 +168,9 @@ class Execution {
     ended.clear();
     network_.finish_due(now_, ended);
     for (const TransferId id : ended) {
-      const OnWay traffic = on_way_[id.index()];
+      const InFlight traffic = in_flight_[id.index()];
       const Op& op = graph_.ops()[traffic.message.op.index()];
-      on_way_[id.index()] = {};
+      in_flight_[id.index()] = {};
       if (op.channel.valid()) {
         Queue& queue = channels_[op.channel.index()];
         --queue.in_network;
@@ -184,8 +184,8 @@ class Execution {
   void send(const Ready& message) {
     const Op& op = graph_.ops()[message.op.index()];
     const TransferId id = network_.start(op.collective, op.scope, op.bytes, now_);
-    if (id.index() >= on_way_.size()) on_way_.resize(id.index() + 1);
-    on_way_[id.index()] = {message, now_};
+    if (id.index() >= in_flight_.size()) in_flight_.resize(id.index() + 1);
+    in_flight_[id.index()] = {message, now_};
   }
 
   void admit() {
@@ -288,9 +288,10 @@ class Execution {
         words_.push_back((std::uint64_t{each.op.value()} << 1) ^ relative(each.iteration));
       words_.push_back(kSeparator);
     }
-    for (std::size_t i = 0; i < on_way_.size(); ++i) {
-      if (!on_way_[i].message.op.valid()) continue;
-      words_.push_back((std::uint64_t{on_way_[i].message.op.value()} << 1) ^ relative(on_way_[i].message.iteration));
+    for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+      if (!in_flight_[i].message.op.valid()) continue;
+      words_.push_back((std::uint64_t{in_flight_[i].message.op.value()} << 1) ^
+                       relative(in_flight_[i].message.iteration));
       network_.save_state(TransferId{i}, now_, words_);
     }
   }
@@ -307,7 +308,7 @@ class Execution {
   std::vector<Lane> lanes_;
   std::vector<Queue> channels_;
   std::vector<Ready> free_;  // messages in no channel
-  std::vector<OnWay> on_way_;
+  std::vector<InFlight> in_flight_;
   std::vector<TransferId> ended_;
   bool ended_iteration_ = false, settled_ = false;
   std::vector<std::uint64_t> words_, saved_;

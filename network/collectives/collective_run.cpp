@@ -177,10 +177,10 @@ class Runner {
   void run_messages(const Step& step) {
     now_ += options_.overhead;
     for (const Send& send : step.sends) {
-      const Route& way = route(send);
-      const FlowId flow = start(way.links, static_cast<double>(send.range.bytes));
+      const Route& taken = route(send);
+      const FlowId flow = start(taken.links, static_cast<double>(send.range.bytes));
       if (latencies_.size() <= flow.index()) latencies_.resize(flow.index() + 1);
-      latencies_[flow.index()] = way.latency;
+      latencies_[flow.index()] = taken.latency;
     }
     Time arrived = now_;
     drain([&](FlowId flow, Time end) { arrived = std::max(arrived, end + latencies_[flow.index()]); });

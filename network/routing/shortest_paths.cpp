@@ -273,7 +273,7 @@ std::span<const LinkId> ShortestPaths::next(NodeId at) {
     }
     if (rest + 1 == left && up_[step.link.index()] != 0 && is_wide(step)) next_.push_back(step.link);
   }
-  CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a way on");
+  CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a path on");
   return next_;
 }
 

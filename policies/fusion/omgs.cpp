@@ -32,11 +32,12 @@ class OptimalMergedGradient final : public FusionPolicy {
 MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& group) {
   if (problem.method == nullptr) return dense_cost(problem, group);
   MessageCost sum;
-  struct Way {
+  struct Direction {
     double alpha_ns = 0, bytes_ns = 0;
     [[nodiscard]] double total() const { return alpha_ns + bytes_ns; }
   };
-  std::array<Way, 2> ways;  // pulls that have a direction of their own are ways[1], everything else is ways[0]
+  std::array<Direction, 2> directions;  // pulls that have a direction of their own are directions[1], everything else
+                                        // is directions[0]
   bool sent = false;
   for (const ExchangeStage& stage : problem.method->stages(problem, group)) {
     if (!stage.collective) {
@@ -45,11 +46,11 @@ MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& gro
     }
     sent = true;
     const LinearCost cost = problem.cost.sized(stage.bytes, *stage.collective, stage.scope);
-    Way& way = ways[problem.cost.duplex() && stage.collective == CollectiveKind::broadcast ? 1 : 0];
-    way.alpha_ns += ns(cost.alpha);
-    way.bytes_ns += ns(cost.of(stage.bytes) - cost.alpha);
+    Direction& direction = directions[problem.cost.duplex() && stage.collective == CollectiveKind::broadcast ? 1 : 0];
+    direction.alpha_ns += ns(cost.alpha);
+    direction.bytes_ns += ns(cost.of(stage.bytes) - cost.alpha);
   }
-  const Way& busier = ways[0].total() < ways[1].total() ? ways[1] : ways[0];
+  const Direction& busier = directions[0].total() < directions[1].total() ? directions[1] : directions[0];
   sum.alpha_ns = busier.alpha_ns;
   sum.bytes_ns = busier.bytes_ns;
   return sum;

@@ -326,7 +326,7 @@ const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
     for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
-                             workload_keys, overlap_keys, engine_keys, expectation_keys, sweep_keys}) {
+                             workload_keys, study_keys, engine_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

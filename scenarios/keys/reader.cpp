@@ -97,7 +97,7 @@ class LayerReader {
     if (!readable || !complaints_.empty()) return;
     if (scenario_.overlap.given()) keep_places();
     take_sites();
-    place(overlap_complaints(scenario_));
+    place(study_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
   }
 

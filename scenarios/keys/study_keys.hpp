@@ -7,7 +7,7 @@
 
 namespace contend {
 
-[[nodiscard]] std::vector<ScenarioKey> overlap_keys();
+[[nodiscard]] std::vector<ScenarioKey> study_keys();
 /// True if all workers reach each other over the same kind of network, which `network.*` describes.
 [[nodiscard]] bool has_no_links(const Scenario& scenario);
 /// The fusion policies that a study compares by default.

@@ -21,10 +21,12 @@ struct Task {
   std::exception_ptr error;
 };
 
-Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, const BatchHooks& hooks) {
+Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, JobLists& lists,
+                const BatchHooks& hooks) {
   const auto begin = std::chrono::steady_clock::now();
   RunHooks run_hooks;
   run_hooks.observer = hooks.observer;
+  run_hooks.lists = &lists;
   run_hooks.monitor = [&](const Progress& progress) {
     if (hooks.progress) hooks.progress(run, progress);
     return !hooks.interrupted || !hooks.interrupted();
@@ -61,6 +63,8 @@ std::vector<std::vector<Replica>> run_batch(std::span<const Scenario> scenarios,
                        .error = nullptr});
   CONTEND_CHECK(hooks.observer == nullptr || tasks.size() == 1, "an observer follows a single run");
 
+  JobLists own;
+  JobLists& lists = hooks.lists != nullptr ? *hooks.lists : own;
   // Tasks are taken in order, so all tasks before a failing one have been taken too, and the first error is found.
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
@@ -71,7 +75,7 @@ std::vector<std::vector<Replica>> run_batch(std::span<const Scenario> scenarios,
       if (run >= tasks.size()) return;
       Task& task = tasks[run];
       try {
-        task.replica = run_one(scenarios[task.scenario], task.seed, run, hooks);
+        task.replica = run_one(scenarios[task.scenario], task.seed, run, lists, hooks);
       } catch (...) {
         task.error = std::current_exception();
         failed = true;

@@ -3,6 +3,7 @@
 // threads.
 
 #include "results/replica.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 #include "sim/simulation.hpp"
@@ -21,6 +22,7 @@ struct BatchHooks {
   /// Called from the threads with the progress of a run, and once more at its end. Runs are numbered scenario by
   /// scenario, replica by replica.
   std::function<void(std::size_t run, const Progress&)> progress;
+  JobLists* lists = nullptr;          ///< the source of job lists; if none, the batch reads each list once itself
   std::function<bool()> interrupted;  ///< called from the threads; true ends running replicas and starts no more
 };
 

@@ -5,12 +5,12 @@
 #include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "traces/job_list.hpp"
 
 #include <utility>
 #include <vector>
@@ -33,8 +33,7 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const Alpha
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }
 
-std::vector<JobRequest> jobs_of(const Scenario& scenario, std::uint64_t seed) {
-  if (scenario.workload.jobs) return read_job_list(*scenario.workload.jobs);
+std::vector<JobRequest> drawn_jobs(const Scenario& scenario, std::uint64_t seed) {
   if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
   SyntheticWorkload synthetic = scenario.workload.synthetic;
   synthetic.like = find_fitted_workload(*scenario.workload.like);
@@ -56,12 +55,22 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   return cost;
 }
 
+Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
+  if (!scenario.workload.jobs) return build_workload(drawn_jobs(scenario, seed));
+  const std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs);
+  check_virtual_clusters(scenario, *list);
+  return build_workload(list->jobs);
+}
+
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
-  return build_workload(jobs_of(scenario, seed));
+  JobLists lists;
+  return scenario_workload(scenario, seed, lists);
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  return run_workload(scenario, scenario_workload(scenario, seed), seed, hooks);
+  JobLists own;
+  return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists != nullptr ? *hooks.lists : own), seed,
+                      hooks);
 }
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,

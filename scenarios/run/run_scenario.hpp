@@ -2,6 +2,7 @@
 // The one builder: turns a Scenario into a Simulation and runs it.
 
 #include "network/alpha_beta.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
@@ -17,12 +18,16 @@ struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
+  JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
 };
 
 /// Start-up, time per byte and penalty of a link, every one of them filled in.
 [[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
 
-/// The jobs of the replica with this seed. Throws InputError, e.g. for a job list that can't be read.
+/// The jobs of the replica with this seed; a job list comes from `lists`. Throws InputError, e.g. for a job list that
+/// can't be read.
+[[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists);
+/// The same for those who need the list only once.
 [[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed);
 
 /// Runs one replica of the scenario with this seed. Throws InputError, e.g. for a job list that can't be read.

@@ -38,8 +38,8 @@ UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyR
     ++out.outside;
   };
   for (const StudyRow& row : rows)
-    for (const OverlapPhase& phase : row.phases)
-      for (const OverlapMessage& message : phase.messages)
+    for (const StudyPhase& phase : row.phases)
+      for (const StudyMessage& message : phase.messages)
         for (const Bytes size : message.between_servers) add(size);
   return out;
 }

@@ -6,7 +6,7 @@
 #include "models/devices.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -264,7 +264,7 @@ class StudyChecker {
 
 }  // namespace
 
-std::vector<Complaint> overlap_complaints(const Scenario& scenario) {
+std::vector<Complaint> study_complaints(const Scenario& scenario) {
   return StudyChecker{scenario}.complaints();
 }
 

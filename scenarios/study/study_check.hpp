@@ -10,6 +10,6 @@ namespace contend {
 
 /// The contradictions that prevent an iteration study, found before any file of layer times is read; complaints use the
 /// scenario's keys. Empty for a scenario without such a study.
-[[nodiscard]] std::vector<Complaint> overlap_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> study_complaints(const Scenario& scenario);
 
 }  // namespace contend

@@ -6,7 +6,7 @@
 
 namespace contend {
 
-std::span<const StudyColumn> overlap_columns() {
+std::span<const StudyColumn> study_columns() {
   static constexpr StudyColumn kColumns[] = {
       {"iteration_s", "iteration [ms]", 1e3, "s", "settled time of an iteration",
        [](const StudyRow& row) { return row.iteration_s; }},
@@ -44,7 +44,7 @@ std::span<const StudyColumn> overlap_columns() {
 std::span<const Metric> study_metrics() {
   static const std::vector<Metric> metrics = [] {
     std::vector<Metric> all;
-    for (const StudyColumn& each : overlap_columns())
+    for (const StudyColumn& each : study_columns())
       all.push_back({each.name, each.title, each.unit, each.text, nullptr});
     return all;
   }();
@@ -54,22 +54,22 @@ std::span<const Metric> study_metrics() {
 std::span<const MessageColumn> message_columns() {
   static constexpr MessageColumn kColumns[] = {
       {"gradients", "gradients", 1, "gradients in the message; 1 for a piece of a gradient",
-       [](const OverlapMessage& m) { return static_cast<double>(m.gradients); }},
+       [](const StudyMessage& m) { return static_cast<double>(m.gradients); }},
       {"dense_bytes", "dense [KiB]", 1.0 / 1024, "uncompressed size of those gradients",
-       [](const OverlapMessage& m) { return m.dense.to_double(); }},
+       [](const StudyMessage& m) { return m.dense.to_double(); }},
       {"sent_bytes", "sent [KiB]", 1.0 / 1024, "bytes sent by each worker, over all collectives",
-       [](const OverlapMessage& m) { return m.sent_bytes; }},
+       [](const StudyMessage& m) { return m.sent_bytes; }},
       {"compress_s", "compress [ms]", 1e3, "time of kernels before the first collective",
-       [](const OverlapMessage& m) { return m.compress.to_seconds(); }},
+       [](const StudyMessage& m) { return m.compress.to_seconds(); }},
       {"transfer_s", "transfer [ms]", 1e3, "time of collectives, each alone in the network",
-       [](const OverlapMessage& m) { return m.transfer.to_seconds(); }},
+       [](const StudyMessage& m) { return m.transfer.to_seconds(); }},
       {"decompress_s", "decompress [ms]", 1e3, "time of kernels between collectives and after the last",
-       [](const OverlapMessage& m) { return m.decompress.to_seconds(); }},
+       [](const StudyMessage& m) { return m.decompress.to_seconds(); }},
   };
   return kColumns;
 }
 
-std::string overlap_columns_markdown() {
+std::string study_columns_markdown() {
   std::string out = R"(
 ## overlap.csv
 
@@ -89,7 +89,7 @@ works.
     const bool whole = name == "messages" || name == "gradients" || name == "dense_bytes";
     return whole ? "integer" : name.ends_with("_s") && !name.ends_with("per_s") ? "seconds" : "number";
   };
-  for (const StudyColumn& each : overlap_columns()) row(each.name, type(each.name), each.text);
+  for (const StudyColumn& each : study_columns()) row(each.name, type(each.name), each.text);
   row("stale", "integer", "1: trains with gradients that are one step old");
   row("settled", "integer", "1: the iteration recurs exactly; 0: mean over many iterations");
   out += R"(

@@ -22,7 +22,7 @@ struct StudyColumn {
   bool of_levels = false;       ///< shown to people only if servers have several workers
   bool optional = false;        ///< may be NaN; shown to people only if some row has it
 };
-[[nodiscard]] std::span<const StudyColumn> overlap_columns();
+[[nodiscard]] std::span<const StudyColumn> study_columns();
 /// The same figures in the same order, for rules about changes; Metric::value, which is about jobs, is not set.
 [[nodiscard]] std::span<const Metric> study_metrics();
 
@@ -32,11 +32,11 @@ struct MessageColumn {
   std::string_view title;
   double shown;
   std::string_view text;
-  double (*value)(const OverlapMessage&);
+  double (*value)(const StudyMessage&);
 };
 [[nodiscard]] std::span<const MessageColumn> message_columns();
 
 /// The reference of an iteration study's result files.
-[[nodiscard]] std::string overlap_columns_markdown();
+[[nodiscard]] std::string study_columns_markdown();
 
 }  // namespace contend

@@ -4,10 +4,10 @@
 
 namespace contend {
 
-OverlapMessage OverlapPhase::total() const {
-  OverlapMessage sum;
+StudyMessage StudyPhase::total() const {
+  StudyMessage sum;
   sum.name = "total";
-  for (const OverlapMessage& each : messages) {
+  for (const StudyMessage& each : messages) {
     sum.gradients += each.gradients;
     sum.dense += each.dense;
     sum.sent_bytes += each.sent_bytes;
@@ -18,10 +18,10 @@ OverlapMessage OverlapPhase::total() const {
   return sum;
 }
 
-std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration, const OverlapProblem& problem) {
-  std::vector<OverlapMessage> messages;
+std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem) {
+  std::vector<StudyMessage> messages;
   for (const SentMessage& sent : iteration.messages) {
-    OverlapMessage& message = messages.emplace_back();
+    StudyMessage& message = messages.emplace_back();
     message.name = sent.name;
     message.gradients = sent.gradients;
     message.dense = sent.dense;

@@ -12,7 +12,7 @@
 namespace contend {
 
 /// One message: some gradients, their compression and their transfer.
-struct OverlapMessage {
+struct StudyMessage {
   std::string name;
   std::size_t gradients = 0;           ///< gradients in the message; 1 for a piece of one
   Bytes dense;                         ///< uncompressed size of those gradients
@@ -24,14 +24,13 @@ struct OverlapMessage {
 };
 
 /// The messages of one phase of a compression method.
-struct OverlapPhase {
+struct StudyPhase {
   double share = 1;  ///< share of all iterations
-  std::vector<OverlapMessage> messages;
-  [[nodiscard]] OverlapMessage total() const;
+  std::vector<StudyMessage> messages;
+  [[nodiscard]] StudyMessage total() const;
 };
 
 /// The messages of an iteration, in the order in which they become ready.
-[[nodiscard]] std::vector<OverlapMessage> overlap_messages(const FusedIteration& iteration,
-                                                           const OverlapProblem& problem);
+[[nodiscard]] std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem);
 
 }  // namespace contend

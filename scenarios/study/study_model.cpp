@@ -1,9 +1,9 @@
-// Builds the layer times of an iteration study: overlap_model().
+#include "scenarios/study/study_model.hpp"
+
 #include "calibration/calibrated_device.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
 #include "scenarios/study/study_places.hpp"
-#include "scenarios/study/study_run.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -108,7 +108,7 @@ bool completes_table(const IterationStudy& study) {
   return study.layers && study.model && study.device.calibrated;
 }
 
-TimedModel overlap_model(const IterationStudy& study) {
+TimedModel study_model(const IterationStudy& study) {
   if (!study.given()) throw InputError{"there is no iteration to study: give overlap.model or overlap.layers"};
   try {
     TimedModel model = unscaled(study);

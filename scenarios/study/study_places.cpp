@@ -18,7 +18,7 @@ std::string_view key_of_option(std::string_view option) {
 
 }  // namespace
 
-Complaint overlap_complaint(const IterationStudy& study, std::string_view key, std::string reason, std::string hint) {
+Complaint study_complaint(const IterationStudy& study, std::string_view key, std::string reason, std::string hint) {
   const auto given = std::ranges::find(study.places, key, &Complaint::key);
   Complaint complaint;
   if (given != study.places.end())
@@ -43,7 +43,7 @@ std::vector<Complaint> placed(const IterationStudy& study, std::string_view key,
       blamed = option;
     else if (!each.key.empty())
       reason += each.key + ": ";
-    each = overlap_complaint(study, blamed, reason + each.reason, each.hint);
+    each = study_complaint(study, blamed, reason + each.reason, each.hint);
   }
   return complaints;
 }

@@ -12,8 +12,8 @@ namespace contend {
 
 /// The complaint `reason` at the place of `key` (such as `overlap.batch`); if the key is not given, at the file that
 /// contains the study.
-[[nodiscard]] Complaint overlap_complaint(const IterationStudy& study, std::string_view key, std::string reason,
-                                          std::string hint = {});
+[[nodiscard]] Complaint study_complaint(const IterationStudy& study, std::string_view key, std::string reason,
+                                        std::string hint = {});
 
 /// Moves the complaints of an InputError to scenario keys: complaints about a line of a file stay; those about a whole
 /// file move to the key that names the file or contradicts it; all others move to `key`.

@@ -1,12 +1,9 @@
 #pragma once
-// Runs a study of one iteration (`overlap.*`): its model, one problem for each number of workers, one row a policy.
+// Runs a study of one iteration (`overlap.*`): a row of figures for each number of workers and each pair of policies.
 
 #include "models/layers.hpp"
-#include "models/overlap/bound.hpp"
-#include "models/overlap/steady_state.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_messages.hpp"
-#include "sim/graph.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +13,6 @@
 #include <vector>
 
 namespace contend {
-
-/// Whether a study has a file of times for some layers of its model and a calibrated device for the others.
-[[nodiscard]] bool completes_table(const IterationStudy& study);
-/// The model with its layer times, scaled if the study says so. Throws InputError.
-[[nodiscard]] TimedModel overlap_model(const IterationStudy& study);
-/// Throws InputError, e.g. for a network that no closed form describes. `peers` says who swaps with whom where links
-/// differ (overlap.links).
-[[nodiscard]] ExchangeCost overlap_cost(const Scenario& scenario, int workers, const PeerRule& peers = {});
-[[nodiscard]] OverlapProblem overlap_problem(const Scenario& scenario, const TimedModel& model, int workers);
 
 struct StudyRow {
   int workers = 1;
@@ -50,28 +38,19 @@ struct StudyRow {
 
   /// How far from the best that any schedule could reach: iteration / bound - 1.
   [[nodiscard]] double above_bound() const { return iteration_s / bound_s - 1; }
-  std::vector<OverlapPhase> phases;  ///< the messages of each phase, if asked for
+  std::vector<StudyPhase> phases;  ///< the messages of each phase, if asked for
 };
 
 enum class StudyDetail : std::uint8_t { figures, messages };
 
 /// How many rows a study has.
-[[nodiscard]] std::size_t overlap_rows(const IterationStudy& study);
+[[nodiscard]] std::size_t study_row_count(const IterationStudy& study);
 /// By workers, then compression, then fusion policies, in the order of the study.
-[[nodiscard]] std::vector<StudyRow> run_overlap(const Scenario& scenario, StudyDetail detail = StudyDetail::figures);
-/// The same with the overlap_model() of the study, for those who have it already. `ended` is called after each row;
+[[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, StudyDetail detail = StudyDetail::figures);
+/// The same with the study_model() of the study, for those who have it already. `ended` is called after each row;
 /// false ends the study there.
-[[nodiscard]] std::vector<StudyRow> run_overlap(const Scenario& scenario, const TimedModel& model,
-                                                StudyDetail detail = StudyDetail::figures,
-                                                const std::function<bool()>& ended = {});
-
-/// One settled iteration of one policy for a timeline: what begins between the ends of two backward passes.
-struct StudyTimeline {
-  IterationGraph graph;
-  std::vector<Span> spans;  ///< in order of their ends; time 0 is the end of the backward pass before
-  Time iteration;
-};
-/// Of the first number of workers and the first policies; of several phases the last. Throws InputError.
-[[nodiscard]] StudyTimeline overlap_timeline(const Scenario& scenario);
+[[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model,
+                                              StudyDetail detail = StudyDetail::figures,
+                                              const std::function<bool()>& ended = {});
 
 }  // namespace contend

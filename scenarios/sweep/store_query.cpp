@@ -47,7 +47,7 @@ std::vector<std::size_t> metric_indices(const StoreInfo& info, std::vector<std::
     for (const StoreMetric& each : info.metrics) names.push_back(each.name);
   }
   if (names.empty() && info.kind == "jobs") names = {"avg_jct_s", "p95_jct_s", "makespan_s"};
-  if (names.empty() && info.kind == "overlap") names = {"iteration_s", "throughput_per_s", "above_bound"};
+  if (names.empty() && info.kind == "study") names = {"iteration_s", "throughput_per_s", "above_bound"};
   if (names.empty()) names = {info.metrics.front().name};
   std::vector<std::size_t> indices;
   for (const std::string& name : names) indices.push_back(metric_index(info, name));

@@ -60,9 +60,9 @@ std::vector<StoreMetric> job_metrics() {
   return all;
 }
 
-std::vector<StoreMetric> overlap_metrics() {
+std::vector<StoreMetric> study_point_metrics() {
   std::vector<StoreMetric> all;
-  for (const StudyColumn& each : overlap_columns()) {
+  for (const StudyColumn& each : study_columns()) {
     const std::string_view title = each.title.substr(0, each.title.find(" ["));
     all.push_back({std::string{each.name}, std::string{title}, std::string{each.unit}, std::string{each.text}});
   }

@@ -22,6 +22,6 @@ namespace contend {
 
 /// The metrics of a run of jobs, and those of an iteration study.
 [[nodiscard]] std::vector<StoreMetric> job_metrics();
-[[nodiscard]] std::vector<StoreMetric> overlap_metrics();
+[[nodiscard]] std::vector<StoreMetric> study_point_metrics();
 
 }  // namespace contend

@@ -67,7 +67,7 @@ class PointComplaints {
   std::map<std::tuple<std::string, int, int, std::string, std::string>, std::size_t> numbers_;
 };
 
-/// Item `number` of all combinations, in the order of run_overlap().
+/// Item `number` of all combinations, in the order of run_study().
 void keep_one(IterationStudy& study, std::size_t number) {
   const std::size_t fusion = number % study.fusion.size(), rest = number / study.fusion.size();
   const std::size_t compression = rest % study.compression.size();
@@ -161,17 +161,17 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
     try {
       const Scenario scenario = raw_scenario(raw);
       const IterationStudy& study = scenario.overlap;
-      draft.is_overlap = study.given();
-      const std::size_t items = draft.is_overlap ? overlap_rows(study) : 1;
+      draft.is_study = study.given();
+      const std::size_t items = draft.is_study ? study_row_count(study) : 1;
       for (std::size_t i = 0; i < items; ++i) {
         const Source source{raw, i};
         Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}});
         Scenario one = scenario;
-        if (draft.is_overlap) keep_one(one.overlap, source.item);
+        if (draft.is_study) keep_one(one.overlap, source.item);
         for (const Candidate& each : candidates_) variant.values.push_back(each.key.value(one));
         for (const std::uint32_t number : raw_.points[raw]) variant.settings.push_back(applied_[number].assignment);
         const auto set_one = [&](std::string_view key, std::size_t choices) {
-          if (draft.is_overlap && choices > 1) variant.settings.push_back(printed_setting(key, one));
+          if (draft.is_study && choices > 1) variant.settings.push_back(printed_setting(key, one));
         };
         set_one(kWorkers, study.workers.size());
         set_one(kCompression, study.compression.size());
@@ -190,24 +190,24 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
 }
 
 void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
-  const auto is_overlap = [](const Draft& draft) { return draft.is_overlap; };
-  const bool any = std::any_of(drafts.begin(), drafts.end(), is_overlap);
-  if (any && !std::all_of(drafts.begin(), drafts.end(), is_overlap))
+  const auto is_study = [](const Draft& draft) { return draft.is_study; };
+  const bool any = std::any_of(drafts.begin(), drafts.end(), is_study);
+  if (any && !std::all_of(drafts.begin(), drafts.end(), is_study))
     throw InputError{"some points study an iteration (overlap.*) and some a cluster: they have no figure in common"};
   const Scenario& base = variants_.base();
   info_.name = base.name;
-  info_.kind = any ? "overlap" : "jobs";
-  info_.metrics = any ? overlap_metrics() : job_metrics();
+  info_.kind = any ? "study" : "jobs";
+  info_.metrics = any ? study_point_metrics() : job_metrics();
   info_.scenario = to_yaml(base);
   first_seed_ = base.seed;
 }
 
 void SweepPlan::set_repeat(const SweepSpec& spec) {
-  if (info_.kind == "overlap" && spec.repeat.value_or(1) > 1)
+  if (info_.kind == "study" && spec.repeat.value_or(1) > 1)
     throw InputError{
         "sweep.repeat: the study of an iteration has one value: where it draws pairs of workers, their mean over many "
         "rounds"};
-  info_.repeat = info_.kind == "overlap" ? 1 : spec.repeat.value_or(variants_.base().repeat);
+  info_.repeat = info_.kind == "study" ? 1 : spec.repeat.value_or(variants_.base().repeat);
 }
 
 /// Values as they were written first, where that means the same: 2.5Gbps rather than 2500Mbps.

@@ -69,7 +69,7 @@ class SweepPlan {
   /// The points that one raw point gives, or its faults.
   struct Draft {
     std::vector<Complaint> complaints;
-    bool is_overlap = false;
+    bool is_study = false;
     std::vector<Variant> variants;
   };
   [[nodiscard]] Scenario raw_scenario(std::size_t raw) const;

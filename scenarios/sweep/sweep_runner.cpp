@@ -3,6 +3,7 @@
 #include "results/result_columns.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/sweep/parallel.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "sim/error.hpp"
@@ -17,7 +18,7 @@
 namespace contend {
 namespace {
 
-/// All that overlap_model() looks at.
+/// All that study_model() looks at.
 auto model_of(const IterationStudy& study) {
   return std::tie(study.model, study.layers, study.select, study.device, study.type, study.batch, study.sequence,
                   study.single_worker);
@@ -43,7 +44,7 @@ SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scena
   Outcome outcome;
   outcome.run.seed = seed;
   try {
-    if (overlap_)
+    if (is_study_)
       run_iteration(scenario(), outcome);
     else
       run_jobs(scenario(), interrupted, outcome);
@@ -52,7 +53,7 @@ SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scena
     outcome.run.error = one_line(error);
   }
   if (outcome.run.status != RunStatus::done)
-    outcome.run.metrics.assign(overlap_ ? overlap_metrics().size() : metrics().size(), kNaN);
+    outcome.run.metrics.assign(is_study_ ? study_point_metrics().size() : metrics().size(), kNaN);
   outcome.run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }
@@ -60,6 +61,7 @@ SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scena
 void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted,
                              Outcome& outcome) const {
   RunHooks hooks;
+  hooks.lists = &lists_;
   hooks.monitor = [&](const Progress&) {
     outcome.interrupted = outcome.interrupted || (interrupted && interrupted());
     return !outcome.interrupted;
@@ -76,28 +78,29 @@ void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool(
 void SweepExecutor::run_iteration(const Scenario& scenario, Outcome& outcome) {
   if (!study_.given() || model_of(study_) != model_of(scenario.overlap)) {
     study_ = {};
-    model_ = overlap_model(scenario.overlap);
+    model_ = study_model(scenario.overlap);
     study_ = scenario.overlap;
   }
-  const StudyRow row = run_overlap(scenario, model_).front();
+  const StudyRow row = run_study(scenario, model_).front();
   if (!row.refused.empty()) {
     outcome.run.status = RunStatus::refused;
     outcome.run.error = row.refused;
     return;
   }
-  for (const StudyColumn& each : overlap_columns()) outcome.run.metrics.push_back(each.value(row));
+  for (const StudyColumn& each : study_columns()) outcome.run.metrics.push_back(each.value(row));
   outcome.run.metrics.push_back(row.stale ? 1 : 0);
   outcome.run.metrics.push_back(row.settled ? 1 : 0);
 }
 
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,
                const SweepHooks& hooks) {
-  const bool overlap = plan.info().kind == "overlap";
+  const bool is_study = plan.info().kind == "study";
+  JobLists lists;
   std::mutex mutex;
   const auto stop = [&] { return hooks.interrupted && hooks.interrupted(); };
   const auto make = [&] {
     // The scenario of a point serves all its seeds.
-    return [&, executor = SweepExecutor{overlap}, scenario = Scenario{},
+    return [&, executor = SweepExecutor{is_study, lists}, scenario = Scenario{},
             last = std::int64_t{-1}](std::size_t index) mutable {
       const std::int64_t run = runs[index];
       const std::int64_t point = plan.point_of(run);

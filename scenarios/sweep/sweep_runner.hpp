@@ -1,6 +1,7 @@
 #pragma once
 // Runs a planned sweep on several threads, one simulation on each, and records every run as it ends.
 
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 
@@ -15,8 +16,9 @@ namespace contend {
 /// failed run. Each thread has its own executor, which caches the model of the last iteration study.
 class SweepExecutor {
  public:
-  /// `overlap` says that the scenario studies one iteration with a single policy and worker count.
-  explicit SweepExecutor(bool overlap) : overlap_{overlap} {}
+  /// `is_study`: the scenario studies one iteration of a single policy and number of workers.
+  /// `lists`: where the job lists come from, for all threads of a sweep.
+  SweepExecutor(bool is_study, JobLists& lists) : is_study_{is_study}, lists_{lists} {}
   struct Outcome {
     StoreRun run;
     std::vector<JobResult> jobs;
@@ -30,8 +32,9 @@ class SweepExecutor {
   void run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted, Outcome& outcome) const;
   void run_iteration(const Scenario& scenario, Outcome& outcome);
 
-  bool overlap_;
-  IterationStudy study_;  ///< the study that model_ belongs to
+  bool is_study_;
+  JobLists& lists_;
+  IterationStudy study_;  ///< of the model
   TimedModel model_;
 };
 

@@ -85,7 +85,7 @@ StoreInfo read_info(SqlDatabase& database) {
   while (fact.step()) {
     const std::string name = fact.text(0);
     if (name == "name") info.name = fact.text(1);
-    if (name == "kind") info.kind = fact.text(1);
+    if (name == "kind") info.kind = fact.text(1) == "overlap" ? "study" : fact.text(1);  // its name in older stores
     if (name == "scenario") info.scenario = fact.text(1);
     if (name == "plan") info.plan = fact.text(1);
     if (name == "repeat") info.repeat = fact.integer(1);

@@ -7,7 +7,8 @@
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_model.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -56,8 +57,8 @@ void plan_deep_model() {
 
 void time_policies(const std::string& model) {
   const Scenario scenario = study(model);
-  const TimedModel layers = overlap_model(scenario.overlap);
-  const OverlapProblem problem = overlap_problem(scenario, layers, 2048);
+  const TimedModel layers = study_model(scenario.overlap);
+  const OverlapProblem problem = study_problem(scenario, layers, 2048);
   fmt::print("{}, {} gradients, 2048 workers: one what-if in ms (plan, then steady state)\n", model,
              problem.gradients.size());
   fmt::print("  {:<14}{:>9}{:>9}{:>9}{:>11}{:>8}\n", "policy", "plan", "fast", "both", "engine", "ratio");
@@ -79,12 +80,12 @@ void time_policies(const std::string& model) {
 
 void sweep(std::size_t what_ifs) {
   const Scenario scenario = study("resnet50");
-  const TimedModel layers = overlap_model(scenario.overlap);
+  const TimedModel layers = study_model(scenario.overlap);
   constexpr std::string_view kPolicies[] = {"bsp", "wfbp", "ddp", "mg-wfbp", "asc-wfbp", "dear", "bytescheduler"};
   double sum = 0;
   const double took = seconds([&] {
     for (std::size_t i = 0; i < what_ifs; ++i) {
-      const OverlapProblem problem = overlap_problem(scenario, layers, 4 + static_cast<int>(i % 2045));
+      const OverlapProblem problem = study_problem(scenario, layers, 4 + static_cast<int>(i % 2045));
       const std::string_view name = kPolicies[i % std::size(kPolicies)];
       for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
         if (row.name != name) continue;

@@ -53,7 +53,8 @@ void sweep(const std::string& text, unsigned threads) {
 }
 
 void bare(const SweepPlan& plan) {
-  SweepExecutor execute{plan.info().kind == "overlap"};
+  JobLists lists;
+  SweepExecutor execute{plan.info().kind == "study", lists};
   for (std::int64_t run = 0; run < plan.info().runs; ++run) {
     const Scenario scenario = plan.scenario(plan.point_of(run));
     static_cast<void>(execute([&]() -> const Scenario& { return scenario; }, plan.seed_of(run), {}));
@@ -89,6 +90,6 @@ sweep: {grid: {policies.placement: [first-fit, lwf], policies.communication: [sr
                                      range + "}}\n");
   measure("one iteration of ResNet-50", R"(
 schema_version: 1
-overlap: {model: resnet50, executor: fast, fusion: [wfbp, mg-wfbp], workers: [8, 64]}
+overlap: {model: resnet50, fusion: [wfbp, mg-wfbp], workers: [8, 64]}
 sweep: {grid: {network.nic: )" + range + "}}\n");
 }

@@ -14,7 +14,7 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kOverlapStudy =
+constexpr const char* kStudy =
     "schema_version: 1\n"
     "name: study\n"
     "network: {nic: 10Gbps, alpha: 50us}\n"
@@ -28,7 +28,7 @@ constexpr const char* kOverlapStudy =
 
 TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   const Workplace here;
-  here.write("study.yaml", kOverlapStudy);
+  here.write("study.yaml", kStudy);
   const Outcome text = here.contend("run study.yaml --explain");
   REQUIRE_MESSAGE(text.code == 0, text.err);
   CHECK(contains(text.out, "4 workers, bsp: messages in the order"));
@@ -64,10 +64,10 @@ TEST_CASE("a cluster has no messages of an iteration to explain") {
 
 TEST_CASE("progress is a column where somebody gave a factor, and an empty field where not") {
   const Workplace here;
-  here.write("study.yaml", kOverlapStudy);
+  here.write("study.yaml", kStudy);
   CHECK_FALSE(contains(here.contend("run study.yaml").out, "progress"));
-  here.write("factor.yaml", std::string{kOverlapStudy} +
-                                "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n");
+  here.write("factor.yaml",
+             std::string{kStudy} + "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n");
   const Outcome text = here.contend("run factor.yaml -o out");
   REQUIRE_MESSAGE(text.code == 0, text.err);
   CHECK(contains(text.out, "progress [ms]"));
@@ -81,7 +81,7 @@ TEST_CASE("progress is a column where somebody gave a factor, and an empty field
 
 TEST_CASE("a sweep over methods keeps the factor of each") {
   const Workplace here;
-  here.write("sweep.yaml", std::string{kOverlapStudy} +
+  here.write("sweep.yaml", std::string{kStudy} +
                                "  iterations_to_target: [{compression: top-k, factor: 2, source: our own run}]\n"
                                "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
   const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
@@ -105,7 +105,7 @@ TEST_CASE("a sweep over methods keeps the factor of each") {
 
 TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of workers") {
   const Workplace here;
-  here.write("study.yaml", kOverlapStudy);
+  here.write("study.yaml", kStudy);
   CHECK(here.contend("run study.yaml -q -o out --set overlap.workers=[2,8]").code == 0);
   const Outcome drawn = here.contend("report out --svg figures");
   REQUIRE_MESSAGE(drawn.code == 0, drawn.err);
@@ -129,7 +129,7 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
 
 TEST_CASE("two studies are compared iteration by iteration") {
   const Workplace here;
-  here.write("study.yaml", kOverlapStudy);
+  here.write("study.yaml", kStudy);
   CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
   const Outcome text = here.contend("compare slow study.yaml");
   REQUIRE_MESSAGE(text.code == 0, text.err);
@@ -156,7 +156,7 @@ TEST_CASE("two studies are compared iteration by iteration") {
 
 TEST_CASE("rules about two studies hold if they do for any iteration") {
   const Workplace here;
-  here.write("study.yaml", kOverlapStudy);
+  here.write("study.yaml", kStudy);
   CHECK(here.contend("run study.yaml -q -o fast").code == 0);
   CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
   const Outcome worse = here.contend(
@@ -189,7 +189,7 @@ TEST_CASE("rules about two studies hold if they do for any iteration") {
 
 TEST_CASE("one map of factors serves a grid over methods") {
   const Workplace here;
-  here.write("sweep.yaml", std::string{kOverlapStudy} +
+  here.write("sweep.yaml", std::string{kStudy} +
                                "  iterations_to_target: {top-k: 2, onebit-adam: 1.5, source: our own run}\n"
                                "sweep: {grid: {overlap.compression: [none, top-k, fp16]}}\n");
   const Outcome swept = here.contend("sweep sweep.yaml -o store.sqlite -q --set overlap.fusion=[bsp]");
@@ -203,7 +203,7 @@ TEST_CASE("one map of factors serves a grid over methods") {
 
 TEST_CASE("what can't be done at all names file, line and key; a reason that several share is said once") {
   const Workplace here;
-  here.write("study.yaml", kOverlapStudy);
+  here.write("study.yaml", kStudy);
   const Outcome outcome = here.contend("run study.yaml --set overlap.fusion=[dear] --set overlap.compression=[top-k]");
   CHECK(outcome.code == 3);
   CHECK(contains(outcome.err, "--set: overlap.compression: nothing of this study can be done here: top-k "));

@@ -1,5 +1,6 @@
 #include "calibration/calibrated_device.hpp"
 #include "scenarios/keys/print.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/effective.hpp"
 #include "tests/calibration/synthetic_profile.hpp"
@@ -68,16 +69,17 @@ TEST_CASE("what is wrong with a device or its profile is said with its place") {
 
 TEST_CASE("a study on a calibrated device: layers, kernels of compression, and the hash of a sweep's point") {
   const Scenario scenario = calibrated("workers: [4], fusion: [wfbp], compression: [none, top-k]");
-  const TimedModel model = overlap_model(scenario.overlap);
+  const TimedModel model = study_model(scenario.overlap);
   CHECK(model.device == "synthetic");
   for (const TimedLayer& layer : model.layers) CHECK(layer.basis.has_value());
   // No convolution was measured.
   CHECK(summarise_basis(model).layers[2] >= 20);
-  const std::vector<StudyRow> rows = run_overlap(scenario);
+  const std::vector<StudyRow> rows = run_study(scenario);
   REQUIRE(rows.size() == 2);
   CHECK(rows[1].compression_s > 0);
-  CHECK(run_overlap(calibrated("workers: [4], fusion: [wfbp], compression: [top-k], kernel_factor: 2"))[0]
-            .compression_s == near(2 * rows[1].compression_s, 1e-4));
+  CHECK(
+      run_study(calibrated("workers: [4], fusion: [wfbp], compression: [top-k], kernel_factor: 2"))[0].compression_s ==
+      near(2 * rows[1].compression_s, 1e-4));
 }
 
 TEST_CASE("a sweep's point is known by what the profile holds, not by its path") {
@@ -105,17 +107,17 @@ TEST_CASE("layers that a file lacks are predicted") {
                   {}, kFiles)
         .overlap;
   };
-  const TimedModel model = overlap_model(study("conv1,9408,123,456,8\n"));
+  const TimedModel model = study_model(study("conv1,9408,123,456,8\n"));
   CHECK(model.batch == 8);
   CHECK(model.layers[0].forward == Time::microseconds(123));
   CHECK(model.layers[0].backward == Time::microseconds(456));
   CHECK(model.layers[0].basis->basis == PredictionBasis::measured);
   CHECK(model.layers[0].basis->relative_error < 0);
   CHECK(model.layers[0].tensors[0].name == "weight");
-  const TimedModel predicted = overlap_model(calibrated({}, {"overlap.batch=8"}).overlap);
+  const TimedModel predicted = study_model(calibrated({}, {"overlap.batch=8"}).overlap);
   for (std::size_t i = 1; i < model.layers.size(); ++i) CHECK(model.layers[i].forward == predicted.layers[i].forward);
   try {
-    static_cast<void>(overlap_model(study("convv1,9408,1,1,8\n")));
+    static_cast<void>(study_model(study("convv1,9408,1,1,8\n")));
     FAIL("a layer that the model doesn't have");
   } catch (const InputError& error) {
     CHECK(contains(error.complaints()[0].reason, "model `resnet18` has no such layer"));

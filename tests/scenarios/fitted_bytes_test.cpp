@@ -21,14 +21,14 @@ IterationStudy study_fitted_to(std::int64_t least, std::int64_t most) {
 /// A row of one phase with a message of these collectives.
 StudyRow row_sending(const std::vector<std::int64_t>& sizes) {
   StudyRow row;
-  OverlapMessage& message = row.phases.emplace_back().messages.emplace_back();
+  StudyMessage& message = row.phases.emplace_back().messages.emplace_back();
   for (const std::int64_t size : sizes) message.between_servers.push_back(Bytes{size});
   return row;
 }
 
 UnfittedBytes of_run(const std::string& study) {
   const Scenario scenario = parsed("overlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
-  return unfitted_bytes(scenario.overlap, run_overlap(scenario, StudyDetail::messages));
+  return unfitted_bytes(scenario.overlap, run_study(scenario, StudyDetail::messages));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -23,7 +24,7 @@ namespace {
 Scenario compressed_study(const std::string& more) {
   return parse_scenario(
       "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\n"
-      "overlap: {model: resnet18, workers: [4], executor: fast, " +
+      "overlap: {model: resnet18, workers: [4], " +
           more + "}\n",
       "study");
 }
@@ -71,16 +72,16 @@ TEST_CASE("a collective that a method can't use is an error that says why, for e
 }
 
 TEST_CASE("a forced collective is the one that is sent, and none stays as it is") {
-  const auto usual = run_overlap(compressed_study("compression: [none, byte-grad], fusion: [bsp]"));
+  const auto usual = run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp]"));
   const auto gathered =
-      run_overlap(compressed_study("compression: [none, byte-grad], fusion: [bsp], collective: all-gather"));
+      run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp], collective: all-gather"));
   REQUIRE(gathered.size() == 2);
   CHECK(gathered[0].sent_bytes == usual[0].sent_bytes);
   // All-to-all and all-gather move 3/4 of a byte a value each, gathering all messages 3: twice as much among four.
   CHECK(gathered[1].sent_bytes == near(2 * usual[1].sent_bytes, 1e-5));
   // By servers, as many as workers, each worker sends a byte a value, and pulls one.
   const auto served =
-      run_overlap(compressed_study("compression: [none, byte-grad], fusion: [bsp], exchange: parameter-server"));
+      run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp], exchange: parameter-server"));
   CHECK(served[0].sent_bytes == near(4 * served[1].sent_bytes, 1e-5));
   CHECK(served[1].iteration_s < served[0].iteration_s);
 }
@@ -91,9 +92,9 @@ TEST_CASE("every method takes as long on the engine as on the fast executor, and
     methods += (methods.empty() ? "" : ", ") + std::string{row.name};
   const std::string more = "compression: [" + methods + "], fusion: [ddp]";
   Scenario scenario = compressed_study(more);
-  const auto fast = run_overlap(scenario);
-  scenario.overlap.fast = false;
-  const auto engine = run_overlap(scenario);
+  const auto fast = run_study(scenario);
+  scenario.overlap.engine = true;
+  const auto engine = run_study(scenario);
   REQUIRE(fast.size() == compression_policies().size());
   for (std::size_t i = 0; i < fast.size(); ++i) {
     INFO(fast[i].compression);
@@ -104,7 +105,7 @@ TEST_CASE("every method takes as long on the engine as on the fast executor, and
 
 TEST_CASE("an iteration is computing, kernels of compression, and what nothing hides") {
   for (const StudyRow& row :
-       run_overlap(compressed_study("compression: [none, top-k, onebit-adam], fusion: [wfbp, ddp]"))) {
+       run_study(compressed_study("compression: [none, top-k, onebit-adam], fusion: [wfbp, ddp]"))) {
     INFO(row.compression, " ", row.policy);
     CHECK(same(row.compute_s + row.compression_s + row.exposed_s, row.iteration_s));
     CHECK((row.compression_s > 0) == (row.compression != "none"));
@@ -113,8 +114,8 @@ TEST_CASE("an iteration is computing, kernels of compression, and what nothing h
 
 TEST_CASE("every message with its bytes and times, under every method and fusion policy") {
   const Scenario scenario = compressed_study("compression: [none, top-k, onebit-adam, power-sgd], kernel_factor: 2");
-  const auto rows = run_overlap(scenario, StudyDetail::messages);
-  const double gradient = overlap_model(scenario.overlap).gradient().to_double();
+  const auto rows = run_study(scenario, StudyDetail::messages);
+  const double gradient = study_model(scenario.overlap).gradient().to_double();
   std::size_t explained = 0;
   for (const StudyRow& row : rows) {
     INFO(row.compression, " ", row.policy);
@@ -123,13 +124,13 @@ TEST_CASE("every message with its bytes and times, under every method and fusion
     ++explained;
     CHECK(row.phases.size() == (row.compression == "onebit-adam" ? 2 : 1));
     double share = 0, sent = 0, kernels = 0;
-    for (const OverlapPhase& phase : row.phases) {
-      const OverlapMessage total = phase.total();
+    for (const StudyPhase& phase : row.phases) {
+      const StudyMessage total = phase.total();
       CHECK(total.dense.to_double() == gradient);  // every gradient once, pieces and all
       share += phase.share;
       sent += phase.share * total.sent_bytes;
       kernels += phase.share * (total.compress + total.decompress).to_seconds();
-      for (const OverlapMessage& each : phase.messages) {
+      for (const StudyMessage& each : phase.messages) {
         CHECK(each.gradients >= 1);
         CHECK(each.transfer > Time{});
         CHECK(each.sent_bytes > 0);
@@ -140,22 +141,22 @@ TEST_CASE("every message with its bytes and times, under every method and fusion
     CHECK(kernels == near(row.compression_s));
   }
   CHECK(explained > rows.size() / 2);
-  for (const StudyRow& row : run_overlap(scenario)) CHECK(row.phases.empty());
+  for (const StudyRow& row : run_study(scenario)) CHECK(row.phases.empty());
 }
 
 TEST_CASE("messages by hand: the whole gradient as one, all-reduced and as pairs") {
-  const auto rows = run_overlap(compressed_study("compression: [none, top-k], fusion: [bsp]"), StudyDetail::messages);
+  const auto rows = run_study(compressed_study("compression: [none, top-k], fusion: [bsp]"), StudyDetail::messages);
   REQUIRE(rows.size() == 2);
   // 11,689,512 values among 4 workers in a ring of 10 Gbps, 0.8 ns a byte: 6 steps of 50 us and 3/2 of 46,758,048
   // bytes.
-  const OverlapMessage dense = rows[0].phases.front().messages.front();
+  const StudyMessage dense = rows[0].phases.front().messages.front();
   CHECK(dense.gradients == 62);
   CHECK(dense.dense.count() == 46'758'048);
   CHECK(dense.sent_bytes == 1.5 * 46'758'048);
   CHECK(dense.transfer.ns() == near_absolute(6 * 50'000 + 1.5 * 46'758'048 * 0.8, 1));  // rounded up
   CHECK(dense.compress + dense.decompress == Time{});
   // One in a thousand, 11,690 pairs of 8 bytes, to three others; 3 steps.
-  const OverlapMessage sparse = rows[1].phases.front().messages.front();
+  const StudyMessage sparse = rows[1].phases.front().messages.front();
   CHECK(sparse.sent_bytes == 3 * 8 * 11'690);
   CHECK(sparse.transfer.ns() == near_absolute(3 * 50'000 + 3 * 8 * 11'690 * 0.8, 1));
   CHECK(sparse.compress > Time{});
@@ -166,7 +167,7 @@ TEST_CASE("iterations to a target are an input with a source") {
   const std::string methods = "compression: [none, top-k, {policy: top-k, density: 0.01}, fp16], fusion: [bsp], ";
   const std::string given =
       methods + "iterations_to_target: [{compression: top-k, factor: 1.5, source: \"a run of our own\"}]";
-  const auto rows = run_overlap(compressed_study(given));
+  const auto rows = run_study(compressed_study(given));
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].progress_s == rows[0].iteration_s);  // by definition
   CHECK(rows[1].progress_s == 1.5 * rows[1].iteration_s);
@@ -199,7 +200,7 @@ TEST_CASE("a map of factors is for methods whatever their parameters, studied or
   const std::string methods = "compression: [none, top-k, {policy: top-k, density: 0.01}, fp16], fusion: [bsp], ";
   const std::string map = "iterations_to_target: {top-k: 1.5, qsgd: {factor: 3, source: a paper}, source: our own run}";
   const Scenario scenario = compressed_study(methods + map);
-  const auto rows = run_overlap(scenario);
+  const auto rows = run_study(scenario);
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].progress_s == rows[0].iteration_s);
   CHECK(rows[1].progress_s == 1.5 * rows[1].iteration_s);
@@ -229,9 +230,8 @@ TEST_CASE("a map of factors is for methods whatever their parameters, studied or
 }
 
 TEST_CASE("the reference names every column of the files of a study") {
-  const std::string text = overlap_columns_markdown();
-  for (const StudyColumn& each : overlap_columns())
-    CHECK(text.find(fmt::format("`{}`", each.name)) != std::string::npos);
+  const std::string text = study_columns_markdown();
+  for (const StudyColumn& each : study_columns()) CHECK(text.find(fmt::format("`{}`", each.name)) != std::string::npos);
   for (const MessageColumn& each : message_columns())
     CHECK(text.find(fmt::format("`{}`", each.name)) != std::string::npos);
 }

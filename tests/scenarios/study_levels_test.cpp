@@ -2,6 +2,8 @@
 
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -18,8 +20,7 @@ namespace {
 constexpr const char* kLevels = "per_server: 4, inside: {alpha: 4us, bandwidth: 100GB/s}";
 
 std::string text(const std::string& more) {
-  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic}\noverlap: {model: resnet18, "
-         "executor: fast, " +
+  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic}\noverlap: {model: resnet18, " +
          more + "}\n";
 }
 
@@ -43,13 +44,13 @@ std::string level_complaints(const std::string& more) {
 TEST_CASE("servers of several workers are part of the exchange, and of the scenario that is printed back") {
   const Scenario scenario = study_of_servers(std::string{kLevels} + ", workers: [2, 8]");
   // 10 Gbps are 0.8 ns a byte, 100 GB/s 0.01: a flat ring of 8 over two servers.
-  const LinearCost flat = overlap_cost(scenario, 8).of(CollectiveKind::all_reduce);
+  const LinearCost flat = study_cost(scenario, 8).of(CollectiveKind::all_reduce);
   CHECK(flat.alpha == Time::microseconds(14 * 50));
   CHECK(flat.beta.ns_per_byte() == near(2 * 7 / 8.0 * 0.8));
-  const ExchangeCost one = overlap_cost(scenario, 2);
+  const ExchangeCost one = study_cost(scenario, 2);
   CHECK(one.one_server());
   CHECK(one.of(CollectiveKind::all_reduce).alpha == Time::microseconds(8));
-  CHECK(overlap_cost(study_of_servers("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
+  CHECK(study_cost(study_of_servers("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
             .of(CollectiveKind::all_reduce, CollectiveScope::server)
             .beta.ns_per_byte() == near(0.015));
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
@@ -78,9 +79,9 @@ TEST_CASE("what contradicts servers of several workers is said") {
 TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(s-1)/s of it among servers") {
   const Scenario scenario =
       study_of_servers(std::string{kLevels} + ", workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
-  const std::vector<StudyRow> rows = run_overlap(scenario);
+  const std::vector<StudyRow> rows = run_study(scenario);
   REQUIRE(rows.size() == 4);
-  const double gradient = overlap_problem(scenario, overlap_model(scenario.overlap), 16).gradient().to_double();
+  const double gradient = study_problem(scenario, study_model(scenario.overlap), 16).gradient().to_double();
   CHECK(rows[0].per_server == 4);
   CHECK(rows[0].sent_bytes == near(2 * 15 / 16.0 * gradient));
   CHECK(rows[0].interface_bytes == near(2 * 15 / 16.0 * gradient));
@@ -93,7 +94,7 @@ TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(
 }
 
 TEST_CASE("methods on levels say so where there are none") {
-  const std::vector<StudyRow> rows = run_overlap(study_of_servers(
+  const std::vector<StudyRow> rows = run_study(study_of_servers(
       "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]"));
   CHECK(rows[0].refused == "needs servers of several workers: overlap.per_server must be 2 or more");
   CHECK(rows[1].refused == rows[0].refused);
@@ -101,7 +102,7 @@ TEST_CASE("methods on levels say so where there are none") {
 }
 
 TEST_CASE("weights averaged now and then, and beside training") {
-  const std::vector<StudyRow> rows = run_overlap(study_of_servers(
+  const std::vector<StudyRow> rows = run_study(study_of_servers(
       "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
       "async-average, decentralized]"));
   REQUIRE(rows.size() == 16);

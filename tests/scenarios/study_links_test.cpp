@@ -1,6 +1,8 @@
 #include "models/overlap/link_cost.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -52,10 +54,10 @@ TEST_CASE("sites of a file: all are workers, or the first so many; the exposed t
   CHECK(text.find("network") == std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
 
-  const std::vector<StudyRow> rows = run_overlap(scenario);
+  const std::vector<StudyRow> rows = run_study(scenario);
   REQUIRE(rows.size() == 4);
   const LinkMatrix links = read_link_matrix(file);
-  const Bytes all = overlap_problem(scenario, overlap_model(scenario.overlap), 3).gradient();
+  const Bytes all = study_problem(scenario, study_model(scenario.overlap), 3).gradient();
   const Time reduce = link_cost(links, {}, {}, 1).sized(all, CollectiveKind::all_reduce).of(all);
   CHECK(rows[0].exposed_s == near(reduce.to_seconds()));
   // Pairs of three sites leave one out. Blocks of 5 rounds: four over b-c, the fastest; the last has to connect a, with
@@ -97,7 +99,7 @@ TEST_CASE("a method that finds no pairs has a row that says why") {
   const TemporaryFolder folder;
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);
-  const std::vector<StudyRow> rows = run_overlap(
+  const std::vector<StudyRow> rows = run_study(
       study_of_sites(file, "compression: [{policy: saps, threshold_mbps: 301}, {policy: saps, within: 2}, top-k]"));
   CHECK(rows[0].refused == "no link reaches the threshold of 301 Mbit/s in both directions; the fastest has 300");
   CHECK(rows[1].refused == "2 rounds are too few to connect 3 sites: expected at least 3");

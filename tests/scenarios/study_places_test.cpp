@@ -1,5 +1,6 @@
 // What a study of one iteration is refused for says where the key stands, also where it shows only when it runs.
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
@@ -19,7 +20,7 @@ std::vector<std::string> refused(const std::string& text, std::vector<std::strin
   std::vector<std::string> all;
   try {
     const Scenario scenario = parsed(text, std::move(overrides));
-    static_cast<void>(run_overlap(scenario));
+    static_cast<void>(run_study(scenario));
   } catch (const InputError& error) {
     for (Complaint each : error.complaints()) {
       CHECK_FALSE(each.source_line.empty());
@@ -68,7 +69,7 @@ TEST_CASE("a bad line of a file of layer times stays where it is") {
   const std::string file = folder.path("layers.csv");
   write_file(file, "layer,parameters,forward_us,backward_us,batch\nconv,9408,-1,456,8\n");
   try {
-    static_cast<void>(run_overlap(parsed(fmt::format("overlap: {{layers: {}}}\n", file))));
+    static_cast<void>(run_study(parsed(fmt::format("overlap: {{layers: {}}}\n", file))));
     FAIL("a negative time was accepted");
   } catch (const InputError& error) {
     CHECK(error.complaints().front().file == file);
@@ -80,7 +81,7 @@ TEST_CASE("a timeline of what can't work names the list of it") {
   const Scenario scenario =
       parsed("overlap:\n  model: resnet18\n  workers: [4]\n  fusion: [dear]\n  compression: [top-k]\n");
   try {
-    static_cast<void>(overlap_timeline(scenario));
+    static_cast<void>(study_timeline(scenario));
     FAIL("nothing was thrown");
   } catch (const InputError& error) {
     const Complaint& first = error.complaints().front();

@@ -1,6 +1,8 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/study/study_timeline.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 
@@ -24,7 +26,7 @@ Scenario study(const std::string& more = {}, const std::string& network = "{nic:
 std::string complaint(const std::string& text) {
   try {
     const Scenario scenario = parse_scenario(text, "study");
-    static_cast<void>(run_overlap(scenario));
+    static_cast<void>(run_study(scenario));
     return {};
   } catch (const InputError& error) {
     return error.complaints().front().key + ": " + error.complaints().front().reason;
@@ -34,7 +36,7 @@ std::string complaint(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a study gives one row for each number of workers and policy, none below its bound") {
-  const std::vector<StudyRow> rows = run_overlap(study());
+  const std::vector<StudyRow> rows = run_study(study());
   CHECK(rows.size() == 3 * 13);
   double best = 1e9, searched = 0;
   for (const StudyRow& row : rows) {
@@ -53,8 +55,8 @@ TEST_CASE("a study gives one row for each number of workers and policy, none bel
 }
 
 TEST_CASE("the fast executor gives the same figures as the engine") {
-  const std::vector<StudyRow> engine = run_overlap(study("two_at_once: 1.5"));
-  const std::vector<StudyRow> fast = run_overlap(study("two_at_once: 1.5, executor: fast"));
+  const std::vector<StudyRow> engine = run_study(study("two_at_once: 1.5, executor: engine"));
+  const std::vector<StudyRow> fast = run_study(study("two_at_once: 1.5"));
   REQUIRE(engine.size() == fast.size());
   for (std::size_t i = 0; i < engine.size(); ++i) CHECK(engine[i].iteration_s == fast[i].iteration_s);
 }
@@ -65,12 +67,12 @@ TEST_CASE("keys of a study are printed and read back, with their parameters; oth
   CHECK(text.find("{policy: threshold, mib: 8}") != std::string::npos);
   CHECK(text.find("workload") == std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
-  const std::vector<StudyRow> rows = run_overlap(scenario);
+  const std::vector<StudyRow> rows = run_study(scenario);
   CHECK(rows[1].policy == "threshold mib=8");
 }
 
 TEST_CASE("layer times may be scaled to a measured iteration") {
-  const TimedModel model = overlap_model(study("single_worker: 100ms").overlap);
+  const TimedModel model = study_model(study("single_worker: 100ms").overlap);
   CHECK((model.forward() + model.backward()).to_seconds() == near(0.1, 1e-6));
   CHECK(model.layers.front().origin.find("x ") != std::string::npos);
 }
@@ -112,7 +114,7 @@ TEST_CASE("contradictions within a study are found together, each at its place")
 }
 
 TEST_CASE("a timeline holds one iteration: no lane does two things at once") {
-  const StudyTimeline timeline = overlap_timeline(parse_scenario(
+  const StudyTimeline timeline = study_timeline(parse_scenario(
       "schema_version: 1\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, fusion: [dear]}\n", "study"));
   CHECK(timeline.iteration > Time{});
   Time compute_end, network_end, computing;
@@ -123,7 +125,6 @@ TEST_CASE("a timeline holds one iteration: no lane does two things at once") {
     end = span.end;
     if (compute) computing += span.end - span.start;
   }
-  const TimedModel model =
-      overlap_model(parse_scenario("schema_version: 1\noverlap: {model: resnet18}\n", "s").overlap);
+  const TimedModel model = study_model(parse_scenario("schema_version: 1\noverlap: {model: resnet18}\n", "s").overlap);
   CHECK(computing == model.forward() + model.backward());
 }

@@ -75,7 +75,7 @@ TEST_CASE("a study of an iteration has a point for each number of workers and po
       "overlap: {model: resnet50, workers: [8, 16], fusion: [wfbp, {policy: horovod}]}\n"
       "sweep: {grid: {network.nic: [1Gbps, 2Gbps]}, exclude: [{overlap.fusion: wfbp, overlap.workers: 16}], "
       "baseline: {overlap.fusion: horovod}}");
-  CHECK(plan.info().kind == "overlap");
+  CHECK(plan.info().kind == "study");
   CHECK(column(plan, "network.nic") == Texts{"1Gbps", "1Gbps", "1Gbps", "2Gbps", "2Gbps", "2Gbps"});
   CHECK(column(plan, "overlap.workers") == Texts{"8", "8", "16", "8", "8", "16"});
   CHECK(column(plan, "overlap.fusion") == Texts{"wfbp", "horovod", "horovod", "wfbp", "horovod", "horovod"});

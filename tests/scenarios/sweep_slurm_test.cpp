@@ -1,4 +1,5 @@
 #include "scenarios/sweep/slurm_array.hpp"
+#include "scenarios/sweep/slurm_jobs.hpp"
 #include "sim/error.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -95,4 +97,47 @@ TEST_CASE("the notes of a folder, there and back") {
   CHECK_THROWS_AS(static_cast<void>(read_plan(folder)), InputError);
   write_file(folder + "/plan.csv", "name,shards,runs,output\nx,0,3,y\n");
   CHECK_THROWS_AS(static_cast<void>(read_plan(folder)), InputError);
+}
+
+TEST_CASE("what failed is submitted again alone, with a merge that waits for it and what still runs") {
+  const TemporaryFolder temporary;
+  SlurmSweep sweep = sweep_of(10, 4);
+  sweep.folder = temporary.path("jobs");
+  sweep.output = temporary.path("merged.sqlite");
+  std::vector<std::string> commands;
+  std::string queue;
+  int job = 10;
+  const SlurmCommand slurm = [&](const std::vector<std::string>& words) -> std::string {
+    if (words.front() == "squeue") return queue;
+    commands.push_back(fmt::format("{}", fmt::join(words, " ")));
+    return words.front() == "sbatch" ? fmt::format("{};cluster\n", ++job) : "";
+  };
+  make_slurm_folder(sweep);
+  CHECK_THROWS_AS(make_slurm_folder(sweep), InputError);
+  const SlurmJobs jobs = submit_all(sweep, slurm);
+  CHECK(jobs.array == "11");
+  CHECK(jobs.merge == "12");
+  CHECK(commands == std::vector<std::string>{
+                        fmt::format("sbatch --parsable --array=0-3 {}/shard.sh", sweep.folder),
+                        fmt::format("sbatch --parsable --dependency=afterok:11 --kill-on-invalid-dep=yes {}/merge.sh",
+                                    sweep.folder)});
+  commands.clear();
+
+  queue = "11_0|RUNNING\n11_[1-2]|PENDING\n11_3|FAILED\n12|PENDING\n";
+  const SlurmProgress seen = slurm_progress(sweep.folder, slurm);
+  CHECK(seen.active_arrays == std::vector<std::string>{"11"});
+  CHECK(seen.merge == "PENDING");
+  CHECK(seen.shards[3].state == "FAILED");
+  CHECK(seen.shards[3].runs == 2);
+  CHECK_FALSE(seen.is_done());
+  CHECK(submit_again(seen, slurm).shards == std::vector<std::int64_t>{3});
+  REQUIRE(commands.size() == 3);
+  CHECK(commands[0] == "scancel 12");
+  CHECK(commands[1] == fmt::format("sbatch --parsable --array=3 {}/shard.sh", sweep.folder));
+  CHECK(commands[2].find("--dependency=afterok:11:13 ") != std::string::npos);
+  commands.clear();
+
+  queue = "11_0|RUNNING\n11_1|COMPLETED\n13_3|PENDING\n14|PENDING\n";
+  const SlurmJobs nothing = submit_again(slurm_progress(sweep.folder, slurm), slurm);
+  CHECK(nothing.shards == std::vector<std::int64_t>{1, 2});  // their stores are empty and no task works on them
 }

@@ -122,6 +122,14 @@ TEST_CASE("a store gives back what was written into it") {
   CHECK(row.number(2) == 0.1);
 }
 
+TEST_CASE("older stores of iteration studies call their kind overlap") {
+  const TemporaryFolder folder;
+  StoreInfo info = small_info();
+  info.kind = "overlap";
+  static_cast<void>(SweepStore::create(folder.path("old"), info, small_points()));
+  CHECK(SweepStore::open(folder.path("old")).info().kind == "study");
+}
+
 TEST_CASE("a run that is recorded again replaces the first, with its jobs") {
   const TemporaryFolder folder;
   StoreInfo info = small_info();

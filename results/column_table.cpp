@@ -1,4 +1,4 @@
-#include "report/column_table.hpp"
+#include "results/column_table.hpp"
 
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"

@@ -1,0 +1,117 @@
+#include "scenarios/run/check_scenario.hpp"
+
+#include "models/workload.hpp"
+#include "models/workloads/fitted.hpp"
+#include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_model.hpp"
+#include "sim/cluster.hpp"
+#include "sim/complaints.hpp"
+#include "text/words.hpp"
+#include "traces/jobs/row_report.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// A generated job that could never run: the cluster has fewer GPUs than its gang.
+void check_size(const Scenario& scenario, const std::string& key, std::string_view who, std::int64_t gpus,
+                Complaints& complaints) {
+  const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  if (gpus <= all) return;
+  complaints.add(key, fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all,
+                                  scenario.cluster.servers, scenario.cluster.gpus_per_server));
+}
+
+void check_sizes(const Scenario& scenario, Complaints& complaints) {
+  if (scenario.workload.like) {
+    const FittedWorkload& like = *find_fitted_workload(*scenario.workload.like);
+    const int largest = largest_size(like, scenario.workload.synthetic.largest);
+    return check_size(scenario, "workload.like", fmt::format("the largest job like {}", like.name), largest,
+                      complaints);
+  }
+  for (const auto& [gpus, jobs] : scenario.workload.generate.sizes)
+    check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
+}
+
+/// Of generated jobs the first for each reason not to run, where virtual clusters divide the cluster.
+void check_generated(const Scenario& scenario, Complaints& complaints) {
+  if (scenario.cluster.vcs.empty()) return;
+  const Workload workload = scenario_workload(scenario, scenario.seed);
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  std::set<std::string> named;
+  for (const JobSpec& job : workload.jobs) {
+    const std::string reason = why_never(cluster, job);
+    if (reason.empty() || !named.insert(reason).second) continue;
+    complaints.add("cluster.vcs", fmt::format("job \"{}\" {}", job.name, reason));
+  }
+}
+
+/// Throws InputError with the rows of the jobs that the cluster could not run though it had no others.
+void check_demands(const Scenario& scenario, const JobList& list) {
+  const Workload workload = build_workload(list.jobs);
+  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  RowReport report{*scenario.workload.jobs, false};
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const JobSpec& job = workload.jobs[j];
+    const std::string reason = why_never(cluster, job);
+    if (reason.empty()) continue;
+    report.bad(list.lines[j], "gpus", "more than it can ever have",
+               fmt::format("job {} {}", quote_for_message(job.name), reason));
+  }
+  report.throw_if_bad();
+}
+
+void check_list(const Scenario& scenario) {
+  JobLists lists;
+  const JobList& list = *lists.read(*scenario.workload.jobs);
+  check_virtual_clusters(scenario, list);
+  check_demands(scenario, list);
+}
+
+void check_network(const Scenario& scenario, Complaints& complaints) {
+  if (scenario.network.fidelity != Fidelity::flow) return;
+  const Topology topology = build_topology(scenario);
+  complaints.collect([&] { static_cast<void>(build_router(scenario, topology, scenario.seed)); });
+  complaints.collect([&] { static_cast<void>(link_changes(scenario, topology)); });
+}
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  if (scenario.overlap.given()) return static_cast<void>(study_model(scenario.overlap));
+  Complaints complaints;
+  if (scenario.workload.jobs) {
+    complaints.collect([&] { check_list(scenario); });
+  } else {
+    complaints.collect([&] { check_generated(scenario, complaints); });
+    check_sizes(scenario, complaints);
+  }
+  complaints.collect([&] { check_network(scenario, complaints); });
+  complaints.throw_if_any();
+}
+
+void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
+  if (scenario.cluster.vcs.empty()) return;
+  std::vector<std::string> names;
+  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) names.push_back(vc.name);
+  RowReport report{*scenario.workload.jobs, false};
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    const std::string& vc = list.jobs[j].vc;
+    if (vc.empty() || std::ranges::find(names, vc) != names.end()) continue;
+    report.bad(list.lines[j], "vc", "cluster.vcs has no such virtual cluster",
+               fmt::format("cluster.vcs has no virtual cluster {}", quote_for_message(vc)), did_you_mean(vc, names));
+  }
+  report.throw_if_bad();
+}
+
+}  // namespace contend

@@ -1,0 +1,77 @@
+#include "scenarios/study/study_iteration.hpp"
+
+#include "calibration/calibrated_device.hpp"
+#include "models/overlap/engine_measurement.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+template <class Port>
+std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const Scenario& scenario,
+                           const PolicyChoice& choice) {
+  const AlphaBeta network = network_cost(scenario.network);
+  return make_policy(table, choice, {scenario.seed, network.beta, network.eta});
+}
+
+}  // namespace
+
+StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
+                                  const PolicyChoice& fusion) {
+  return {make(compression_policies(), scenario, compression), make(fusion_policies(), scenario, fusion)};
+}
+
+std::string policy_title(std::string_view kind, const PolicyChoice& choice) {
+  const auto usual = default_policy(policy_kind(kind), choice.name).parameters.values();
+  std::string text = choice.name;
+  const auto& values = choice.parameters.values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].second != usual[i].second)
+      text += fmt::format(" {}={}", values[i].first, print_parameter(values[i].second));
+  }
+  return text;
+}
+
+void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem) {
+  problem.method = method;
+  problem.collective = scenario.overlap.collective;
+  if (method == nullptr) return;
+  if (scenario.overlap.links && problem.workers > 1)
+    problem.cost = study_cost(scenario, problem.workers, method->peers());
+  const DeviceChoice& choice = scenario.overlap.device;
+  if (choice.calibrated) {
+    problem.kernels.emplace(choice.calibrated, scenario.overlap.kernel_factor);
+    return;
+  }
+  const Device* device = find_device(choice.name);
+  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
+  problem.kernels.emplace(*device, RooflineOptions{}, scenario.overlap.kernel_factor);
+}
+
+FusedIteration plan_iteration(const FusionPolicy& policy, const OverlapProblem& problem) {
+  return problem.workers > 1 ? policy.plan(problem) : IterationBuilder{problem}.take();
+}
+
+SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
+  SteadyState state = steady_state(graph, problem.cost);
+  if (scenario.overlap.engine) {
+    const std::string difference = engine_difference(graph, problem.cost, simulated_ranks(problem), state);
+    CONTEND_CHECK(difference.empty(), difference);
+  }
+  return state;
+}
+
+int simulated_ranks(const OverlapProblem& problem) {
+  return std::min(problem.workers, 2);
+}
+
+}  // namespace contend

@@ -1,0 +1,79 @@
+// The fast executor gives the figures of studies; here the engine executes shipped ones as well.
+
+#include "models/overlap/engine_measurement.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_iteration.hpp"
+#include "scenarios/study/study_model.hpp"
+#include "sim/error.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+std::vector<std::string> shipped_studies() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator{"scenarios/overlap"})
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+  return files;
+}
+
+/// Compares every iteration of a study, and says how many there were.
+std::size_t compare_all(const Scenario& scenario) {
+  std::size_t compared = 0;
+  const TimedModel model = study_model(scenario.overlap);
+  for (const int workers : scenario.overlap.workers) {
+    for (const PolicyChoice& compression : scenario.overlap.compression) {
+      for (const PolicyChoice& fusion : scenario.overlap.fusion) {
+        INFO(scenario.name, ": ", workers, " workers, ", compression.name, ", ", fusion.name);
+        OverlapProblem problem = study_problem(scenario, model, workers);
+        const StudyPolicies policies = make_study_policies(scenario, compression, fusion);
+        use_method(scenario, policies.method.get(), problem);
+        IterationGraph graph;
+        try {
+          graph = plan_iteration(*policies.fusion, problem).graph;
+        } catch (const InputError&) {
+          continue;  // the policy can't work there
+        }
+        const SteadyState fast = steady_state(graph, problem.cost);
+        CHECK(engine_difference(graph, problem.cost, simulated_ranks(problem), fast).empty());
+        ++compared;
+      }
+    }
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("shipped studies: every iteration ends on the engine's nanosecond") {
+  std::size_t studies = 0;
+  for (const std::string& file : shipped_studies()) {
+    Scenario scenario = load_scenario(file);
+    scenario.overlap.workers = {scenario.overlap.workers.back()};
+    CHECK(compare_all(scenario) >= 4);
+    ++studies;
+  }
+  CHECK(studies >= 6);
+}
+
+TEST_CASE("the check finds a nanosecond") {
+  const Scenario scenario = parsed("network: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4]}");
+  const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 4);
+  const StudyPolicies policies =
+      make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+  const IterationGraph graph = plan_iteration(*policies.fusion, problem).graph;
+  SteadyState fast = steady_state(graph, problem.cost);
+  CHECK(engine_difference(graph, problem.cost, 2, fast).empty());
+  fast.ends.back() += Time::nanoseconds(1);
+  CHECK(
+      engine_difference(graph, problem.cost, 2, fast).starts_with(fmt::format("iteration {} ends", fast.ends.size())));
+}
