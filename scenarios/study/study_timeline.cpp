@@ -1,5 +1,6 @@
 #include "scenarios/study/study_timeline.hpp"
 
+#include "models/overlap/engine_measurement.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
@@ -24,7 +25,7 @@ StudyTimeline timeline_of(const Scenario& scenario) {
   SteadyStateOptions options;
   options.iterations = settled.warm_up + settled.period + 2;
   options.spans = true;
-  const SteadyState run = steady_state(timeline.graph, problem.cost, options);
+  const SteadyState run = measure_in_engine(timeline.graph, problem.cost, simulated_ranks(problem), options);
   const auto last = static_cast<std::size_t>(settled.warm_up + settled.period);
   const Time begin = run.ends[last - 1];
   timeline.iteration = run.ends[last] - begin;
