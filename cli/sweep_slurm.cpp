@@ -90,7 +90,7 @@ int print_status(const SlurmProgress& seen) {
 int resubmit(const SlurmProgress& seen) {
   const SlurmJobs jobs = submit_again(seen, slurm);
   if (jobs.array.empty())
-    fmt::print("nothing to submit again: {}\n", seen.is_done() ? "all shards are done" : "what is not done is queued");
+    fmt::print("nothing to resubmit: {}\n", seen.is_done() ? "all shards are done" : "what is not done is queued");
   if (!jobs.merge.empty()) print_jobs(seen.sweep, jobs);
   return kExitOk;
 }

@@ -1,155 +1,259 @@
-#include "cli/verbs/report_verb.hpp"
-
-#include "cli/text_table.hpp"
-#include "results/comparison.hpp"
-#include "results/result_columns.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/load.hpp"
+#include "report/facts.hpp"
+#include "report/iteration_bars.hpp"
+#include "report/page.hpp"
+#include "report/run_figures.hpp"
+#include "report/sweep_data.hpp"
 #include "results/result_writer.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace contend {
 namespace {
 
-/// Shares are shown as percentages.
-double shown(const Metric& metric, double value) {
-  return metric.unit == "share" ? 100 * value : value;
-}
-std::string_view shown_unit(const Metric& metric) {
-  return metric.unit == "share" ? "%" : metric.unit;
-}
+namespace fs = std::filesystem;
 
-struct ShownColumn {
-  std::string_view metric;
-  std::string_view title;  ///< short enough for a table of ten columns
+constexpr std::string_view kReportPageExamples[] = {
+    "contend run scenarios/ada-srsf/base.yaml --repeat 1 -o out && contend report out",
+    "contend report out/srsf-1 out/ada-srsf -o comparison.html",
+    "contend report sweep.sqlite --x network.nic --by policies.placement --svg figures",
+    "contend report map.sqlite --metric throughput_per_s --relative-to overlap.compression=none --svg figures",
 };
-constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
-                                    {"median_jct_s", "median"},
-                                    {"p95_jct_s", "p95"},
-                                    {"max_jct_s", "max"},
-                                    {"makespan_s", "makespan"},
-                                    {"avg_queueing_s", "queueing"},
-                                    {"gpu_utilisation", "GPU util"},
-                                    {"network_utilisation", "net util"},
-                                    {"contended_share", "contended"}};
+constexpr Option kReportPageOptions[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "page to write (default: report.html in the folder of a single run)"},
+    {.name = "svg",
+     .letter = '\0',
+     .value = "DIR",
+     .text = "write each figure as SVG and CSV; no page unless -o is given"},
+    {.name = "seed",
+     .letter = '\0',
+     .value = "N",
+     .text = "for a run: seed of the replica whose jobs and timeline are shown"},
+    {.name = "spans",
+     .letter = '\0',
+     .value = "N",
+     .text = "number of spans kept one by one (default 2000000); more are summarised"},
+    {.name = "from", .letter = '\0', .value = "TIME", .text = "start of the timeline, e.g. 10min"},
+    {.name = "to", .letter = '\0', .value = "TIME", .text = "end of the timeline"},
+    {.name = "no-timeline", .letter = '\0', .value = "", .text = "do not simulate the scenario again for its timeline"},
+    {.name = "x", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter on the x axis"},
+    {.name = "by", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter with one line for each value"},
+    {.name = "metric", .letter = '\0', .value = "NAME", .text = "for a sweep: metric to draw"},
+    {.name = "relative-to",
+     .letter = '\0',
+     .value = "KEY=VALUE",
+     .text = "for a sweep, with --svg: maps of the metric at each other value of KEY relative to VALUE"},
+};
 
-/// The cells of one figure for all rows; `with_interval` appends the half-width.
-std::vector<std::string> figure_cells(const ShownColumn& column, const std::vector<ComparisonRow>& rows,
-                                      bool with_interval) {
-  const Metric& what = metric(column.metric);
-  std::vector<double> values;
-  for (const ComparisonRow& row : rows) values.push_back(shown(what, row.figure(what.name).mean));
-  if (with_interval)
-    for (const ComparisonRow& row : rows) values.push_back(shown(what, row.figure(what.name).half_width));
-  std::vector<std::string> cells = format_column(values);
-  for (std::size_t i = 0; with_interval && i < rows.size(); ++i) cells[i] += " ± " + cells[rows.size() + i];
-  cells.resize(rows.size());
-  return cells;
+enum class Kind { run, comparison, sweep, study };
+
+/// Distinguishes reports: a folder holds runs, a file is the store of a sweep.
+Kind kind_of(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (!fs::exists(path)) throw InputError{path + ": no such file or folder"};
+    if (!fs::is_directory(path) && paths.size() > 1)
+      throw InputError{fmt::format("{}: expected a single store of a sweep; `contend merge` joins several", path)};
+  }
+  if (paths.size() > 1) return Kind::comparison;
+  if (!fs::is_directory(paths.front())) return Kind::sweep;
+  return is_study_folder(paths.front()) ? Kind::study : Kind::run;
 }
 
-std::string ratio_cell(const ComparisonRow& row, bool first) {
-  if (first) return row.jct_ratio ? "1" : "-";
-  if (!row.jct_ratio || std::isnan(row.jct_ratio->ratio)) return "-";
-  const RatioEstimate& ratio = *row.jct_ratio;
-  if (std::isnan(ratio.low)) return fmt::format("{:.3f}", ratio.ratio);
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
+/// Rejects options of another kind of report.
+void check_options(const Arguments& arguments, Kind kind) {
+  const auto only = [&](std::initializer_list<const char*> options, Kind wanted, std::string_view what) {
+    for (const char* option : options)
+      if (arguments.has(option) && kind != wanted)
+        throw UsageError{fmt::format("contend report: --{} applies to the report of {}", option, what)};
+  };
+  only({"seed", "spans", "from", "to", "no-timeline"}, Kind::run, "one run");
+  only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
+  if (arguments.has("relative-to") && !arguments.has("svg"))
+    throw UsageError{"contend report: --relative-to needs --svg DIR, to which its maps are written"};
+  if (kind == Kind::study && arguments.has("output"))
+    throw UsageError{"contend report: an iteration study has no page; --svg DIR writes its drawings"};
+  for (const char* option : {"spans", "from", "to"})
+    if (arguments.has(option) && arguments.has("no-timeline"))
+      throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
 }
 
-bool has_intervals(std::span<const std::vector<Replica>> results) {
-  for (const auto& replicas : results)
-    if (replicas.size() > 1) return true;
-  return false;
+Time time_option(const Arguments& arguments, std::string_view option, Time otherwise) {
+  const auto text = arguments.value(option);
+  if (!text) return otherwise;
+  const Parsed<Time> time = parse_quantity<Time>(*text);
+  if (!time.value)
+    throw UsageError{fmt::format("contend report: --{}: expected {}, got \"{}\"", option, time.expected, *text)};
+  return *time.value;
+}
+
+SpanLimits span_limits(const Arguments& arguments) {
+  SpanLimits limits;
+  limits.exact = arguments.whole_number("spans", 1, 20'000'000).value_or(limits.exact);
+  limits.summaries = std::min(limits.summaries, limits.exact);
+  limits.from = time_option(arguments, "from", limits.from);
+  limits.to = time_option(arguments, "to", limits.to);
+  if (limits.from >= limits.to) throw UsageError{"contend report: --from must be before --to"};
+  return limits;
+}
+
+/// The pages and figures that one command writes; it never overwrites its inputs.
+class Output {
+ public:
+  Output(const Arguments& arguments, std::string otherwise)
+      : svg_{arguments.value("svg")}, inputs_{arguments.positionals()} {
+    if (arguments.has("output") || !svg_) page_ = arguments.value("output").value_or(std::move(otherwise));
+    if (page_) refuse_input(*page_);
+    if (svg_) make_folder(*svg_);
+  }
+  [[nodiscard]] bool wants_page() const { return page_.has_value(); }
+  void page(const std::string& html) const {
+    write_file(*page_, html);
+    fmt::print("{}\n", *page_);
+  }
+  void figures(std::span<const Figure> figures) const {
+    if (!svg_) return;
+    for (const Figure& figure : figures) refuse_input(file(figure.id + ".csv"));
+    for (const Figure& figure : figures) {
+      drawing(figure.id, figure_svg(figure));
+      write_file(file(figure.id + ".csv"), figure_csv(figure));
+    }
+  }
+  void drawing(const std::string& name, const std::string& svg) const {
+    if (!svg_ || svg.empty()) return;
+    write_file(file(name + ".svg"), svg);
+    fmt::print("{}\n", file(name + ".svg"));
+  }
+
+ private:
+  [[nodiscard]] std::string file(const std::string& name) const { return (fs::path{*svg_} / name).string(); }
+  void refuse_input(const std::string& path) const {
+    if (!fs::exists(path)) return;
+    for (const std::string& input : inputs_) {
+      bool own = fs::equivalent(path, input);
+      for (const std::string_view name : run_files())
+        own = own || (fs::exists(fs::path{input} / name) && fs::equivalent(path, fs::path{input} / name));
+      if (own) throw InputError{fmt::format("{}: this file is an input of the report; write to another one", path)};
+    }
+  }
+  std::optional<std::string> page_, svg_;
+  std::vector<std::string> inputs_;
+};
+
+const RunFolder::Run& chosen_run(const RunFolder& folder, const Arguments& arguments) {
+  const auto seed = arguments.whole_number("seed", 0, std::numeric_limits<std::int64_t>::max());
+  if (!seed) return folder.runs.front();
+  for (const RunFolder::Run& run : folder.runs)
+    if (run.seed == *seed) return run;
+  throw InputError{fmt::format("{}: no replica with seed {}; seeds are {} to {}", folder.path, *seed,
+                               folder.runs.front().seed, folder.runs.back().seed)};
+}
+
+int report_run(const Arguments& arguments) {
+  const SpanLimits limits = span_limits(arguments);
+  const RunFolder folder = read_run_folder(arguments.positionals().front());
+  const RunFolder::Run& run = chosen_run(folder, arguments);
+  if (arguments.has("from") && limits.from.to_seconds() >= run.end_s)
+    throw UsageError{
+        fmt::format("contend report: --from: expected a time before {1} s, at which the run of seed {0} ended",
+                    run.seed, run.end_s)};
+  const Output output{arguments, (fs::path{folder.path} / "report.html").string()};
+  ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out by --no-timeline."};
+  if (!arguments.has("no-timeline")) {
+    catch_interrupts();
+    outcome = replay_run(folder, run, limits, interrupted);
+    if (interrupted()) return kExitInterrupted;
+    if (!outcome.replay) fmt::print(stderr, "contend: {}: no timeline. {}\n", folder.path, outcome.reason);
+  }
+  const std::vector<Figure> figures = run_figures(folder, run, outcome.replay ? &*outcome.replay : nullptr);
+  output.figures(figures);
+  output.drawing("topology", draw_topology(folder.scenario).svg);
+  if (output.wants_page()) output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures}));
+  return kExitOk;
+}
+
+int report_comparison(const Arguments& arguments) {
+  std::vector<RunFolder> folders;
+  for (const std::string& path : arguments.positionals()) folders.push_back(read_run_folder(path));
+  name_apart(folders);
+  const Output output{arguments, "report.html"};
+  const std::vector<Figure> figures = comparison_figures(folders);
+  output.figures(figures);
+  if (output.wants_page()) output.page(comparison_page(folders, figures));
+  return kExitOk;
+}
+
+std::optional<SweepReference> reference(const Arguments& arguments) {
+  const auto text = arguments.value("relative-to");
+  if (!text) return std::nullopt;
+  const std::size_t equals = text->find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text->size())
+    throw UsageError{fmt::format("contend report: --relative-to: expected KEY=VALUE, got \"{}\"", *text)};
+  return SweepReference{text->substr(0, equals), text->substr(equals + 1)};
+}
+
+int report_sweep(const Arguments& arguments) {
+  const auto option = [&](std::string_view name) { return arguments.value(name).value_or(""); };
+  const SweepData data = read_sweep(arguments.positionals().front());
+  const std::optional<SweepReference> relative = reference(arguments);
+  const SweepAxes axes = choose_axes(data, {.x = option("x"), .by = option("by"), .metric = option("metric")},
+                                     relative ? relative->key : std::string{});
+  const Output output{arguments, "report.html"};
+  const std::vector<Figure> figures = sweep_figures(data, axes);
+  if (relative) output.figures(ratio_maps(data, axes, *relative));
+  output.figures(figures);
+  if (output.wants_page()) output.page(sweep_page(data, axes, figures));
+  return kExitOk;
+}
+
+/// Writes drawings only, to the folder itself unless --svg names another.
+int report_iteration(const Arguments& arguments) {
+  const std::string& folder = arguments.positionals().front();
+  const fs::path target{arguments.value("svg").value_or(folder)};
+  const std::vector<IterationBars> drawings = iteration_bars(folder);
+  make_folder(target.string());
+  for (const IterationBars& each : drawings) {
+    const std::string file = (target / (each.name + ".svg")).string();
+    write_file(file, each.svg);
+    fmt::print("{}\n", file);
+  }
+  return kExitOk;
+}
+
+int run_report_page(const Arguments& arguments) {
+  const Kind kind = kind_of(arguments.positionals());
+  check_options(arguments, kind);
+  if (kind == Kind::run) return report_run(arguments);
+  if (kind == Kind::study) return report_iteration(arguments);
+  return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
 }
 
 }  // namespace
 
-namespace {
-
-/// A table of the busiest links of the fabric and the jobs that used them.
-std::string busiest_links(const RunResult& run) {
-  constexpr std::size_t kShown = 10;
-  constexpr std::size_t kUsers = 3;
-  std::vector<const FabricLinkResult*> links;
-  for (const FabricLinkResult& link : run.fabric.links) {
-    if (link.bytes > 0) links.push_back(&link);
-  }
-  std::stable_sort(links.begin(), links.end(),
-                   [](const auto* a, const auto* b) { return a->utilisation > b->utilisation; });
-  links.resize(std::min(links.size(), kShown));
-  if (links.empty()) return {};
-  Table table{{"busiest links", "utilisation [%]", "sent [GB]", "jobs", "most by"}};
-  for (const FabricLinkResult* link : links) {
-    std::string users;
-    for (std::size_t i = 0; i < std::min(link->users.size(), kUsers); ++i) {
-      users += fmt::format("{}{} {:.0f}%", i > 0 ? ", " : "", run.jobs[link->users[i].job.index()].name,
-                           100 * link->users[i].bytes / link->bytes);
-    }
-    table.add({link->name, fmt::format("{:.2f}", 100 * link->utilisation), fmt::format("{:.1f}", link->bytes * 1e-9),
-               fmt::format("{}", link->users.size()), users});
-  }
-  return "\n" + table.text();
-}
-
-}  // namespace
-
-std::string summary_text(const Scenario& scenario, const Replica& replica) {
-  std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
-  const Summary& summary = replica.summary;
-  out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished\n", "jobs", summary.finished, summary.failed,
-                     summary.unfinished);
-  for (const Metric& each : metrics()) {
-    if (each.unit == "jobs") continue;
-    const std::string value = format_column({shown(each, each.value(summary))}).front();
-    out += fmt::format("  {:<24}{} {}\n", each.title, value, shown_unit(each));
-  }
-  const RunResult& run = replica.result;
-  out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
-  return out + busiest_links(run);
-}
-
-std::string comparison_text(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
-  const std::vector<ComparisonRow> rows = compare(results);
-  const bool several = rows.size() > 1, intervals = has_intervals(results);
-  std::vector<std::string> titles{"scenario"};
-  std::vector<std::vector<std::string>> columns;
-  for (const ShownColumn& column : kColumns) {
-    titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric))));
-    columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
-  }
-  if (several) titles.emplace_back("JCT / first");
-  Table table{titles};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::string> cells{scenarios[i].name};
-    for (const auto& column : columns) cells.push_back(column[i]);
-    if (several) cells.push_back(ratio_cell(rows[i], i == 0));
-    table.add(std::move(cells));
-  }
-  std::string out = table.text();
-  if (intervals)
-    out += fmt::format("Means over {} replicas; intervals are 95% Student-t{}.\n", results.front().size(),
-                       several ? ", ratios are paired over seeds" : "");
-  return out;
-}
-
-std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
-  const std::vector<ComparisonRow> rows = compare(results);
-  JsonWriter json;
-  json.begin_object().key("scenarios").begin_array();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    json.begin_object();
-    write_summary_members(json, scenarios[i].name, results[i]);
-    if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
-    if (i > 0 && rows[i].jct_ratio) {
-      const RatioEstimate& ratio = *rows[i].jct_ratio;
-      json.key("jct_ratio_to_first").begin_object().member("ratio", ratio.ratio);
-      json.member("low_95", ratio.low).member("high_95", ratio.high).end_object();
-    }
-    json.end_object();
-  }
-  json.end_array().end_object();
-  return json.take();
+const Command& report_command() {
+  static constexpr Command kCommand = {
+      .name = "report",
+      .arguments = "DIR...|STORE",
+      .summary = "Write an HTML page about a run, several runs or a sweep, or its figures as files.",
+      .examples = kReportPageExamples,
+      .options = kReportPageOptions,
+      .min_arguments = 1,
+      .max_arguments = SIZE_MAX,
+      .run = run_report_page};
+  return kCommand;
 }
 
 }  // namespace contend

@@ -21,9 +21,9 @@ struct BatchHooks {
   Observer* observer = nullptr;  ///< only for a batch of a single run, because it would mix runs
   /// Called from the threads with the progress of a run, and once more at its end. Runs are numbered scenario by
   /// scenario, replica by replica.
-  std::function<void(std::size_t run, const Progress&)> progress;
-  JobLists* lists = nullptr;          ///< the source of job lists; if none, the batch reads each list once itself
-  std::function<bool()> interrupted;  ///< called from the threads; true ends running replicas and starts no more
+  std::function<void(std::size_t run, const Progress&)> progress = {};
+  JobLists* lists = nullptr;               ///< the source of job lists; if none, the batch reads each list once itself
+  std::function<bool()> interrupted = {};  ///< called from the threads; true ends running replicas and starts no more
 };
 
 /// The number of runs of all scenarios together.

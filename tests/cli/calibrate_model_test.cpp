@@ -17,7 +17,7 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
   CHECK(whole.code == 5);
   CHECK(
       contains(whole.err, "1 layer can't be measured, such as encoder:\n  embedding_backward fp32: the CPU back end "));
-  CHECK(contains(whole.err, "nothing was measured; --partial measures and writes the other layers"));
+  CHECK(contains(whole.err, "nothing was measured; use --partial to measure and write the other layers"));
   CHECK_FALSE(std::filesystem::exists(here.path("times.csv")));
   const Outcome part = here.contend(command + " --partial");
   INFO(part.err);
@@ -112,7 +112,7 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   CHECK(contains(run.out, "resnet18 on recorded-cpu, batch 2"));
   // There are no convolutions in the profile.
   CHECK(contains(run.err, "contend: warning: study: cpu.yaml: "));
-  CHECK(contains(run.err, "need shapes beyond what was measured: conv1, bn1, "));
+  CHECK(contains(run.err, "need shapes beyond the measured range: conv1, bn1, "));
   CHECK(contains(run.err, "of these, it has no times at all of convolution in fp32 (conv1, "));
   CHECK(contains(run.err, "--only conv,elementwise -o cpu.yaml --resume` measures them"));
   const Outcome show = here.contend("show study.yaml --layers");

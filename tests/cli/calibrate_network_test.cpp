@@ -113,8 +113,9 @@ TEST_CASE("calibrate network: logs that say too little are named" * doctest::ski
   const Outcome without = here.contend("calibrate network --osu-log a.log --osu-log b.log --csv c.csv");
   CHECK(without.code == 0);
   for (const char* log : {"a.log", "b.log"})
-    CHECK(contains(without.err, std::string{log} + ": doesn't say among how many ranks: it tells nothing of the link "
-                                                   "behind (--ranks N, once for each such log)\n"));
+    CHECK(contains(without.err, std::string{log} +
+                                    ": the log does not give the number of ranks, so it is not used for the "
+                                    "link; give it by --ranks N, once for each such log\n"));
   CHECK_FALSE(contains(without.err, "c.csv"));
   CHECK(contains(without.err,
                  "of these 2 logs, those of one collective are fitted as if their numbers of ranks were equal\n"));
@@ -169,15 +170,15 @@ TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_pr
   };
   refused("", 2, "expected --nccl-log, --osu-log or --csv FILE");
   refused("--osu-log osu.log --collective all-reduse", 2, "did you mean \"all-reduce\"?");
-  refused("--osu-log osu.log --collective all-gather", 2, "--collective: every log says which collective it is");
+  refused("--osu-log osu.log --collective all-gather", 2, "--collective: every log names its collective");
   refused("--csv jobs.csv --collective all-reduce --ranks 8", 2, "--ranks 8: jobs.csv says 4");
   refused("--osu-log osu.log --ranks 4 --ranks 8", 2, "--ranks: given 2 times; 1 log needs it: osu.log");
-  refused("--osu-log osu.log --out-of-place", 2, "--out-of-place is about an --nccl-log");
+  refused("--osu-log osu.log --out-of-place", 2, "--out-of-place needs an --nccl-log");
   refused("--osu-log osu.log --study jobs", 2, "--study has no effect without -o FILE");
   refused("--osu-log osu.log --sizes 1KiB", 2, "--sizes: expected FROM..TO");
   refused("--osu-log osu.log --sizes 2KiB..1KiB", 2, "ends before it begins");
-  refused("--osu-log osu.log --sizes 1KiB..2KiB", 2, "--sizes is about the scenario");
-  refused("--osu-log osu.log --at-once 2", 2, "--at-once: no samples of several at the same time");
+  refused("--osu-log osu.log --sizes 1KiB..2KiB", 2, "--sizes applies to -o FILE");
+  refused("--osu-log osu.log --at-once 2", 2, "--at-once: there are no samples of several concurrent jobs");
   refused("--osu-log osu.log --regions 5", 2, "--regions: expected a whole number from 1 to 4");
   refused("--osu-log osu.log -o osu.log", 2, "osu.log");
   refused("--osu-log jobs.csv", 3, "jobs.csv:1:1: expected the output of an OSU benchmark");

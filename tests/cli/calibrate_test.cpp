@@ -47,7 +47,7 @@ TEST_CASE("calibrate writes a profile that reads back, and goes on with it" * do
 
   const Outcome again = here.contend(std::string{kCpu} + "--only memory -o cpu.yaml");
   CHECK(again.code == 3);
-  CHECK(contains(again.err, "cpu.yaml: there is a file already: --resume goes on with a profile"));
+  CHECK(contains(again.err, "cpu.yaml: the file exists already; --resume continues it"));
   const Outcome more = here.contend(std::string{kCpu} + "--only memory,attention --budget 8 -o cpu.yaml --resume");
   INFO(more.err);
   CHECK(more.code == 0);
@@ -110,7 +110,7 @@ TEST_CASE("calibrate refuses what means nothing" * doctest::skip(!has_program())
   refused("calibrate --backend cpu", 2, "expected -o FILE");
   refused(std::string{kCpu} + "-o a.yaml --only gem", 2, "--only: there is no group \"gem\"; did you mean \"gemm\"?");
   refused(std::string{kCpu} + "-o a.yaml --only memory,", 2, "there is no group \"\"");
-  refused(std::string{kCpu} + "-o a.yaml --full", 2, "--quick and --full together");
+  refused(std::string{kCpu} + "-o a.yaml --full", 2, "expected one of --quick and --full");
   refused(std::string{kCpu} + "-o a.yaml --budget 0", 2, "--budget: expected a whole number from 1");
   refused("calibrate --backend gpu -o a.yaml", 2, "--backend: expected cuda or cpu, got \"gpu\"");
   refused("calibrate somewhere -o a.yaml", 2, "unexpected argument \"somewhere\"");

@@ -73,7 +73,7 @@ TEST_CASE("nothing changed") {
   const Outcome same = here.contend("compare a base.yaml --fail-if 'avg_jct > 0%'");
   CHECK(same.code == 0);
   CHECK(contains(same.out, "NEW is identical to BASE"));
-  CHECK(contains(same.out, "one seed: the intervals are over its jobs"));
+  CHECK(contains(same.out, "with a single seed, the intervals are over its jobs"));
   CHECK(contains(here.contend("compare base.yaml base.yaml --set-new network.nic=1Gbps").out, "over 10 seeds"));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("sides that can't be compared") {
   CHECK(contains(both, "nowhere: "));
   CHECK(contains(both, "nothing.yaml: "));
   std::filesystem::create_directory(here.path("empty"));
-  CHECK(contains(complaint("a empty", 3), "empty: no manifest.json"));
+  CHECK(contains(complaint("a empty", 3), "empty: there is no manifest.json"));
   CHECK(contains(complaint("a a --fail-if 'avg_jtc > 1%'", 3), "did you mean \"avg_jct\"?\n  avg_jtc > 1%\n  ^"));
   CHECK(contains(complaint("a a --junit j.xml", 2), "--junit needs a --fail-if"));
   CHECK(contains(complaint("a a --repeat 3", 2), "both sides are folders"));

@@ -212,12 +212,12 @@ TEST_CASE("what can't be done at all names file, line and key; a reason that sev
   CHECK(contains(some.out, "top-k with dear, onebit-adam with dear: not possible here: "));
 }
 
-TEST_CASE("a batch that a file of layer times contradicts is told where it stands, by every verb") {
+TEST_CASE("every verb reports, at its place, a batch that a file of layer times contradicts") {
   const Workplace here;
   here.write("times.csv", "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
   const std::string study = "schema_version: 1\nname: s\noverlap: {layers: times.csv, fusion: [bsp]";
   here.write("s.yaml", study + ", batch: 3}\n");
-  const std::string place = "s.yaml:3:52: overlap.batch: times.csv: a file in format timed-layers says itself";
+  const std::string place = "s.yaml:3:52: overlap.batch: times.csv: a file in format timed-layers states its own";
   for (const char* verb : {"check s.yaml", "run s.yaml", "show s.yaml --layers", "compare s.yaml s.yaml"}) {
     const Outcome outcome = here.contend(verb);
     CHECK(outcome.code == 3);

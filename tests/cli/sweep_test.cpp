@@ -183,7 +183,7 @@ TEST_CASE("a sweep judges what its points expect" * doctest::skip(!has_program()
   CHECK(here.contend("sweep small.yaml -o unmet.sqlite --resume -q --set 'expect.makespan=\"< 1ms\"'").code == 1);
   const Outcome shard = here.contend("sweep small.yaml --shard 0/2 --set 'expect.makespan=\"< 1ms\"'");
   CHECK(shard.code == 0);
-  CHECK(contains(shard.err, "note: `expect` is judged over all shards"));
+  CHECK(contains(shard.err, "note: `expect` needs the runs of all shards"));
 }
 
 TEST_CASE("quiet means no notes" * doctest::skip(!has_program())) {

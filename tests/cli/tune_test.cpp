@@ -32,7 +32,7 @@ TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store fo
   CHECK(here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 2 -o other.sqlite").out == few.out);
   const Outcome again = here.contend("tune small.yaml --minimise avg_jct_s --trials 3");
   CHECK(again.code == 3);
-  CHECK(contains(again.err, "--resume goes on with it"));
+  CHECK(contains(again.err, "--resume continues it"));
   const Outcome all = here.contend("tune small.yaml --minimise avg_jct_s --trials 6 --resume");
   CHECK(contains(all.out, "tried 6 of 6 points in 12 runs"));
   CHECK(contains(here.contend("sweep small.yaml -o small.sqlite --resume").err, "12 runs are done already, 0 remain"));

@@ -2,7 +2,7 @@
 
 #include "report/topology/topology_drawing.hpp"
 #include "network/topology_report.hpp"
-#include "report/server_svg.hpp"
+#include "report/topology/server_svg.hpp"
 #include "tests/network/topology_kit.hpp"
 #include "tests/text_checks.hpp"
 

@@ -1,7 +1,7 @@
 // Where drawings put what, by hand: boxes by the middle, wires by their ends.
 
-#include "report/server_svg.hpp"
-#include "report/topology_drawing.hpp"
+#include "report/topology/server_svg.hpp"
+#include "report/topology/topology_drawing.hpp"
 #include "tests/network/topology_kit.hpp"
 
 #include <algorithm>

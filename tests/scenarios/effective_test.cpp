@@ -54,7 +54,7 @@ TEST_CASE("a value has the type that its key knows") {
 }
 
 TEST_CASE("a text is no number, whatever its characters are") {
-  const Scenario s = parsed("overlap: {model: resnet50, select: \"50\"}");
+  const Scenario s = parsed("overlap: {layers: net.csv, select: \"50\"}");
   CHECK(text_of("overlap.select", s) == "50");
   CHECK_FALSE(effective("overlap.select", s)->magnitude.has_value());
   CHECK(only_parameter(plan_of("overlap: {model: resnet50, fusion: [bsp], workers: [4]}\n"

@@ -156,10 +156,10 @@ TEST_CASE("values out of range") {
   CHECK(errors_with("network.efficiency=[1, 0]") == "--set: network.efficiency: expected a number >= 1e-06, got \"0\"");
 }
 
-TEST_CASE("what only shows with all layers read is told at its place") {
+TEST_CASE("complaints that need all layers name the place of the key") {
   CHECK(errors_of(kFlow + "  fabric: leaf-spine\n") ==
-        "a.yaml:4:11: network.fabric.servers_per_leaf: missing; leaf-spine needs it\n"
-        "a.yaml:4:11: network.fabric.spines: missing; leaf-spine needs it");
+        "a.yaml:4:11: network.fabric.servers_per_leaf: missing; kind leaf-spine requires it\n"
+        "a.yaml:4:11: network.fabric.spines: missing; kind leaf-spine requires it");
   // 16 servers, each with one NIC: a fat-tree of 2-port switches has room for 2.
   const std::string full = errors_of(kFlow + "  fabric: {kind: fat-tree, ports: 2}\ncluster: {servers: 16}\n");
   CAPTURE(full);

@@ -261,8 +261,8 @@ TEST_CASE("an invalid workload is refused with the name of the job") {
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].memory_per_gpu = Bytes{-1}; }), "memory is negative"));
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].gpus = 2; }),
                  "the number of ranks in its graph differs from its GPUs"));
-  CHECK(contains(error_of({0, 1}, {}), "a cluster needs a server"));
-  CHECK(contains(error_of({1, 0}, {}), "a cluster needs a server"));
+  CHECK(contains(error_of({0, 1}, {}), "a cluster needs at least one server"));
+  CHECK(contains(error_of({1, 0}, {}), "a cluster needs at least one server"));
 }
 
 TEST_CASE("no jobs: an empty result") {

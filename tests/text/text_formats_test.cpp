@@ -80,7 +80,7 @@ TEST_CASE("CSV errors name the line; independent errors are reported together") 
   CHECK(message("") == "f.csv: the file is empty; expected a header line");
   CHECK(message("a\n\"open\nstill") == "f.csv:2: a quote is never closed");
   CHECK(message("a\nx\"y\n").starts_with("f.csv:2: a quote inside"));
-  CHECK(message("a\n\"x\"y\n").starts_with("f.csv:2: text behind"));
+  CHECK(message("a\n\"x\"y\n").starts_with("f.csv:2: text after"));
 }
 
 TEST_CASE("JSON: escapes, shortest doubles, null for NaN and infinity") {

@@ -74,7 +74,7 @@ TEST_CASE("collective logs: OSU's other benchmarks, and -f") {
 
 TEST_CASE("collective logs: OSU, what is of no use") {
   check_says(log_complaints("\n# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1 2.32\n"),
-             "log:2:1: expected latencies; a bandwidth test");
+             "log:2:1: expected latencies, got a bandwidth test");
   check_says(log_complaints("# Size      Bandwidth (MB/s)\n1 2.32\n"), "log:1:1: expected latencies");
   check_says(log_complaints("# OSU MPI Multi Latency Test v7.4\n1 1.88\n"), "log:1:1: expected osu_allreduce, ");
   check_says(log_complaints("# OSU MPI Scatter Latency Test v7.4\n1 1.88\n"),

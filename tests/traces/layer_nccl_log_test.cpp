@@ -145,7 +145,7 @@ TEST_CASE("nccl logs: what is wrong, and where") {
   check_says(bad, "log:18:1: expected 13 columns as in the header of line 16, got 12");
   check_says(bad, "log:19:41: latency: expected a time >= 0, got \"nan\"");
   check_says(bad, "log:20:52: bandwidth: expected a number >= 0, got \"x\"");
-  check_says(bad, "log:20:54: #wrong: 7 values came out wrong");
+  check_says(bad, "log:20:54: #wrong: 7 values are wrong");
   check_says(nccl_complaints(row("1048576 1 float sum -1 50 20.97 18.35 0 50 20.97 18.35 0\n")),
              "0.88 times algbw, not 1.75 times as of all-reduce among 8 ranks");
   // Every process ran alone: built without MPI.

@@ -1,0 +1,155 @@
+#include "cli/run_report.hpp"
+
+#include "cli/text_table.hpp"
+#include "results/comparison.hpp"
+#include "results/result_columns.hpp"
+#include "results/result_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Shares are shown as percentages.
+double shown(const Metric& metric, double value) {
+  return metric.unit == "share" ? 100 * value : value;
+}
+std::string_view shown_unit(const Metric& metric) {
+  return metric.unit == "share" ? "%" : metric.unit;
+}
+
+struct ShownColumn {
+  std::string_view metric;
+  std::string_view title;  ///< short enough for a table of ten columns
+};
+constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
+                                    {"median_jct_s", "median"},
+                                    {"p95_jct_s", "p95"},
+                                    {"max_jct_s", "max"},
+                                    {"makespan_s", "makespan"},
+                                    {"avg_queueing_s", "queueing"},
+                                    {"gpu_utilisation", "GPU util"},
+                                    {"network_utilisation", "net util"},
+                                    {"contended_share", "contended"}};
+
+/// The cells of one figure for all rows; `with_interval` appends the half-width.
+std::vector<std::string> figure_cells(const ShownColumn& column, const std::vector<ComparisonRow>& rows,
+                                      bool with_interval) {
+  const Metric& what = metric(column.metric);
+  std::vector<double> values;
+  for (const ComparisonRow& row : rows) values.push_back(shown(what, row.figure(what.name).mean));
+  if (with_interval)
+    for (const ComparisonRow& row : rows) values.push_back(shown(what, row.figure(what.name).half_width));
+  std::vector<std::string> cells = format_column(values);
+  for (std::size_t i = 0; with_interval && i < rows.size(); ++i) cells[i] += " ± " + cells[rows.size() + i];
+  cells.resize(rows.size());
+  return cells;
+}
+
+std::string ratio_cell(const ComparisonRow& row, bool first) {
+  if (first) return row.jct_ratio ? "1" : "-";
+  if (!row.jct_ratio || std::isnan(row.jct_ratio->ratio)) return "-";
+  const RatioEstimate& ratio = *row.jct_ratio;
+  if (std::isnan(ratio.low)) return fmt::format("{:.3f}", ratio.ratio);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
+}
+
+bool has_intervals(std::span<const std::vector<Replica>> results) {
+  for (const auto& replicas : results)
+    if (replicas.size() > 1) return true;
+  return false;
+}
+
+}  // namespace
+
+namespace {
+
+/// A table of the busiest links of the fabric and the jobs that used them.
+std::string busiest_links(const RunResult& run) {
+  constexpr std::size_t kShown = 10;
+  constexpr std::size_t kUsers = 3;
+  std::vector<const FabricLinkResult*> links;
+  for (const FabricLinkResult& link : run.fabric.links) {
+    if (link.bytes > 0) links.push_back(&link);
+  }
+  std::stable_sort(links.begin(), links.end(),
+                   [](const auto* a, const auto* b) { return a->utilisation > b->utilisation; });
+  links.resize(std::min(links.size(), kShown));
+  if (links.empty()) return {};
+  Table table{{"busiest links", "utilisation [%]", "sent [GB]", "jobs", "most by"}};
+  for (const FabricLinkResult* link : links) {
+    std::string users;
+    for (std::size_t i = 0; i < std::min(link->users.size(), kUsers); ++i) {
+      users += fmt::format("{}{} {:.0f}%", i > 0 ? ", " : "", run.jobs[link->users[i].job.index()].name,
+                           100 * link->users[i].bytes / link->bytes);
+    }
+    table.add({link->name, fmt::format("{:.2f}", 100 * link->utilisation), fmt::format("{:.1f}", link->bytes * 1e-9),
+               fmt::format("{}", link->users.size()), users});
+  }
+  return "\n" + table.text();
+}
+
+}  // namespace
+
+std::string summary_text(const Scenario& scenario, const Replica& replica) {
+  std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
+  const Summary& summary = replica.summary;
+  out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished\n", "jobs", summary.finished, summary.failed,
+                     summary.unfinished);
+  for (const Metric& each : metrics()) {
+    if (each.unit == "jobs") continue;
+    const std::string value = format_column({shown(each, each.value(summary))}).front();
+    out += fmt::format("  {:<24}{} {}\n", each.title, value, shown_unit(each));
+  }
+  const RunResult& run = replica.result;
+  out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
+  return out + busiest_links(run);
+}
+
+std::string comparison_text(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  const std::vector<ComparisonRow> rows = compare(results);
+  const bool several = rows.size() > 1, intervals = has_intervals(results);
+  std::vector<std::string> titles{"scenario"};
+  std::vector<std::vector<std::string>> columns;
+  for (const ShownColumn& column : kColumns) {
+    titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric))));
+    columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
+  }
+  if (several) titles.emplace_back("JCT / first");
+  Table table{titles};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string> cells{scenarios[i].name};
+    for (const auto& column : columns) cells.push_back(column[i]);
+    if (several) cells.push_back(ratio_cell(rows[i], i == 0));
+    table.add(std::move(cells));
+  }
+  std::string out = table.text();
+  if (intervals)
+    out += fmt::format("Means over {} replicas; intervals are 95% Student-t{}.\n", results.front().size(),
+                       several ? ", ratios are paired over seeds" : "");
+  return out;
+}
+
+std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  const std::vector<ComparisonRow> rows = compare(results);
+  JsonWriter json;
+  json.begin_object().key("scenarios").begin_array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    json.begin_object();
+    write_summary_members(json, scenarios[i].name, results[i]);
+    if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
+    if (i > 0 && rows[i].jct_ratio) {
+      const RatioEstimate& ratio = *rows[i].jct_ratio;
+      json.key("jct_ratio_to_first").begin_object().member("ratio", ratio.ratio);
+      json.member("low_95", ratio.low).member("high_95", ratio.high).end_object();
+    }
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return json.take();
+}
+
+}  // namespace contend
