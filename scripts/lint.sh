@@ -79,6 +79,15 @@ if ((${#files[@]} > 0)); then
   done < <(wc -l -- "${files[@]}")
 fi
 
+# The program does not have a policy that policies/list.def does not name.
+if [[ -f policies/list.def ]]; then
+  mapfile -t files < <(pick '^policies/[a-z]+/.*\.cpp$')
+  while IFS=: read -r file line function; do
+    entry="$(tr '[:lower:]' '[:upper:]' <<<"${function##*_}")(${function%_*})"
+    grep -qxF "$entry" policies/list.def || breach "$file:$line" "policies/list.def has no line $entry"
+  done < <(grep -noHE '^PolicyRow<[A-Za-z]+> [a-z0-9_]+\(' -- "${files[@]}" | sed -E 's/PolicyRow<[A-Za-z]+> //; s/\($//')
+fi
+
 # A heavy header costs seconds in every file that sees it.
 for heavy in yaml-cpp/ boost/program_options boost/graph/ Eigen/ nlohmann/ sqlite3.h; do
   mapfile -t files < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}"))/.*\.(cpp|hpp)$")

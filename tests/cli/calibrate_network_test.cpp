@@ -18,7 +18,7 @@ std::string osu_log() {
 }
 
 constexpr const char* kTable = "ranks,jobs,bytes,time_ms\n4,1,8000000,10\n4,2,8000000,15\n4,3,8000000,20\n";
-constexpr const char* kStudy =
+constexpr const char* kFittedStudy =
     "schema_version: 1\ninclude: net.yaml\noverlap: {model: alexnet, fusion: [{policy: wfbp}]}\n";
 
 }  // namespace
@@ -26,7 +26,7 @@ constexpr const char* kStudy =
 TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("osu.log", osu_log());
-  here.write("study.yaml", kStudy);
+  here.write("study.yaml", kFittedStudy);
   const Outcome fitted = here.contend("calibrate network --osu-log osu.log --ranks 4 -o net.yaml --plot fit.svg");
   CAPTURE(fitted.err);
   CHECK(fitted.code == 0);
