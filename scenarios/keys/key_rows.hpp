@@ -133,8 +133,11 @@ ScenarioKey member_row(std::string_view path, typename MemberIo<T>::Member membe
 /// A key that is one member of a scenario: `member` captures nothing and returns a reference to it, const if the
 /// scenario is.
 template <class T, class Member>
-ScenarioKey row(std::string_view path, Member member, Codec<T> codec, std::string_view text) {
-  return member_row<T>(path, member, member, std::move(codec), text);
+ScenarioKey row(std::string_view path, Member, Codec<T> codec, std::string_view text) {
+  // clang 14 converts no generic lambda that returns auto& to a pointer to a function.
+  return member_row<T>(
+      path, [](Scenario& scenario) -> T& { return Member{}(scenario); },
+      [](const Scenario& scenario) -> const T& { return Member{}(scenario); }, std::move(codec), text);
 }
 
 /// A key that takes the place of others: they are no longer given where it is.
