@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Fits the synthetic workloads of models/workloads/ to real traces and prints the tables as C++.
 
-    scripts/fit_workloads.py FOLDER [NAME ...] > tables.txt
+    scripts/fit_workloads.py FOLDER [--first-half] [NAME ...] > tables.txt
 
 FOLDER holds the public files philly/philly_pollux.csv, msft_itp/raw-traces.tar.gz, helios/helios_venus_2vc_sept.csv,
 openb_v2023/openb_pod_list_default.csv and acme/cluster_summary.csv. Printed are summary figures only: shares,
 quantiles, means. What each means, and what is lost: docs/models/workloads.md. Standard library only.
+
+--first-half fits a trace only up to the middle of its days, for tests/models/workloads/first_half/, whose test compares
+with the second half.
 """
 
 import csv
@@ -199,8 +202,12 @@ def profile(counts, length):
     return [counts.get(i, 0) / mean for i in range(length)]
 
 
-def fit(name, title, jobs, published_outcomes=None):
+def fit(name, title, jobs, published_outcomes=None, first_half=False):
     jobs, first, last = busy_window(list(jobs))
+    if first_half:
+        title += "FirstHalf"
+        last = first + (last - first) // 2
+        jobs = [job for job in jobs if job.submit < last * DAY]
     days = last - first
     batches = batches_of(jobs)
     counts = Counter(int(b[0].submit // DAY) - first for b in batches)
@@ -335,24 +342,31 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
+    half = "--first-half" in sys.argv
+    names = [name for name in sys.argv[2:] if name != "--first-half"]
 
     def rates(cluster):
         row = published_row(folder, cluster)
         return [float(row[k]) for k in ("complete_rate_gpu", "fail_rate_gpu", "cancel_rate_gpu")]
 
     fits = {
-        "philly": lambda: fit("philly", "Philly", read_philly(folder), rates("Philly")),
-        "itp": lambda: fit("itp", "Itp", read_itp(folder)),
-        "helios-venus": lambda: fit("helios-venus", "HeliosVenus", read_helios(folder)),
-        "openb": lambda: fit("openb", "Openb", read_openb(folder)),
+        "philly": lambda: fit("philly", "Philly", read_philly(folder), rates("Philly"), half),
+        "itp": lambda: fit("itp", "Itp", read_itp(folder), first_half=half),
+        "helios-venus": lambda: fit("helios-venus", "HeliosVenus", read_helios(folder), first_half=half),
+        "openb": lambda: fit("openb", "Openb", read_openb(folder), first_half=half),
         # Days: 2020-04-01 to 2020-09-28 (Helios, section 2.2) and 2023-03-01 to 2023-08-31 (Acme, section 2.2).
         "helios": lambda: fit_published("helios", "Helios", published_row(folder, "Helios"), 181),
         "acme-seren": lambda: fit_published("acme-seren", "AcmeSeren", published_row(folder, "Seren"), 184),
         "acme-kalos": lambda: fit_published("acme-kalos", "AcmeKalos", published_row(folder, "Kalos"), 184),
     }
-    for name in sys.argv[2:] or fits:
+    published_only = ("helios", "acme-seren", "acme-kalos")
+    for name in names or fits:
         if name not in fits:
             sys.exit(f"no trace `{name}`; there are: {', '.join(fits)}")
+        if half and name in published_only:
+            if names:
+                sys.exit(f"`{name}` is fitted to published sums, which have no halves")
+            continue
         try:
             fits[name]()
         except OSError as error:

@@ -5,6 +5,7 @@
 #include "calibration/calibrator.hpp"
 #include "calibration/model_measurement.hpp"
 #include "tests/calibration/perceptron.hpp"
+#include "tests/skip.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -32,7 +33,7 @@ TEST_CASE("calibrate, predict the layers of a network, measure the same layers")
   REQUIRE(result.end == CalibrationEnd::finished);
   const CalibratedDevice device{result.profile};
   if (!device.faults(DataType::fp32).empty()) {
-    MESSAGE("skipped: this machine is too busy to measure anything");
+    skip_case("this machine is too busy to measure anything");
     return;
   }
   const TimedModel predicted = calibrated_times(perceptron(96, 200, 50), device, 32, DataType::fp32);
@@ -50,7 +51,7 @@ TEST_CASE("calibrate, predict the layers of a network, measure the same layers")
   CHECK(operations == 8);
 
   if (!measured.missing.empty()) {
-    MESSAGE("skipped: this machine is too busy: " << measured.reasons.front());
+    skip_case("this machine is too busy: " + measured.reasons.front());
     return;
   }
   REQUIRE(measured.model.layers.size() == 3);

@@ -4,11 +4,11 @@
 // comments beside them say what they change.
 
 #include "tests/policies/scheduling_kit.hpp"
+#include "tests/test_data.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,15 +20,9 @@ using namespace contend::test;
 
 namespace {
 
-std::filesystem::path trace() {
-  const char* folder = std::getenv("CONTEND_DATA");
-  return std::filesystem::path{folder == nullptr ? "../shared/data" : folder} /
-         "traces/helios/helios_venus_2vc_sept.csv";
-}
-
 /// job_id, user, tenant, class, submit_time [us], num_chips, chip_type, num_nodes, duration_s, ...
-std::vector<JobSpec> jobs_of(const std::string& tenant) {
-  std::ifstream file{trace()};
+std::vector<JobSpec> jobs_of(const std::string& tenant, const std::string& trace) {
+  std::ifstream file{trace};
   std::vector<JobSpec> jobs;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#') || line.starts_with("job_id")) continue;
@@ -50,11 +44,9 @@ struct Figure {
 }  // namespace
 
 TEST_CASE("Tiresias' rules on a real trace: average completion times and preemptions to every printed digit") {
-  if (!std::filesystem::exists(trace())) {
-    MESSAGE("skipped: no ", trace().string());
-    return;
-  }
-  const std::vector<JobSpec> jobs = jobs_of("vcvGl");
+  const std::optional<std::string> trace = test_data("traces/helios/helios_venus_2vc_sept.csv");
+  if (!trace) return;
+  const std::vector<JobSpec> jobs = jobs_of("vcvGl", *trace);
   REQUIRE(jobs.size() == 1452);
   using Values = std::vector<std::pair<std::string, ParameterValue>>;
   const Values lists = {{"rewalk", true}, {"list_order", true}};

@@ -3,7 +3,6 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -76,12 +75,6 @@ TEST_CASE("a missing file is an error that names it") {
   CHECK_THROWS_WITH_AS(static_cast<void>(read_job_list("no/such/file.csv")),
                        "no/such/file.csv: can't be read: No such file or directory", InputError);
   CHECK_THROWS_AS(static_cast<void>(read_job_list("tests")), InputError);
-}
-
-TEST_CASE("the job lists of the contention study" * doctest::skip(std::getenv("CONTEND_DATA") == nullptr)) {
-  const std::string data = std::getenv("CONTEND_DATA");
-  for (const char* file : {"jobs_1.csv", "jobs_3.csv", "jobs_5.csv"})
-    CHECK(read_job_list(data + "/ada_srsf/" + file).size() == 160);
 }
 
 TEST_CASE("what a trace tells of a job") {

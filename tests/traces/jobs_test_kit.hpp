@@ -5,8 +5,6 @@
 #include "text/byte_source.hpp"
 #include "traces/jobs/import_jobs.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -42,16 +40,6 @@ inline std::string reasons_text(const std::vector<RowReason>& reasons) {
     out += ")";
   }
   return out;
-}
-
-/// The folder of published job traces, which are not part of this project: $CONTEND_DATA/traces, or
-/// ../shared/data/traces beside the project. Empty, with a note, where it is not there.
-inline std::string trace_data() {
-  const char* data = std::getenv("CONTEND_DATA");
-  const std::string folder = std::string{data == nullptr ? "../shared/data" : data} + "/traces";
-  if (std::filesystem::is_directory(folder)) return folder;
-  MESSAGE("skipped: no published traces in " << folder << " (set CONTEND_DATA)");
-  return {};
 }
 
 }  // namespace contend

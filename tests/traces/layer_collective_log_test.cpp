@@ -135,23 +135,3 @@ TEST_CASE("collective logs: our own table") {
   check_says(log_complaints("\n# OSU MPI Latency\n", CollectiveFormat::csv),
              "log:2:1: expected a table with the columns");
 }
-
-TEST_CASE("published: all-reduce logs on 10 Gb/s Ethernet") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const std::string folder = data + "/bcaffe_googlenet_k80/";
-  for (const auto& entry : {std::pair{"allreduce2.log", 2}, std::pair{"allreduce4.log", 0},
-                            std::pair{"allreduce4.older_commit_2ef1db1.log", 4}, std::pair{"allreduce8.log", 8}}) {
-    const std::string file = entry.first;
-    const int ranks = entry.second;
-    CAPTURE(file);
-    const auto samples = read_collective_log(folder + file, CollectiveFormat::osu).samples;
-    CHECK(samples.size() == 266);
-    CHECK(samples.front().ranks == ranks);
-    CHECK(samples.back().size == Bytes{1'048'576});
-  }
-  CHECK(read_collective_log(folder + "allreduce8.log", CollectiveFormat::osu).samples.back().time ==
-        Time::nanoseconds(4'678'910));
-  const std::string table = data + "/network/dreamddp_network_benchmark_results.csv";
-  CHECK(read_collective_log(table, CollectiveFormat::csv).samples.size() == 56);
-}

@@ -4,15 +4,20 @@
 #include "layer_test_kit.hpp"
 
 #include "tests/near.hpp"
+#include "tests/test_data.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 #include "traces/layers/bcaffe.hpp"
+#include "traces/layers/collective_log.hpp"
 #include "traces/layers/dreamddp.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "traces/layers/timed_csv.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 using namespace contend;
 
@@ -34,8 +39,8 @@ LayerTable sizes_of(const std::vector<LayerMeasurement>& layers) {
 }  // namespace
 
 TEST_CASE("published: Espresso's tensors add up to the models and their backward passes") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
   struct Known {
     const char* model;
     std::size_t tensors;
@@ -55,7 +60,7 @@ TEST_CASE("published: Espresso's tensors add up to the models and their backward
   for (const Known& known : all) {
     CAPTURE(known.model);
     const TimedModel model =
-        read_timed_model(data + "/espresso/espresso_model_tensors.json", {.select = known.model, .batch = 32});
+        read_timed_model(*data + "/espresso/espresso_model_tensors.json", {.select = known.model, .batch = 32});
     CHECK(model.layers.size() == known.tensors);
     CHECK(model.gradient_elements() == known.parameters);
     CHECK(model.backward() == Time::microseconds(known.backward_us));
@@ -69,9 +74,9 @@ TEST_CASE("published: Espresso's tensors add up to the models and their backward
 }
 
 TEST_CASE("published: GoogLeNet on K80, logs and their table say the same") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const std::string folder = data + "/bcaffe_googlenet_k80/";
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const std::string folder = *data + "/bcaffe_googlenet_k80/";
   // Logs of 1, 2, 4 and 8 nodes without merging; the columns of the table are named after the nodes.
   const std::map<std::string, std::string> logs{
       {"1node", "tmpcomm.log"}, {"2node", "tmp2comm.log"}, {"4node", "tmp4comm.log"}, {"8node", "tmp8comm.log"}};
@@ -98,9 +103,9 @@ TEST_CASE("published: GoogLeNet on K80, logs and their table say the same") {
 }
 
 TEST_CASE("published: GoogLeNet on K80, all-reduce of the layers") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const std::string path = data + "/bcaffe_googlenet_k80/tmp8comm.log";
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const std::string path = *data + "/bcaffe_googlenet_k80/tmp8comm.log";
   std::int64_t sum = 0;
   for (const LayerMeasurement& layer : parse_bcaffe_measurements(read_file(path), path))
     sum += layer.communication.ns();
@@ -108,8 +113,8 @@ TEST_CASE("published: GoogLeNet on K80, all-reduce of the layers") {
 }
 
 TEST_CASE("published: PipeDream's graphs hold the parameters of their networks") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
   struct Known {
     const char* network;
     std::size_t nodes;
@@ -132,21 +137,21 @@ TEST_CASE("published: PipeDream's graphs hold the parameters of their networks")
                        {"translation__gnmt_large", 96, 277'717'568, 337.890}};
   for (const Known& known : all) {
     CAPTURE(known.network);
-    const TimedModel model = read_timed_model(data + "/pipedream_profiles/" + known.network + "__graph.txt");
+    const TimedModel model = read_timed_model(*data + "/pipedream_profiles/" + known.network + "__graph.txt");
     CHECK(model.layers.size() == known.nodes);
     CHECK(model.gradient_elements() == known.parameters);
     CHECK(model.backward().to_seconds() * 1e3 == near(known.backward_ms));
     CHECK(model.layers.front().forward == Time{});  // the input, whose time is data loading
   }
   // 201.450 ms of forward time, 18.962 ms of which is the input's.
-  const TimedModel resnet = read_timed_model(data + "/pipedream_profiles/image_classification__resnet50__graph.txt");
+  const TimedModel resnet = read_timed_model(*data + "/pipedream_profiles/image_classification__resnet50__graph.txt");
   CHECK(resnet.forward() == Time::microseconds(201'450 - 18'962));
 }
 
 TEST_CASE("published: DreamDDP's times add up") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const std::string path = data + "/dreamddp_layer_times_A6000_A800_H100.json";
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const std::string path = *data + "/dreamddp_layer_times_A6000_A800_H100.json";
   struct Known {
     const char* select;
     std::size_t layers;
@@ -178,9 +183,29 @@ TEST_CASE("published: DreamDDP's times add up") {
 }
 
 TEST_CASE("published: what is read can be written as CSV and read back") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const TimedModel model = read_timed_model(data + "/pipedream_profiles/translation__gnmt__graph.txt");
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const TimedModel model = read_timed_model(*data + "/pipedream_profiles/translation__gnmt__graph.txt");
   const std::string csv = timed_csv(model);
   CHECK(timed_csv(parse_timed_model(csv, "again.csv")) == csv);
+}
+
+TEST_CASE("published: all-reduce logs on 10 Gb/s Ethernet") {
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const std::string folder = *data + "/bcaffe_googlenet_k80/";
+  for (const auto& entry : {std::pair{"allreduce2.log", 2}, std::pair{"allreduce4.log", 0},
+                            std::pair{"allreduce4.older_commit_2ef1db1.log", 4}, std::pair{"allreduce8.log", 8}}) {
+    const std::string file = entry.first;
+    const int ranks = entry.second;
+    CAPTURE(file);
+    const auto samples = read_collective_log(folder + file, CollectiveFormat::osu).samples;
+    CHECK(samples.size() == 266);
+    CHECK(samples.front().ranks == ranks);
+    CHECK(samples.back().size == Bytes{1'048'576});
+  }
+  CHECK(read_collective_log(folder + "allreduce8.log", CollectiveFormat::osu).samples.back().time ==
+        Time::nanoseconds(4'678'910));
+  const std::string table = *data + "/network/dreamddp_network_benchmark_results.csv";
+  CHECK(read_collective_log(table, CollectiveFormat::csv).samples.size() == 56);
 }

@@ -6,9 +6,12 @@
 #include "calibration/dense.hpp"
 #include "calibration/network_fit.hpp"
 #include "tests/near.hpp"
+#include "tests/test_data.hpp"
 #include "traces/layers/collective_log.hpp"
 
 #include <cmath>
+#include <optional>
+#include <string>
 
 using namespace contend;
 
@@ -39,8 +42,8 @@ Line plain_line(const SeriesFit& series, double from, double to) {
 }  // namespace
 
 TEST_CASE("published: plain lines through the all-reduces of the K80 cluster are met to the digit") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
   // 0 to 520 kB on 10 GbE, one rank a node.
   struct Published {
     int ranks;
@@ -49,7 +52,7 @@ TEST_CASE("published: plain lines through the all-reduces of the K80 cluster are
   for (const Published& each :
        {Published{2, {82.5, 1.741}}, Published{4, {118.7, 2.540}}, Published{8, {731, 3.071}}}) {
     CAPTURE(each.ranks);
-    const NetworkCalibration fit = k80(data, each.ranks);
+    const NetworkCalibration fit = k80(*data, each.ranks);
     const Line plain = plain_line(fit.series[0], 0, 520e3);
     CHECK(plain.alpha_us == near(each.line.alpha_us, 7e-4));
     CHECK(plain.beta_ns == near(each.line.beta_ns, 3e-4));
@@ -57,9 +60,9 @@ TEST_CASE("published: plain lines through the all-reduces of the K80 cluster are
 }
 
 TEST_CASE("published: a robust line through one region agrees with the plain one") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const NetworkCalibration fit = k80(data, 8);
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const NetworkCalibration fit = k80(*data, 8);
   const std::optional<LineRegion> line = fit_line(fit.series[0], {Bytes{200'000}, Bytes{500'000}});
   REQUIRE(line);
   CHECK(line->alpha.value == near(1112e3, 0.02));
@@ -69,25 +72,25 @@ TEST_CASE("published: a robust line through one region agrees with the plain one
 }
 
 TEST_CASE("published: regions meet the K80's all-reduces, one line doesn't") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
   for (const int ranks : {2, 4, 8}) {
     CAPTURE(ranks);
-    const NetworkCalibration fit = k80(data, ranks);
+    const NetworkCalibration fit = k80(*data, ranks);
     for (const LineRegion& region : fit.series[0].regions) CHECK(region.quality.median_error < 0.08);
     const std::size_t last = fit.series[0].regions.size() - 1;
     CHECK(fit.series[0].regions[last].quality.median_error < 0.025);
     // The jump that everybody sees: eager to rendezvous, between 8 and 12 KiB.
     CHECK(fit.series[0].regions[0].last == Bytes{8192});
   }
-  const NetworkCalibration eight = k80(data, 8);
+  const NetworkCalibration eight = k80(*data, 8);
   CHECK(fit_line(eight.series[0], {Bytes{0}, Bytes{520'000}})->quality.median_error > 0.2);
 }
 
 TEST_CASE("published: several all-reduces at once, DreamDDP") {
-  const std::string data = overlap_data();
-  if (data.empty()) return;
-  const std::string path = data + "/network/dreamddp_network_benchmark_results.csv";
+  const std::optional<std::string> data = test_data("overlap");
+  if (!data) return;
+  const std::string path = *data + "/network/dreamddp_network_benchmark_results.csv";
   const std::vector<CollectiveSample> samples = read_collective_log(path, CollectiveFormat::csv).samples;
   const NetworkCalibration all = calibrate_network(samples);
   REQUIRE(all.contention.size() == 7);

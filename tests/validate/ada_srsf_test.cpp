@@ -4,7 +4,6 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
-#include "tests/effort.hpp"
 #include "tests/near.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/job_list.hpp"
@@ -113,12 +112,6 @@ TEST_CASE("without data the suite says what it skips; bad data are bad input") {
   CHECK(outcome.code == 0);
   CHECK(outcome.says("skipped, there is no folder " + data.folder()));
   CHECK(outcome.says("ada-srsf: passed, the part that needs data skipped\n"));
-}
-
-TEST_CASE("the suite passes on the reference data, where they are" * doctest::skip(kSanitized)) {
-  if (!std::filesystem::is_directory(time_stepped_folder())) return;
-  const Outcome outcome = run_suite();
-  CHECK_MESSAGE(outcome.code == 0, outcome.text);
 }
 
 TEST_CASE("jobs given in code run as a job list does") {

@@ -1,0 +1,10 @@
+#pragma once
+// Workloads fitted to the first half of the days of a trace, so that the second half is unseen.
+
+#include "models/workloads/fitted.hpp"
+
+namespace contend::first_half_tables {
+
+extern const FittedWorkload kHeliosVenusFirstHalf, kOpenbFirstHalf, kPhillyFirstHalf;
+
+}  // namespace contend::first_half_tables
