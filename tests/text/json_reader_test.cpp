@@ -4,6 +4,7 @@
 #include "text/json_reader.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 

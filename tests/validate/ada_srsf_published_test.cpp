@@ -1,7 +1,7 @@
 #include "tests/effort.hpp"
 #include "tests/skip.hpp"
 #include "tests/test_data.hpp"
-#include "validate/suites.hpp"
+#include "validate/ada_srsf/ada_srsf.hpp"
 
 #include <cstdio>
 

@@ -46,11 +46,11 @@ struct Replicas {
   Distances mean{}, error{};
 };
 
-constexpr int kReplicas = 10;
+constexpr int kDrawings = 10;
 
 Replicas replicas(const FittedWorkload& fit, const Sample& unseen, const std::function<void(Sample&)>& change) {
   Distances sum{}, squares{};
-  for (std::uint64_t seed = 1; seed <= kReplicas; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kDrawings; ++seed) {
     Sample drawn = draw_like(fit, seed);
     change(drawn);
     const Distances each = distances(drawn, unseen);
@@ -61,9 +61,9 @@ Replicas replicas(const FittedWorkload& fit, const Sample& unseen, const std::fu
   }
   Replicas result;
   for (std::size_t i = 0; i < sum.size(); ++i) {
-    const double mean = sum[i] / kReplicas;
+    const double mean = sum[i] / kDrawings;
     result.mean[i] = mean;
-    result.error[i] = std::sqrt(std::max(0.0, squares[i] / kReplicas - mean * mean) / (kReplicas - 1));
+    result.error[i] = std::sqrt(std::max(0.0, squares[i] / kDrawings - mean * mean) / (kDrawings - 1));
   }
   return result;
 }
