@@ -47,11 +47,34 @@ std::vector<Piece> pieces(const std::string& text) {
   return all;
 }
 
-std::size_t longest_piece(const std::string& text) {
-  std::size_t longest = 0;
-  for (const Piece& piece : pieces(text)) longest = std::max(longest, width(piece.text));
-  return longest;
-}
+/// The widths of a text and of its pieces, which decide how many lines it takes.
+struct Cell {
+  explicit Cell(const std::string& text) : all{width(text)} {
+    for (const Piece& piece : contend::pieces(text)) {
+      pieces.emplace_back(width(piece.text), piece.after_blank);
+      longest = std::max(longest, pieces.back().first);
+    }
+  }
+
+  /// As many lines as wrap() makes of the text.
+  [[nodiscard]] std::size_t lines(std::size_t limit) const {
+    if (all <= limit) return 1;
+    std::size_t count = 1, line = 0;
+    for (const auto& [piece, after_blank] : pieces) {
+      const std::size_t blank = after_blank && line > 0 ? 1 : 0;
+      if (line > 0 && line + blank + piece > limit) {
+        ++count;
+        line = piece;
+      } else {
+        line += blank + piece;
+      }
+    }
+    return count;
+  }
+
+  std::size_t all = 0, longest = 0;
+  std::vector<std::pair<std::size_t, bool>> pieces;
+};
 
 /// Wraps text to lines of at most `limit`; a longer piece gets a line of its own.
 std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
@@ -76,46 +99,50 @@ void Table::add(std::vector<std::string> cells) {
 }
 
 std::vector<std::size_t> Table::widths(std::size_t limit) const {
-  std::vector<std::size_t> widths(rows_.front().size());
-  std::vector<std::size_t> least = widths;  // of what can't be wrapped
+  const std::size_t columns = rows_.front().size();
+  std::vector<std::size_t> widths(columns), least(columns);  // least: of what can't be wrapped
+  std::vector<std::vector<Cell>> cells;
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width(row[i]));
-      least[i] = std::max(least[i], is_left(i) ? longest_piece(row[i]) : width(row[i]));
+    auto& measured = cells.emplace_back();
+    for (std::size_t i = 0; i < columns; ++i) {
+      const Cell& cell = measured.emplace_back(row[i]);
+      widths[i] = std::max(widths[i], cell.all);
+      least[i] = std::max(least[i], is_left(i) ? cell.longest : cell.all);
     }
   }
-  std::size_t total = kGap * (widths.size() - 1);
+  std::size_t total = kGap * (columns - 1);
   for (const std::size_t each : widths) total += each;
+
+  // Lines of each cell at the present widths.
+  std::vector<std::vector<std::size_t>> lines(cells.size(), std::vector<std::size_t>(columns, 1));
+  const auto lines_if_narrower = [&](std::size_t column) {
+    std::size_t all = 0;
+    for (std::size_t r = 0; r < cells.size(); ++r) {
+      std::size_t most = cells[r][column].lines(widths[column] - 1);
+      for (std::size_t i = 0; i < columns; ++i)
+        if (i != column) most = std::max(most, lines[r][i]);
+      all += most;
+    }
+    return all;
+  };
   // Narrow the column that costs the fewest lines; of equal ones, the widest.
   while (limit > 0 && total > limit) {
-    std::size_t best = widths.size();
+    std::size_t best = columns;
     std::tuple<std::size_t, std::size_t> best_cost;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
+    for (std::size_t i = 0; i < columns; ++i) {
       if (widths[i] <= least[i]) continue;
-      --widths[i];
-      const std::tuple cost{lines(widths), limit - std::min(limit, widths[i])};
-      ++widths[i];
-      if (best == widths.size() || cost < best_cost) {
+      const std::tuple cost{lines_if_narrower(i), limit - std::min(limit, widths[i] - 1)};
+      if (best == columns || cost < best_cost) {
         best = i;
         best_cost = cost;
       }
     }
-    if (best == widths.size()) break;
+    if (best == columns) break;
     --widths[best];
     --total;
+    for (std::size_t r = 0; r < cells.size(); ++r) lines[r][best] = cells[r][best].lines(widths[best]);
   }
   return widths;
-}
-
-std::size_t Table::lines(const std::vector<std::size_t>& widths) const {
-  std::size_t all = 0;
-  for (const auto& row : rows_) {
-    std::size_t lines = 1;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (is_left(i)) lines = std::max(lines, wrap(row[i], widths[i]).size());
-    all += lines;
-  }
-  return all;
 }
 
 bool Table::is_left(std::size_t column) const {

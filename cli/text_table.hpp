@@ -25,7 +25,6 @@ class Table {
 
  private:
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t limit) const;
-  [[nodiscard]] std::size_t lines(const std::vector<std::size_t>& widths) const;
   [[nodiscard]] bool is_left(std::size_t column) const;
 
   std::vector<std::vector<std::string>> rows_;  ///< row 0 holds the titles
