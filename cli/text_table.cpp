@@ -48,8 +48,8 @@ std::vector<Piece> pieces(const std::string& text) {
 }
 
 /// The widths of a text and of its pieces, which decide how many lines it takes.
-struct Cell {
-  explicit Cell(const std::string& text) : all{width(text)} {
+struct MeasuredCell {
+  explicit MeasuredCell(const std::string& text) : all{width(text)} {
     for (const Piece& piece : contend::pieces(text)) {
       pieces.emplace_back(width(piece.text), piece.after_blank);
       longest = std::max(longest, pieces.back().first);
@@ -101,11 +101,11 @@ void Table::add(std::vector<std::string> cells) {
 std::vector<std::size_t> Table::widths(std::size_t limit) const {
   const std::size_t columns = rows_.front().size();
   std::vector<std::size_t> widths(columns), least(columns);  // least: of what can't be wrapped
-  std::vector<std::vector<Cell>> cells;
+  std::vector<std::vector<MeasuredCell>> cells;
   for (const auto& row : rows_) {
     auto& measured = cells.emplace_back();
     for (std::size_t i = 0; i < columns; ++i) {
-      const Cell& cell = measured.emplace_back(row[i]);
+      const MeasuredCell& cell = measured.emplace_back(row[i]);
       widths[i] = std::max(widths[i], cell.all);
       least[i] = std::max(least[i], is_left(i) ? cell.longest : cell.all);
     }
