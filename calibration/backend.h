@@ -1,5 +1,5 @@
-#ifndef CONTEND_MODELS_CALIBRATION_BACKEND_H
-#define CONTEND_MODELS_CALIBRATION_BACKEND_H
+#ifndef CONTEND_CALIBRATION_BACKEND_H
+#define CONTEND_CALIBRATION_BACKEND_H
 /* The interface between a calibration and a device, as a table of C functions. It is C because nvcc compiles the
  * CUDA back end as C++17 and cannot read the project's C++20 headers. The CPU back end implements the same table.
  *

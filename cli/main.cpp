@@ -39,7 +39,7 @@ constexpr CommandGetter kCommands[] = {run_command,
                                        calibrate_model_command,
                                        calibrate_network_command};
 /// A job list with one wrong column would otherwise scroll everything else away.
-constexpr std::size_t kMaxDiagnostics = 20;
+constexpr std::size_t kMaxComplaints = 20;
 
 std::string program_help() {
   std::string out =
@@ -126,13 +126,13 @@ int dispatch(const std::vector<std::string>& words) {
   return command.run(arguments);
 }
 
-void print_diagnostics(const InputError& error) {
+void print_complaints(const InputError& error) {
   const std::vector<Complaint>& all = error.complaints();
-  for (std::size_t i = 0; i < std::min(all.size(), kMaxDiagnostics); ++i) {
+  for (std::size_t i = 0; i < std::min(all.size(), kMaxComplaints); ++i) {
     const Complaint& complaint = all[i];
     fmt::print(stderr, "{}{}\n", complaint.file.empty() ? "contend: " : "", complaint.format());
   }
-  if (all.size() > kMaxDiagnostics) fmt::print(stderr, "... and {} more errors\n", all.size() - kMaxDiagnostics);
+  if (all.size() > kMaxComplaints) fmt::print(stderr, "... and {} more errors\n", all.size() - kMaxComplaints);
 }
 
 int guarded(const std::vector<std::string>& words) {
@@ -147,7 +147,7 @@ int guarded(const std::vector<std::string>& words) {
     fmt::print(stderr, "{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
     return kExitUsage;
   } catch (const InputError& error) {
-    print_diagnostics(error);
+    print_complaints(error);
     return kExitInput;
   } catch (const std::system_error& error) {  // of fmt::print, threads and folders
     fmt::print(stderr, "contend: {}\n", error.what());

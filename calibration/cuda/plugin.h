@@ -1,5 +1,5 @@
-#ifndef CONTEND_MODELS_CALIBRATION_CUDA_PLUGIN_H
-#define CONTEND_MODELS_CALIBRATION_CUDA_PLUGIN_H
+#ifndef CONTEND_CALIBRATION_CUDA_PLUGIN_H
+#define CONTEND_CALIBRATION_CUDA_PLUGIN_H
 /* Declares the one function that the program looks up in libcontend_cuda.so. */
 
 #include "calibration/backend.h"

@@ -1,5 +1,5 @@
-#ifndef CONTEND_MODELS_CALIBRATION_CUDA_TESTING_H
-#define CONTEND_MODELS_CALIBRATION_CUDA_TESTING_H
+#ifndef CONTEND_CALIBRATION_CUDA_TESTING_H
+#define CONTEND_CALIBRATION_CUDA_TESTING_H
 /* Access for the tests of the CUDA back end: the tensors of a prepared operation, by name, and one execution of it.
  * Numbers are converted from and to double on the host, whatever their format on the device. The names are those
  * that the operators pass to Operation::tensor(). */

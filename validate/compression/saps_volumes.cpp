@@ -27,7 +27,7 @@ OverlapProblem problem_of(int workers) {
   return problem;
 }
 
-std::unique_ptr<CompressionMethod> usual_codec(std::string_view name) {
+std::unique_ptr<CompressionMethod> usual_method(std::string_view name) {
   for (const PolicyRow<CompressionMethod>& row : compression_policies()) {
     if (row.name != name) continue;
     std::vector<std::pair<std::string, ParameterValue>> values;
@@ -61,7 +61,7 @@ double volume(const OverlapProblem& problem) {
 
 double volume(std::string_view method, int workers) {
   OverlapProblem problem = problem_of(workers);
-  const std::unique_ptr<CompressionMethod> compressor = usual_codec(method);
+  const std::unique_ptr<CompressionMethod> compressor = usual_method(method);
   problem.method = compressor.get();
   return volume(problem);
 }
