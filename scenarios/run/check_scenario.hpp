@@ -1,6 +1,7 @@
 #pragma once
-// What is wrong with a scenario whose keys are sound: the files that it names, jobs that the cluster could never run, a
-// network that can't be built. `contend check` asks for all of it; a run asks for its parts as it needs them.
+// Finds the faults that a scenario can have although each of its keys is valid: a file that can't be read, a job that
+// the cluster can never run, a network that can't be built. `contend check` looks for all of them, a run for those that
+// concern it.
 
 #include "scenarios/scenario.hpp"
 #include "traces/job_list.hpp"
@@ -8,11 +9,11 @@
 namespace contend {
 
 /// Reads every file that the scenario names and builds its network, but runs nothing. Throws InputError with all
-/// complaints; those without a file are about the scenario's own.
+/// complaints; a complaint without a file is about the scenario's file.
 void check_scenario(const Scenario& scenario);
 
-/// Throws InputError with the rows that name a virtual cluster that `cluster.vcs` lacks. Without `cluster.vcs` those of
-/// the jobs mean nothing.
+/// Throws InputError with the rows that name a virtual cluster that `cluster.vcs` lacks. Without `cluster.vcs`, the
+/// virtual clusters of jobs have no effect.
 void check_virtual_clusters(const Scenario& scenario, const JobList& list);
 
 }  // namespace contend

@@ -20,8 +20,7 @@ class JobLists {
   explicit JobLists(Open open = open_bytes) : open_{std::move(open)} {}
 
   /// The list of this path. The first call opens and reads the file; later ones, from any thread, give the same list
-  /// whatever has become of the file. Throws InputError for a list that can't be read, which is then tried anew by the
-  /// next call.
+  /// even if the file has changed. Throws InputError for a list that can't be read; the next call then tries again.
   [[nodiscard]] std::shared_ptr<const JobList> read(const std::string& path);
 
  private:
