@@ -37,7 +37,10 @@ constexpr Option kRunOptions[] = {
     {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
     {.name = "no-leap", .letter = '\0', .value = "", .text = "execute every event, also of states that recur"},
     {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
-    {.name = "explain", .letter = '\0', .value = "", .text = "of an overlap study: every message, its bytes and times"},
+    {.name = "explain",
+     .letter = '\0',
+     .value = "",
+     .text = "list every message of an iteration study, with its bytes and times"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     kQuietOption,
     kProgressOption,
@@ -145,7 +148,7 @@ int run_run(const Arguments& arguments) {
   refuse_sweeps(scenarios);
   if (is_iteration_study(scenarios)) return run_studies(arguments, scenarios);
   if (arguments.has("explain"))
-    throw UsageError{"--explain is about the messages of an overlap study; of a job of a cluster: contend explain"};
+    throw UsageError{"--explain lists the messages of an iteration study; `contend explain` explains why a job waited"};
   JobLists lists;
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs)

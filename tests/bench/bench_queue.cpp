@@ -169,7 +169,7 @@ struct Rule {
   std::string_view title, name;
   Set given{};
 };
-/// The rules of the released simulators: at every event all jobs are walked anew, and whoever fits runs.
+/// The rules of the released simulators: every event walks all jobs again, and every job that fits runs.
 const std::vector<Rule> kRules = {
     {"fifo", "fifo", {}}, {"fifo, strict", "fifo", {{"strict", true}}}, {"sjf", "sjf", {}},
     {"srtf", "srtf", {}}, {"srtf, rewalk", "srtf", {{"rewalk", true}}}, {"dlas-gpu", "dlas-gpu", {}},

@@ -82,7 +82,7 @@ TEST_CASE("network fit: series and regions") {
 TEST_CASE("network fit: the link behind rings") {
   using enum TimedExchange;
   const Bytes all{1LL << 40};
-  SUBCASE("gamma is told by an exchange that adds nothing up") {
+  SUBCASE("an exchange without reduction determines gamma") {
     const auto series = fit_series(ring_samples({all_reduce, all_gather}, {2, 4, 8}, NoisyClock{1, 0, false}), 1);
     const std::optional<LinkFit> link = fit_link(series, Bytes{}, all);
     REQUIRE(link);

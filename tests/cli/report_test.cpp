@@ -13,7 +13,8 @@ constexpr const char* kReportScenario =
     "network: {nic: 10Gbps}\nworkload: {generate: {sizes: {1: 3, 4: 2}, iterations: [5, 20], arrivals: 2s}}\n";
 }
 
-TEST_CASE("contend report writes a page beside a run, and figures where it is told" * doctest::skip(!has_program())) {
+TEST_CASE("contend report writes a page beside a run, and figures into the given folder" *
+          doctest::skip(!has_program())) {
   const Workplace place;
   place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);

@@ -222,7 +222,7 @@ TEST_CASE("the lines of Python in docs/howto/sweep.md work" *
   CHECK(here.read("printed.txt").starts_with("[('1Gbps', "));
 }
 
-TEST_CASE("results: names that are not there are told with the nearest" * doctest::skip(!has_program())) {
+TEST_CASE("results: a complaint about an unknown name suggests the nearest" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("small.yaml", kScenario);
   REQUIRE(here.contend("sweep small.yaml -q").code == 0);

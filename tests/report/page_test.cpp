@@ -251,7 +251,7 @@ TEST_CASE("runs of one scenario go by their folders") {
   CHECK(names({"p/b", "p/b"})[1] == place.path("p/b") + " (2)");
 }
 
-TEST_CASE("jobs like those of a trace are told as such, with their scaling") {
+TEST_CASE("the page names the trace that jobs are like, with their scaling") {
   const auto told = [](std::string_view workload) {
     return scenario_facts(parse_scenario(fmt::format("schema_version: 1\nname: x\nworkload: {}\n", workload), "x.yaml"))
         .back();

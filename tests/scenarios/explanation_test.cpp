@@ -166,7 +166,7 @@ TEST_CASE("attempts that fail, and the end of the run") {
   CHECK(heard.jobs[2].waited() == Time::seconds(18));
 }
 
-TEST_CASE("every policy: who waits for the quota alone is told so") {
+TEST_CASE("every policy: a job that waits for the quota alone has that reason") {
   // Of 8 GPUs, VC a may hold 4, which its first job has until 10. Its second and third wait for them, and nothing else;
   // the fourth job, without a virtual cluster, shows that GPUs are free. Strict or not, preemptive or not.
   Workload workload = timed_workload({{"a1", 0, 4, 10}, {"a2", 1, 2, 20}, {"a3", 2, 4, 30}, {"free", 3, 2, 1}});

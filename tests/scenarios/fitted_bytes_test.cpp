@@ -33,7 +33,7 @@ UnfittedBytes of_run(const std::string& study) {
 
 }  // namespace
 
-TEST_CASE("fitted bytes: up to half the least and twice the most, nobody is told") {
+TEST_CASE("fitted bytes: no note from half the least to twice the most") {
   const IterationStudy study = study_fitted_to(1000, 4000);
   const auto note = [&](const std::vector<std::int64_t>& sizes) {
     return unfitted_bytes(study, std::vector{row_sending(sizes)}).note();

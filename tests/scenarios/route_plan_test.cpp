@@ -80,7 +80,7 @@ TEST_CASE("bridges inside a server may be left out") {
   CHECK(names.find("nvswitch") == std::string::npos);
 }
 
-TEST_CASE("mistakes are told at their places") {
+TEST_CASE("complaints name the places of mistakes") {
   CHECK(errors_of_plan("- {from: server0/gpu0, to: server2/gpu9, paths: [[server0/nic0, leaf0, leaf1, spine1#3]]}\n") ==
         "r.yaml:1:28: [0].to: the topology has no node server2/gpu9; did you mean \"server2/gpu0\"?\n"
         "r.yaml:1:72: [0].paths[0][2]: no link from leaf0 to leaf1\n"

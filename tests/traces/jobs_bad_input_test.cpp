@@ -195,7 +195,7 @@ TEST_CASE("a row longer than the buffer, and one too long") {
   CHECK_THROWS_WITH_AS(static_cast<void>(parse_csv("a\n" + endless, "f")), "f:2: a row longer than 16 MiB", InputError);
 }
 
-TEST_CASE("filters say what they leave out; the clock starts where it is told to") {
+TEST_CASE("filters report what they leave out; the clock starts at the given time") {
   constexpr const char* kText =
       "timestamp,duration,num_gpus,cluster\n"
       "2017-10-09 00:00:00,10,1,a\n"

@@ -124,7 +124,7 @@ TEST_CASE("Slurm: GPUs from trackable resources, steps, jobs that never started"
         "still waiting when the trace was taken: 1 (7)");
 }
 
-TEST_CASE("Slurm: what a job ran for is told by Elapsed, over suspensions and clocks that are put back") {
+TEST_CASE("Slurm: Elapsed gives how long a job ran, also after suspensions and clocks that were put back") {
   const ImportedJobs got =
       import_text_of("slurm",
                      "JobID|Submit|Start|End|Elapsed|State|AllocTRES\n"

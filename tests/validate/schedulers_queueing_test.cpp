@@ -172,7 +172,7 @@ TEST_CASE("known sizes: shortest first, and shortest remaining first" * doctest:
                  srtf_response(0.6));
 }
 
-TEST_CASE("sizes unknown and exponential: the mean is that of FIFO whoever goes first" * doctest::skip(kSanitized)) {
+TEST_CASE("sizes unknown and exponential: every order has the mean of FIFO" * doctest::skip(kSanitized)) {
   const Queue queue{1, 0.6, exponential_service};
   check_response(queue, "policies: {scheduling: {policy: las, slice_s: 100}}", mmc_response(1, 0.6));
   check_response(queue, "policies: {scheduling: {policy: dlas, limit_1_s: 500, limit_2_s: 1500}}",

@@ -59,7 +59,7 @@ TEST_CASE("placements: fullest server, first server, anywhere") {
   CHECK(reference_queue(spread, {2, 8, ReferencePlacement::consolidated}, {}).finish == Times{50, 30});
 }
 
-TEST_CASE("SRTF preempts whoever no longer fits") {
+TEST_CASE("SRTF preempts every job that no longer fits") {
   // 2 GPUs. At 2 A has 8 left and B (3) takes one GPU: A stops. At 3 C (4) takes the other. C ends at 7; A's 8 follow.
   const std::vector<ReferenceJob> jobs{{0, 10, 2}, {2, 3, 1}, {3, 4, 1}};
   const ReferenceSchedule schedule = reference_walk(jobs, {1, 2}, ReferenceOrder::remaining);
