@@ -28,10 +28,19 @@ std::string PointHasher::operator()(Scenario scenario) {
   scenario.seed = 1;
   scenario.repeat = 1;
   scenario.sweep = {};
-  for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
-                     &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.overlap.links})
+  if (auto& jobs = scenario.workload.jobs) *jobs = content_of_jobs(*jobs);
+  for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.overlap.layers,
+                     &scenario.overlap.device.profile, &scenario.overlap.links})
     if (*path) *path = content(**path);
   return scenario_hash(scenario);
+}
+
+std::string PointHasher::content_of_jobs(const std::string& path) {
+  try {
+    return "sha256:" + lists_.read(path)->sha256;
+  } catch (const InputError&) {
+    return path;  // its runs report the error
+  }
 }
 
 std::string PointHasher::content(const std::string& path) {
@@ -41,7 +50,7 @@ std::string PointHasher::content(const std::string& path) {
     try {
       there->second = "sha256:" + sha256_hex(read_file(path));
     } catch (const InputError&) {
-      there->second = path;  // its runs will say what is wrong with it
+      there->second = path;  // its runs report the error
     }
   }
   return there->second;

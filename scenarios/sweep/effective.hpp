@@ -3,6 +3,7 @@
 // the results.
 
 #include "scenarios/keys/keys.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <map>
@@ -33,13 +34,18 @@ class EffectiveKey {
 /// Hashes scenarios; it reads every input file once. Several threads may share one object.
 class PointHasher {
  public:
+  /// Job lists count by the bytes that `lists` has read, so that the runs have the jobs that the hash covers.
+  explicit PointHasher(JobLists& lists) : lists_{lists} {}
+
   /// 16 hexadecimal digits that cover the scenario without name, description, seed and replicas; input files count by
   /// content, not by path.
   [[nodiscard]] std::string operator()(Scenario scenario);
 
  private:
   [[nodiscard]] std::string content(const std::string& path);
+  [[nodiscard]] std::string content_of_jobs(const std::string& path);
 
+  JobLists& lists_;
   std::mutex mutex_;
   std::map<std::string, std::string> files_;  ///< SHA-256 by path
 };

@@ -155,7 +155,7 @@ Scenario SweepPlan::raw_scenario(std::size_t raw) const {
 
 std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
   std::vector<Draft> drafts(raw_.points.size());
-  PointHasher hasher;
+  PointHasher hasher{*lists_};
   const auto read = [&](std::size_t raw) {
     Draft& draft = drafts[raw];
     try {

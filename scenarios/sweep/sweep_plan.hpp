@@ -3,6 +3,7 @@
 // the effective values of all parameters.
 
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/job_lists.hpp"
 #include "scenarios/study/fitted_workers.hpp"
 #include "scenarios/sweep/effective.hpp"
 #include "scenarios/sweep/sweep_points.hpp"
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,8 @@ class SweepPlan {
   [[nodiscard]] std::uint64_t seed_of(std::int64_t run) const {
     return first_seed_ + static_cast<std::uint64_t>(run % info_.repeat);
   }
+  /// The job lists of all points. Each was read at most once, by the plan or by the first run that needs it.
+  [[nodiscard]] JobLists& lists() const { return *lists_; }
   /// The scenario of a point, which is read again: the scenarios of many points would fill the memory. Several threads
   /// may call it.
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
@@ -87,6 +91,7 @@ class SweepPlan {
   void set_hash();
 
   ScenarioVariants variants_;
+  std::shared_ptr<JobLists> lists_ = std::make_shared<JobLists>();
   SweepPoints raw_;
   std::vector<Applied> applied_;       ///< for each setting of raw_
   std::vector<Candidate> candidates_;  ///< the keys of raw_, then those that a study lists

@@ -95,12 +95,11 @@ void SweepExecutor::run_iteration(const Scenario& scenario, Outcome& outcome) {
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,
                const SweepHooks& hooks) {
   const bool is_study = plan.info().kind == "study";
-  JobLists lists;
   std::mutex mutex;
   const auto stop = [&] { return hooks.interrupted && hooks.interrupted(); };
   const auto make = [&] {
     // The scenario of a point serves all its seeds.
-    return [&, executor = SweepExecutor{is_study, lists}, scenario = Scenario{},
+    return [&, executor = SweepExecutor{is_study, plan.lists()}, scenario = Scenario{},
             last = std::int64_t{-1}](std::size_t index) mutable {
       const std::int64_t run = runs[index];
       const std::int64_t point = plan.point_of(run);

@@ -90,7 +90,8 @@ TEST_CASE("a sweep's point is known by what the profile holds, not by its path")
   other.tables[0].samples[0].seconds *= 1.5;
   write_file(folder.path("c.yaml"), to_yaml(other));
   const auto hash = [&](const char* name) {
-    return PointHasher{}(
+    JobLists lists;
+    return PointHasher{lists}(
         parse_scenario(versioned("overlap: {model: resnet18, device: {profile: \"" + folder.path(name) + "\"}}"), "s",
                        {}, read_text_file));
   };

@@ -3,10 +3,12 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 #include "tests/scenarios/scenario_text.hpp"
+#include "tests/scenarios/sweep_kit.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 #include "text/sha256.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -89,6 +91,24 @@ TEST_CASE("a file that changes under way changes nothing, and its results are th
   CHECK(digests(run_batch({&scenario, 1}, {.lists = &lists}).front()) == alone);
   CHECK(hash == sha256_hex(first));
   CHECK(run_scenario(scenario, 1).jobs.size() == 9);
+}
+
+TEST_CASE("the points of a sweep run the jobs that their hashes cover, even if the file changes") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("list.csv");
+  write_file(path, ChangingFile::content(4));
+  const std::string text =
+      fmt::format("workload: {{jobs: {}}}\nsweep: {{grid: {{network.nic: [1Gbps, 10Gbps]}}}}\n", path);
+  const SweepPlan plan = plan_of(text);
+  const std::string hash = plan.points()[0].hash;
+  write_file(path, ChangingFile::content(9));
+  CHECK(plan.lists().read(path)->jobs.size() == 4);
+  SweepStore store = run_into(folder.path("store"), plan, all_runs(plan));
+  const std::vector<StoreRun> runs = store.runs();
+  REQUIRE(runs.size() == 2);
+  const auto finished = std::ranges::find(metrics(), "finished", &Metric::name) - metrics().begin();
+  for (const StoreRun& run : runs) CHECK(run.metrics[static_cast<std::size_t>(finished)] == 4);
+  CHECK(plan_of(text).points()[0].hash != hash);
 }
 
 TEST_CASE("the hash is of the file as it is, and a list that can't be read is tried again") {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Makes runs and a sweep, writes their reports, and drives the pages in headless Chromium.
-#   run.sh CONTEND WRITE_STORE FOLDER full|small
+#   run.sh CONTEND WRITE_STORE FOLDER
 # Exits 77 with a reason where there is no browser or no way to the test driver.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-contend=$1 write_store=$2 folder=$3 size=$4
+contend=$1 write_store=$2 folder=$3
 
 skip() {
   echo "skipped: $1"
@@ -63,11 +63,9 @@ few=(--set 'workload.generate.iterations=[20, 60]')
 # Its last point has no run yet and the one before it has one of three.
 "$write_store" begun.sqlite 4 67
 "$contend" report begun.sqlite --svg begun-figures -o begun.html
-if [[ $size == full ]]; then
-  "$contend" run "$study/base.yaml" --repeat 1 -q -o large
-  "$contend" report large -o large.html
-  # Three iterations of ten: about a million spans.
-  "$contend" run "$study/base.yaml" --repeat 1 --set 'workload.generate.iterations=[215, 1290]' -q -o million
-  "$contend" report million -o million.html
-fi
+"$contend" run "$study/base.yaml" --repeat 1 -q -o large
+"$contend" report large -o large.html
+# Three iterations of ten: about a million spans.
+"$contend" run "$study/base.yaml" --repeat 1 --set 'workload.generate.iterations=[215, 1290]' -q -o million
+"$contend" report million -o million.html
 exec node "$folder/report_test.mjs" "$browser" "$folder"
