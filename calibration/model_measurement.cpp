@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -60,7 +59,8 @@ class ModelMeasurer {
       for (const PassOperators* pass : {&layer.forward, &layer.backward})
         for (const OperatorCall& call : calls_of(*pass)) samples_.emplace(key_of(call), std::nullopt);
     }
-    if (!request_.partial && lacks_operators()) return std::move(result_);
+    find_lacking();
+    if (!request_.partial && !lacking_.empty()) return refused();
     measure_all();
     assemble();
     return std::move(result_);
@@ -69,7 +69,7 @@ class ModelMeasurer {
  private:
   /// Tries the least work of each operator and number format, which takes little time. The device may still refuse a
   /// single shape, or lack memory for it; that shows when it is measured.
-  bool lacks_operators() {
+  void find_lacking() {
     std::map<std::pair<const OperatorInfo*, DataType>, const OperatorShape*> smallest;
     const auto work = [](const OperatorInfo* info, DataType type, const OperatorShape& shape) {
       const OperatorWork least = info->work(shape, type);
@@ -80,24 +80,26 @@ class ModelMeasurer {
       const OperatorShape*& least = smallest.try_emplace({info, type}, &shape).first->second;
       if (work(info, type, shape) < work(info, type, *least)) least = &shape;
     }
-    std::set<std::pair<const OperatorInfo*, DataType>> lacking;
     for (const auto& [op, shape] : smallest) {
-      const std::string reason = unsupported_reason(backend_, *op.first, op.second, *shape);
-      if (reason.empty()) continue;
-      lacking.insert(op);
-      result_.reasons.push_back(fmt::format("{} {}: {}", op.first->name, to_string(op.second), reason));
+      std::string reason = unsupported_reason(backend_, *op.first, op.second, *shape);
+      if (!reason.empty()) lacking_.emplace(op, std::move(reason));
     }
+  }
+
+  ModelMeasurement refused() {
+    for (const auto& [op, reason] : lacking_)
+      result_.reasons.push_back(fmt::format("{} {}: {}", op.first->name, to_string(op.second), reason));
     for (std::size_t i = 0; i < table_.layers.size(); ++i) {
       const auto lacks = [&](const PassOperators& pass) {
         return std::ranges::any_of(calls_of(pass), [&](const OperatorCall& call) {
-          return lacking.contains({find_operator(call.name), call.type});
+          return lacking_.contains({find_operator(call.name), call.type});
         });
       };
       if (lacks(operators_[i].forward) || lacks(operators_[i].backward))
         result_.missing.push_back(table_.layers[i].name);
     }
-    result_.refused = !lacking.empty();
-    return result_.refused;
+    result_.refused = true;
+    return std::move(result_);
   }
 
   void measure_all() {
@@ -117,7 +119,11 @@ class ModelMeasurer {
                          .total = samples_.size(),
                          .seconds_left = std::max(0.0, left)});
       const std::string what = fmt::format("{} {} [{}]", info->name, to_string(type), fmt::join(shape, ", "));
-      if (!measure_one(key, sample, what, kModelShares * left / static_cast<double>(samples_.size() - done))) break;
+      if (const auto lacking = lacking_.find({info, type}); lacking != lacking_.end()) {
+        result_.reasons.push_back(fmt::format("{}: {}", what, lacking->second));
+      } else if (!measure_one(key, sample, what, kModelShares * left / static_cast<double>(samples_.size() - done))) {
+        break;
+      }
       ++done;
     }
     watch_.look("the end");
@@ -200,6 +206,7 @@ class ModelMeasurer {
   std::vector<LayerOperators> operators_;  ///< of each layer
   std::map<Key, std::optional<OperatorSample>> samples_;
   int drifted_ = 0;
+  std::map<std::pair<const OperatorInfo*, DataType>, std::string> lacking_;  ///< what the back end lacks, and why
   ModelMeasurement result_;
 };
 

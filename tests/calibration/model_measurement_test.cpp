@@ -2,6 +2,7 @@
 
 #include "tests/calibration/fake_backend.hpp"
 #include "tests/calibration/perceptron.hpp"
+#include "tests/text_checks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,10 +12,10 @@ using namespace contend;
 
 namespace {
 
-ModelMeasurement measured(FakeDevice& device, bool partial) {
+ModelMeasurement measured(FakeDevice& device, bool partial, double budget_seconds = 10) {
   ModelMeasurementRequest request;
   request.batch = 4;
-  request.budget_seconds = 10;
+  request.budget_seconds = budget_seconds;
   request.partial = partial;
   ModelMeasurementHooks hooks;
   hooks.clock = [&] { return device.now; };
@@ -64,4 +65,19 @@ TEST_CASE("too little memory for a shape is no lack of an operator") {
   CHECK_FALSE(found.refused);
   CHECK(found.model.layers.size() == 2);
   CHECK(found.missing == std::vector<std::string>{"relu"});
+}
+
+TEST_CASE("an operator that the device lacks is not reported as a lack of time") {
+  FakeDevice device;
+  device.prepare = no_sums;
+  const ModelMeasurement result = measured(device, true, 0.001);
+  REQUIRE_FALSE(result.reasons.empty());
+  int lacking = 0, late = 0;
+  for (const std::string& reason : result.reasons) {
+    const bool is_sum = reason.starts_with("sum ");
+    CHECK(contains(reason, is_sum ? "fake answer" : "no time left of 0.001 s"));
+    ++(is_sum ? lacking : late);
+  }
+  CHECK(lacking > 0);
+  CHECK(late > 0);
 }
