@@ -42,6 +42,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EQUIVALENT = "scripts/mutation_equivalent.txt"
 ROOTS = ("sim", "network", "policies", "models", "calibration")  # those of them that the tree has
 MEMORY_KB = 6 * 1024 * 1024
+SKIPPED = 77  # the exit status of a program whose tests passed, some of them skipped for want of data
 
 # ----------------------------------------------------------------------------------------------------------- tokens
 
@@ -231,6 +232,7 @@ class Copy:
         self.tree, self.build_folder, self.threads, self.options = folder, folder / "build/mutants", threads, options
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
         self.environment["CONTEND_PROGRAM"] = str(self.build_folder / "contend")
+        self.environment.setdefault("CONTEND_DATA", str(ROOT.parent / "shared/data"))
 
     def bring_up_to_date(self):
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
@@ -278,7 +280,7 @@ class Copy:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
                 return "time-out"
-        if process.returncode == 0:
+        if process.returncode in (0, SKIPPED):
             return None
         if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return "time-out"
