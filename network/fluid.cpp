@@ -109,13 +109,14 @@ void FluidNetwork::solve() {
 
 void FluidNetwork::schedule(FlowId id) {
   Progress& flow = flows_[id.index()];
-  const double left = flow.remaining / flow.rate;  // infinite while it stalls
-  constexpr double kFarAway = 9e18;
-  if (!(left < kFarAway - static_cast<double>(flow.since.ns()))) {
+  if (!(flow.rate > 0)) {  // it stalls
     if (calendar_.pending(flow.end)) calendar_.cancel(flow.end);
     return;
   }
-  const Time end = flow.since + Time::ceil_nanoseconds(left * (1 - kRounding));
+  const double left = flow.remaining / flow.rate;
+  constexpr double kFarAway = 9e18;
+  const bool is_near = left < kFarAway - static_cast<double>(flow.since.ns());
+  const Time end = is_near ? flow.since + Time::ceil_nanoseconds(left * (1 - kRounding)) : kEndOfClock;
   if (calendar_.pending(flow.end)) {
     calendar_.reschedule(flow.end, end);
   } else {

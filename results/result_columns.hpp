@@ -13,7 +13,7 @@
 namespace contend {
 
 /// The value of a column; std::monostate is a missing value, such as the finish of an unfinished job.
-using Cell = std::variant<std::monostate, std::string, std::int64_t, double, Time>;
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double, Time, GpuTime>;
 
 /// One column of a CSV file.
 template <class Row>

@@ -20,6 +20,7 @@ void append_cell(std::string& out, const Cell& cell) {
   if (const auto* number = std::get_if<std::int64_t>(&cell)) out += fmt::format_int{*number}.c_str();
   if (const auto* number = std::get_if<double>(&cell)) out += fmt::format("{}", *number);
   if (const auto* time = std::get_if<Time>(&cell)) out += format_seconds(*time);
+  if (const auto* time = std::get_if<GpuTime>(&cell)) out += format_seconds(*time);
 }
 
 /// `rows` gives the rows of a run, as a range.

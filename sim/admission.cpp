@@ -202,14 +202,32 @@ bool Admission::has_room(const JobSpec& job) {
 
 bool Admission::start(JobId job) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
-  JobRun& run = state_.run(job);
   refused_alike_ = true;
-  if (!has_room(*run.spec)) return false;
+  if (!has_room(*state_.run(job).spec)) return false;
   refused_alike_ = state_.policies.placement->refuses_alike();
   chosen_.clear();
   state_.policies.placement->place(state_, state_.job(job), chosen_);
   if (chosen_.empty()) return false;
+  start_on_chosen(job);
+  return true;
+}
+
+bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  for (const JobId candidate : candidates) {
+    const bool runs = candidate.index() < state_.jobs.size() && state_.run(candidate).state == JobState::running;
+    if (!runs) illegal_step(candidate, "preempted");
+  }
+  refused_alike_ = state_.policies.placement->refuses_alike();
+  if (!eviction_.choose(job, candidates, victims_, chosen_)) return false;
+  for (const JobId victim : victims_) preempt(victim, job);
+  start_on_chosen(job);
+  return true;
+}
+
+void Admission::start_on_chosen(JobId job) {
   check_placement(job);
+  JobRun& run = state_.run(job);
   if (run.start == Time::never()) run.start = state_.clock;
   run.waits = false;
   --state_.waiting;
@@ -218,16 +236,12 @@ bool Admission::start(JobId job) {
   run.waited += state_.clock - run.since;
   run.since = state_.clock;
   if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
-  if (run.timed()) {
-    start_timed(run, job);
-    return true;
-  }
+  if (run.timed()) return start_timed(run, job);
   JobView view = state_.view(job, true);
   view.remaining_service -= run.plan->compute_total;
   run.key_fall = state_.key(job) - state_.policies.scheduling->key(view);
   occupy(state_, job);
   executor_.begin(job);
-  return true;
 }
 
 void Admission::start_timed(JobRun& run, JobId job) {
@@ -320,11 +334,11 @@ void Admission::release(JobId job) {
     state_.gpu[gpu.index()].busy += reserved_part(held, rank.share);
   }
   state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
-  run.attained += held * run.spec->gpus;
+  run.attained += GpuTime{held, run.spec->gpus};
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
-    run.remaining_service -= work.saved * run.spec->gpus;
-    run.compute += work.saved * run.spec->gpus;
+    run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
+    run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
     run.lost += work.done - work.saved;
     run.resumes = false;

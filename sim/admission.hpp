@@ -4,6 +4,7 @@
 
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
+#include "sim/eviction.hpp"
 #include "sim/executor.hpp"
 
 #include <vector>
@@ -36,6 +37,14 @@ class Admission : private SchedulingActions {
   // SchedulingActions
   bool start(JobId job) override;
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
+  bool start_preempting(JobId job, std::span<const JobId> candidates) override;
+  [[nodiscard]] bool preemption_costs() const override {
+    const PreemptionCosts& costs = state_.options.rules.preemption;
+    return costs.restart > Time{} || costs.checkpoint_interval > Time{};
+  }
+  [[nodiscard]] RoomNeeded room_needed(JobId job) const override {
+    return state_.policies.placement->room_needed(state_.job(job), state_.spec.gpus_per_server);
+  }
   void preempt(JobId job, JobId by) override;
   void blocked(JobId job, Why why, JobId by) override;
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
@@ -51,6 +60,8 @@ class Admission : private SchedulingActions {
   /// False if no placement of the job could be legal now.
   [[nodiscard]] bool has_room(const JobSpec& job);
   void check_placement(JobId job) const;
+  /// Starts the job on the GPUs `chosen_`.
+  void start_on_chosen(JobId job);
   void start_timed(JobRun& run, JobId job);
   void hold(JobId job);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
@@ -73,6 +84,8 @@ class Admission : private SchedulingActions {
   EventHandle pass_event_;
   Time pass_at_ = Time::never();  // time of that event
   std::vector<GpuId> chosen_;
+  Eviction eviction_{state_};
+  std::vector<JobId> victims_;
   std::vector<const JobSpec*> too_large_;  // found no room in this pass since GPUs were last freed
   std::vector<JobId> ended_in_pass_;       // the policy has yet to be notified of these
 };

@@ -80,9 +80,9 @@ void break_chain(EngineState& state, CellId id) {
     const auto promise = std::find_if(run.live->promises.begin(), run.live->promises.end(),
                                       [&](const Promise& p) { return p.at == at; });
     CONTEND_CHECK(promise != run.live->promises.end(), "a chain has promised the service of its tasks");
-    promise->service -= duration_of(op) * cell.ranks();
+    promise->service -= GpuTime{duration_of(op), cell.ranks()};
   }
-  std::erase_if(run.live->promises, [](const Promise& promise) { return promise.service == Time{}; });
+  std::erase_if(run.live->promises, [](const Promise& promise) { return promise.service == GpuTime{}; });
   run.next_promise = Time::never();
   for (const Promise& promise : run.live->promises) run.next_promise = std::min(run.next_promise, promise.at);
   if (between) {  // the next task has to compete

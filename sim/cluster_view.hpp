@@ -22,9 +22,9 @@ struct JobView {
   Time submit;
   int gpus = 1;
   Bytes memory_per_gpu;
-  Time total_service;      ///< over all attempts of the job
-  Time remaining_service;  ///< graph: falls at the end of each compute operation on each rank; timed: exact at any time
-  Time attained_service{};      ///< GPU time held so far, over all attempts, failed ones included
+  GpuTime total_service;        ///< over all attempts of the job
+  GpuTime remaining_service;    ///< graph: falls when an operation ends on a rank; timed: exact at any time
+  GpuTime attained_service{};   ///< GPU time held so far, over all attempts, failed ones included
   std::optional<Time> limit{};  ///< wall-clock limit that the user asked for
   std::uint32_t tie = 0;        ///< breaks ties of equal keys in a queue, smaller first; unique to the job
   std::int32_t priority = 0;    ///< larger is more urgent

@@ -32,7 +32,7 @@ class Courier {
  private:
   /// The order in which waiting messages ask: by key of the policy, then as GPUs order tasks.
   struct Asked {
-    std::int64_t key = 0;
+    PolicyKey key = 0;
     Time start;
     JobId job;
     bool later = false;  // of the later of two iterations in flight

@@ -46,14 +46,10 @@ const ClusterSpec& checked(const ClusterSpec& spec) {
 }
 
 /// GPU time of the job over all attempts; negative if it is more than a Time can hold.
-Time service_of(const JobSpec& job) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i <= job.attempts.size(); ++i) {
-    const Time attempt = i < job.attempts.size() ? job.attempts[i] : *job.duration;
-    if (__builtin_add_overflow(sum, attempt.ns(), &sum)) return Time::nanoseconds(-1);
-  }
-  if (__builtin_mul_overflow(sum, std::int64_t{job.gpus}, &sum)) return Time::nanoseconds(-1);
-  return Time::nanoseconds(sum);
+GpuTime service_of(const JobSpec& job) {
+  GpuTime sum{*job.duration, job.gpus};
+  for (const Time attempt : job.attempts) sum += GpuTime{attempt, job.gpus};
+  return sum;
 }
 
 void check_job(const JobSpec& job, const Workload& workload) {
@@ -61,6 +57,7 @@ void check_job(const JobSpec& job, const Workload& workload) {
     throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
   };
   if (job.submit < Time{}) complain("it is submitted before time 0");
+  if (job.submit > kLongestJobTime) complain("it is submitted later than 100 years after time 0");
   if (job.memory_per_gpu < Bytes{}) complain("its memory is negative");
   if (job.gpus < 1) complain("it needs at least one GPU");
   if (job.gpu_share < 0 || job.gpu_share > kWholeGpu) complain("its share of a GPU is not within 0..1000 thousandths");
@@ -70,7 +67,7 @@ void check_job(const JobSpec& job, const Workload& workload) {
     if (is_negative(*job.duration) || std::any_of(job.attempts.begin(), job.attempts.end(), is_negative)) {
       complain("its duration is negative");
     }
-    if (service_of(job) < Time{}) complain("its GPU time is more than 292 years");
+    if (const std::string reason = why_too_long(workload, job); !reason.empty()) complain(reason);
     return;
   }
   if (!job.attempts.empty()) complain("it has attempts but no duration");
@@ -78,6 +75,7 @@ void check_job(const JobSpec& job, const Workload& workload) {
   if (job.iterations < 1) complain("it needs at least one iteration");
   if (job.gpus != workload.graphs[job.graph].ranks())
     complain("the number of ranks in its graph differs from its GPUs");
+  if (const std::string reason = why_too_long(workload, job); !reason.empty()) complain(reason);
 }
 
 void check_jobs(const Workload& workload) {
@@ -140,7 +138,7 @@ Occupant& EngineState::occupant(CellId cell, JobId job) {
   check_failed(__FILE__, __LINE__, "the job occupies the cell", jobs[job.index()].spec->name);
 }
 
-std::int64_t EngineState::key(JobId id) {
+PolicyKey EngineState::key(JobId id) {
   JobRun& run = jobs[id.index()];
   if (run.next_promise <= clock) settle(run, clock);
   if (run.key_is_stale) {
@@ -150,7 +148,7 @@ std::int64_t EngineState::key(JobId id) {
   return run.key;
 }
 
-void JobRun::promise(Time when, Time service) {
+void JobRun::promise(Time when, GpuTime service) {
   next_promise = std::min(next_promise, when);
   std::vector<Promise>& promises = live->promises;
   const auto same =
@@ -163,7 +161,7 @@ void JobRun::promise(Time when, Time service) {
 }
 
 Time JobRun::attempt_left() const {
-  Time left = Time::nanoseconds(remaining_service.ns() / spec->gpus);
+  Time left = remaining_service.on_each_of(spec->gpus);
   const std::size_t attempts = spec->attempts.size();
   if (static_cast<std::size_t>(attempt) == attempts) return left;
   for (std::size_t i = static_cast<std::size_t>(attempt) + 1; i < attempts; ++i) left -= spec->attempts[i];
@@ -172,11 +170,11 @@ Time JobRun::attempt_left() const {
 
 bool EngineState::stays_behind(JobId other, JobId id) {
   constexpr std::int64_t kIterationsInFlight = 2;
-  return key(other) - kIterationsInFlight * std::max<std::int64_t>(0, run(other).key_fall) - kKeyRounding > key(id);
+  return key(other) - kIterationsInFlight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
 }
 
-Time EngineState::promised(const JobRun& run, Time now) {
-  Time service;
+GpuTime EngineState::promised(const JobRun& run, Time now) {
+  GpuTime service;
   if (run.next_promise > now) return service;
   for (const Promise& promise : run.live->promises) {
     if (promise.at <= now) service += promise.service;
@@ -186,7 +184,7 @@ Time EngineState::promised(const JobRun& run, Time now) {
 
 void EngineState::settle(JobRun& run, Time now) {
   if (run.next_promise > now) return;
-  const Time service = promised(run, now);
+  const GpuTime service = promised(run, now);
   run.remaining_service -= service;
   run.compute += service;
   run.key_is_stale = true;
@@ -243,8 +241,8 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.running = run.state == JobState::running;
   view.since = run.since;
   if (!view.running) return view;
-  view.attained_service += (clock - run.since) * job.gpus;
-  if (run.timed()) view.remaining_service -= work_done(run).done * job.gpus;
+  view.attained_service += GpuTime{clock - run.since, job.gpus};
+  if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
   return view;
 }
 
@@ -252,6 +250,7 @@ void EngineState::jobs_on(GpuId id, std::vector<JobId>& on_gpu) const {
   const GpuState& state = gpu[id.index()];
   for (const Occupant& occupant : cells[state.cell.index()].occupants) on_gpu.push_back(occupant.job);
   on_gpu.insert(on_gpu.end(), state.timed.begin(), state.timed.end());
+  if (!away.empty()) std::erase_if(on_gpu, [this](JobId job) { return is_away(job); });
 }
 
 EngineState::Links EngineState::done_in_chain(const Cell& cell) const {
@@ -276,10 +275,16 @@ Time EngineState::load(GpuId id) const {
     }
     cell.load_is_stale = false;
   }
-  Time load = cell.load - done_in_chain(cell).duration;
+  Time load = cell.load;
+  for (std::size_t i = 0; i < cell.occupants.size() && !away.empty(); ++i) {
+    const Occupant& gone = cell.occupants[i];
+    if (is_away(gone.job)) load -= gone.remaining_compute + jobs[gone.job.index()].live->remaining_communication;
+  }
+  if (cell.busy && !is_away(cell.running.job)) load -= done_in_chain(cell).duration;
   for (const JobId timed : gpu[id.index()].timed) {
+    if (is_away(timed)) continue;
     const JobView remaining = view(timed, false);
-    load += Time::nanoseconds(remaining.remaining_service.ns() / remaining.gpus);
+    load += remaining.remaining_service.on_each_of(remaining.gpus);
   }
   return load;
 }

@@ -16,6 +16,7 @@
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -34,7 +35,7 @@ using CellId = Id<struct CellTag>;
 using Slot = std::uint8_t;
 
 /// Bound on the rounding by which keys may differ from a function affine in whole iterations (SchedulingPolicy::key).
-inline constexpr std::int64_t kKeyRounding = 5;
+inline constexpr PolicyKey kKeyRounding = 5;
 
 inline constexpr std::int32_t kDone = -1;  ///< in a table of pending counts; 0 means ready, running or in the network
 
@@ -97,7 +98,7 @@ struct Traffic {
 /// Service done at one instant of a chain of tasks and credited later: when the chain ends or when its value is needed.
 struct Promise {
   Time at;
-  Time service;
+  GpuTime service;
 };
 
 /// The messages of a job that wait in one of its channels (sim/graph.hpp).
@@ -151,17 +152,17 @@ struct JobRun {
   Time since;  ///< start of the present run or wait
 
   std::int64_t completed = 0;  ///< iterations
-  Time remaining_service;      ///< as in JobView; of a running timed job: its value at `since`
-  Time attained;               ///< GPU time held until `since`
+  GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
+  GpuTime attained;            ///< GPU time held until `since`
   Time waited;                 ///< in the queue, until `since`
   Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
   Time lost;                   ///< of a timed job: work undone by preemptions
-  Time compute;                ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
+  GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   Time next_promise = Time::never();
-  std::int64_t key = 0;       ///< of the scheduling policy
-  std::int64_t key_fall = 0;  ///< by how much it falls in an iteration
+  PolicyKey key = 0;       ///< of the scheduling policy
+  PolicyKey key_fall = 0;  ///< by how much it falls in an iteration
   bool key_is_stale = true;
 
   std::vector<GpuId> gpus;             ///< by rank, while it runs
@@ -175,7 +176,7 @@ struct JobRun {
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     return {attempt_left(), resumes ? costs.restart : Time{}, pace};
   }
-  void promise(Time when, Time service);
+  void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
   [[nodiscard]] bool next_is_open() const { return completed + 1 < spec->iterations; }
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
@@ -218,13 +219,14 @@ struct EngineState : ClusterView {
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
+  std::vector<JobId> away;           ///< running jobs that the view leaves out while an eviction is considered
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
   std::uint64_t groups_changed = 0;  ///< counts changes of which jobs share GPUs or servers
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
-  [[nodiscard]] std::int64_t key(JobId job);
+  [[nodiscard]] PolicyKey key(JobId job);
   /// Work that a running timed job has done since its last start.
   [[nodiscard]] WorkDone work_done(const JobRun& run) const {
     return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
@@ -232,7 +234,7 @@ struct EngineState : ClusterView {
   /// The job as a policy sees it; `for_key` leaves out what SchedulingPolicy::key must not depend on.
   [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.
-  [[nodiscard]] static Time promised(const JobRun& run, Time now);
+  [[nodiscard]] static GpuTime promised(const JobRun& run, Time now);
   /// Credits the service that promised() returns.
   static void settle(JobRun& run, Time now);
   /// True if the key of `other` stays above that of `job` as long as `job` keeps a GPU that both want. Meanwhile
@@ -257,6 +259,9 @@ struct EngineState : ClusterView {
   [[nodiscard]] JobView job(JobId id) const override { return view(id, false); }
   [[nodiscard]] std::span<const GpuId> gpus_of(JobId id) const override { return jobs[id.index()].gpus; }
   [[nodiscard]] Time load(GpuId id) const override;
+  [[nodiscard]] bool is_away(JobId job) const {
+    return !away.empty() && std::find(away.begin(), away.end(), job) != away.end();
+  }
   [[nodiscard]] int free_gpus() const override { return capacity.free_gpus(); }
   [[nodiscard]] int free_gpus(ServerId id) const override { return capacity.free_gpus(id); }
   [[nodiscard]] ServerId next_server(int free, ServerId from) const override {

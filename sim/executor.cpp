@@ -2,10 +2,13 @@
 
 #include "sim/cells.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace contend {
 
@@ -23,7 +26,12 @@ void Executor::begin(JobId job) {
     const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[plan.ops[i].op.role.index()]);
     if (is_carried(traffic)) run.live->communication_per_iteration += courier_.solo_time(traffic);
   }
-  run.live->remaining_communication = run.live->communication_per_iteration * (run.spec->iterations - run.completed);
+  const std::int64_t left = run.spec->iterations - run.completed;
+  if (GpuTime{run.live->communication_per_iteration, left} > GpuTime{kLongestJobTime, 1}) {
+    throw InputError{fmt::format("job `{}`: the messages of its {} iterations take longer than 100 years",
+                                 run.spec->name, run.spec->iterations)};
+  }
+  run.live->remaining_communication = run.live->communication_per_iteration * left;
   for (const CellId cell : run.live->cells) state_.at(cell).load_is_stale = true;
   open(job, 0, true);
   if (run.next_is_open()) open(job, 1, false);
@@ -213,7 +221,7 @@ void Executor::on_task_end(CellId id) {
   cell.busy_time += duration;
   cell.load_is_stale = true;
   state_.occupant(id, task.job).remaining_compute -= duration;
-  const Time service = duration * cell.ranks();
+  const GpuTime service{duration, cell.ranks()};
   run.remaining_service -= service;
   run.compute += service;
   run.key_is_stale = true;
@@ -297,7 +305,7 @@ void Executor::start_task(CellId id) {
   cell.end = state_.clock + ops[op.index()].op.duration;
   cell.chained = state_.options.leap && ops[op.index()].then.valid() && keeps_its_gpus(cell);
   for (; cell.chained && ops[op.index()].then.valid(); op = ops[op.index()].then) {
-    run.promise(cell.end, ops[op.index()].op.duration * cell.ranks());
+    run.promise(cell.end, GpuTime{ops[op.index()].op.duration, cell.ranks()});
     cell.end += ops[ops[op.index()].then.index()].op.duration;
   }
   cell.event = state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id});

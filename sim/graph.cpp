@@ -97,10 +97,10 @@ Time IterationGraph::compute_per_rank(RoleId role) const {
   return total;
 }
 
-Time IterationGraph::compute_total() const {
-  Time total;
+GpuTime IterationGraph::compute_total() const {
+  GpuTime total;
   for (const Op& op : ops_) {
-    if (op.kind == OpKind::compute) total += op.duration * roles_[op.role.index()].ranks;
+    if (op.kind == OpKind::compute) total += GpuTime{op.duration, roles_[op.role.index()].ranks};
   }
   return total;
 }

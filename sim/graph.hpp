@@ -109,7 +109,7 @@ class IterationGraph {
   /// Compute time of one iteration on one rank of `role`.
   [[nodiscard]] Time compute_per_rank(RoleId role) const;
   /// Compute time of one iteration summed over all ranks: GPU time, the unit of service.
-  [[nodiscard]] Time compute_total() const;
+  [[nodiscard]] GpuTime compute_total() const;
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
   /// per-rank operations of roles of different size, a negative duration or size, a lag other than 0 or 1, a channel

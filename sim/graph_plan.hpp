@@ -28,7 +28,7 @@ struct Plan {
   std::vector<int> first_rank;  ///< of each role, in the numbering of all ranks
   int ranks = 0;
   std::int32_t instances = 0;          ///< per iteration
-  Time compute_total;                  ///< GPU time of an iteration
+  GpuTime compute_total;               ///< GPU time of an iteration
   std::vector<Time> compute_per_rank;  ///< by role
   bool communicates = false;           ///< true if it has a collective or a message
   /// True if the ranks of its only role are interchangeable: the GPUs that run them may be simulated as one.

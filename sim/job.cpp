@@ -1,5 +1,9 @@
 #include "sim/job.hpp"
 
+#include <algorithm>
+
+#include <fmt/core.h>
+
 namespace contend {
 
 const char* to_string(JobState state) {
@@ -47,6 +51,24 @@ bool is_legal_step(JobState from, JobState to) {
       return false;
   }
   return false;
+}
+
+std::string why_too_long(const Workload& workload, const JobSpec& job) {
+  GpuTime length;  // of one GPU
+  if (job.duration) {
+    length = GpuTime{*job.duration, 1};
+    for (const Time attempt : job.attempts) length += GpuTime{attempt, 1};
+  } else {
+    const IterationGraph& graph = workload.graphs[job.graph];
+    for (std::size_t r = 0; r < graph.roles().size(); ++r) {
+      length = std::max(length, GpuTime{graph.compute_per_rank(RoleId{r}), job.iterations});
+    }
+  }
+  if (length <= GpuTime{kLongestJobTime, 1}) return "";
+  constexpr double kYear_s = 365.0 * 24 * 3600;
+  const std::string what =
+      job.duration ? "its attempts take" : fmt::format("its {} iterations compute for", job.iterations);
+  return fmt::format("{} {:.4g} years, a job may take at most 100", what, length.to_seconds() / kYear_s);
 }
 
 }  // namespace contend

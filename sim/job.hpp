@@ -46,11 +46,18 @@ struct JobSpec {
   std::int32_t gpu_type = -1;   ///< index into Workload::gpu_types; -1: any
 };
 
+/// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
+inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
+
 /// The jobs of a run in order of their ids, with the graphs and names that they refer to by index.
 struct Workload {
   std::vector<IterationGraph> graphs;
   std::vector<JobSpec> jobs;
   std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
 };
+
+/// The reason why the job is too long to be simulated, even if nothing delays it: its attempts together, or the
+/// computing of all its iterations, take longer than kLongestJobTime. An empty text if it isn't.
+[[nodiscard]] std::string why_too_long(const Workload& workload, const JobSpec& job);
 
 }  // namespace contend

@@ -199,24 +199,25 @@ void Leaper::for_each_rivalry(const Group& group, const Visit& visit) const {
 std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) const {
   const std::vector<JobAccount>& then = group.account.jobs;
   std::int64_t periods = INT64_MAX;
-  for_each_rivalry(group, [&](std::vector<std::size_t>& members, std::int64_t JobAccount::*key) {
+  for_each_rivalry(group, [&](std::vector<std::size_t>& members, PolicyKey JobAccount::*key) {
     std::sort(members.begin(), members.end(),
               [&](std::size_t a, std::size_t b) { return now.jobs[a].*key < now.jobs[b].*key; });
     for (std::size_t i = 0; i + 1 < members.size(); ++i) {
-      const std::int64_t now_a = now.jobs[members[i]].*key;
-      const std::int64_t now_b = now.jobs[members[i + 1]].*key;
-      const std::int64_t drop_a = then[members[i]].*key - now_a;
-      const std::int64_t drop_b = then[members[i + 1]].*key - now_b;
+      const PolicyKey now_a = now.jobs[members[i]].*key;
+      const PolicyKey now_b = now.jobs[members[i + 1]].*key;
+      const PolicyKey drop_a = then[members[i]].*key - now_a;
+      const PolicyKey drop_b = then[members[i + 1]].*key - now_b;
       if (drop_a == 0 && drop_b == 0) continue;
       // Two jobs certainly keep their order while the range of one key in a period stays below that of the other. In
       // period p (the observed one is p = -1) the key of a ends at now_a - p drop_a; with the range on either side:
       // now_a - p drop_a + max(0, -drop_a) < now_b - p drop_b - max(0, drop_b).
-      const std::int64_t gap =
-          now_b - std::max<std::int64_t>(0, drop_b) - now_a - std::max<std::int64_t>(0, -drop_a) - kKeyRounding;
+      const PolicyKey gap =
+          now_b - std::max<PolicyKey>(0, drop_b) - now_a - std::max<PolicyKey>(0, -drop_a) - kKeyRounding;
       if (gap <= 0 || gap + drop_b - drop_a <= 0) {
         periods = 0;
       } else if (drop_b > drop_a) {
-        periods = std::min(periods, (gap + drop_b - drop_a - 1) / (drop_b - drop_a));
+        const PolicyKey in_order = (gap + drop_b - drop_a - 1) / (drop_b - drop_a);
+        periods = static_cast<std::int64_t>(std::min<PolicyKey>(periods, in_order));
       }
     }
   });
@@ -229,7 +230,7 @@ bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int6
   std::vector<std::array<KeyRange, 2>> range(group.jobs.size());
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     JobView view = state_.view(group.jobs[i], true);
-    const Time drop = group.account.jobs[i].remaining_service - now.jobs[i].remaining_service;
+    const GpuTime drop = group.account.jobs[i].remaining_service - now.jobs[i].remaining_service;
     const auto key_at = [&](const auto& policy, std::int64_t p) {
       view.remaining_service = now.jobs[i].remaining_service - drop * p;
       return policy.key(view);
@@ -239,7 +240,7 @@ bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int6
                    key_at(*state_.policies.communication, periods)};
   }
   bool in_order = true;
-  for_each_rivalry(group, [&](std::vector<std::size_t>& members, std::int64_t JobAccount::*key) {
+  for_each_rivalry(group, [&](std::vector<std::size_t>& members, PolicyKey JobAccount::*key) {
     const std::size_t which = key == &JobAccount::key ? 0 : 1;
     std::sort(members.begin(), members.end(),
               [&](std::size_t a, std::size_t b) { return now.jobs[a].*key < now.jobs[b].*key; });
@@ -255,9 +256,9 @@ bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int6
 
 bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
   const Account& then = group.account;
-  Time busy, compute;
+  GpuTime busy, compute;
   for (std::size_t i = 0; i < group.cells.size(); ++i) {
-    busy += (now.busy[i] - then.busy[i]) * state_.at(group.cells[i]).ranks();
+    busy += GpuTime{now.busy[i] - then.busy[i], state_.at(group.cells[i]).ranks()};
   }
   std::int64_t carried = 0, sent = 0;
   for (std::size_t i = 0; i < group.servers.size(); ++i) carried += now.usage[i].transfers - then.usage[i].transfers;

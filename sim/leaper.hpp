@@ -47,8 +47,9 @@ class Leaper {
   /// The totals of a job, as a whole and on each of its cells.
   struct JobAccount {
     std::int64_t completed = 0;
-    std::int64_t key = 0, communication_key = 0;
-    Time remaining_service, remaining_communication, compute, communication_wait;
+    PolicyKey key = 0, communication_key = 0;
+    GpuTime remaining_service, compute;
+    Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
     std::int64_t server_transfers = 0;
     std::vector<Time> remaining_compute;
@@ -101,7 +102,7 @@ class Leaper {
   [[nodiscard]] Time horizon(const Group& group) const;
   [[nodiscard]] Time earliest_end(JobId job) const;
   struct KeyRange {
-    std::int64_t before, after;  // key at the start and end of a period
+    PolicyKey before, after;  // key at the start and end of a period
   };
   /// Calls `visit` with each set of jobs whose keys are compared: the jobs on one GPU or those on one server.
   template <class Visit>

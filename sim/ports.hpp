@@ -28,6 +28,9 @@ class PlacementPolicy {
   /// True if the decision depends only on the job's resource demand; one refusal then holds for all jobs of equal
   /// demand until GPUs are freed.
   [[nodiscard]] virtual bool refuses_alike() const { return false; }
+  /// Room without which place() certainly leaves the job waiting; nothing if the policy can't tell. It saves the engine
+  /// the search for jobs to preempt.
+  [[nodiscard]] virtual RoomNeeded room_needed(const JobView& /*job*/, int /*gpus_per_server*/) const { return {}; }
   /// The next instant, later than now, at which the answer for a waiting job may change although nothing happens until
   /// then; Time::never() if there is none. The engine asks after each pass if any job waits, and runs a pass then.
   [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }
@@ -71,7 +74,7 @@ class CommunicationPolicy {
  public:
   virtual ~CommunicationPolicy() = default;
   /// Orders the messages that ask, smaller first; the conditions on SchedulingPolicy::key hold for it too.
-  [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
+  [[nodiscard]] virtual PolicyKey key(const JobView& job) const = 0;
   /// True if `server`, one of those of the request, accepts the message now.
   [[nodiscard]] virtual bool may_start(const TransferRequest& request, ServerId server,
                                        const NetworkView& network) const = 0;

@@ -41,6 +41,12 @@ class DecisionObserver {
   virtual void blocked(Time now, JobId job, Why why, JobId by) = 0;
 };
 
+/// Room that a job can't do without: so many wholly free servers, and `rest` free GPUs on one more.
+struct RoomNeeded {
+  int whole_servers = 0;
+  int rest = 0;
+};
+
 /// The actions of a scheduling policy in a pass. The engine checks and carries out each one at once, so that the view
 /// shows its outcome; an illegal action throws InputError that names the policy.
 class SchedulingActions {
@@ -49,8 +55,17 @@ class SchedulingActions {
   /// Offers a queued job to the placement policy and starts it on the GPUs that it chooses. Returns false if there is
   /// no place for the job now.
   virtual bool start(JobId job) = 0;
-  /// After a start() that returned false: true if any job of equal demand would be refused too until GPUs are freed.
+  /// After a start() that returned false: true if any job of equal demand would be refused too until GPUs are freed;
+  /// after a start_preempting() that returned false, until GPUs other than those of the candidates are freed.
   [[nodiscard]] virtual bool refused_alike() const = 0;
+  /// Starts a queued job in the place of some of the running `candidates`. The placement policy has to find a place for
+  /// it without them; otherwise this returns false and preempts none. The victims are the candidates whose preemption
+  /// loses the least GPU time (sim/eviction.hpp says how they are found); if it makes no difference, those in front.
+  virtual bool start_preempting(JobId job, std::span<const JobId> candidates) = 0;
+  /// True if jobs may lose work or time when they are preempted (PreemptionCosts).
+  [[nodiscard]] virtual bool preemption_costs() const = 0;
+  /// PlacementPolicy::room_needed for a job.
+  [[nodiscard]] virtual RoomNeeded room_needed(JobId job) const = 0;
   /// Takes its GPUs from a running job, which queues again: SchedulingPolicy::queued is called before this returns.
   /// `by` is the job that preempts it, for explanations.
   virtual void preempt(JobId job, JobId by) = 0;
@@ -62,6 +77,9 @@ class SchedulingActions {
   [[nodiscard]] virtual bool recording() const = 0;
 };
 
+/// The key by which a policy orders jobs, the smallest first. It holds a GPU time in nanoseconds.
+using PolicyKey = Int128;
+
 /// Decides which queued jobs start, which running ones are preempted, and which task a GPU that jobs share runs first.
 /// A policy keeps its own queue from the notifications; policies/scheduling/ has the machinery for that.
 class SchedulingPolicy {
@@ -71,7 +89,7 @@ class SchedulingPolicy {
   /// smaller id. The key may depend only on the job's constant properties and on its `remaining_service`;
   /// attained_service, running and since are left out of the view. Over whole iterations it must be affine in
   /// `remaining_service`, because leaping predicts it: a constant, or a multiple of what remains.
-  [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
+  [[nodiscard]] virtual PolicyKey key(const JobView& job) const = 0;
   /// Notification: the job waits from now on. It arrived, was preempted, or is retried after a failed attempt.
   virtual void queued(const JobView& /*job*/) {}
   /// Notification: the job no longer runs. It ended, or an attempt failed and it will queue again. Never during a pass.

@@ -34,6 +34,7 @@ class Simulation::Engine {
         state_.clock = state_.options.until;
         break;
       }
+      if (next == kEndOfClock) throw_time_overflow();
       execute(next);
       if (stopped || instant % kInstantsPerMonitor != 0 || !state_.options.monitor) continue;
       stopped = !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
@@ -102,7 +103,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   };
   job.vc = name_of(state_.workload.vcs, spec.vc);
   job.user = name_of(state_.workload.users, spec.user);
-  job.held = Time::nanoseconds(run.attained.ns() / spec.gpus);
+  job.held = run.attained.on_each_of(spec.gpus);
   job.waited = run.waited;
   job.overhead = run.overhead;
   job.lost = run.lost;
@@ -111,7 +112,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.held += state_.clock - run.since;
   if (!run.timed()) return;
   const WorkDone work = state_.work_done(run);
-  job.compute += work.done * spec.gpus;
+  job.compute += GpuTime{work.done, spec.gpus};
   job.overhead += work.overhead;
 }
 
@@ -172,10 +173,11 @@ RunResult Simulation::Engine::collect() const {
   const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
   for (const JobResult& job : result.jobs) {
     add(job.state);
-    for (const Time time :
-         {job.start, job.finish, job.compute, job.communication, job.communication_wait, job.contended}) {
-      add(time.ns());
-    }
+    add(job.start.ns());
+    add(job.finish.ns());
+    add(job.compute.ns());
+    if (const auto high = job.compute.ns() >> 64; high != 0) add(high);
+    for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
     add(job.iterations_done);
     add(job.preemptions);
   }

@@ -5,7 +5,6 @@
 #include <vector>
 
 namespace contend {
-namespace {}  // namespace
 
 Summary summarise(const RunResult& result) {
   Summary summary;

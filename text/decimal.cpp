@@ -108,16 +108,19 @@ ScaledDecimal parse_integer(std::string_view text) {
   return {.value = value, .error = DecimalError::none};
 }
 
-std::string format_seconds(Time time) {
-  const std::int64_t ns = time.ns();
-  // Through unsigned, because the smallest int64 has no positive counterpart.
-  const std::uint64_t magnitude = ns < 0 ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
+std::string format_seconds(GpuTime time) {
+  const Int128 ns = time.ns();
+  const Int128 magnitude = ns < 0 ? -ns : ns;
   std::string text = fmt::format("{}{}", ns < 0 ? "-" : "", magnitude / 1'000'000'000);
-  if (const std::uint64_t fraction = magnitude % 1'000'000'000; fraction != 0) {
-    text += fmt::format(".{:09}", fraction);
+  if (const Int128 fraction = magnitude % 1'000'000'000; fraction != 0) {
+    text += fmt::format(".{:09}", static_cast<std::int64_t>(fraction));
     text.erase(text.find_last_not_of('0') + 1);
   }
   return text;
+}
+
+std::string format_seconds(Time time) {
+  return format_seconds(GpuTime{time, 1});
 }
 
 }  // namespace contend

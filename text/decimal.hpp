@@ -32,5 +32,6 @@ struct ScaledDecimal {
 
 /// Prints seconds exactly, without trailing zeros: `12.345678901`, `7`, `-0.5`.
 [[nodiscard]] std::string format_seconds(Time time);
+[[nodiscard]] std::string format_seconds(GpuTime time);
 
 }  // namespace contend

@@ -18,7 +18,7 @@ namespace {
 
 class OnlyJob final : public SchedulingPolicy {
  public:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   void pass(const ClusterView&, SchedulingActions& actions) override { actions.start(JobId{0U}); }
 };
 
@@ -39,7 +39,7 @@ class RankByServer final : public PlacementPolicy {
 /// Admits every message, because the channels of the job limit them.
 class OpenNetwork final : public CommunicationPolicy {
  public:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
 };
 

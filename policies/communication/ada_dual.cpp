@@ -21,7 +21,7 @@ class AdaDual final : public CommunicationPolicy {
   AdaDual(TimePerByte beta, TimePerByte eta)
       : beta_{beta.ns_per_byte()}, twice_beta_plus_eta_{2 * (beta.ns_per_byte() + eta.ns_per_byte())} {}
 
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.remaining_service.ns(); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.remaining_service.ns(); }
 
   [[nodiscard]] bool may_start(const TransferRequest& request, ServerId server,
                                const NetworkView& network) const override {

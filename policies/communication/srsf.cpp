@@ -11,7 +11,7 @@ class ShortestRemainingServiceFirst final : public CommunicationPolicy {
  public:
   explicit ShortestRemainingServiceFirst(std::int64_t ways) : ways_{static_cast<std::size_t>(ways)} {}
 
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.remaining_service.ns(); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.remaining_service.ns(); }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId server, const NetworkView& network) const override {
     return network.active_count(server) < ways_;
   }

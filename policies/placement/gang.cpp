@@ -15,6 +15,10 @@ class Gang final : public PlacementPolicy {
   Gang(ServerRule alone, ServerRule remainder) : alone_{alone}, remainder_{remainder} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {
+    if (asks_for_share(job)) return {};
+    return {job.gpus / gpus_per_server, job.gpus % gpus_per_server};
+  }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, alone_ == &FreeServers::emptiest, chosen);
     place_gang(cluster, job, alone_, remainder_, chosen);

@@ -7,7 +7,7 @@ namespace contend {
 
 Time DurationEstimate::of(const JobView& job) const {
   if (use_limit && job.limit) return *job.limit;
-  return Time::ceil_nanoseconds(factor * static_cast<double>(job.remaining_service.ns() / job.gpus));
+  return Time::ceil_nanoseconds(factor * static_cast<double>(job.remaining_service.on_each_of(job.gpus).ns()));
 }
 
 BackfillPolicy::BackfillPolicy(const Parameters& parameters)

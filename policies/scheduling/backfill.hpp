@@ -43,7 +43,7 @@ struct BackfillJob {
 class BackfillPolicy : public SchedulingPolicy {
  public:
   explicit BackfillPolicy(const Parameters& parameters);
-  [[nodiscard]] std::int64_t key(const JobView& job) const final { return job.submit.ns(); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const final { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
 

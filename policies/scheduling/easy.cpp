@@ -100,7 +100,7 @@ Easy::Reservation Easy::reserve(const Pool& pool, const BackfillJob& first, Time
   if (!last) return {Time::never(), 0};
   const std::int64_t freed = pool.running.sum_before({last->key, INT32_MAX, 0, JobId::none()});
   // A job that has outrun its estimate may end at any time.
-  const Time start = std::max(Time::nanoseconds(last->key), now + Time::nanoseconds(1));
+  const Time start = std::max(Time::nanoseconds(static_cast<std::int64_t>(last->key)), now + Time::nanoseconds(1));
   return {start, std::max<std::int64_t>(pool.free + freed - first.width, 0)};
 }
 

@@ -10,7 +10,7 @@ namespace {
 class Fifo final : public InOrder {
  public:
   explicit Fifo(bool strict) : InOrder{{strict, false}} {}
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.submit.ns(); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
 };
 
 std::unique_ptr<SchedulingPolicy> make_fifo(const Parameters& parameters, const PolicyContext&) {

@@ -17,17 +17,17 @@ namespace {
 
 class Gittins final : public LevelPolicy {
  public:
-  Gittins(Time quantum, std::int64_t warm_up)
+  Gittins(GpuTime quantum, std::int64_t warm_up)
       : LevelPolicy{{true, 0, {}}}, quantum_{quantum}, next_fit_{static_cast<std::size_t>(warm_up)} {}
 
  private:
-  static constexpr std::int64_t kLevels = 10'000;            // the last level has no limit
-  static constexpr std::int64_t kNeverSeen = INT64_MAX / 2;  // key of levels in or beyond which no job has ended
+  static constexpr std::int64_t kLevels = 10'000;               // the last level has no limit
+  static constexpr PolicyKey kNeverSeen = PolicyKey{1} << 120;  // key of levels in or beyond which no job has ended
 
-  [[nodiscard]] Time limit(std::int64_t level) const override {
-    return level + 1 < kLevels ? quantum_ * (level + 1) : Time::never();
+  [[nodiscard]] GpuTime limit(std::int64_t level) const override {
+    return level + 1 < kLevels ? quantum_ * (level + 1) : GpuTime::unlimited();
   }
-  [[nodiscard]] std::int64_t level_key(std::int64_t level) const override {
+  [[nodiscard]] PolicyKey level_key(std::int64_t level) const override {
     const auto index = static_cast<std::size_t>(level);
     if (index < cost_.size()) return cost_[index];
     return cost_.empty() ? level : kNeverSeen + level;
@@ -35,10 +35,10 @@ class Gittins final : public LevelPolicy {
   void job_ended(const WalkJob& job) override { services_.push_back(job.view.total_service); }
   [[nodiscard]] bool keys_changed() override;
 
-  Time quantum_;
+  GpuTime quantum_;
   std::size_t next_fit_;
-  std::vector<Time> services_;
-  std::vector<std::int64_t> cost_;  // by level: 1 / G, in ns of GPU time for each job that ends
+  std::vector<GpuTime> services_;
+  std::vector<PolicyKey> cost_;  // by level: 1 / G, in ns of GPU time for each job that ends
 };
 
 /// Computes the index again each time the number of ended jobs has grown by a quarter.
@@ -50,20 +50,20 @@ bool Gittins::keys_changed() {
   std::size_t first = 0, last = 0;  // the jobs [first, last) end within the quantum of the level
   double invested = 0;              // their total service
   for (std::int64_t level = 0; level < kLevels; ++level) {
-    const Time from = quantum_ * level, to = quantum_ * (level + 1);
+    const GpuTime from = quantum_ * level, to = quantum_ * (level + 1);
     while (last < services_.size() && services_[last] <= to) invested += services_[last++].to_seconds();
     while (first < last && services_[first] <= from) invested -= services_[first++].to_seconds();
     if (first == services_.size()) break;
     const auto ending = static_cast<double>(last - first);
     const double cost =
         invested - ending * from.to_seconds() + static_cast<double>(services_.size() - last) * quantum_.to_seconds();
-    cost_.push_back(last == first ? kNeverSeen : static_cast<std::int64_t>(std::floor(cost / ending * 1e9)));
+    cost_.push_back(last == first ? kNeverSeen : static_cast<PolicyKey>(std::floor(cost / ending * 1e9)));
   }
   return true;
 }
 
 std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Gittins>(Time::ceil_nanoseconds(parameters.get<double>("quantum_s") * 1e9),
+  return std::make_unique<Gittins>(GpuTime{Time::ceil_nanoseconds(parameters.get<double>("quantum_s") * 1e9), 1},
                                    parameters.get<std::int64_t>("warm_up"));
 }
 

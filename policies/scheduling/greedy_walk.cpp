@@ -2,6 +2,9 @@
 
 #include "sim/check.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace contend {
 
 namespace {
@@ -9,7 +12,7 @@ namespace {
 /// Converts `place`, whose key is the one at `now`, to the rank that it has among jobs that move at `rate`.
 Rank in_group(std::int64_t rate, const Rank& place, Time now) {
   if (rate == 0) return place;
-  const std::int64_t whole = place.key / rate - (place.key % rate < 0 ? 1 : 0);
+  const PolicyKey whole = place.key / rate - (place.key % rate < 0 ? 1 : 0);
   Rank rank = place;
   if (place.key % rate != 0) rank = {0, INT32_MAX, INT64_MAX, JobId::none()};  // every job with this key goes before it
   rank.key = now.ns() + whole;
@@ -23,49 +26,68 @@ Rank place_now(std::int64_t rate, Rank rank, Time now) {
 
 }  // namespace
 
-void GreedyWalk::wait(const Entry& entry) {
-  Class& group = classes_[entry.job_class];
-  group.width = entry.width;
-  group.jobs.insert(entry.at.rank);
+void GreedyWalk::wait(const Member& member) {
+  Class& group = classes_[member.job_class];
+  group.width = member.width;
+  group.jobs.insert(member.at.rank);
 }
 
-void GreedyWalk::unwait(const Entry& entry) {
-  const auto group = classes_.find(entry.job_class);
-  group->second.jobs.erase(entry.at.rank);
+void GreedyWalk::unwait(const Member& member) {
+  const auto group = classes_.find(member.job_class);
+  group->second.jobs.erase(member.at.rank);
   if (group->second.jobs.empty()) classes_.erase(group);
 }
 
 void GreedyWalk::add_waiting(const Rank& rank, std::int32_t job_class, std::int64_t width) {
-  const auto [at, is_new] = entries_.try_emplace(rank.job, Entry{{rank, 0}, width, job_class, Entry::State::waiting});
+  const auto [at, is_new] = members_.try_emplace(rank.job, Member{{rank, 0}, width, job_class, false});
   CONTEND_CHECK(is_new, "a job is in the walk once");
   wait(at->second);
   wanted_ += width;
 }
 
-void GreedyWalk::remove(JobId job) {
-  const Entry& gone = entry(job);
-  wanted_ -= gone.width;
-  if (gone.state == Entry::State::running) {
-    unrun(gone);
-    used_ -= gone.width;
-  } else if (gone.state == Entry::State::waiting) {
-    unwait(gone);
+/// What a job held may serve the jobs behind its place and, if it has moved, in front of `to`.
+void GreedyWalk::reconsider_behind(const Member& gone, const Rank* to, Time now) {
+  const Rank from = place(gone, now);
+  for (auto& [id, group] : classes_) {
+    if (!group.hopeless || !(from < *group.hopeless) || (to != nullptr && !(*group.hopeless < *to))) continue;
+    group.changed.insert(group.changed.end(), gone.servers.begin(), gone.servers.end());
+    needs_review_ = true;
   }
-  entries_.erase(job);
 }
 
-void GreedyWalk::rerank(JobId job, const MovingRank& rank) {
-  Entry& moved = entries_.at(job);
-  if (moved.state == Entry::State::running) {
+void GreedyWalk::forget_refusals() {
+  for (auto& [id, group] : classes_) group.hopeless.reset();
+}
+
+void GreedyWalk::remove(JobId job, Time now) {
+  if (member(job).is_running) reconsider_behind(member(job), nullptr, now);
+  leave(job);
+}
+
+void GreedyWalk::leave(JobId job) {
+  const Member& gone = member(job);
+  wanted_ -= gone.width;
+  if (gone.is_running) {
+    unrun(gone);
+    used_ -= gone.width;
+  } else {
+    unwait(gone);
+  }
+  members_.erase(job);
+}
+
+void GreedyWalk::rerank(JobId job, const MovingRank& rank, Time now) {
+  Member& moved = members_.at(job);
+  if (moved.is_running) {
     unrun(moved);
+    const Rank to = place({rank}, now);
+    reconsider_behind(moved, &to, now);
     moved.at = rank;
     run(moved);
-  } else if (moved.state == Entry::State::waiting) {
+  } else {
     unwait(moved);
     moved.at = rank;
     wait(moved);
-  } else {
-    moved.at = rank;
   }
 }
 
@@ -84,64 +106,94 @@ std::optional<Rank> GreedyWalk::last_running_before(const Rank* place, Time now)
   return best;
 }
 
-std::optional<Rank> GreedyWalk::first_that_fits(Time now) const {
+std::vector<JobId> GreedyWalk::last_running_behind(const Rank& place, Time now, std::size_t limit) const {
+  std::vector<Rank> ranks;
+  for (const auto& [rate, group] : running_) {
+    const std::size_t first = ranks.size();
+    group.append_behind(in_group(rate, place, now), limit, ranks);
+    for (std::size_t i = first; i < ranks.size(); ++i) ranks[i] = place_now(rate, ranks[i], now);
+  }
+  if (running_.size() > 1) std::sort(ranks.begin(), ranks.end(), std::greater<>{});
+  std::vector<JobId> jobs;
+  for (std::size_t i = 0; i < ranks.size() && i < limit; ++i) jobs.push_back(ranks[i].job);
+  return jobs;
+}
+
+std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt) const {
   std::optional<Rank> best;
   for (const auto& [id, group] : classes_) {
     const Rank& head = *group.jobs.begin();
     if (group.is_refused || group.width > capacity_ || (best && *best < head)) continue;
-    if (group.width <= free() || used_before(head, now) + group.width <= capacity_) best = head;
+    if (group.hopeless && !(head < *group.hopeless)) continue;
+    if (group.width <= free() || (may_preempt && used_before(head, now) + group.width <= capacity_)) best = head;
   }
   return best;
 }
 
 std::optional<Rank> GreedyWalk::first_overflow(Time now) const {
-  std::optional<Rank> found;
-  std::int64_t through = used_;  // GPUs used up to and including the current job, which moves from the last one forward
-  while (through > capacity_) {
-    found = last_running_before(found ? &*found : nullptr, now);
-    CONTEND_CHECK(found, "what is in use is held by running jobs");
-    through -= entry(found->job).width;
+  if (used_ <= capacity_) return std::nullopt;
+  std::optional<Rank> first;
+  for (const auto& [rate, jobs] : running_) {
+    const auto is_beyond = [&, own = rate](const Rank& rank, std::int64_t through) {
+      const Rank at = place_now(own, rank, now);
+      for (const auto& [other, others] : running_) {
+        if (other != own) through += others.sum_before(in_group(other, at, now));
+      }
+      return through > capacity_;
+    };
+    const std::optional<Rank> found = jobs.first_from(is_beyond);
+    if (found && (!first || place_now(rate, *found, now) < *first)) first = place_now(rate, *found, now);
   }
-  return found;
+  return first;
 }
 
-void GreedyWalk::settle(Time now, WalkOrder& order, std::vector<Change>& changes) {
-  const std::size_t first = changes.size();
-  for (;;) {
-    const std::optional<Rank> starting = first_that_fits(now);
-    const std::optional<Rank> stopping = first_overflow(now);
-    if (!starting && !stopping) break;
-    if (starting && (!stopping || *starting < *stopping)) {
-      Entry& changed = entries_.at(starting->job);
-      changes.push_back({starting->job, true, *starting});
-      unwait(changed);
-      start(changed);
-    } else {
-      changes.push_back({stopping->job, false, {}});
-      remove(stopping->job);
-    }
+std::optional<GreedyWalk::Change> GreedyWalk::next_change(Time now) {
+  const std::optional<Rank> starting = first_that_fits(now, true);
+  const std::optional<Rank> stopping = first_overflow(now);
+  if (!starting && !stopping) return std::nullopt;
+  if (starting && (!stopping || *starting < *stopping)) {
+    const Change change{true, member(starting->job)};
+    start(starting->job);
+    return change;
   }
-  // Until now a starting job kept its place among the waiting jobs, so that jobs with equal keys stayed behind it.
-  for (std::size_t i = first; i < changes.size(); ++i) {
-    if (changes[i].starts) rerank(changes[i].job, order.when_started(changes[i].waiting));
+  const Change change{false, member(stopping->job)};
+  reconsider_behind(change.before, nullptr, now);
+  leave(stopping->job);
+  return change;
+}
+
+void GreedyWalk::undo(const Change& change) {
+  if (change.starts) leave(change.job());
+  const auto at = members_.emplace(change.job(), change.before).first;
+  wanted_ += change.before.width;
+  if (change.before.is_running) {
+    run(at->second);
+    used_ += at->second.width;
+  } else {
+    wait(at->second);
   }
 }
 
-void GreedyWalk::start(Entry& entry) {
-  entry.state = Entry::State::running;
-  run(entry);
-  used_ += entry.width;
+void GreedyWalk::start(JobId waiting) {
+  Member& started = members_.at(waiting);
+  unwait(started);
+  started.is_running = true;
+  run(started);
+  used_ += started.width;
 }
 
-void GreedyWalk::refuse(const Change& failed) {
-  Entry& refused = entries_.at(failed.job);
-  unrun(refused);
-  used_ -= refused.width;
-  refused.at = {failed.waiting, 0};
-  refused.state = Entry::State::waiting;
-  wait(refused);
-  classes_[refused.job_class].is_refused = true;
-  refused_.push_back(refused.job_class);
+void GreedyWalk::refuse(JobId waiting) {
+  const std::int32_t id = member(waiting).job_class;
+  classes_.at(id).is_refused = true;
+  refused_.push_back(id);
+}
+
+void GreedyWalk::refuse_for_want_of_place(JobId waiting, int least) {
+  refuse(waiting);
+  Class& group = classes_.at(member(waiting).job_class);
+  group.hopeless = member(waiting).at.rank;
+  group.least = least;
+  group.changed.clear();
 }
 
 void GreedyWalk::end_pass() {
@@ -152,22 +204,8 @@ void GreedyWalk::end_pass() {
   refused_.clear();
 }
 
-void GreedyWalk::hold(JobId job) {
-  Entry& held = entries_.at(job);
-  unwait(held);
-  held.state = Entry::State::held;
-}
-
-void GreedyWalk::run_held(JobId job, WalkOrder& order) {
-  Entry& held = entries_.at(job);
-  CONTEND_CHECK(held.state == Entry::State::held && held.width <= free(), "a held job needs room to run");
-  start(held);
-  rerank(job, order.when_started(held.at.rank));
-}
-
-Rank GreedyWalk::place(JobId job, Time now) const {
-  const Entry& of_job = entry(job);
-  return place_now(of_job.at.rate, of_job.at.rank, now);
+Rank GreedyWalk::place(const Member& member, Time now) {
+  return place_now(member.at.rate, member.at.rank, now);
 }
 
 }  // namespace contend

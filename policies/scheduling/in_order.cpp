@@ -9,59 +9,6 @@
 
 namespace contend {
 
-bool Eviction::would_fit(const ClusterView& cluster, GpuId gpu, const JobView& job, const std::vector<JobId>& victims) {
-  on_gpu_.clear();
-  cluster.jobs_on(gpu, on_gpu_);
-  Bytes memory = cluster.free_memory(gpu);
-  int share = cluster.free_share(gpu);
-  bool is_left = false;
-  bool is_reserved = false;
-  for (const JobId id : on_gpu_) {
-    const JobView holder = cluster.job(id);
-    if (std::find(victims.begin(), victims.end(), id) != victims.end()) {
-      memory += holder.memory_per_gpu;
-      share += holder.gpu_share;
-    } else {
-      is_left = true;
-      is_reserved = is_reserved || holder.gpu_share > 0;
-    }
-  }
-  if (!is_left) return true;
-  if (job.gpu_share == 0) return !is_reserved && memory >= job.memory_per_gpu;
-  return is_reserved && share >= job.gpu_share;
-}
-
-bool Eviction::choose(const ClusterView& cluster, const JobView& job, const std::vector<Candidate>& candidates,
-                      std::vector<JobId>& victims) {
-  victims.clear();
-  const ServerRange servers = cluster.servers_for(job);
-  const std::size_t per_server = cluster.gpus() / cluster.servers();
-  int room = 0;
-  int quota = cluster.quota_left(job.vc);
-  const bool lacks_quota = quota < job.gpus;
-  fits_.assign(cluster.gpus(), 0);
-  for (std::size_t g = servers.first * per_server; g < servers.last * per_server; ++g) {
-    fits_[g] = cluster.fits(GpuId{g}, job) ? 1 : 0;
-    room += fits_[g];
-  }
-  for (const Candidate& candidate : candidates) {
-    if (room >= job.gpus && quota >= job.gpus) break;
-    const auto gpus = cluster.gpus_of(candidate.job);
-    const bool shares_quota = cluster.job(candidate.job).vc == job.vc;
-    if (!servers.contains(cluster.server_of(gpus.front())) || (lacks_quota && !shares_quota)) continue;
-    victims.push_back(candidate.job);
-    if (lacks_quota) quota += static_cast<int>(gpus.size());
-    for (const GpuId gpu : gpus) {
-      if (fits_[gpu.index()] != 0 || !would_fit(cluster, gpu, job, victims)) continue;
-      fits_[gpu.index()] = 1;
-      ++room;
-    }
-  }
-  if (room >= job.gpus && quota >= job.gpus) return true;
-  victims.clear();
-  return false;
-}
-
 void InOrder::queued(const JobView& job) {
   std::erase(running_, job.id);
   if (in_pass_) {
@@ -97,9 +44,8 @@ bool InOrder::is_hopeless(const ClusterView& cluster, const Lane& lane) const {
 void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
   in_pass_ = true;
   listens_ = actions.recording();
-  pushed_.clear();
   // A preemption frees GPUs and queues jobs, so another round follows at the same instant. The rounds come to an end
-  // because a job preempts others only once in an instant.
+  // because every victim has a larger key than the job that takes its place.
   do {
     preempted_.clear();
     round(cluster, actions);
@@ -155,7 +101,7 @@ void InOrder::on_refused(SchedulingActions& actions, Lane& lane) {
 }
 
 bool InOrder::try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job) {
-  if (!actions.start(job) && !(rules_.preemptive && make_room(cluster, actions, job) && actions.start(job))) {
+  if (!actions.start(job) && !(rules_.preemptive && start_in_place_of_larger(cluster, actions, job))) {
     if (listens_) actions.blocked(job, why_not(cluster, cluster.job(job)));
     return false;
   }
@@ -163,20 +109,17 @@ bool InOrder::try_to_start(const ClusterView& cluster, SchedulingActions& action
   return true;
 }
 
-bool InOrder::make_room(const ClusterView& cluster, SchedulingActions& actions, JobId id) {
-  if (std::count(pushed_.begin(), pushed_.end(), id) > 0) return false;
-  const JobView job = cluster.job(id);
-  const std::int64_t own = key(job);
-  candidates_.clear();
+bool InOrder::start_in_place_of_larger(const ClusterView& cluster, SchedulingActions& actions, JobId id) {
+  const PolicyKey own = key(cluster.job(id));
+  std::vector<std::pair<PolicyKey, JobId>> larger;
   for (const JobId other : running_) {
-    const std::int64_t its = key(cluster.job(other));
-    if (its > own) candidates_.push_back({its, other});
+    const PolicyKey its = key(cluster.job(other));
+    if (its > own) larger.emplace_back(its, other);
   }
-  std::sort(candidates_.begin(), candidates_.end(), std::greater<>{});
-  if (!eviction_.choose(cluster, job, candidates_, victims_)) return false;
-  pushed_.push_back(id);
-  for (const JobId victim : victims_) actions.preempt(victim, id);
-  return true;
+  std::sort(larger.begin(), larger.end(), std::greater<>{});
+  std::vector<JobId> candidates;
+  for (const auto& [its, other] : larger) candidates.push_back(other);
+  return !candidates.empty() && actions.start_preempting(id, candidates);
 }
 
 Why InOrder::why_not(const ClusterView& cluster, const JobView& job) {

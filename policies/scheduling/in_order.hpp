@@ -27,32 +27,11 @@ namespace contend {
   return job.gpu_share == kWholeGpu ? job.gpus : 0;
 }
 
-/// Chooses the running jobs to preempt so that another job can start.
-class Eviction {
- public:
-  struct Candidate {
-    std::int64_t key = 0;
-    JobId job{};
-    auto operator<=>(const Candidate&) const = default;
-  };
-  /// Fills `victims` with candidates, taken in order, until the job has enough GPUs without them. Returns false and
-  /// leaves `victims` empty if the job cannot start even without all candidates.
-  bool choose(const ClusterView& cluster, const JobView& job, const std::vector<Candidate>& candidates,
-              std::vector<JobId>& victims);
-
- private:
-  [[nodiscard]] bool would_fit(const ClusterView& cluster, GpuId gpu, const JobView& job,
-                               const std::vector<JobId>& victims);
-  std::vector<std::uint8_t> fits_;  // by GPU
-  std::vector<JobId> on_gpu_;       // scratch
-};
-
 class InOrder : public SchedulingPolicy {
  public:
   struct Rules {
     bool strict = false;      ///< the first queued job that can't be placed holds back the rest of its queue
-    bool preemptive = false;  ///< once in an instant, a queued job may preempt running jobs with larger keys, the
-                              ///< largest key first, if that makes room for it
+    bool preemptive = false;  ///< a queued job may take the place of running jobs with larger keys
   };
   explicit InOrder(Rules rules) : rules_{rules} {}
 
@@ -82,7 +61,7 @@ class InOrder : public SchedulingPolicy {
   void round(const ClusterView& cluster, SchedulingActions& actions);
   void on_refused(SchedulingActions& actions, Lane& lane);
   bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job);
-  bool make_room(const ClusterView& cluster, SchedulingActions& actions, JobId job);
+  bool start_in_place_of_larger(const ClusterView& cluster, SchedulingActions& actions, JobId job);
   [[nodiscard]] static Why why_not(const ClusterView& cluster, const JobView& job);
   static void report_behind(SchedulingActions& actions, const Lane& lane, JobId blocker);
 
@@ -94,10 +73,6 @@ class InOrder : public SchedulingPolicy {
   bool in_pass_ = false;
   bool listens_ = false;            // SchedulingActions::recording()
   std::vector<JobView> preempted_;  // in this round; they join the queue when the round is over
-  std::vector<JobId> pushed_;       // jobs that have preempted others in this instant
-  std::vector<Eviction::Candidate> candidates_;
-  std::vector<JobId> victims_;
-  Eviction eviction_;
 };
 
 }  // namespace contend

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-std::int64_t divide_up(std::int64_t n, std::int64_t by) {
+template <class Integer>
+Integer divide_up(Integer n, Integer by) {
   return n / by + (n % by > 0 ? 1 : 0);
 }
 
@@ -18,23 +19,22 @@ constexpr std::int32_t kRunning = 0, kWaiting = 1, kJoining = 2;
 
 }  // namespace
 
-Time LevelPolicy::attained(const WalkJob& job) const {
-  const Time gpu_time = job.attained(now()) - job.forgotten;
-  return options_.gpu_time ? gpu_time : Time::nanoseconds(gpu_time.ns() / job.view.gpus);
+GpuTime LevelPolicy::attained(const WalkJob& job) const {
+  const GpuTime gpu_time = job.attained(now()) - job.forgotten;
+  return options_.gpu_time ? gpu_time : GpuTime{gpu_time.on_each_of(job.view.gpus), 1};
 }
 
 Time LevelPolicy::due(const WalkJob& job) const {
-  const Time end = limit(job.level);
-  if (end == Time::never()) return end;
-  const std::int64_t left = std::max<std::int64_t>((end - attained(job)).ns(), 0);
-  const Time at = now() + Time::nanoseconds(options_.gpu_time ? divide_up(left, job.view.gpus) : left);
-  return options_.rules.whole_seconds ? Time::nanoseconds(divide_up(at.ns(), kSecond) * kSecond) : at;
+  const Int128 left = std::max<Int128>((limit(job.level) - attained(job)).ns(), 0);
+  Int128 at = now().ns() + (options_.gpu_time ? divide_up<Int128>(left, job.view.gpus) : left);
+  if (options_.rules.whole_seconds) at = divide_up<Int128>(at, kSecond) * kSecond;
+  return at < Time::never().ns() ? Time::nanoseconds(static_cast<std::int64_t>(at)) : Time::never();
 }
 
 Time LevelPolicy::promotion(const WalkJob& job) const {
-  const Time run = job.view.attained_service - job.forgotten;
+  const Time run = (job.view.attained_service - job.forgotten).on_each_of(job.view.gpus);
   if (options_.promote == 0 || job.level == 0 || run == Time{}) return Time::never();
-  const double enough = options_.promote * static_cast<double>(run.ns() / job.view.gpus);
+  const double enough = options_.promote * static_cast<double>(run.ns());
   return enough > 9e18 ? Time::never() : job.view.since + Time::ceil_nanoseconds(enough) - job.waited;
 }
 
@@ -44,8 +44,8 @@ void LevelPolicy::schedule(WalkJob& job) {
   if (job.due == Time::never()) return;
   (job.running ? demotions_ : promotions_).emplace(job.due, job.view.id);
   if (!options_.rules.late_wakeup || !job.running) return;
-  const std::int64_t run = (job.view.attained_service - job.forgotten).ns() / job.view.gpus;
-  job.late = job.since.ns() + limit(job.level).ns() - run;
+  const Time run = (job.view.attained_service - job.forgotten).on_each_of(job.view.gpus);
+  job.late = (job.since + limit(job.level).on_each_of(1) - run).ns();
   late_[job.view.gpus].emplace(job.late, job.view.id);
 }
 
@@ -153,7 +153,7 @@ Time LevelPolicy::late_wakeup() const {
   Time first = Time::never();
   for (const auto& [gpus, jobs] : late_) {
     if (jobs.empty()) continue;
-    const std::int64_t seconds = divide_up(jobs.begin()->first - now().ns(), gpus * kSecond);
+    const std::int64_t seconds = divide_up<std::int64_t>(jobs.begin()->first - now().ns(), gpus * kSecond);
     first = std::min(first, now() + Time::seconds(seconds));
   }
   return first;

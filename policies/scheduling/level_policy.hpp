@@ -37,11 +37,11 @@ class LevelPolicy : public WalkPolicy {
 
  protected:
   /// Returns the key of the jobs in the level; the smallest key goes first.
-  [[nodiscard]] virtual std::int64_t level_key(std::int64_t level) const { return level; }
-  /// Returns the attained service at which a job leaves the level; Time::never() for the last level.
-  [[nodiscard]] virtual Time limit(std::int64_t level) const = 0;
+  [[nodiscard]] virtual PolicyKey level_key(std::int64_t level) const { return level; }
+  /// Returns the attained service at which a job leaves the level; GpuTime::unlimited() for the last level.
+  [[nodiscard]] virtual GpuTime limit(std::int64_t level) const = 0;
   /// Returns the level for `attained`, at or above `level`, in which the job was before.
-  [[nodiscard]] virtual std::int64_t level_at(Time attained, std::int64_t level) const {
+  [[nodiscard]] virtual std::int64_t level_at(GpuTime attained, std::int64_t level) const {
     while (attained >= limit(level)) ++level;
     return level;
   }
@@ -59,7 +59,8 @@ class LevelPolicy : public WalkPolicy {
   void job_started(WalkJob& job) final;
   void job_stopped(WalkJob& job) final;
 
-  [[nodiscard]] Time attained(const WalkJob& job) const;
+  /// Returns the service that counts for the level: GPU time, or the time on one GPU without Options::gpu_time.
+  [[nodiscard]] GpuTime attained(const WalkJob& job) const;
   /// Returns the time at which a running job reaches the limit of its level.
   [[nodiscard]] Time due(const WalkJob& job) const;
   /// Returns the time at which a waiting job is promoted.

@@ -20,7 +20,7 @@ class OrderedQueue {
  public:
   /// The place of a job in the order: by key, then by JobView::tie, which is unique.
   struct Place {
-    std::int64_t key = 0;
+    PolicyKey key = 0;
     std::uint32_t tie = 0;
     JobId job{};
     auto operator<=>(const Place&) const = default;

@@ -3,6 +3,7 @@
 // many jobs at once. It is a treap whose priorities come from a counter, so that its shape is the same in every run.
 
 #include "sim/ids.hpp"
+#include "sim/scheduling.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace contend {
 
 /// The place of a job in an order; the smallest goes first. `tier` and `label` order jobs with equal keys.
 struct Rank {
-  std::int64_t key = 0;
+  PolicyKey key = 0;
   std::int32_t tier = 0;
   std::int64_t label = 0;
   JobId job;
@@ -35,8 +36,29 @@ class RankTree {
   [[nodiscard]] std::optional<Rank> first() const;
   [[nodiscard]] std::optional<Rank> last() const;
   [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
+  /// Appends the last `limit` ranks of those behind `rank`, the last one first.
+  void append_behind(const Rank& rank, std::size_t limit, std::vector<Rank>& ranks) const;
   /// Returns the first rank up to and including which the values add up to at least `sum`. No value may be negative.
   [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
+  /// Returns the first rank for which `holds(rank, sum of the values up to and including it)`. It must hold for all
+  /// ranks behind one for which it holds.
+  template <class Predicate>
+  [[nodiscard]] std::optional<Rank> first_from(const Predicate& holds) const {
+    std::optional<Rank> found;
+    std::int64_t before = 0;
+    for (Index node = root_; node != kNone;) {
+      const Node& here = nodes_[node];
+      const std::int64_t through = before + (here.left != kNone ? nodes_[here.left].sum : 0) + here.value;
+      if (holds(here.rank, through)) {
+        found = here.rank;
+        node = here.left;
+      } else {
+        before = through;
+        node = here.right;
+      }
+    }
+    return found;
+  }
   /// Returns the first rank whose value is at most `limit`.
   [[nodiscard]] std::optional<Rank> first_at_most(std::int64_t limit) const;
 
@@ -50,6 +72,7 @@ class RankTree {
     Index left = kNone, right = kNone;
   };
 
+  void append_behind(Index node, const Rank& rank, std::size_t size, std::vector<Rank>& ranks) const;
   [[nodiscard]] Index make(const Rank& rank, std::int64_t value);
   void update(Index node);
   void split(Index node, const Rank& rank, Index& before, Index& from);  // `from` gets the ranks not before `rank`

@@ -15,18 +15,20 @@ namespace {
 
 class Ranked final : public WalkPolicy {
  public:
-  using Key = std::function<std::int64_t(const JobView&)>;
+  using Key = std::function<PolicyKey(const JobView&)>;
   Ranked(Key key, bool preemptive) : key_{std::move(key)}, preemptive_{preemptive} {}
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return key_(job); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return key_(job); }
 
  private:
   Rank waiting_rank(WalkJob& job) override { return {key_(job.view), 1, job.view.tie, job.view.id}; }
   MovingRank running_rank(WalkJob&, const Rank& waiting) override {
     // Without preemption the running jobs go before all waiting jobs.
-    return {{preemptive_ ? waiting.key : INT64_MIN, 0, waiting.label, waiting.job}, 0};
+    return {{preemptive_ ? waiting.key : kBeforeAll, 0, waiting.label, waiting.job}, 0};
   }
 
   [[nodiscard]] bool is_preemptive() const override { return preemptive_; }
+
+  static constexpr PolicyKey kBeforeAll = PolicyKey{INT64_MIN} * INT32_MAX;
 
   Key key_;
   bool preemptive_;
@@ -46,8 +48,9 @@ std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters& paramete
 /// jobs age alike, so the order of two jobs never changes: it is the order of submit - priority x aging.
 std::unique_ptr<SchedulingPolicy> make_priority(const Parameters& parameters, const PolicyContext&) {
   const Time aging = Time::ceil_nanoseconds(parameters.get<double>("aging_s") * 1e9);
-  const auto key = [aging](const JobView& job) -> std::int64_t {
-    return aging == Time{} ? -static_cast<std::int64_t>(job.priority) : (job.submit - aging * job.priority).ns();
+  const auto key = [aging](const JobView& job) -> PolicyKey {
+    return aging == Time{} ? -PolicyKey{job.priority}
+                           : PolicyKey{job.submit.ns()} - PolicyKey{aging.ns()} * job.priority;
   };
   return std::make_unique<Ranked>(key, parameters.get<bool>("preemptive"));
 }

@@ -17,7 +17,7 @@ class RemainingFirst final : public WalkPolicy {
  public:
   RemainingFirst(Remaining what, bool list_order) : what_{what}, list_order_{list_order} {}
 
-  [[nodiscard]] std::int64_t key(const JobView& job) const override {
+  [[nodiscard]] PolicyKey key(const JobView& job) const override {
     return what_ == Remaining::service ? job.remaining_service.ns() : job.remaining_service.ns() / job.gpus;
   }
 
@@ -40,7 +40,7 @@ class RemainingFirst final : public WalkPolicy {
   MovingRank running_rank(WalkJob& job, const Rank& waiting) override {
     MovingRank at{waiting, what_ == Remaining::service ? job.view.gpus : 1};
     if (job.view.timed) {
-      at.rank.key = now().ns() + job.view.remaining_service.ns() / job.view.gpus;
+      at.rank.key = PolicyKey{now().ns()} + job.view.remaining_service.ns() / job.view.gpus;
     } else {
       at.rate = 0;
     }

@@ -14,34 +14,34 @@ namespace contend {
 
 namespace {
 
-Time seconds(double s) {
-  return Time::ceil_nanoseconds(s * 1e9);
+GpuTime seconds(double s) {
+  return {Time::ceil_nanoseconds(s * 1e9), 1};
 }
 
 class EqualLevels final : public LevelPolicy {
  public:
-  EqualLevels(const Options& options, Time width) : LevelPolicy{options}, width_{width} {}
+  EqualLevels(const Options& options, GpuTime width) : LevelPolicy{options}, width_{width} {}
 
  private:
-  [[nodiscard]] Time limit(std::int64_t level) const override { return width_ * (level + 1); }
-  [[nodiscard]] std::int64_t level_at(Time attained, std::int64_t) const override {
-    return attained.ns() / width_.ns();
+  [[nodiscard]] GpuTime limit(std::int64_t level) const override { return width_ * (level + 1); }
+  [[nodiscard]] std::int64_t level_at(GpuTime attained, std::int64_t) const override {
+    return static_cast<std::int64_t>(attained.ns() / width_.ns());
   }
 
-  Time width_;
+  GpuTime width_;
 };
 
 class Queues final : public LevelPolicy {
  public:
-  Queues(const Options& options, std::vector<Time> limits) : LevelPolicy{options}, limits_{std::move(limits)} {}
+  Queues(const Options& options, std::vector<GpuTime> limits) : LevelPolicy{options}, limits_{std::move(limits)} {}
 
  private:
-  [[nodiscard]] Time limit(std::int64_t level) const override {
+  [[nodiscard]] GpuTime limit(std::int64_t level) const override {
     const auto index = static_cast<std::size_t>(level);
-    return index < limits_.size() ? limits_[index] : Time::never();
+    return index < limits_.size() ? limits_[index] : GpuTime::unlimited();
   }
 
-  std::vector<Time> limits_;
+  std::vector<GpuTime> limits_;
 };
 
 std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool gpu_time) {
@@ -50,7 +50,7 @@ std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool
   options.rules.whole_seconds = parameters.get<bool>("whole_seconds");
   options.rules.single_step = parameters.get<bool>("single_step");
   options.rules.late_wakeup = gpu_time && parameters.get<bool>("late_wakeup");
-  std::vector<Time> limits;
+  std::vector<GpuTime> limits;
   const auto queues = static_cast<std::size_t>(parameters.get<std::int64_t>("queues"));
   for (std::size_t i = 1; i < queues; ++i) {
     const double limit = parameters.get<double>(fmt::format("limit_{}_s", i));

@@ -30,7 +30,7 @@ void SharePolicy::left(JobId id) {
 }
 
 void SharePolicy::insert(const JobView& view) {
-  jobs_[view.id] = {view, 0, false};
+  jobs_[view.id] = {view, 0};
   Account& account = accounts_[account_of(view)];
   account.vc = view.vc;
   account.queue.insert({view.submit.ns(), view.tie, view.id}, demand_of(view));
@@ -138,7 +138,7 @@ void SharePolicy::round(const ClusterView& cluster, SchedulingActions& actions, 
 bool SharePolicy::try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId id, bool borrowing) {
   const JobView view = jobs_.at(id).view;
   const bool has_started =
-      actions.start(id) || (!borrowing && options_.reclaim && take_back(cluster, actions, view) && actions.start(id));
+      actions.start(id) || (!borrowing && options_.reclaim && start_taking_back(cluster, actions, view));
   if (!has_started) {
     refused_.insert(id);
     return false;
@@ -167,11 +167,9 @@ void SharePolicy::explain(const ClusterView& cluster, SchedulingActions& actions
   }
 }
 
-/// Preempts jobs of virtual clusters that borrow until enough GPUs are free. Preempts none if that is not possible.
-bool SharePolicy::take_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view) {
-  Job& asking = jobs_.at(view.id);
-  if (asking.has_taken || cluster.vc_quota(view.vc) == INT_MAX || cluster.owns_servers(view.vc)) return false;
-  int free = cluster.free_gpus_of_vc(view.vc);
+/// Starts the job in the place of jobs of virtual clusters that borrow.
+bool SharePolicy::start_taking_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view) {
+  if (cluster.vc_quota(view.vc) == INT_MAX || cluster.owns_servers(view.vc)) return false;
   std::map<std::int32_t, int> above;  // quota, by virtual cluster
   std::map<std::int32_t, std::vector<JobId>> jobs;
   for (const auto& [vc, started] : running_) {
@@ -180,20 +178,25 @@ bool SharePolicy::take_back(const ClusterView& cluster, SchedulingActions& actio
     for (const auto& [order, id] : started) jobs[vc].push_back(id);
   }
   std::vector<JobId> victims;
-  while (free < view.gpus) {
-    const auto most =
-        std::max_element(above.begin(), above.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == above.end() || most->second <= 0) return false;
-    victims.push_back(jobs.at(most->first).back());
-    jobs.at(most->first).pop_back();
-    const int gpus = jobs_.at(victims.back()).view.gpus;
-    most->second -= gpus;
-    free += gpus;
-  }
-  if (victims.empty()) return false;
-  asking.has_taken = true;
-  for (const JobId victim : victims) actions.preempt(victim, view.id);
-  return true;
+  int free = cluster.free_gpus_of_vc(view.vc);
+  const auto add_victims = [&](int needed) {
+    while (free < needed) {
+      const auto most =
+          std::ranges::max_element(above, [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (most == above.end() || most->second <= 0) return;
+      victims.push_back(jobs.at(most->first).back());
+      jobs.at(most->first).pop_back();
+      const int gpus = jobs_.at(victims.back()).view.gpus;
+      most->second -= gpus;
+      free += gpus;
+    }
+  };
+  add_victims(view.gpus);
+  if (free < view.gpus) return false;
+  if (!victims.empty() && actions.start_preempting(view.id, victims)) return true;
+  const std::size_t enough = victims.size();  // in number, but not in place
+  add_victims(INT_MAX);
+  return victims.size() > enough && actions.start_preempting(view.id, victims);
 }
 
 }  // namespace contend

@@ -42,7 +42,7 @@ class SharePolicy : public SchedulingPolicy {
     bool reclaim = true;   ///< jobs within their quotas take borrowed GPUs back
   };
   explicit SharePolicy(const Options& options) : options_{options} {}
-  [[nodiscard]] std::int64_t key(const JobView& job) const final { return job.submit.ns(); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const final { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
   void pass(const ClusterView& cluster, SchedulingActions& actions) final;
@@ -62,7 +62,6 @@ class SharePolicy : public SchedulingPolicy {
   struct Job {
     JobView view;
     std::uint64_t started = 0;  ///< number of its start, counted over all jobs; 0: the job waits
-    bool has_taken = false;     ///< others were preempted for it since it joined the queue; not a second time
   };
   struct Account {
     OrderedQueue queue;
@@ -86,7 +85,7 @@ class SharePolicy : public SchedulingPolicy {
   void add_turn(const ClusterView& cluster, std::int32_t account, const OrderedQueue::Place* after, bool borrowing);
   void round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing);
   bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job, bool borrowing);
-  bool take_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view);
+  bool start_taking_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view);
   void explain(const ClusterView& cluster, SchedulingActions& actions);
   void hold(const JobView& view, int sign);
   void count(const ClusterView& cluster);

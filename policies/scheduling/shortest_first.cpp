@@ -19,8 +19,8 @@ class ShortestFirst final : public InOrder {
         measure_{measure},
         remaining_{remaining} {}
 
-  [[nodiscard]] std::int64_t key(const JobView& job) const override {
-    const Time service = remaining_ ? job.remaining_service : job.total_service;
+  [[nodiscard]] PolicyKey key(const JobView& job) const override {
+    const GpuTime service = remaining_ ? job.remaining_service : job.total_service;
     return measure_ == Measure::service ? service.ns() : service.ns() / job.gpus;
   }
 

@@ -11,19 +11,33 @@ void WalkPolicy::queued(const JobView& view) {
   if (!is_new) job_stopped(job);
   job.view = view;
   job.running = false;
-  if (cluster_ == nullptr) {  // during a pass, a job that queues was preempted and already has a walk
+  if (cluster_ == nullptr) {
     arrived_.push_back(view.id);
     return;
   }
-  walks_[job.walk].jobs.add_waiting(waiting_rank(job), shapes_.of(view), width_of(view));
-  newcomers_.push_back(view.id);
+  // During a pass, a job that queues was preempted, by decision of the walk, which it has left then, or for want of a
+  // place.
+  GreedyWalk& walk = walks_[job.walk];
+  std::erase_if(started_, [&](const MovingRank& place) { return place.rank.job == view.id; });
+  if (walk.contains(view.id)) {
+    gave_way_.push_back(walk.place(view.id, now_));
+    walk.remove(view.id, now_);
+    return;
+  }
+  const auto decided =
+      std::find_if(changes_.begin(), changes_.end(), [&](const auto& c) { return c.job() == view.id; });
+  gave_way_.push_back(GreedyWalk::place(decided->before, now_));
+  changes_.erase(decided);
 }
 
 void WalkPolicy::left(JobId id) {
   const auto at = jobs_.find(id);
   job_stopped(at->second);
   job_ended(at->second);
-  walks_[at->second.walk].jobs.remove(id);
+  for (GreedyWalk& walk : walks_) {  // jobs of different walks may share servers
+    if (&walk != &walks_[at->second.walk]) walk.forget_refusals();
+  }
+  walks_[at->second.walk].remove(id, now_);
   jobs_.erase(at);
 }
 
@@ -32,8 +46,8 @@ void WalkPolicy::admit(const ClusterView& cluster) {
     WalkJob& job = jobs_.at(id);
     job.is_new = true;
     job.walk = pools_.of(cluster, job.view);
-    if (job.walk == walks_.size()) walks_.push_back({GreedyWalk{Pools::capacity(cluster, job.view)}, {}});
-    walks_[job.walk].jobs.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
+    if (job.walk == walks_.size()) walks_.emplace_back(Pools::capacity(cluster, job.view));
+    walks_[job.walk].add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
     newcomers_.push_back(id);
   }
 }
@@ -45,9 +59,9 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   no_place_.clear();
   admit(cluster);
   // If all waiting jobs fit, no job is preempted and the order of the running jobs has no effect yet.
-  was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const Walk& walk) { return walk.jobs.is_tight(); });
+  was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const GreedyWalk& walk) { return walk.is_tight(); });
   if (was_tight_ || sees_every_event()) before_walks(cluster);
-  for (Walk& walk : walks_) run(walk, actions);
+  for (GreedyWalk& walk : walks_) run(walk, actions);
   std::erase_if(newcomers_, [&](JobId id) { return jobs_.at(id).running; });
   if (actions.recording()) explain(actions);
   after_walks(cluster);
@@ -56,69 +70,131 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   ++passes_;
 }
 
-void WalkPolicy::run(Walk& walk, SchedulingActions& actions) {
-  do {
-    changes_.clear();
-    walk.jobs.settle(now_, *this, changes_);
-  } while (!carry_out(walk, actions));
-  try_stranded(walk, actions);
-  walk.jobs.end_pass();
+void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
+  started_.clear();
+  gave_way_.clear();
+  changes_.clear();
+  for (;;) {
+    walk.review([&](ServerId server, const Rank& place) { return room_behind(walk, server, place); });
+    const std::optional<GreedyWalk::Change> change = walk.next_change(now_);
+    if (!change) break;
+    changes_.push_back(*change);
+    carry_out(walk, actions);
+  }
+  take_back(walk);
+  rank_started(walk);
+  if (!gave_way_.empty()) {
+    std::sort(gave_way_.begin(), gave_way_.end());
+    for (const Rank& place : gave_way_) {
+      WalkJob& job = jobs_.at(place.job);
+      walk.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
+      newcomers_.push_back(place.job);
+    }
+    start_in_free(walk, actions);
+  }
+  walk.end_pass();
 }
 
-bool WalkPolicy::carry_out(Walk& walk, SchedulingActions& actions) {
-  bool has_preempted = false;
-  JobId starting;  // the last job that starts before the preempted one in the walk
-  for (const GreedyWalk::Change& change : changes_) {
-    if (change.starts) {
-      starting = change.job;
+/// Starts the jobs that the walk has started as soon as it has stopped enough others.
+void WalkPolicy::carry_out(GreedyWalk& walk, SchedulingActions& actions) {
+  for (;;) {
+    const auto first = std::ranges::find_if(changes_, [](const auto& change) { return change.starts; });
+    if (first == changes_.end()) return;
+    std::int64_t room = walk.free();  // beside the first
+    std::vector<JobId> stopping;
+    for (auto change = changes_.rbegin(); change != changes_.rend();
+         ++change) {  // the last of the walk gives way first
+      if (!change->starts) stopping.push_back(change->job());
+      if (change->starts && change->job() != first->job()) room += change->before.width;
+    }
+    if (room < 0) return;
+    const Rank waiting = first->before.at.rank;
+    // Where preemption costs something, all jobs behind are candidates.
+    const bool may_replace = !stopping.empty() && !actions.preemption_costs();
+    if (actions.start(waiting.job) || (may_replace && actions.start_preempting(waiting.job, stopping))) {
+      std::erase_if(changes_, [&](const auto& change) { return change.job() == waiting.job; });
+      mark_started(waiting);
       continue;
     }
-    has_preempted = true;
-    actions.preempt(change.job, starting);
-  }
-  bool all_started = true;
-  for (const GreedyWalk::Change& change : changes_) {
-    if (!change.starts) continue;
-    if (actions.start(change.job)) {
-      mark_started(change.job);
-      continue;
-    }
-    all_started = false;
-    walk.jobs.refuse(change);
-    no_place_.insert(change.job);
-    if (!has_preempted) continue;
-    walk.jobs.hold(change.job);
-    walk.stranded.insert(change.waiting);
-  }
-  return all_started;
-}
-
-void WalkPolicy::try_stranded(Walk& walk, SchedulingActions& actions) {
-  std::set<std::int32_t> refused;
-  for (auto at = walk.stranded.begin(); at != walk.stranded.end();) {
-    const JobId id = at->job;
-    const JobView& view = jobs_.at(id).view;
-    const bool may_fit = width_of(view) <= walk.jobs.free() && !refused.contains(shapes_.of(view));
-    if (!may_fit || !actions.start(id)) {
-      if (may_fit) {
-        refused.insert(shapes_.of(view));
-        no_place_.insert(id);
-      }
-      ++at;
-      continue;
-    }
-    at = walk.stranded.erase(at);
-    walk.jobs.run_held(id, *this);
-    mark_started(id);
+    take_back(walk);
+    if (is_preemptive() && start_in_place_of_any_behind(walk, waiting, actions)) return;
+    refuse(walk, waiting.job, actions);
+    no_place_.insert(waiting.job);
+    return;
   }
 }
 
-MovingRank WalkPolicy::when_started(const Rank& waiting) {
-  return running_rank(jobs_.at(waiting.job), waiting);
+void WalkPolicy::refuse(GreedyWalk& walk, JobId waiting, SchedulingActions& actions) {
+  if (!actions.refused_alike()) return walk.refuse(waiting);
+  const RoomNeeded needed = actions.room_needed(waiting);
+  const int per_server = static_cast<int>(cluster_->gpus() / cluster_->servers());
+  walk.refuse_for_want_of_place(waiting, needed.rest > 0 ? needed.rest : needed.whole_servers > 0 ? per_server : 1);
 }
 
-void WalkPolicy::mark_started(JobId id) {
-  WalkJob& job = jobs_.at(id);
+/// Returns the GPUs of the server that are free or held by jobs behind the place.
+int WalkPolicy::room_behind(const GreedyWalk& walk, ServerId server, const Rank& place) {
+  int room = cluster_->free_gpus(server);
+  const std::size_t per_server = cluster_->gpus() / cluster_->servers();
+  for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g) {
+    on_gpu_.clear();
+    cluster_->jobs_on(GpuId{g}, on_gpu_);
+    const auto gives_way = [&](JobId id) {
+      const auto at = jobs_.find(id);
+      if (at == jobs_.end() || &walks_[at->second.walk] != &walk) return false;
+      return !walk.is_running(id) || place < walk.place(id, now_);  // the walk has stopped it, or may stop it
+    };
+    if (!on_gpu_.empty() && std::all_of(on_gpu_.begin(), on_gpu_.end(), gives_way)) ++room;
+  }
+  return room;
+}
+
+/// Takes back the changes that have not been carried out.
+void WalkPolicy::take_back(GreedyWalk& walk) {
+  for (; !changes_.empty(); changes_.pop_back()) walk.undo(changes_.back());
+}
+
+/// Looks at the last jobs of the order first, and at more of them only if those make no room.
+bool WalkPolicy::start_in_place_of_any_behind(GreedyWalk& walk, const Rank& waiting, SchedulingActions& actions) {
+  constexpr std::size_t kFirst = 64, kGrowth = 4;
+  for (std::size_t limit = kFirst;; limit *= kGrowth) {
+    const std::vector<JobId> behind = walk.last_running_behind(waiting, now_, limit);
+    if (actions.start_preempting(waiting.job, behind)) break;
+    if (behind.size() < limit) return false;
+  }
+  walk.start(waiting.job);
+  mark_started(waiting);
+  return true;
+}
+
+/// A server may have been emptied for a job that needs only a part of it. The rest goes to waiting jobs.
+void WalkPolicy::start_in_free(GreedyWalk& walk, SchedulingActions& actions) {
+  started_.clear();
+  while (const std::optional<Rank> next = walk.first_in_free(now_)) {
+    if (actions.start(next->job)) {
+      walk.start(next->job);
+      mark_started(*next);
+    } else {
+      walk.refuse(next->job);
+      no_place_.insert(next->job);
+    }
+  }
+  rank_started(walk);
+}
+
+/// Moves the jobs that have started to their places among the running jobs.
+void WalkPolicy::rank_started(GreedyWalk& walk) {
+  for (const MovingRank& place : started_) walk.rerank(place.rank.job, place, now_);
+}
+
+void WalkPolicy::mark_started(const Rank& waiting) {
+  WalkJob& job = jobs_.at(waiting.job);
+  started_.push_back(running_rank(job, waiting));
+  std::vector<ServerId> servers;
+  for (const GpuId gpu : cluster_->gpus_of(waiting.job)) {
+    const ServerId server = cluster_->server_of(gpu);
+    if (servers.empty() || servers.back() != server) servers.push_back(server);
+  }
+  walks_[job.walk].set_servers(waiting.job, std::move(servers));
   job.running = true;
   job.is_new = false;
   job.since = now_;
@@ -128,7 +204,7 @@ void WalkPolicy::mark_started(JobId id) {
 void WalkPolicy::explain(SchedulingActions& actions) {
   for (const auto& [id, waiting] : jobs_) {
     if (waiting.running) continue;
-    const GreedyWalk& walk = walks_[waiting.walk].jobs;
+    const GreedyWalk& walk = walks_[waiting.walk];
     if (no_place_.contains(id) || width_of(waiting.view) <= walk.free()) {  // a job of its shape was refused
       actions.blocked(id, Why::no_place);
       continue;

@@ -22,25 +22,26 @@ struct WalkJob {
   bool is_new = true;  ///< the job arrived after the last pass
   // The following members are for policies that rank jobs by attained service (level_policy.hpp).
   std::int64_t level = 0;
-  Time forgotten{};          ///< attained GPU time that no longer counts
+  GpuTime forgotten{};       ///< attained GPU time that no longer counts
   Time waited{};             ///< waiting time since the last promotion, without the current wait
   Time due = Time::never();  ///< when the level changes
   std::int64_t late = 0;     ///< its place in LevelPolicy::late_
 
   /// Returns the GPU time that the job has attained by `now`.
-  [[nodiscard]] Time attained(Time now) const {
-    return running ? view.attained_service + (now - since) * view.gpus : view.attained_service;
+  [[nodiscard]] GpuTime attained(Time now) const {
+    return running ? view.attained_service + GpuTime{now - since, view.gpus} : view.attained_service;
   }
 };
 
 /// Each pool (demand.hpp) has a walk of its own.
 ///
-/// The placement policy may refuse a job for which the walk has room. The walk then leaves out this job and others of
-/// its shape until the next pass. If running jobs were preempted in that pass, the refused job preempts no others
-/// before it has run: it waits for free GPUs. Otherwise fragmentation could make jobs preempt each other forever.
-class WalkPolicy : public SchedulingPolicy, private WalkOrder {
+/// The placement policy may refuse a job for which the walk has room, because the free GPUs and those of the jobs that
+/// the walk would stop are scattered. Then the job takes the place of other running jobs behind it, if the placement
+/// policy finds one (SchedulingActions::start_preempting). If not, no job is preempted for it, and the walk leaves out
+/// this job and others of its shape until the next pass.
+class WalkPolicy : public SchedulingPolicy {
  public:
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return job.submit.ns(); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
   void pass(const ClusterView& cluster, SchedulingActions& actions) final;
@@ -73,22 +74,22 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   [[nodiscard]] std::int64_t passes() const { return passes_; }
   [[nodiscard]] WalkJob& job(JobId id) { return jobs_.at(id); }
   [[nodiscard]] std::map<JobId, WalkJob>& jobs() { return jobs_; }
-  void rerank(const WalkJob& job, const MovingRank& rank) { walks_[job.walk].jobs.rerank(job.view.id, rank); }
-  [[nodiscard]] Rank place_of(const WalkJob& job) const { return walks_[job.walk].jobs.place(job.view.id, now_); }
+  void rerank(const WalkJob& job, const MovingRank& rank) { walks_[job.walk].rerank(job.view.id, rank, now_); }
+  [[nodiscard]] Rank place_of(const WalkJob& job) const { return walks_[job.walk].place(job.view.id, now_); }
   /// Returns the jobs that arrived after the last pass and still wait after this one.
   [[nodiscard]] const std::vector<JobId>& newcomers() const { return newcomers_; }
 
  private:
-  struct Walk {
-    GreedyWalk jobs;
-    std::set<Rank> stranded;  ///< jobs for which others were preempted but that found no place
-  };
-  [[nodiscard]] MovingRank when_started(const Rank& waiting) override;
   void admit(const ClusterView& cluster);
-  void run(Walk& walk, SchedulingActions& actions);
-  bool carry_out(Walk& walk, SchedulingActions& actions);
-  void try_stranded(Walk& walk, SchedulingActions& actions);
-  void mark_started(JobId job);
+  void run(GreedyWalk& walk, SchedulingActions& actions);
+  void carry_out(GreedyWalk& walk, SchedulingActions& actions);
+  void refuse(GreedyWalk& walk, JobId waiting, SchedulingActions& actions);
+  [[nodiscard]] int room_behind(const GreedyWalk& walk, ServerId server, const Rank& place);
+  void take_back(GreedyWalk& walk);
+  bool start_in_place_of_any_behind(GreedyWalk& walk, const Rank& waiting, SchedulingActions& actions);
+  void start_in_free(GreedyWalk& walk, SchedulingActions& actions);
+  void rank_started(GreedyWalk& walk);
+  void mark_started(const Rank& waiting);
   void explain(SchedulingActions& actions);
 
   Time now_{};
@@ -96,12 +97,15 @@ class WalkPolicy : public SchedulingPolicy, private WalkOrder {
   std::int64_t passes_ = 1;
   const ClusterView* cluster_ = nullptr;  // during a pass
   std::map<JobId, WalkJob> jobs_;
-  std::vector<Walk> walks_;
+  std::vector<GreedyWalk> walks_;
   Pools pools_;
   Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;
-  std::vector<GreedyWalk::Change> changes_;
-  std::set<JobId> no_place_;  // refused in this pass although enough GPUs were free
+  std::vector<GreedyWalk::Change> changes_;  // that the walk requires and that have not been carried out
+  std::vector<MovingRank> started_;          // their places among the running jobs
+  std::vector<Rank> gave_way_;               // in this walk, with their places among the running jobs
+  std::vector<JobId> on_gpu_;                // scratch
+  std::set<JobId> no_place_;                 // refused in this pass although enough GPUs were free
 };
 
 }  // namespace contend

@@ -43,10 +43,18 @@ void check_sizes(const Scenario& scenario, Complaints& complaints) {
     check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
 }
 
-/// Of generated jobs the first for each reason not to run, where virtual clusters divide the cluster.
+/// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters
+/// divide the cluster.
 void check_generated(const Scenario& scenario, Complaints& complaints) {
-  if (scenario.cluster.vcs.empty()) return;
+  if (scenario.cluster.vcs.empty() && scenario.workload.like) return;
   const Workload workload = scenario_workload(scenario, scenario.seed);
+  for (const JobSpec& job : workload.jobs) {
+    const std::string reason = why_too_long(workload, job);
+    if (reason.empty()) continue;
+    complaints.add("workload.generate.iterations", fmt::format("job \"{}\": {}", job.name, reason));
+    break;
+  }
+  if (scenario.cluster.vcs.empty()) return;
   const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
   std::set<std::string> named;
   for (const JobSpec& job : workload.jobs) {
@@ -63,10 +71,13 @@ void check_demands(const Scenario& scenario, const JobList& list) {
   RowReport report{*scenario.workload.jobs, false};
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
-    const std::string reason = why_never(cluster, job);
-    if (reason.empty()) continue;
-    report.bad(list.lines[j], "gpus", "more than it can ever have",
-               fmt::format("job {} {}", quote_for_message(job.name), reason));
+    if (const std::string reason = why_never(cluster, job); !reason.empty()) {
+      report.bad(list.lines[j], "gpus", "more than it can ever have",
+                 fmt::format("job {} {}", quote_for_message(job.name), reason));
+    } else if (const std::string length = why_too_long(workload, job); !length.empty()) {
+      report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
+                 fmt::format("job {}: {}", quote_for_message(job.name), length));
+    }
   }
   report.throw_if_bad();
 }

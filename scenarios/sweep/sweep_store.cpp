@@ -117,6 +117,8 @@ constexpr const char* kWriting = "PRAGMA journal_mode = WAL; PRAGMA synchronous 
 void bind_cell(SqlStatement& statement, int index, const Cell& cell) {
   if (const auto* time = std::get_if<Time>(&cell))
     statement.bind(index, time->to_seconds());
+  else if (const auto* gpu_time = std::get_if<GpuTime>(&cell))
+    statement.bind(index, gpu_time->to_seconds());
   else if (const auto* text = std::get_if<std::string>(&cell))
     statement.bind(index, std::string_view{*text});
   else if (const auto* whole = std::get_if<std::int64_t>(&cell))

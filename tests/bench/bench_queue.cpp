@@ -38,7 +38,7 @@ using namespace contend;
 class Rescan final : public SchedulingPolicy {
  public:
   explicit Rescan(std::unique_ptr<SchedulingPolicy> keys) : keys_{std::move(keys)} {}
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return keys_->key(job); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return keys_->key(job); }
   void queued(const JobView& job) override { waiting_.push_back(job); }
   void pass(const ClusterView&, SchedulingActions& actions) override {
     std::sort(waiting_.begin(), waiting_.end(), [this](const JobView& a, const JobView& b) {
@@ -54,7 +54,7 @@ class Rescan final : public SchedulingPolicy {
 
 class NoMessages final : public CommunicationPolicy {
  public:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
 };
 

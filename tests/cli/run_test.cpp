@@ -74,6 +74,23 @@ TEST_CASE("results don't depend on the number of threads or on leaping") {
   CHECK(here.read("a/small/scenario.yaml") == here.read("b/small/scenario.yaml"));
 }
 
+TEST_CASE("jobs that are too long for the clock are refused, by check with their line and by run") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("list.yaml", "schema_version: 1\nname: long\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\n");
+  here.write("jobs.csv", "job_id,submit_ms,model,gpus,iterations\nok,0,vgg16,1,2\nlong,0,resnet50,1,300000000000\n");
+  const std::string reason = "its 300000000000 iterations compute for 589.8 years, a job may take at most 100";
+  const Outcome check = here.contend("check list.yaml");
+  CHECK(check.code == 3);
+  CHECK_MESSAGE(contains(check.err, "jobs.csv:3: iterations: job \"long\": " + reason), check.err);
+  const Outcome run = here.contend("run list.yaml");
+  CHECK(run.code == 3);
+  CHECK_MESSAGE(contains(run.err, "job `long`: " + reason), run.err);
+  const Outcome generated =
+      here.contend("check small.yaml --set 'workload.generate.iterations=[1000000000000, 1000000000001]'");
+  CHECK(generated.code == 3);
+}
+
 TEST_CASE("several scenarios make one table, a row each, against the first") {
   Workplace place;
   const Workplace& here = prepared(place);

@@ -21,8 +21,8 @@ TEST_CASE("SRSF(n): at most n transfers on every server of the message") {
 TEST_CASE("SRSF and AdaDUAL order messages by the remaining service of their jobs") {
   JobView job;
   job.gpus = 4;
-  job.total_service = Time::nanoseconds(1000);
-  job.remaining_service = Time::nanoseconds(600);
+  job.total_service = GpuTime::nanoseconds(1000);
+  job.remaining_service = GpuTime::nanoseconds(600);
   CHECK(communication({"srsf", {}}, 1, 0)->key(job) == 600);
   CHECK(communication({"ada-dual", {}}, 1, 0)->key(job) == 600);
 }

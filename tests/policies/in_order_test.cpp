@@ -120,14 +120,14 @@ TEST_CASE("InOrder makes the schedule of an obvious scheduler, on random lists")
     const RunResult plain = run(cluster, workload, std::make_unique<TestScheduling>(setup), rules);
     const RunResult ours = run(cluster, workload, scheduling({"srtf", {{"strict", strict}}}), rules);
     CHECK(difference(plain, ours) == "");
-    Time service;
+    GpuTime service;
     for (const JobResult& job : ours.jobs) {
       CHECK(job.state == JobState::finished);
       CHECK(job.held + job.waited == job.jct());
       service += job.compute;
       waits += job.waited > Time{} ? 1 : 0;
     }
-    CHECK(service > Time{});
+    CHECK(service > GpuTime{});
   }
   CHECK(waits > effort(2000));  // of 8000 jobs
 }

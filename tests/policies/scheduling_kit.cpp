@@ -34,7 +34,7 @@ class AnyGpus final : public PlacementPolicy {
 
 class AnyMessage final : public CommunicationPolicy {
  public:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
 };
 
@@ -42,8 +42,9 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
  public:
   Watch(std::unique_ptr<SchedulingPolicy> policy, Played& played) : policy_{std::move(policy)}, played_{played} {}
 
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return policy_->key(job); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return policy_->key(job); }
   void queued(const JobView& job) override {
+    if (actions_ != nullptr) close(job.id);  // it was preempted in this pass
     waiting_.insert(job.id);
     policy_->queued(job);
   }
@@ -61,12 +62,22 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     for (const JobId job : std::exchange(left_, {})) close(job);
     if (!waiting_.empty() || policy_->idle_passes()) policy_->pass(cluster, *this);
     look();
+    actions_ = nullptr;
   }
 
  private:
   [[nodiscard]] bool refused_alike() const override { return actions_->refused_alike(); }
   bool start(JobId job) override {
     if (!actions_->start(job)) return false;
+    open(job);
+    return true;
+  }
+  bool start_preempting(JobId job, std::span<const JobId> candidates) override {
+    if (!actions_->start_preempting(job, candidates)) return false;
+    open(job);
+    return true;
+  }
+  void open(JobId job) {
     waiting_.erase(job);
     const auto gpus = cluster_->gpus_of(job);
     Hold run{job, {gpus.begin(), gpus.end()}, cluster_->now(), Time::never()};
@@ -78,12 +89,10 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     }
     open_[job] = played_.runs.size();
     played_.runs.push_back(std::move(run));
-    return true;
   }
-  void preempt(JobId job, JobId by) override {
-    close(job);
-    actions_->preempt(job, by);
-  }
+  [[nodiscard]] bool preemption_costs() const override { return actions_->preemption_costs(); }
+  [[nodiscard]] RoomNeeded room_needed(JobId job) const override { return actions_->room_needed(job); }
+  void preempt(JobId job, JobId by) override { actions_->preempt(job, by); }
   void blocked(JobId job, Why why, JobId by) override { actions_->blocked(job, why, by); }
   [[nodiscard]] bool recording() const override { return true; }
 
@@ -149,7 +158,8 @@ std::int64_t Played::total_preemptions() const {
   return sum;
 }
 
-Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs) {
+Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
+            std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules) {
   Played played;
   Workload workload;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
@@ -157,13 +167,15 @@ Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpe
   }
   workload.jobs = std::move(jobs);
   PolicySet policies{std::make_unique<Watch>(scheduling(choice), played),
-                     std::make_unique<AnyGpus>(),
+                     placement ? std::move(placement) : std::make_unique<AnyGpus>(),
                      std::make_unique<AnyMessage>(),
                      choice.name,
                      "any-gpus",
                      "any-message"};
   auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size());
-  Simulation simulation{cluster, workload, std::move(policies), std::move(network), {}};
+  SimulationOptions options;
+  options.rules = rules;
+  Simulation simulation{cluster, workload, std::move(policies), std::move(network), std::move(options)};
   played.result = simulation.run();
   return played;
 }

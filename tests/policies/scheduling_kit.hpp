@@ -46,8 +46,9 @@ struct Played {
   [[nodiscard]] std::int64_t total_preemptions() const;
 };
 
-/// Runs the jobs, named A, B, C, ... Each gets the first GPUs that are free.
-[[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs);
+/// Runs the jobs, named A, B, C, ... Without a placement policy each gets the first GPUs that are free.
+[[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
+                          std::unique_ptr<PlacementPolicy> placement = nullptr, const SchedulingRules& rules = {});
 /// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);
 

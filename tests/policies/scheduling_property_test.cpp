@@ -86,7 +86,7 @@ void check_accounts(const Played& played, const std::vector<JobSpec>& jobs) {
     for (const Time attempt : jobs[j].attempts) asked += attempt;
     CHECK(played.result.jobs[j].state == JobState::finished);
     CHECK(served[j] == asked);  // preemption costs nothing here, so no work is lost
-    CHECK(played.result.jobs[j].compute == asked * jobs[j].gpus);
+    CHECK(played.result.jobs[j].compute == GpuTime{asked, jobs[j].gpus});
   }
 }
 

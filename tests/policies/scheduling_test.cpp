@@ -14,8 +14,8 @@ JobView sample() {
   job.id = JobId{3U};
   job.submit = Time::nanoseconds(5);
   job.gpus = 4;
-  job.total_service = Time::nanoseconds(1000);
-  job.remaining_service = Time::nanoseconds(600);
+  job.total_service = GpuTime::nanoseconds(1000);
+  job.remaining_service = GpuTime::nanoseconds(600);
   return job;
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("keys: submission, length, remaining length, remaining service") {
   twice.total_service += twice.total_service;
   twice.remaining_service += twice.remaining_service;
   JobView progressed = sample();
-  progressed.remaining_service = Time::nanoseconds(200);
+  progressed.remaining_service = GpuTime::nanoseconds(200);
   JobView wide = sample();  // the same service on twice the GPUs takes half the time
   wide.gpus = 8;
   JobView late = sample();
@@ -42,7 +42,7 @@ TEST_CASE("keys: submission, length, remaining length, remaining service") {
                               Expected{"srtf", false, true, true, true}, Expected{"srsf", false, true, true, false}}) {
     INFO(row.name);
     const auto policy = scheduling({row.name, {}});
-    const std::int64_t key = policy->key(sample());
+    const PolicyKey key = policy->key(sample());
     CHECK((policy->key(late) > key) == row.late);
     CHECK((policy->key(twice) > key) == row.twice);
     CHECK((policy->key(progressed) < key) == row.progressed);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -17,16 +18,16 @@ using namespace contend;
 namespace {
 
 /// The keys of running jobs fall at their rates; those of waiting jobs are constant.
-class FallingKeys final : public WalkOrder {
+class FallingKeys {
  public:
   struct Job {
-    std::int64_t key = 0;  // of a running job: the key at `since`
+    PolicyKey key = 0;  // of a running job: the key at `since`
     std::int64_t width = 0;
     std::int64_t rate = 0;
     bool running = false;
     Time since;
   };
-  MovingRank when_started(const Rank& waiting) override {
+  MovingRank when_started(const Rank& waiting) {
     Job& job = jobs.at(waiting.job);
     job.running = true;
     job.since = now;
@@ -60,14 +61,13 @@ std::set<JobId> walked(const FallingKeys& order, std::int64_t capacity) {
 }  // namespace
 
 TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and changes nothing else") {
-  int stopped = 0, passed_over = 0;
+  int stopped = 0, passed_over = 0, undone = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     RandomStream stream{seed, "greedy-walk"};
     const std::int64_t capacity = stream.uniform_integer(4, 24);
     GreedyWalk walk{capacity};
     FallingKeys order;
     std::uint32_t next = 0;
-    std::vector<GreedyWalk::Change> changes;
     for (int step = 0; step < 120; ++step) {
       order.now += Time::nanoseconds(stream.uniform_integer(1, 6));
       for (std::int64_t n = stream.uniform_integer(0, 3); n > 0; --n) {
@@ -83,21 +83,37 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
         if (job.running && (order.place(id).key <= 0 || stream.uniform() < 0.05)) gone.push_back(id);
       }
       for (const JobId id : gone) {
-        walk.remove(id);
+        walk.remove(id, order.now);
         order.jobs.erase(id);
       }
       const std::set<JobId> expected = walked(order, capacity);
-      changes.clear();
-      walk.settle(order.now, order, changes);
+      const auto all_changes = [&] {
+        std::vector<GreedyWalk::Change> all;
+        while (const auto change = walk.next_change(order.now)) all.push_back(*change);
+        return all;
+      };
+      std::vector<GreedyWalk::Change> changes = all_changes();
+      if (stream.uniform() < 0.3) {  // taken back, the walk requires the same again
+        const std::vector<GreedyWalk::Change> before = changes;
+        for (std::size_t i = before.size(); i-- > 0;) walk.undo(before[i]);
+        changes = all_changes();
+        CHECK(std::equal(changes.begin(), changes.end(), before.begin(), before.end(),
+                         [](const auto& a, const auto& b) { return a.job() == b.job() && a.starts == b.starts; }));
+        undone += before.empty() ? 0 : 1;
+      }
       std::set<JobId> changed;
       for (const GreedyWalk::Change& change : changes) {
-        CHECK(changed.insert(change.job).second);
-        if (change.starts) continue;
+        const JobId id = change.job();
+        CHECK(changed.insert(id).second);
+        if (change.starts) {
+          walk.rerank(id, order.when_started(change.before.at.rank), order.now);
+          continue;
+        }
         ++stopped;
-        FallingKeys::Job& job = order.jobs.at(change.job);
-        job.key = order.place(change.job).key;
+        FallingKeys::Job& job = order.jobs.at(id);
+        job.key = order.place(id).key;
         job.running = false;
-        walk.add_waiting({job.key, 1, change.job.value(), change.job}, static_cast<std::int32_t>(job.width), job.width);
+        walk.add_waiting({job.key, 1, id.value(), id}, static_cast<std::int32_t>(job.width), job.width);
       }
       std::set<JobId> running;
       std::int64_t used = 0;
@@ -113,6 +129,7 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
     }
   }
   CHECK(stopped > 1000);
+  CHECK(undone > 100);
   CHECK(passed_over > 1000);
 }
 

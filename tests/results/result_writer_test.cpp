@@ -29,7 +29,7 @@ Replica small_replica(std::uint64_t seed) {
   done.submit = Time::nanoseconds(1);
   done.start = Time::seconds(2);
   done.finish = Time::nanoseconds(12'345'678'902);
-  done.compute = Time::seconds(20);
+  done.compute = GpuTime{Time::seconds(20), 1};
   JobResult failed;
   failed.id = JobId{1u};
   failed.name = "big";

@@ -28,7 +28,7 @@ TEST_CASE("a plan counts the ends that one instance of an operation waits for") 
   CHECK_FALSE(plan.ops[2].per_rank);
   CHECK(plan.ops[2].ranks == 3);
   CHECK(plan.instances == 3 + 3 + 1 + 3);
-  CHECK(plan.compute_total == Time::nanoseconds(3 * 7));
+  CHECK(plan.compute_total == GpuTime::nanoseconds(3 * 7));
   CHECK(plan.foldable);
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("ranks are numbered role by role") {
   CHECK(plan.ranks == 6);
   CHECK(plan.first_rank == std::vector{0, 2, 5});
   CHECK(plan.compute_per_rank == std::vector{Time::nanoseconds(1), Time::nanoseconds(10), Time::nanoseconds(100)});
-  CHECK(plan.compute_total == Time::nanoseconds(2 + 30 + 100));
+  CHECK(plan.compute_total == GpuTime::nanoseconds(2 + 30 + 100));
 }
 
 TEST_CASE("only ranks of a single role without messages can be folded") {

@@ -97,7 +97,7 @@ TEST_CASE("compute time: per rank by role, and summed over all ranks") {
       graph_from_text("role a 2 | role b 5 | compute x a 3 | compute y a 4 | compute z b 10 | all-reduce g b 1000");
   CHECK(graph.compute_per_rank(RoleId{0U}) == Time::nanoseconds(7));
   CHECK(graph.compute_per_rank(RoleId{1U}) == Time::nanoseconds(10));
-  CHECK(graph.compute_total() == Time::nanoseconds(2 * 7 + 5 * 10));
+  CHECK(graph.compute_total() == GpuTime::nanoseconds(2 * 7 + 5 * 10));
 }
 
 TEST_CASE("validate: a cycle within an iteration is named, one across iterations is legal") {

@@ -228,9 +228,9 @@ TEST_CASE("an observer sees every task once; spans of a GPU never overlap; busy 
     CHECK(run.result.gpus[entry.first].busy == in_lane);
     busy += in_lane;
   }
-  Time compute;
+  GpuTime compute;
   for (const JobResult& job : run.result.jobs) compute += job.compute;
-  CHECK(busy == compute);
+  CHECK(GpuTime{busy, 1} == compute);
   CHECK(compute.ns() == 20 * 3 * 18 + 30 * 2 * 5 + 25 * 12 + 10 * 3 * 18 + 15 * 2 * 5);
   CHECK(run.result.events == jobs.size() + run.seen.tasks.size() + run.seen.transfers.size());
 

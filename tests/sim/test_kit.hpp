@@ -33,11 +33,11 @@ struct TestJob {
   std::int64_t memory = 1;
 };
 
-using Key = std::function<std::int64_t(const JobView&)>;
-inline std::int64_t by_submit(const JobView& job) {
+using Key = std::function<PolicyKey(const JobView&)>;
+inline PolicyKey by_submit(const JobView& job) {
   return job.submit.ns();
 }
-inline std::int64_t by_remaining_service(const JobView& job) {
+inline PolicyKey by_remaining_service(const JobView& job) {
   return job.remaining_service.ns();
 }
 
@@ -58,7 +58,7 @@ struct Setup {
 class TestScheduling final : public SchedulingPolicy {
  public:
   explicit TestScheduling(const Setup& setup) : setup_{setup} {}
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return setup_.key(job); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return setup_.key(job); }
   void queued(const JobView& job) override {
     std::erase(running_, job.id);
     waiting_.push_back(job.id);
@@ -93,16 +93,16 @@ class TestScheduling final : public SchedulingPolicy {
   }
 
  private:
-  [[nodiscard]] std::tuple<std::int64_t, Time, JobId> place(const ClusterView& cluster, JobId job) const {
+  [[nodiscard]] std::tuple<PolicyKey, Time, JobId> place(const ClusterView& cluster, JobId job) const {
     const JobView view = cluster.job(job);
     return {setup_.key(view), view.submit, job};
   }
 
   [[nodiscard]] std::vector<JobId> victims_for(const ClusterView& cluster, JobId id) const {
     const JobView job = cluster.job(id);
-    std::vector<std::pair<std::int64_t, JobId>> candidates;
+    std::vector<std::pair<PolicyKey, JobId>> candidates;
     for (const JobId other : running_) {
-      const std::int64_t its = setup_.key(cluster.job(other));
+      const PolicyKey its = setup_.key(cluster.job(other));
       if (its > setup_.key(job)) candidates.emplace_back(its, other);
     }
     std::sort(candidates.rbegin(), candidates.rend());
@@ -145,7 +145,7 @@ class ExplicitPlacement final : public PlacementPolicy {
 class LimitedWays final : public CommunicationPolicy {
  public:
   explicit LimitedWays(const Setup& setup) : setup_{setup} {}
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return setup_.key(job); }
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return setup_.key(job); }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId server, const NetworkView& network) const override {
     return network.active_count(server) < setup_.ways;
   }

@@ -212,6 +212,19 @@ TEST_CASE("no other job uses the servers that a virtual cluster owns") {
   CHECK_THROWS_AS(run(spec, jobs), InputError);
 }
 
+TEST_CASE("16,384 GPUs for 54 days: service and GPU time beyond 2^63 ns keep their order and their sums") {
+  const std::int64_t long_ns = 54LL * 86'400 * 1'000'000'000;
+  Setup setup;
+  setup.key = by_remaining_service;
+  const std::vector<JobSpec> jobs{timed(0, 10, 16'384), timed(1, long_ns, 16'384), timed(1, 7, 16'384)};
+  const RunResult result = run(cluster(2048, 8), jobs, setup);
+  CHECK(result.jobs[2].start.ns() == 10);  // the short one first
+  CHECK(result.jobs[1].start.ns() == 17);
+  CHECK(result.jobs[1].compute == GpuTime{Time::nanoseconds(long_ns), 16'384});
+  CHECK(result.jobs[1].compute.ns() > Int128{INT64_MAX});
+  CHECK(result.jobs[1].held.ns() == long_ns);
+}
+
 TEST_CASE("invalid timed jobs are refused") {
   const auto complaint = [](const JobSpec& job) {
     try {
@@ -222,7 +235,7 @@ TEST_CASE("invalid timed jobs are refused") {
     return std::string{};
   };
   CHECK(complaint(timed(0, -1)) == "job `A`: its duration is negative");
-  CHECK(complaint(timed(0, INT64_MAX / 2, 3)) == "job `A`: its GPU time is more than 292 years");
+  CHECK(complaint(timed(0, INT64_MAX / 2, 3)) == "job `A`: its attempts take 146.2 years, a job may take at most 100");
   JobSpec shared = timed(0, 1);
   shared.gpu_share = 1001;
   CHECK(complaint(shared) == "job `A`: its share of a GPU is not within 0..1000 thousandths");

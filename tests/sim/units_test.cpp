@@ -1,14 +1,20 @@
 #include "sim/units.hpp"
+#include "sim/error.hpp"
+#include "sim/ids.hpp"
+#include "tests/near.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <type_traits>
-
-#include "sim/ids.hpp"
-
 using contend::ByteRate;
 using contend::Bytes;
+using contend::GpuTime;
+using contend::InputError;
+using contend::near;
 using contend::Time;
 
 TEST_CASE("times of different units are the same nanoseconds") {
@@ -65,4 +71,30 @@ TEST_CASE("quantities and ids of different kinds do not mix") {
   CHECK_FALSE(std::is_convertible_v<contend::GpuId, contend::ServerId>);
   CHECK_FALSE(contend::GpuId{}.valid());
   CHECK(contend::GpuId{std::uint32_t{3}}.index() == 3);
+}
+
+TEST_CASE("no quantity wraps around") {
+  const Time last = Time::nanoseconds(INT64_MAX);
+  const std::string years =
+      "a simulated time is beyond 292 years, the longest that the simulator can count in nanoseconds";
+  CHECK_THROWS_WITH_AS(last + Time::nanoseconds(1), years.c_str(), InputError);
+  CHECK_THROWS_AS(Time{} - last - Time::nanoseconds(2), InputError);
+  CHECK_THROWS_AS(last * 2, InputError);
+  CHECK_THROWS_AS(Time::seconds(9'223'372'037), InputError);
+  CHECK(Time::seconds(9'223'372'036).ns() == 9'223'372'036'000'000'000);
+  CHECK_THROWS_AS(Time::ceil_nanoseconds(9.3e18), InputError);
+  CHECK_THROWS_AS(Time::ceil_nanoseconds(std::nan("")), InputError);
+  CHECK_THROWS_AS(Bytes{INT64_MAX} + Bytes{1}, InputError);
+  CHECK_THROWS_AS(Bytes{INT64_MAX / 2} * 3, InputError);
+}
+
+TEST_CASE("GPU time holds what 64 bits do not: 16,384 GPUs for a century") {
+  const Time century = Time::seconds(100LL * 365 * 24 * 3600);
+  const GpuTime all{century, 16'384};
+  CHECK(all.to_seconds() == near(100.0 * 365 * 24 * 3600 * 16'384));
+  CHECK(all.on_each_of(16'384) == century);
+  CHECK_THROWS_AS(static_cast<void>(all.on_each_of(1)), InputError);
+  CHECK(all + all - all == all);
+  CHECK(all * 3 > all);
+  CHECK(GpuTime{century, 1} < all);
 }

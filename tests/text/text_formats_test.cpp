@@ -43,6 +43,8 @@ TEST_CASE("seconds are exact and short, and read back") {
   CHECK(format_seconds(Time::milliseconds(1050)) == "1.05");
   CHECK(format_seconds(Time::nanoseconds(-1)) == "-0.000000001");
   CHECK(format_seconds(Time{}) == "0");
+  CHECK(format_seconds(GpuTime{Time::nanoseconds(INT64_MIN), 1}) == "-9223372036.854775808");
+  CHECK(format_seconds(GpuTime{Time::nanoseconds(5'000'000'000'000'000'001), 16'384}) == "81920000000000.000016384");
   for (const std::int64_t ns :
        {std::numeric_limits<std::int64_t>::max(), std::int64_t{1}, std::int64_t{-1'500'000'000}})
     CHECK(parse_scaled(format_seconds(Time::nanoseconds(ns)), 9).value == ns);

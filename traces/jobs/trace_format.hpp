@@ -17,10 +17,6 @@
 
 namespace contend {
 
-/// The latest submit time and the longest duration of a job. The clock holds 292 years, so this leaves room for the run
-/// itself.
-inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
-
 class ByteSource;
 
 /// Receives a job and the line of the file on which it begins.

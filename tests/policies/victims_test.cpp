@@ -1,0 +1,96 @@
+// Which running jobs give way where the placement policy needs whole servers.
+
+#include "tests/policies/policy_kit.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+JobSpec of_priority(JobSpec job, int priority) {
+  job.priority = priority;
+  return job;
+}
+
+Played play_consolidated(const Choice& scheduling, int servers, std::vector<JobSpec> jobs,
+                         const SchedulingRules& rules = {}) {
+  return play(scheduling, {servers, 4, Bytes{100}}, std::move(jobs), placement({"consolidated", {}}), rules);
+}
+
+const Choice kPriority{"priority", {{"preemptive", true}}};
+
+}  // namespace
+
+TEST_CASE("an urgent gang takes a server, and the jobs elsewhere stay") {
+  // Two servers of 4 GPUs: A 3 + C 1, B 3 + D 1. By number of GPUs the jobs submitted last, C and D, would give way,
+  // and B, which frees no server for E.
+  std::vector<JobSpec> jobs{timed_job(0, 3, 1000), timed_job(0, 3, 1000), timed_job(0, 1, 1000), timed_job(0, 1, 1000),
+                            of_priority(timed_job(10, 4, 10), 9)};
+  const Played played = play_consolidated(kPriority, 2, jobs);
+  CHECK(played.faults.empty());
+  CHECK(played.finishes() == "A1000 B1010 C1000 D1010 E20");
+  CHECK(played.preemptions() == "B1 D1");
+}
+
+TEST_CASE("every preemptive policy starts the job for which it preempts others") {
+  const std::vector<Choice> policies{kPriority,
+                                     {"srtf", {{"rewalk", true}}},
+                                     {"srsf", {{"rewalk", true}}},
+                                     {"srtf", {{"preemptive", true}}},
+                                     {"las", {}},
+                                     {"dlas-gpu", {}},
+                                     {"gittins", {}}};
+  for (const Choice& policy : policies) {
+    INFO(policy.name);
+    std::vector<JobSpec> jobs;
+    for (int j = 0; j < 16; ++j) jobs.push_back(timed_job(0, 1, 20'000));
+    jobs.push_back(of_priority(timed_job(5'000, 4, 10), 9));
+    const Played played = play_consolidated(policy, 4, jobs);
+    CHECK(played.result.jobs[16].finish == Time::seconds(5'010));
+    CHECK(played.total_preemptions() >= 4);
+    // Each preemption is followed, at its instant, by a start on some of the GPUs.
+    for (const Hold& hold : played.runs) {
+      if (hold.end == played.result.jobs[hold.job.index()].finish) continue;
+      const bool is_taken = std::any_of(played.runs.begin(), played.runs.end(), [&](const Hold& next) {
+        return next.start == hold.end && std::any_of(next.gpus.begin(), next.gpus.end(), [&](GpuId gpu) {
+                 return std::find(hold.gpus.begin(), hold.gpus.end(), gpu) != hold.gpus.end();
+               });
+      });
+      CHECK(is_taken);
+    }
+  }
+}
+
+TEST_CASE("nobody gives way to a job that would have no place all the same") {
+  // A and B are more urgent than E and hold three GPUs of each server, so no server can be emptied for E.
+  std::vector<JobSpec> jobs{of_priority(timed_job(0, 3, 2000), 9), of_priority(timed_job(0, 3, 3000), 9),
+                            timed_job(0, 1, 1000), timed_job(0, 1, 1000), of_priority(timed_job(10, 4, 10), 5)};
+  const Played played = play_consolidated(kPriority, 2, jobs);
+  CHECK(played.total_preemptions() == 0);
+  CHECK(played.result.jobs[4].start == Time::seconds(2000));
+}
+
+TEST_CASE("the server whose jobs lose the least work is emptied") {
+  // Checkpoints every 100 s. At 250 the job on the first server has lost 50 s x 4 GPUs; the one that was submitted at
+  // 60 has done 190, and lost 90 s x 4.
+  SchedulingRules rules;
+  rules.preemption.checkpoint_interval = Time::seconds(100);
+  std::vector<JobSpec> jobs{timed_job(0, 4, 1000), timed_job(60, 4, 1000), of_priority(timed_job(250, 4, 10), 9)};
+  CHECK(play_consolidated(kPriority, 2, jobs, rules).preemptions() == "A1");
+  jobs[1].submit = Time::seconds(145);  // 105 done, 5 lost
+  CHECK(play_consolidated(kPriority, 2, jobs, rules).preemptions() == "B1");
+}
+
+TEST_CASE("of a server's jobs only those leave whose GPUs are needed") {
+  std::vector<JobSpec> jobs{timed_job(0, 1, 1000), timed_job(0, 1, 1000), timed_job(0, 2, 1000),
+                            of_priority(timed_job(10, 2, 10), 9)};
+  CHECK(play_consolidated(kPriority, 1, jobs).total_preemptions() == 1);
+}
