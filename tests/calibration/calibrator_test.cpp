@@ -113,6 +113,26 @@ TEST_CASE("a launch that costs much doesn't make large operations look slow") {
   CHECK(profile.skipped.empty());
 }
 
+TEST_CASE("an operation is skipped unmeasured only if its fewest executions would take longer than the patience") {
+  // SGD of 4 Mi values takes 1/128 s, so 64 Mi should take 1/8 s, and the eight executions 1 s: the limit of an
+  // operation in quick mode, of which 20 s for 16 operations leave enough. They turn out to be quicker.
+  for (const double longer : {1.0, 1.001}) {
+    Bench bench;
+    bench.request.groups = {OperatorGroup::optimizer};
+    bench.request.budget_seconds = 20;
+    bench.device.time = [&](const contend_operation& operation, int) {
+      if (operation.shape[0] == 4 << 20) return longer / 128;
+      return operation.shape[0] == 64 << 20 ? 1e-2 : 1e-6;
+    };
+    const CalibrationProfile profile = bench.run().profile;
+    CHECK(points(profile) == (longer > 1 ? 12 : 16));
+    for (const SkippedOperation& each : profile.skipped) {
+      CHECK(each.shape == OperatorShape{64 << 20});
+      CHECK(each.reason == "too slow: at least 0.13 s each, and 1 s for 8 of them");
+    }
+  }
+}
+
 TEST_CASE("what can't be measured is listed: shapes that don't fit, and once what isn't there at all") {
   Bench bench;
   bench.device.prepare = [](const contend_operation& operation) {

@@ -49,6 +49,13 @@ TEST_CASE("the faster the operation, the more executions a sample") {
   CHECK(slow.sample->seconds == near(0.01));
 }
 
+TEST_CASE("an execution that takes exactly as long as a sample is one") {
+  FakeDevice device;
+  device.time = [](const contend_operation&, int) { return 1e-3; };
+  CHECK(measured(device, {.sample_seconds = 1e-3}).launches == 1);
+  CHECK(measured(device, {.sample_seconds = 1.001e-3}).launches == 2);
+}
+
 TEST_CASE("noise: repeated until the interval is narrow, and the interval is sound") {
   int inside = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
