@@ -83,6 +83,15 @@ TEST_CASE("too little time for a narrow interval: an honest wide one") {
   CHECK(device.now <= 0.2 + 1.5e-2);
 }
 
+TEST_CASE("the last sample is over before the limit, if all take as long as those of the warm-up") {
+  FakeDevice device;
+  RandomStream stream{1, "measure_test"};
+  device.time = [&](const contend_operation&, int) { return 1e-2 * (1 + 1e-4 * stream.uniform(-1, 1)); };
+  REQUIRE(measured(device, {.half_width = 1e-9, .limit_seconds = 0.205}).sample.has_value());
+  CHECK(device.now < 0.205);
+  CHECK(device.now > 0.19);
+}
+
 TEST_CASE("a device that warms up: the start is dropped") {
   FakeDevice device;
   // From 2 ms down to 1 ms within 60 executions.
