@@ -5,7 +5,9 @@
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 
+#include <climits>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -124,4 +126,43 @@ TEST_CASE("a quota is used up by as many GPUs as it has, and one that may be exc
   CHECK(capacity.vc_quota(1) == 3);
   CHECK(capacity.quota_left(0) == 3);
   for (const std::int32_t vc : {1, 2, 3, -1}) CHECK(capacity.quota_left(vc) == INT_MAX);
+}
+
+TEST_CASE("a job that needs exactly what the empty cluster has can run, and one that needs more can't") {
+  ClusterSpec spec;
+  spec.servers = 5;
+  spec.gpus_per_server = 4;
+  spec.gpu_memory = Bytes{100};
+  spec.milli_cpus = 12'000;
+  spec.host_memory = Bytes{1000};
+  // The first two servers belong to virtual cluster 0; 1 and 2 share the other three, 2 beyond its quota.
+  spec.vcs = {{.servers = {0, 2}}, {.quota = 5}, {.quota = 5, .borrows = true}};
+  const auto why = [&](auto change) {
+    JobSpec job;
+    job.vc = -1;
+    job.gpus = 1;
+    change(job);
+    return why_never(spec, job);
+  };
+  CHECK(why([](JobSpec& job) { job.gpus = 12; }) == "");
+  CHECK(why([](JobSpec& job) { job.gpus = 13; }) == "needs 13 GPUs, the servers that no virtual cluster owns have 12");
+  CHECK(why([](JobSpec& job) { job.vc = 0, job.gpus = 8; }) == "");
+  CHECK(why([](JobSpec& job) { job.vc = 0, job.gpus = 9; }) == "needs 9 GPUs, its virtual cluster has 8");
+  CHECK(why([](JobSpec& job) { job.memory_per_gpu = Bytes{100}; }) == "");
+  CHECK(why([](JobSpec& job) { job.memory_per_gpu = Bytes{101}; }) == "needs 101 bytes of GPU memory, a GPU has 100");
+  CHECK(why([](JobSpec& job) { job.vc = 1, job.gpus = 5; }) == "");
+  CHECK(why([](JobSpec& job) { job.vc = 1, job.gpus = 6; }) == "needs 6 GPUs, the quota of its virtual cluster is 5");
+  CHECK(why([](JobSpec& job) { job.vc = 2, job.gpus = 6; }) == "");
+  // 12 CPUs are for two ranks of 5 or 6 on each of three servers; 1000 bytes for three of 333.
+  CHECK(why([](JobSpec& job) { job.gpus = 6, job.milli_cpus = 6000; }) == "");
+  CHECK(why([](JobSpec& job) { job.gpus = 7, job.milli_cpus = 5000; }) ==
+        "needs CPUs or memory for 7 ranks, the servers have them for 2 each");
+  CHECK(why([](JobSpec& job) { job.gpus = 9, job.host_memory = Bytes{333}; }) == "");
+  CHECK(why([](JobSpec& job) { job.gpus = 10, job.host_memory = Bytes{333}; }) ==
+        "needs CPUs or memory for 10 ranks, the servers have them for 3 each");
+  CHECK(why([](JobSpec& job) { job.milli_cpus = 12'000, job.host_memory = Bytes{1000}; }) == "");
+  for (const auto& [cpus, memory] : {std::pair{12'001, 0}, {0, 1001}}) {
+    CHECK(why([&](JobSpec& job) { job.milli_cpus = cpus, job.host_memory = Bytes{memory}; }) ==
+          "needs more CPUs or host memory for each GPU than a server has");
+  }
 }

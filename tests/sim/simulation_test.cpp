@@ -220,6 +220,41 @@ TEST_CASE("`until` stops the run at that instant, and the results have the work 
   CHECK_FALSE(simulate(setup, {{"role w 1 | compute x w 10", {0}}}).result.interrupted);
 }
 
+TEST_CASE("`until` counts what a timed job has done, held and waited for until then") {
+  // Two GPUs. A takes both 2-12, B comes at 5 and waits.
+  JobSpec a, b;
+  a.name = "A", b.name = "B";
+  a.gpus = b.gpus = 2;
+  a.duration = b.duration = Time::nanoseconds(10);
+  a.submit = Time::nanoseconds(2), b.submit = Time::nanoseconds(5);
+  a.memory_per_gpu = b.memory_per_gpu = Bytes{1};
+  Workload workload;
+  workload.jobs = {a, b};
+  const auto jobs_until = [&](std::int64_t until) {
+    SimulationOptions options;
+    options.until = Time::nanoseconds(until);
+    Simulation simulation{{1, 2, Bytes{100}},
+                          workload,
+                          policies_of({}, {TestJob{"", {0, 1}}, TestJob{"", {0, 1}}}),
+                          std::make_unique<FixedNetwork>(1, 1, 2),
+                          std::move(options)};
+    return simulation.run().jobs;
+  };
+  const auto check = [](const JobResult& job, std::int64_t compute, std::int64_t held, std::int64_t waited) {
+    CHECK(job.compute.ns() == compute);
+    CHECK(job.held.ns() == held);
+    CHECK(job.waited.ns() == waited);
+  };
+  const auto early = jobs_until(8);
+  check(early[0], 2 * 6, 6, 0);
+  check(early[1], 0, 0, 3);
+  const auto later = jobs_until(16);
+  check(later[0], 2 * 10, 10, 0);
+  check(later[1], 2 * 4, 4, 7);
+  const auto all = jobs_until(100);
+  check(all[1], 2 * 10, 10, 7);
+}
+
 TEST_CASE("attempts that have begun are counted, and not one that waits") {
   // One GPU. A fails after 4 and after 5 more, queues again 2 later each time, and then takes 6. B takes 4 at 1.
   // A 0-4, B 4-8, A again in the queue from 6 on, 8-13, 15-21.
