@@ -32,14 +32,6 @@ std::uint32_t mixed(std::uint32_t x) {
   return x ^ (x >> 16);
 }
 
-/// Numbers in [-1, 1), others for another `salt`.
-Floats filled(std::size_t count, std::uint32_t salt = 0) {
-  Floats out(count);
-  for (std::size_t i = 0; i < count; ++i)
-    out[i] = static_cast<float>(mixed(static_cast<std::uint32_t>(i) + salt * 0x9e3779b9U)) * 0x1p-31F - 1;
-  return out;
-}
-
 Floats of_bytes(Shape s) {
   return filled(std::max<std::size_t>(at(s, 0) / sizeof(float), 1));
 }
@@ -241,6 +233,13 @@ constexpr double kOperandsShare = 2;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 
 }  // namespace
+
+Floats filled(std::size_t count, std::uint32_t salt) {
+  Floats out(count);
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<float>(mixed(static_cast<std::uint32_t>(i) + salt * 0x9e3779b9U)) * 0x1p-31F - 1;
+  return out;
+}
 
 ReadyOperation make_ready(const contend_operation& operation, double free_bytes) {
   const OperatorInfo* const info = find_operator(operation.name);

@@ -3,8 +3,11 @@
 
 #include "calibration/backend.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace contend::cpu {
 
@@ -17,6 +20,10 @@ struct ReadyOperation {
   std::string reason;  ///< one line, unless CONTEND_OK
   Executable execute;  ///< set if CONTEND_OK
 };
+
+/// The numbers of an operand: they look irregular and are spread evenly over [-1, 1], so that the share of those above
+/// a threshold is known. Another `salt` gives others.
+[[nodiscard]] std::vector<float> filled(std::size_t count, std::uint32_t salt = 0);
 
 /// Prepares an operation. The status is CONTEND_UNSUPPORTED if the CPU back end does not implement it,
 /// CONTEND_OUT_OF_MEMORY if the operands exceed `free_bytes` or cannot be allocated, and CONTEND_FAILED for a shape

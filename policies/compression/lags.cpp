@@ -42,7 +42,7 @@ class LayerwiseTopK final : public TopK {
   static double window_ns(const OverlapProblem& problem, const GradientGroup& group) {
     const auto& gradients = problem.gradients;
     const std::size_t layer = gradients[group.last].layer;
-    std::size_t first = group.first, next = group.last + 1;
+    std::size_t first = group.first, next = group.last;
     while (first > 0 && gradients[first - 1].layer == layer) --first;
     while (next < gradients.size() && gradients[next].layer == layer) ++next;
     if (next == gradients.size()) return 0;

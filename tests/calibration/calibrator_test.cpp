@@ -89,6 +89,45 @@ TEST_CASE("a calibration of one group") {
   CHECK(bench.device.prepared == bench.device.released);
 }
 
+TEST_CASE("every operator is measured coarsely before any is measured finely") {
+  Bench bench;
+  static_cast<void>(bench.run());
+  std::vector<std::string> expected;
+  const auto all_three = [&](std::initializer_list<const char*> sizes) {
+    for (const char* name : {"copy", "read", "write"})
+      for (const char* size : sizes) expected.push_back(std::string{name} + " fp32 " + size);
+  };
+  all_three({"4096"});  // the smallest of five, then the fifth, the third, and the two between
+  all_three({"268435456"});
+  all_three({"1048576"});
+  all_three({"65536", "16777216"});
+  CHECK(bench.device.log == expected);
+}
+
+TEST_CASE("a calibration looks at the device once a second, saves every five, and foretells its end") {
+  Bench bench;
+  bench.request.groups = {OperatorGroup::memory, OperatorGroup::optimizer, OperatorGroup::elementwise};
+  bench.device.time = [](const contend_operation&, int) { return 1e-2; };
+  std::vector<double> saved, looked;
+  bench.hooks.checkpoint = [&](const CalibrationProfile&) { saved.push_back(bench.device.now); };
+  bench.device.state = [&] {
+    looked.push_back(bench.device.now);
+    return contend_device_state{};
+  };
+  bench.hooks.progress = [&](const CalibrationProgress& progress) {
+    // Each takes as long as those so far did on average; the first ones may take all of the budget.
+    const double each = progress.done > 0 ? bench.device.now / static_cast<double>(progress.done) : 50;
+    const double expected = each * static_cast<double>(progress.total - progress.done);
+    CHECK(progress.seconds_left == near(std::min(50 - bench.device.now, expected)));
+  };
+  static_cast<void>(bench.run());
+  REQUIRE(bench.device.now > 12);
+  CHECK(saved.size() >= 3);
+  // Between two operations, which take up to 0.2 s here. Besides, the device is looked at when all is done.
+  for (std::size_t i = 1; i < saved.size(); ++i) CHECK(saved[i] - saved[i - 1] == near_absolute(5.1, 0.1));
+  for (std::size_t i = 1; i + 1 < looked.size(); ++i) CHECK(looked[i] - looked[i - 1] == near_absolute(1.1, 0.1));
+}
+
 TEST_CASE("the budget holds on a slow device, and what doesn't fit is listed") {
   Bench bench;
   bench.request.groups = {OperatorGroup::memory, OperatorGroup::gemm};
@@ -111,6 +150,26 @@ TEST_CASE("a launch that costs much doesn't make large operations look slow") {
   const CalibrationProfile profile = bench.run().profile;
   CHECK(points(profile) == 15);
   CHECK(profile.skipped.empty());
+}
+
+TEST_CASE("an operation is skipped unmeasured only if its fewest executions would take longer than the patience") {
+  // SGD of 4 Mi values takes 1/128 s, so 64 Mi should take 1/8 s, and the eight executions 1 s: the limit of an
+  // operation in quick mode, of which 20 s for 16 operations leave enough. They turn out to be quicker.
+  for (const double longer : {1.0, 1.001}) {
+    Bench bench;
+    bench.request.groups = {OperatorGroup::optimizer};
+    bench.request.budget_seconds = 20;
+    bench.device.time = [&](const contend_operation& operation, int) {
+      if (operation.shape[0] == 4 << 20) return longer / 128;
+      return operation.shape[0] == 64 << 20 ? 1e-2 : 1e-6;
+    };
+    const CalibrationProfile profile = bench.run().profile;
+    CHECK(points(profile) == (longer > 1 ? 12 : 16));
+    for (const SkippedOperation& each : profile.skipped) {
+      CHECK(each.shape == OperatorShape{64 << 20});
+      CHECK(each.reason == "too slow: at least 0.13 s each, and 1 s for 8 of them");
+    }
+  }
 }
 
 TEST_CASE("what can't be measured is listed: shapes that don't fit, and once what isn't there at all") {

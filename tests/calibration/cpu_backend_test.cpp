@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -50,6 +52,25 @@ bool expected(const OperatorInfo& info) {
 }
 
 }  // namespace
+
+TEST_CASE("operands are spread evenly over [-1, 1], and others for another salt") {
+  constexpr std::size_t kCount = 100'000;
+  for (const std::uint32_t salt : {0U, 1U, 2U}) {
+    std::vector<float> values = cpu::filled(kCount, salt);
+    REQUIRE(values.size() == kCount);
+    std::sort(values.begin(), values.end());
+    // The largest distance of the distribution from an even one, by Kolmogorov and Smirnov: 1.63 / sqrt(n) at 1%.
+    double off = 0;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      off = std::max(off, std::abs((values[i] + 1.0) / 2 - (static_cast<double>(i) + 0.5) / kCount));
+    }
+    CHECK(off < 1.63 / std::sqrt(static_cast<double>(kCount)));
+    CHECK(values.front() >= -1);
+    CHECK(values.back() <= 1);
+  }
+  CHECK(cpu::filled(100) != cpu::filled(100, 1));
+  CHECK(cpu::filled(100) == cpu::filled(100));
+}
 
 TEST_CASE("every operator runs or says why not") {
   const contend_backend& cpu = *contend_cpu_backend();

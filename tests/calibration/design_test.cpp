@@ -3,6 +3,8 @@
 #include "calibration/design.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -46,6 +48,10 @@ TEST_CASE("every operator in every type is designed for, in order, by sound shap
           CHECK(shape.size() == info.dimensions.size());
           for (std::size_t d = 0; d < shape.size(); ++d)
             CHECK(shape[d] >= (info.dimensions[d].starts_with("pad_") ? 0 : 1));
+          if (info.group == OperatorGroup::convolution) {  // no window lies in the padding alone
+            CHECK(shape[8] < shape[5]);
+            CHECK(shape[9] < shape[6]);
+          }
           const OperatorWork work = info.work(shape, type);
           CHECK(std::pair{work.flops, work.bytes} >= last);
           last = {work.flops, work.bytes};
@@ -55,6 +61,52 @@ TEST_CASE("every operator in every type is designed for, in order, by sound shap
         CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
       }
     CHECK(i == all.size());
+  }
+}
+
+TEST_CASE("a grid has as many shapes as its steps, from the smallest to the largest, by hand") {
+  struct Expected {
+    std::string_view name;
+    std::size_t full, quick;                            ///< shapes
+    std::int64_t least, most, quick_least, quick_most;  ///< elements, or bytes of a copy
+  };
+  constexpr std::int64_t kKibi = 1024, kMebi = kKibi * kKibi;
+  const Expected all[] = {
+      // 4 KiB, 16 KiB, ... 1 GiB; in quick mode 4 KiB, 64 KiB, ... 256 MiB.
+      {"copy", 10, 5, 4 * kKibi, kKibi * kMebi, 4 * kKibi, 256 * kMebi},
+      // 4 Ki, 16 Ki, ... 256 Mi numbers; 16 Ki, 256 Ki, 4 Mi, 64 Mi.
+      {"sgd", 9, 4, 4 * kKibi, 256 * kMebi, 16 * kKibi, 64 * kMebi},
+      // Rows of 64, 256, ... 64 Ki numbers, 64 Ki, 256 Ki, ... 64 Mi in all; 256, 1 Ki, 4 Ki and 256 Ki, 2 Mi, 16 Mi.
+      {"softmax", 6 * 6, 3 * 3, 64 * kKibi, 64 * kMebi, 256 * kKibi, 16 * kMebi},
+      // 8, 32 and 128 samples of six layers, from 7 x 7 x 2048 to 112 x 112 x 64; 32 samples.
+      {"batch_norm", 3 * 6, 6, 8 * 49 * 2048, 128 * 64 * 112 * 112, 32 * 49 * 2048, 32 * 64 * 112 * 112},
+      // 64, 256, ... 64 Ki rows of 1, 2, ... 32; 256, 1 Ki, 4 Ki rows of 1 and 4.
+      {"orthogonalize", 6 * 6, 3 * 2, 64, 2048 * kKibi, 256, 16 * kKibi},
+      // Two tables, four widths, 256, 1 Ki, ... 64 Ki tokens; one table, one width, 1 Ki, 4 Ki, 16 Ki tokens.
+      {"embedding", 2 * 4 * 5, 3, 30'522LL * 256 * 256, 50'257LL * 4096 * 64 * kKibi, 50'257LL * 768 * kKibi,
+       50'257LL * 768 * 16 * kKibi},
+  };
+  for (const auto mode : {CalibrationMode::full, CalibrationMode::quick}) {
+    const std::vector<DesignedTable> tables = design({.mode = mode, .memory_bytes = 80 * kGiga}, {});
+    for (const Expected& each : all) {
+      CAPTURE(std::string{each.name});
+      const bool quick = mode == CalibrationMode::quick;
+      std::vector<std::int64_t> elements;
+      for (const OperatorShape& shape : table_of(tables, each.name, DataType::fp32).shapes) {
+        elements.push_back(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies{}));
+      }
+      std::sort(elements.begin(), elements.end());
+      CHECK(elements.size() == (quick ? each.quick : each.full));
+      CHECK(elements.front() == (quick ? each.quick_least : each.least));
+      CHECK(elements.back() == (quick ? each.quick_most : each.most));
+    }
+  }
+}
+
+TEST_CASE("a selection takes a tenth, a hundredth and a thousandth of the values") {
+  const auto all = design({.mode = CalibrationMode::full, .memory_bytes = 80 * kGiga}, {});
+  for (const OperatorShape& shape : table_of(all, "top_k", DataType::fp32).shapes) {
+    CHECK((shape[1] == shape[0] / 10 || shape[1] == shape[0] / 100 || shape[1] == shape[0] / 1000));
   }
 }
 

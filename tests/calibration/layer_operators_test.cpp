@@ -91,6 +91,15 @@ TEST_CASE("what follows products runs in the type in which activations lie in me
   CHECK(text(split(3, DataType::fp32).backward) == "sum fp32 [80]");
 }
 
+TEST_CASE("a softmax over keys has a row for each query of each head of each sample") {
+  NetworkBuilder net{"tiny", "", ""};
+  net.softmax("weights", {3, 5, 7, true});         // 3 heads, 5 queries, 7 keys
+  net.linear("fc", {3, 5, 7, true}, 2, Bias::no);  // nothing without parameters is a model
+  const LayerOperators split = layer_operators(net.take().layers[0], 2, DataType::fp16);
+  CHECK(text(split.forward) == "softmax fp16 [30,7]");
+  CHECK(text(split.backward) == "softmax_backward fp16 [30,7]");
+}
+
 TEST_CASE("an LSTM multiplies once for all inputs, and once a step") {
   NetworkBuilder net{"tiny", "", ""};
   net.lstm("rnn", {6, 7, 1, true}, 5, 1);

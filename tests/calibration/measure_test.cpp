@@ -49,6 +49,13 @@ TEST_CASE("the faster the operation, the more executions a sample") {
   CHECK(slow.sample->seconds == near(0.01));
 }
 
+TEST_CASE("an execution that takes exactly as long as a sample is one") {
+  FakeDevice device;
+  device.time = [](const contend_operation&, int) { return 1e-3; };
+  CHECK(measured(device, {.sample_seconds = 1e-3}).launches == 1);
+  CHECK(measured(device, {.sample_seconds = 1.001e-3}).launches == 2);
+}
+
 TEST_CASE("noise: repeated until the interval is narrow, and the interval is sound") {
   int inside = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -74,6 +81,15 @@ TEST_CASE("too little time for a narrow interval: an honest wide one") {
   REQUIRE(found.sample.has_value());
   CHECK(found.sample->half_width > 0.001);
   CHECK(device.now <= 0.2 + 1.5e-2);
+}
+
+TEST_CASE("the last sample is over before the limit, if all take as long as those of the warm-up") {
+  FakeDevice device;
+  RandomStream stream{1, "measure_test"};
+  device.time = [&](const contend_operation&, int) { return 1e-2 * (1 + 1e-4 * stream.uniform(-1, 1)); };
+  REQUIRE(measured(device, {.half_width = 1e-9, .limit_seconds = 0.205}).sample.has_value());
+  CHECK(device.now < 0.205);
+  CHECK(device.now > 0.19);
 }
 
 TEST_CASE("a device that warms up: the start is dropped") {

@@ -164,10 +164,17 @@ TEST_CASE("network fit: what several at once cost") {
     for (int i = 1; i <= 10; ++i) samples.push_back(sample(all_reduce, 4, 1, 2e5 * i, 40e3 + 2e4 * i));
     samples.push_back(sample(all_reduce, 4, 2, 1e6, 260e3));
     samples.push_back(sample(all_reduce, 4, 3, 1e6, 380e3));
+    // The same at the ends of the line: 60 us and 240 us alone.
+    samples.push_back(sample(all_reduce, 4, 2, 2e5, 84e3));
+    samples.push_back(sample(all_reduce, 4, 3, 2e5, 108e3));
+    samples.push_back(sample(all_reduce, 4, 2, 2e6, 480e3));
+    samples.push_back(sample(all_reduce, 4, 3, 2e6, 720e3));
     const std::vector<ContentionFit> fits = fit_contention(samples, fit_series(samples));
-    REQUIRE(fits.size() == 1);
-    CHECK(fits[0].alpha == near(40e3));
-    CHECK(fits[0].penalty.value == near(0.2));
+    REQUIRE(fits.size() == 3);
+    for (const ContentionFit& fit : fits) {
+      CHECK(fit.alpha == near(40e3));
+      CHECK(fit.penalty.value == near(0.2));
+    }
   }
   SUBCASE("of one number of jobs nothing can be told") {
     CHECK(fit_contention(std::vector{sample(all_reduce, 4, 2, 1e6, 1e6)}, {}).empty());

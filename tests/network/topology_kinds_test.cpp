@@ -3,7 +3,11 @@
 #include "network/topologies/wan.hpp"
 #include "tests/network/topology_kit.hpp"
 
+#include <map>
 #include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -76,6 +80,43 @@ TEST_CASE("links between AWS regions have the measured rates and half the round 
   // Five servers on three sites: 2, 2, 1.
   CHECK(topology.out(topology.find_node("virginia")).size() == 2 + 2);
   CHECK(topology.out(topology.find_node("ireland")).size() == 1 + 2);
+}
+
+TEST_CASE("a router of a dragonfly has no more global links than ports for them, in use as evenly as possible") {
+  // Routers with h = 2 ports to other groups, 4 to a group: 8 ports a group. With 2 groups all 8 lead to the other one,
+  // with 3 four to each, with 4 two to each, which leaves two unused, with 9 one to each.
+  for (const auto& [groups, links] : {std::pair{2, 8}, {3, 4}, {4, 2}, {9, 1}}) {
+    CAPTURE(groups);
+    const Topology topology = build_topology(dragonfly(4, 2, 2), static_cast<std::size_t>(8 * groups), 1);
+    const auto group_of = [&](NodeId node) {
+      const std::string& name = topology.nodes()[node.index()].name;
+      return name.substr(0, name.find('/'));
+    };
+    std::map<std::pair<std::string, std::string>, int> between;
+    for (int group = 0; group < groups; ++group) {
+      for (int router = 0; router < 4; ++router) {
+        const NodeId node = topology.find_node("group" + std::to_string(group) + "/router" + std::to_string(router));
+        int global = 0;
+        for (const LinkId link : topology.out(node)) {
+          const NodeId to = topology.links()[link.index()].to;
+          if (topology.nodes()[to.index()].kind != NodeKind::fabric_switch || group_of(to) == group_of(node)) continue;
+          ++global;
+          ++between[{group_of(node), group_of(to)}];
+        }
+        CHECK(global <= 2);
+      }
+    }
+    CHECK(between.size() == static_cast<std::size_t>(groups * (groups - 1)));
+    for (const auto& [pair, count] : between) CHECK(count == links);
+  }
+}
+
+TEST_CASE("the halves of a dumbbell differ by at most one server, and the left one is not the smaller") {
+  for (const auto& [servers, left, right] : {std::tuple{1, 1, 0}, {4, 2, 2}, {5, 3, 2}}) {
+    const Topology topology = build_topology(spec("dumbbell"), static_cast<std::size_t>(servers), 1);
+    CHECK(topology.out(topology.find_node("left")).size() == static_cast<std::size_t>(left + 1));
+    CHECK(topology.out(topology.find_node("right")).size() == static_cast<std::size_t>(right + 1));
+  }
 }
 
 TEST_CASE("a custom fabric takes servers of any kind, whole or by NIC") {

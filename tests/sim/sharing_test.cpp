@@ -4,8 +4,11 @@
 #include "tests/sim/test_kit.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -186,6 +189,68 @@ TEST_CASE("an illegal placement is an error that names the policy and the job") 
   check({0, 1, 2}, 10, "was given 3");
   check({0, 4}, 10, "a GPU that does not exist");
   check({0, 1}, 60, "job `B` does not fit into the memory of GPU 0");
+}
+
+namespace {
+
+/// A bad policy: whatever it does, the test says.
+class WildScheduling final : public SchedulingPolicy {
+ public:
+  using Step = std::function<void(const JobView* queued, SchedulingActions* actions)>;
+  explicit WildScheduling(Step step) : step_{std::move(step)} {}
+  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  void queued(const JobView& job) override { step_(&job, actions_); }
+  void pass(const ClusterView&, SchedulingActions& actions) override { step_(nullptr, actions_ = &actions); }
+
+ private:
+  Step step_;
+  SchedulingActions* actions_ = nullptr;  ///< known from the first pass on
+};
+
+/// Runs A, submitted at 0, and B, submitted at 5, which both take 10.
+std::string complaint_about(WildScheduling::Step step) {
+  const std::vector<TestJob> jobs{{"role w 1 | compute a w 10"}, {"role w 1 | compute b w 10", {0}, 1, 5}};
+  PolicySet policies = policies_of({}, jobs);
+  policies.scheduling = std::make_unique<WildScheduling>(std::move(step));
+  policies.scheduling_name = "wild";
+  Simulation simulation{
+      {1, 1, Bytes{100}}, workload_of(jobs), std::move(policies), std::make_unique<FixedNetwork>(1, 1, 2), {}};
+  try {
+    simulation.run();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an illegal step of a scheduling policy is an error that names the policy and the job") {
+  constexpr JobId kA{0U}, kB{1U}, kNobody{2U};
+  const auto in_pass = [](auto step) {
+    return complaint_about([=](const JobView* queued, SchedulingActions* actions) {
+      if (queued == nullptr) step(*actions);
+    });
+  };
+  const std::string start = "scheduling policy `wild`: job `A` can't be started now";
+  const std::string preempt = "scheduling policy `wild`: job `A` can't be preempted now";
+  CHECK(in_pass([](SchedulingActions&) {}) == "");
+  CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kA), actions.start(kA); }) == start);
+  CHECK(in_pass([&](SchedulingActions& actions) { actions.preempt(kA); }) == preempt);  // it waits
+  CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kA), actions.preempt(kA), actions.preempt(kA); }) ==
+        preempt);
+  CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kNobody); }) ==
+        "scheduling policy `wild`: job `?` can't be started now");
+  CHECK(in_pass([&](SchedulingActions& actions) { actions.preempt(kNobody); }) ==
+        "scheduling policy `wild`: job `?` can't be preempted now");
+  // B has not arrived yet.
+  CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kB); }) ==
+        "scheduling policy `wild`: job `B` can't be started now");
+  // Between passes, when B arrives and A runs.
+  CHECK(complaint_about([&](const JobView* queued, SchedulingActions* actions) {
+          if (queued == nullptr) actions->start(kA);
+          if (queued != nullptr && queued->id == kB) actions->preempt(kA);
+        }) == preempt);
 }
 
 TEST_CASE("an observer sees every task once; spans of a GPU never overlap; busy times add up; runs repeat") {

@@ -7,6 +7,7 @@
 #include "tests/text_checks.hpp"
 
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -217,6 +218,73 @@ TEST_CASE("`until` stops the run at that instant, and the results have the work 
   // The last event falls on `until`: complete, not interrupted.
   setup.until = Time::nanoseconds(10);
   CHECK_FALSE(simulate(setup, {{"role w 1 | compute x w 10", {0}}}).result.interrupted);
+}
+
+TEST_CASE("`until` counts what a timed job has done, held and waited for until then") {
+  // Two GPUs. A takes both 2-12, B comes at 5 and waits.
+  JobSpec a, b;
+  a.name = "A", b.name = "B";
+  a.gpus = b.gpus = 2;
+  a.duration = b.duration = Time::nanoseconds(10);
+  a.submit = Time::nanoseconds(2), b.submit = Time::nanoseconds(5);
+  a.memory_per_gpu = b.memory_per_gpu = Bytes{1};
+  Workload workload;
+  workload.jobs = {a, b};
+  const auto jobs_until = [&](std::int64_t until) {
+    SimulationOptions options;
+    options.until = Time::nanoseconds(until);
+    Simulation simulation{{1, 2, Bytes{100}},
+                          workload,
+                          policies_of({}, {TestJob{"", {0, 1}}, TestJob{"", {0, 1}}}),
+                          std::make_unique<FixedNetwork>(1, 1, 2),
+                          std::move(options)};
+    return simulation.run().jobs;
+  };
+  const auto check = [](const JobResult& job, std::int64_t compute, std::int64_t held, std::int64_t waited) {
+    CHECK(job.compute.ns() == compute);
+    CHECK(job.held.ns() == held);
+    CHECK(job.waited.ns() == waited);
+  };
+  const auto early = jobs_until(8);
+  check(early[0], 2 * 6, 6, 0);
+  check(early[1], 0, 0, 3);
+  const auto later = jobs_until(16);
+  check(later[0], 2 * 10, 10, 0);
+  check(later[1], 2 * 4, 4, 7);
+  const auto all = jobs_until(100);
+  check(all[1], 2 * 10, 10, 7);
+}
+
+TEST_CASE("attempts that have begun are counted, and not one that waits") {
+  // One GPU. A fails after 4 and after 5 more, queues again 2 later each time, and then takes 6. B takes 4 at 1.
+  // A 0-4, B 4-8, A again in the queue from 6 on, 8-13, 15-21.
+  const auto attempts_at = [](std::int64_t until) {
+    JobSpec a, b;
+    a.name = "A", b.name = "B";
+    a.attempts = {Time::nanoseconds(4), Time::nanoseconds(5)};
+    a.duration = Time::nanoseconds(6), b.duration = Time::nanoseconds(4);
+    a.memory_per_gpu = b.memory_per_gpu = Bytes{1};
+    b.submit = Time::nanoseconds(1);
+    Workload workload;
+    workload.jobs = {a, b};
+    SimulationOptions options;
+    options.until = Time::nanoseconds(until);
+    options.rules.retry_delay = Time::nanoseconds(2);
+    Simulation simulation{{1, 1, Bytes{100}},
+                          std::move(workload),
+                          policies_of({}, {TestJob{}, TestJob{}}),
+                          std::make_unique<FixedNetwork>(1, 1, 2),
+                          std::move(options)};
+    const RunResult result = simulation.run();
+    return std::pair{result.jobs[0].attempts, result.jobs[1].attempts};
+  };
+  CHECK(attempts_at(3) == std::pair{1, 0});
+  CHECK(attempts_at(5) == std::pair{1, 1});  // A waits for its retry
+  CHECK(attempts_at(7) == std::pair{1, 1});  // A is queued behind B
+  CHECK(attempts_at(9) == std::pair{2, 1});
+  CHECK(attempts_at(14) == std::pair{2, 1});
+  CHECK(attempts_at(16) == std::pair{3, 1});
+  CHECK(attempts_at(100) == std::pair{3, 1});
 }
 
 TEST_CASE("a monitor that returns false interrupts, and the results add up") {

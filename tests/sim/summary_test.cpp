@@ -61,6 +61,19 @@ TEST_CASE("a run that was cut short is measured until its end, over its finished
   CHECK(summary.gpu_utilisation == near(24.0 / 32));
 }
 
+TEST_CASE("jobs that failed are neither finished nor unfinished, and don't prolong what is measured") {
+  RunResult run = two_jobs();
+  run.jobs.push_back(job(2, 10, 10, 10));
+  run.jobs[2].state = JobState::failed;
+  run.end = Time::seconds(100);
+  const Summary summary = summarise(run);
+  CHECK(summary.jobs == 3);
+  CHECK(summary.finished == 2);
+  CHECK(summary.failed == 1);
+  CHECK(summary.unfinished == 0);
+  CHECK(summary.gpu_utilisation == near(24.0 / 64));  // until 42, when the last job ends
+}
+
 TEST_CASE("figures over no finished job are NaN") {
   RunResult run = two_jobs();
   for (JobResult& each : run.jobs) each.state = JobState::failed;

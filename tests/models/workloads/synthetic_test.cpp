@@ -161,6 +161,14 @@ TEST_CASE("drawn jobs have the sizes, quantiles and outcomes of their table" * d
   }
 }
 
+TEST_CASE("there are as many jobs as asked for, also where the last batch would go on") {
+  for (const FittedWorkload* fit : fitted_workloads()) {
+    for (std::int64_t jobs = 1; jobs <= 100; ++jobs) {
+      CHECK(draw(std::string{fit->name}.c_str(), jobs).size() == static_cast<std::size_t>(jobs));
+    }
+  }
+}
+
 TEST_CASE("the mean GPU time, which decides the load, is that of the trace" * doctest::skip(kSanitized)) {
   // Where jobs were fitted, interpolation between quantiles is the only error. Where only sums are published, the ends
   // of the distribution are cut.

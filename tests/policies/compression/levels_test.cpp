@@ -163,6 +163,18 @@ TEST_CASE("DCD-PSGD keeps one more vector right than ECD-PSGD: its own") {
   CHECK(correct("ecd-psgd") == Time::microseconds(2 * 105));
 }
 
+TEST_CASE("workers of a ring average with their neighbours, take the difference and encode it, by hand") {
+  OverlapProblem problem = problem_on(4, 1);
+  problem.gradients = {{0, Bytes{36'000'000}, 9'000'000, 1}};
+  // 9 million values at 0.8 x 900 GB/s: to average three vectors into one of them is 4 passes of 36 MB, 200 us; the
+  // difference of two is 3 passes, 150 us; to quantise, two reads of 4 bytes and a write of 1 are 112.5 us. A launch
+  // of 5 us each, of which quantising needs three: two for the range and one for the code.
+  for (const char* name : {"dcd-psgd", "ecd-psgd"}) {
+    const ExchangeStage encode = compression(name)->stages(problem, {0, 0}).front();
+    CHECK(encode.duration == Time::nanoseconds(205'000 + 155'000 + 127'500));
+  }
+}
+
 TEST_CASE("an asynchronous average is sent in as many pieces as fit into the computing of an iteration, by hand") {
   // Computing takes 300 us, an all-reduce of m bytes among 4 workers 30 us and 1.5 ns a byte: 180,000 bytes fit.
   OverlapProblem problem = problem_on(4, 1);

@@ -185,6 +185,43 @@ TEST_CASE("the tuner of DeAR is no worse than its first trial") {
   CHECK(better >= effort(6));
 }
 
+TEST_CASE("a fusion buffer of Horovod takes gradients until the next one has no room, and no more than a cycle's") {
+  // Three gradients of 1 MiB, ready at 100 us each, so that one cycle of 1 ms has them all.
+  OverlapProblem problem = two_layers();
+  problem.layers = {{"a", Time::microseconds(100), Time::microseconds(100)},
+                    {"b", Time::microseconds(100), Time::microseconds(100)},
+                    {"c", Time::microseconds(100), Time::microseconds(100)}};
+  problem.gradients = {{2, Bytes{1 << 20}}, {1, Bytes{1 << 20}}, {0, Bytes{1 << 20}}};
+  const auto messages = [&](double mib, double cycle_ms) {
+    return message_count(fusion("horovod", {{"mib", mib}, {"cycle_ms", cycle_ms}})->plan(problem).graph);
+  };
+  CHECK(messages(3, 1) == 1);
+  CHECK(messages(2.999, 1) == 2);
+  CHECK(messages(2, 1) == 2);
+  CHECK(messages(1.999, 1) == 3);
+  CHECK(messages(0, 1) == 3);
+  CHECK(messages(3, 0.2) == 2);  // those of 100 and 200 us, and that of 300 us
+  CHECK(messages(3, 0.1) == 3);
+}
+
+TEST_CASE("search compares no more plans than it may: with one for each family, those that it starts from") {
+  std::size_t better = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{100}); ++seed) {
+    OverlapProblem problem = random_problem(seed);
+    // Without halves, so that there are four families.
+    problem.cost =
+        ExchangeCost::parameter_server(problem.workers, 1, false, {Time::nanoseconds(20), TimePerByte{0.1}, {}});
+    INFO("seed ", seed, ": ", describe(problem));
+    const MergePlan merged = optimal_merge(problem, serial_cost(problem.cost));
+    const auto time = [&](const FusedIteration& plan) { return steady_state(plan.graph, problem.cost).iteration_ns; };
+    double best = time(crossing_graph(problem, merged));
+    for (const int lanes : {1, 2, 4}) best = std::min(best, time(barrier_graph(problem, merged, lanes)));
+    CHECK(time(search_plan(problem, {}, 4)) == best);
+    if (time(search_plan(problem, {}, 400)) < best) ++better;
+  }
+  CHECK(better >= effort(6));
+}
+
 TEST_CASE("messages are counted as operations of the network") {
   const OverlapProblem problem = two_layers();
   CHECK(message_count(fusion("bsp")->plan(problem).graph) == 1);

@@ -1,0 +1,194 @@
+// Tests the rules of scheduling outside the policy: checkpoints, the penalty for scattered jobs, and the reasons for
+// which jobs wait. Times are in ns.
+
+#include "sim/scheduling_rules.hpp"
+
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// The progress of a segment after each ns, one after the other, until its end.
+std::vector<WorkDone> every_ns(const WorkSegment& segment, const PreemptionCosts& costs) {
+  std::vector<WorkDone> all{{}};
+  const auto pass = [&](std::int64_t ns, auto change) {
+    for (std::int64_t i = 1; i <= ns; ++i) {
+      all.push_back(all.back());
+      change(all.back(), i);
+    }
+  };
+  const auto pause = [&](Time length) {
+    pass(length.ns(), [](WorkDone& now, std::int64_t) { now.overhead += Time::nanoseconds(1); });
+  };
+  pause(segment.restart);
+  const bool is_saved_continuously = costs.checkpoint_interval == Time{};
+  for (Time left = segment.work; left > Time{};) {
+    const Time chunk = is_saved_continuously ? left : std::min(left, costs.checkpoint_interval);
+    const Time before = all.back().done;
+    pass((chunk.ns() * segment.pace + 999) / 1000, [&](WorkDone& now, std::int64_t ns) {
+      now.done = before + std::min(chunk, Time::nanoseconds(ns * 1000 / segment.pace));
+      if (is_saved_continuously) now.saved = now.done;
+    });
+    left -= chunk;
+    if (left == Time{}) break;  // no checkpoint at the end
+    pause(costs.checkpoint);
+    all.back().saved = all.back().done;
+  }
+  all.back().saved = all.back().done;
+  return all;
+}
+
+JobSpec timed_job(std::int64_t submit, std::int64_t duration, int gpus) {
+  JobSpec job;
+  job.submit = Time::nanoseconds(submit);
+  job.duration = Time::nanoseconds(duration);
+  job.gpus = gpus;
+  job.memory_per_gpu = Bytes{1};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("the work after a restart of 3, with a checkpoint of 2 after each 10 of it but the last, by hand") {
+  const PreemptionCosts costs{Time::nanoseconds(3), Time::nanoseconds(10), Time::nanoseconds(2)};
+  const WorkSegment segment{Time::nanoseconds(30), Time::nanoseconds(3)};
+  // 0-3 restart, 3-13 work, 13-15 checkpoint, 15-25 work, 25-27 checkpoint, 27-37 work.
+  CHECK(length_of(segment, costs) == Time::nanoseconds(37));
+  const auto check = [&](std::int64_t at, std::int64_t done, std::int64_t saved, std::int64_t overhead) {
+    CAPTURE(at);
+    const WorkDone now = work_after(segment, costs, Time::nanoseconds(at));
+    CHECK(now.done.ns() == done);
+    CHECK(now.saved.ns() == saved);
+    CHECK(now.overhead.ns() == overhead);
+  };
+  check(0, 0, 0, 0);
+  check(3, 0, 0, 3);
+  check(12, 9, 0, 3);
+  check(13, 10, 0, 3);
+  check(14, 10, 0, 4);
+  check(15, 10, 10, 5);
+  check(26, 20, 10, 6);
+  check(27, 20, 20, 7);
+  check(36, 29, 20, 7);
+  check(37, 30, 30, 7);
+  check(99, 30, 30, 7);
+}
+
+TEST_CASE("the progress of random segments is that of going through them ns by ns") {
+  RandomStream stream{1, "scheduling_rules_test"};
+  const auto some = [&](std::int64_t most) { return Time::nanoseconds(stream.uniform_integer(0, most)); };
+  for (int i = 0; i < effort(1000); ++i) {
+    const PreemptionCosts costs{some(5), some(12), some(4)};
+    // In quarters, so that the time of most intervals is rounded up.
+    const auto pace = static_cast<std::int32_t>(1000 + 250 * stream.uniform_integer(0, 6));
+    const WorkSegment segment{some(60), stream.uniform() < 0.5 ? Time{} : costs.restart, pace};
+    const std::vector<WorkDone> expected = every_ns(segment, costs);
+    REQUIRE(length_of(segment, costs).ns() == std::ssize(expected) - 1);
+    for (std::size_t ns = 0; ns + 1 < expected.size(); ++ns) {
+      const WorkDone now = work_after(segment, costs, Time::nanoseconds(static_cast<std::int64_t>(ns)));
+      CHECK(now.done == expected[ns].done);
+      CHECK(now.saved == expected[ns].saved);
+      CHECK(now.overhead == expected[ns].overhead);
+    }
+    const WorkDone end = work_after(segment, costs, length_of(segment, costs));
+    CHECK(end.done == segment.work);
+    CHECK(end.saved == segment.work);
+  }
+}
+
+TEST_CASE("a job on more servers than it needs takes longer, as the list of penalties says, by hand") {
+  // Servers of two GPUs; a job of 10 ns.
+  const auto length = [](std::vector<std::uint32_t> gpus, std::vector<std::int32_t> penalty) {
+    Workload workload;
+    workload.jobs = {timed_job(0, 10, static_cast<int>(gpus.size()))};
+    workload.jobs[0].name = "A";
+    SimulationOptions options;
+    options.rules.scatter_penalty = std::move(penalty);
+    Simulation simulation{{4, 2, Bytes{100}},
+                          std::move(workload),
+                          policies_of({}, {TestJob{"", std::move(gpus)}}),
+                          std::make_unique<FixedNetwork>(1, 4, 1),
+                          std::move(options)};
+    return simulation.run().end.ns();
+  };
+  CHECK(length({0, 1}, {1500, 2000}) == 10);
+  CHECK(length({0, 1, 2}, {1500, 2000}) == 10);  // two servers are the fewest for three
+  CHECK(length({0, 2}, {1500, 2000}) == 15);
+  CHECK(length({0, 2, 4}, {1500, 2000}) == 15);
+  CHECK(length({0, 2, 4, 6}, {1500, 2000}) == 20);
+  CHECK(length({0, 2, 4, 6}, {1500}) == 15);  // the last of the list holds for all further servers
+  CHECK(length({0, 2, 4, 6}, {}) == 10);
+}
+
+namespace {
+
+/// Starts A and says of all others that they have no place.
+class StartsA final : public SchedulingPolicy {
+ public:
+  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  void queued(const JobView& job) override { waiting_.push_back(job.id); }
+  void pass(const ClusterView&, SchedulingActions& actions) override {
+    std::erase_if(waiting_, [&](JobId job) { return job == JobId{0U} && actions.start(job); });
+    for (const JobId job : waiting_) actions.blocked(job, Why::no_place);
+  }
+
+ private:
+  std::vector<JobId> waiting_;
+};
+
+class Reasons final : public DecisionObserver {
+ public:
+  explicit Reasons(std::map<std::uint32_t, Why>& last) : last_{last} {}
+  void queued(Time, JobId) override {}
+  void started(Time, JobId, std::span<const GpuId>) override {}
+  void preempted(Time, JobId, JobId) override {}
+  void ended(Time, JobId, bool) override {}
+  void rejected(Time, JobId, std::string_view) override {}
+  void blocked(Time, JobId job, Why why, JobId) override { last_[job.value()] = why; }
+
+ private:
+  std::map<std::uint32_t, Why>& last_;
+};
+
+}  // namespace
+
+TEST_CASE("a job waits for the quota or for GPUs only if it needs more than are left, else for what the policy says") {
+  // Six GPUs, of which A, of a virtual cluster with a quota of 3, holds one: 2 are left of the quota, 5 are free.
+  Workload workload;
+  workload.vcs = {"small"};
+  workload.jobs = {timed_job(0, 100, 1), timed_job(1, 10, 2), timed_job(1, 10, 3), timed_job(1, 10, 5),
+                   timed_job(1, 10, 6)};
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
+    workload.jobs[j].vc = j <= 2 ? 0 : -1;
+  }
+  ClusterSpec cluster{1, 6, Bytes{100}};
+  cluster.vcs = {{.quota = 3}};
+  PolicySet policies = policies_of({}, std::vector<TestJob>(5));
+  policies.scheduling = std::make_unique<StartsA>();
+  std::map<std::uint32_t, Why> last;
+  Reasons reasons{last};
+  SimulationOptions options;
+  options.until = Time::nanoseconds(50);
+  options.decisions = &reasons;
+  Simulation simulation{cluster, std::move(workload), std::move(policies), std::make_unique<FixedNetwork>(1, 1, 5),
+                        std::move(options)};
+  static_cast<void>(simulation.run());
+  CHECK(last ==
+        std::map<std::uint32_t, Why>{{1, Why::no_place}, {2, Why::quota}, {3, Why::no_place}, {4, Why::no_gpus}});
+}
