@@ -140,7 +140,7 @@ namespace {
 /// Starts A and says of all others that they have no place.
 class StartsA final : public SchedulingPolicy {
  public:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   void queued(const JobView& job) override { waiting_.push_back(job.id); }
   void pass(const ClusterView&, SchedulingActions& actions) override {
     std::erase_if(waiting_, [&](JobId job) { return job == JobId{0U} && actions.start(job); });

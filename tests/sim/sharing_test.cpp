@@ -198,7 +198,7 @@ class WildScheduling final : public SchedulingPolicy {
  public:
   using Step = std::function<void(const JobView* queued, SchedulingActions* actions)>;
   explicit WildScheduling(Step step) : step_{std::move(step)} {}
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   void queued(const JobView& job) override { step_(&job, actions_); }
   void pass(const ClusterView&, SchedulingActions& actions) override { step_(nullptr, actions_ = &actions); }
 
