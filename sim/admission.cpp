@@ -18,7 +18,46 @@ void Admission::begin() {
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [&](JobId a, JobId b) { return state_.run(a).spec->submit < state_.run(b).spec->submit; });
   order_ties();
+  look_at_empty_cluster();
   schedule_next_arrival();
+}
+
+Admission::Demand::Demand(const JobSpec& job)
+    : vc{job.vc},
+      gpus{job.gpus},
+      share{RankDemand{job}.share},
+      milli_cpus{job.milli_cpus},
+      gpu_type{job.gpu_type},
+      memory{job.memory_per_gpu.count()},
+      host_memory{job.host_memory.count()} {}
+
+void Admission::look_at_empty_cluster() {
+  PlacementPolicy& placement = *state_.policies.placement;
+  if (!placement.refuses_alike()) return;  // its answers may depend on time or chance
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
+    const JobSpec& job = *state_.jobs[j].spec;
+    const auto [at, is_new] = has_place_.try_emplace(Demand{job}, true);
+    if (!is_new || !why_never(state_.spec, job).empty()) continue;
+    chosen_.clear();
+    placement.place(state_, state_.job(JobId{j}), chosen_);
+    at->second = !chosen_.empty();
+  }
+}
+
+std::string Admission::why_never_starts(JobId id) const {
+  const JobSpec& job = *state_.jobs[id.index()].spec;
+  std::string reason = why_never(state_.spec, job);
+  if (!reason.empty()) return reason;
+  const auto at = has_place_.find(Demand{job});
+  if (at == has_place_.end() || at->second) return {};
+  reason = fmt::format("has no place under the placement policy `{}`, not even in the empty cluster",
+                       state_.policies.placement_name);
+  const std::int64_t ranks = ranks_by_host(state_.spec, job);
+  if (ranks < state_.spec.gpus_per_server) {
+    reason += fmt::format(": the {} of a server suffice for {} of its {} GPUs",
+                          job.host_memory > Bytes{} ? "CPUs and memory" : "CPUs", ranks, state_.spec.gpus_per_server);
+  }
+  return reason;
 }
 
 void Admission::order_ties() {
@@ -60,7 +99,7 @@ void Admission::on_arrival() {
   const JobId job = arrivals_[next_++];
   schedule_next_arrival();
   ++state_.events;
-  std::string reason = why_never(state_.spec, *state_.run(job).spec);
+  std::string reason = why_never_starts(job);
   if (!reason.empty()) {
     if (state_.options.decisions != nullptr) state_.options.decisions->rejected(state_.clock, job, reason);
     state_.reasons.emplace_back(job, std::move(reason));
@@ -87,6 +126,7 @@ void Admission::on_retry(JobId job) {
 }
 
 void Admission::on_finished(JobId job) {
+  in_vain_ = 0;
   state_.run(job).finish = state_.clock;
   state_.set_state(job, JobState::finished);
   leave(state_, job);
@@ -96,6 +136,7 @@ void Admission::on_finished(JobId job) {
 
 void Admission::on_job_end(JobId job) {
   JobRun& run = state_.run(job);
+  in_vain_ = 0;
   ++state_.events;
   const bool was_last = run.attempt == static_cast<int>(run.spec->attempts.size());
   if (was_last) run.finish = state_.clock;
@@ -270,12 +311,27 @@ void Admission::preempt(JobId job, JobId by) {
     run.compute = run.plan->compute_total * run.completed;
   }
   ++run.preemptions;
+  ++in_vain_;
   state_.set_state(job, JobState::preempted);
   release(job);
+  if (run.timed()) watch_progress(job);
   run.resumes = run.timed();
   if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
   too_large_.clear();
   enqueue(job);
+}
+
+void Admission::watch_progress(JobId preempted) const {
+  constexpr std::size_t kMany = 10'000, kManyForEachJob = 20;
+  if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
+  const PreemptionCosts& costs = state_.options.rules.preemption;
+  throw InputError{fmt::format(
+      "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, and "
+      "no "
+      "job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next checkpoint "
+      "before they save any work: longer time slices or shorter checkpoint intervals would let them",
+      state_.policies.scheduling_name, in_vain_, state_.clock.to_seconds(), state_.run(preempted).spec->name,
+      costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds())};
 }
 
 void Admission::blocked(JobId job, Why why, JobId by) {
@@ -341,6 +397,7 @@ void Admission::release(JobId job) {
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
     run.lost += work.done - work.saved;
+    if (work.saved > Time{}) in_vain_ = 0;
     run.resumes = false;
     run.ends = Time::never();
   }

@@ -7,6 +7,10 @@
 #include "sim/eviction.hpp"
 #include "sim/executor.hpp"
 
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -18,6 +22,11 @@ class Admission : private SchedulingActions {
 
   /// Schedules the first arrival.
   void begin();
+  /// The reason why the job can never start: its demand is more than the empty cluster has, or the placement policy has
+  /// no place for it there. An empty text if it can. To be called after look_at_empty_cluster().
+  [[nodiscard]] std::string why_never_starts(JobId job) const;
+  /// Asks the placement policy about every demand of the workload. No job may have started; begin() calls it.
+  void look_at_empty_cluster();
   /// Submits the next job of the list.
   void on_arrival();
   /// Ends a graph job that has run its last iteration.
@@ -49,6 +58,14 @@ class Admission : private SchedulingActions {
   void blocked(JobId job, Why why, JobId by) override;
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
+  /// What decides whether a job has a place in the empty cluster.
+  struct Demand {
+    explicit Demand(const JobSpec& job);
+    std::int32_t vc, gpus, share, milli_cpus, gpu_type;
+    std::int64_t memory, host_memory;
+    auto operator<=>(const Demand&) const = default;
+  };
+
   void schedule_next_arrival();
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
@@ -70,6 +87,8 @@ class Admission : private SchedulingActions {
   /// Gives back what the job holds, once its execution is over.
   void release(JobId job);
   void tell_left(JobId job);
+  /// Throws InputError if preemptions have undone all work of timed jobs, again and again.
+  void watch_progress(JobId preempted) const;
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
 
   EngineState& state_;
@@ -88,6 +107,8 @@ class Admission : private SchedulingActions {
   std::vector<JobId> victims_;
   std::vector<const JobSpec*> too_large_;  // found no room in this pass since GPUs were last freed
   std::vector<JobId> ended_in_pass_;       // the policy has yet to be notified of these
+  std::size_t in_vain_ = 0;                // preemptions since any job saved work or ended
+  std::map<Demand, bool> has_place_;       // in the empty cluster, for demands that it can satisfy
 };
 
 }  // namespace contend

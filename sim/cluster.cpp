@@ -69,6 +69,15 @@ ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc) {
   return unowned_servers(spec);
 }
 
+std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job) {
+  std::int64_t ranks = spec.gpus_per_server;
+  if (spec.milli_cpus > 0 && job.milli_cpus > 0) ranks = std::min(ranks, spec.milli_cpus / job.milli_cpus);
+  if (spec.host_memory > Bytes{} && job.host_memory > Bytes{}) {
+    ranks = std::min(ranks, spec.host_memory.count() / job.host_memory.count());
+  }
+  return ranks;
+}
+
 std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
   const ServerRange servers = servers_of_vc(spec, job.vc);
   const std::size_t gpus = servers.size() * static_cast<std::size_t>(spec.gpus_per_server);
@@ -91,11 +100,7 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
                          vc.quota);
     }
   }
-  std::int64_t ranks = spec.gpus_per_server;  // on one empty server
-  if (spec.milli_cpus > 0 && job.milli_cpus > 0) ranks = std::min(ranks, spec.milli_cpus / job.milli_cpus);
-  if (spec.host_memory > Bytes{} && job.host_memory > Bytes{}) {
-    ranks = std::min(ranks, spec.host_memory.count() / job.host_memory.count());
-  }
+  const std::int64_t ranks = ranks_by_host(spec, job);
   if (ranks == 0) return "needs more CPUs or host memory for each GPU than a server has";
   if (needed > static_cast<std::size_t>(ranks) * servers.size()) {
     return fmt::format("needs CPUs or memory for {} ranks, the servers have them for {} each", job.gpus, ranks);

@@ -38,7 +38,10 @@ struct ClusterSpec {
 /// The servers that jobs of a virtual cluster may use: its own. A virtual cluster without servers, and vc -1, use those
 /// that no virtual cluster owns.
 [[nodiscard]] ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc);
-/// The reason why the job could not run even in the empty cluster; an empty text if it could.
+/// Ranks of the job for which an empty server has GPUs, CPUs and host memory.
+[[nodiscard]] std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job);
+/// The reason why the cluster does not have what the job demands, even if it is empty; an empty text if it has. Whether
+/// the placement policy uses it is another question (Simulation::why_never_start).
 [[nodiscard]] std::string why_never(const ClusterSpec& spec, const JobSpec& job);
 
 /// A set of the integers 0..size-1; every operation is O(log n), with base 64.

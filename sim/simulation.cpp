@@ -24,6 +24,13 @@ class Simulation::Engine {
          SimulationOptions options)
       : state_{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)} {}
 
+  std::vector<std::string> why_never_start() {
+    admission_.look_at_empty_cluster();
+    std::vector<std::string> reasons;
+    for (std::size_t j = 0; j < state_.jobs.size(); ++j) reasons.push_back(admission_.why_never_starts(JobId{j}));
+    return reasons;
+  }
+
   RunResult run() {
     admission_.begin();
     bool stopped = false;
@@ -198,6 +205,10 @@ Simulation::Simulation(const ClusterSpec& cluster, Workload workload, PolicySet 
                                        std::move(options))} {}
 
 Simulation::~Simulation() = default;
+
+std::vector<std::string> Simulation::why_never_start() {
+  return engine_->why_never_start();
+}
 
 RunResult Simulation::run() {
   return engine_->run();

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -52,6 +53,8 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
+  /// By job: the reason why it can never start, or an empty text. To be called before run(), if at all.
+  [[nodiscard]] std::vector<std::string> why_never_start();
   /// Runs to the end. To be called once. Throws InputError if a policy returns an illegal decision.
   RunResult run();
 

@@ -67,17 +67,20 @@ void check_generated(const Scenario& scenario, Complaints& complaints) {
 /// Throws InputError with the rows of the jobs that the cluster could not run though it had no others.
 void check_demands(const Scenario& scenario, const JobList& list) {
   const Workload workload = build_workload(list.jobs);
-  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
   RowReport report{*scenario.workload.jobs, false};
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
-    if (const std::string reason = why_never(cluster, job); !reason.empty()) {
-      report.bad(list.lines[j], "gpus", "more than it can ever have",
-                 fmt::format("job {} {}", quote_for_message(job.name), reason));
-    } else if (const std::string length = why_too_long(workload, job); !length.empty()) {
-      report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
-                 fmt::format("job {}: {}", quote_for_message(job.name), length));
-    }
+    const std::string length = why_too_long(workload, job);
+    if (length.empty()) continue;
+    report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
+               fmt::format("job {}: {}", quote_for_message(job.name), length));
+  }
+  report.throw_if_bad();  // such jobs can't be handed to the engine
+  const std::vector<std::string> reasons = why_never_start(scenario, workload);
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    if (reasons[j].empty()) continue;
+    report.bad(list.lines[j], "gpus", "more than it can ever have",
+               fmt::format("job {} {}", quote_for_message(workload.jobs[j].name), reasons[j]));
   }
   report.throw_if_bad();
 }

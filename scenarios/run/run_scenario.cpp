@@ -73,8 +73,10 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
                       hooks);
 }
 
-RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
-                       std::unique_ptr<PlacementPolicy> placement) {
+namespace {
+
+std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
+                                            const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.fidelity == Fidelity::flow;
   const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
@@ -97,8 +99,19 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   options.rules = scheduling_rules(scenario);
   options.decisions = hooks.decisions;
   const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
-  Simulation simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
-  return simulation.run();
+  return std::make_unique<Simulation>(cluster, std::move(workload), std::move(policies), std::move(network),
+                                      std::move(options));
+}
+
+}  // namespace
+
+RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
+                       std::unique_ptr<PlacementPolicy> placement) {
+  return make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement))->run();
+}
+
+std::vector<std::string> why_never_start(const Scenario& scenario, Workload workload) {
+  return make_simulation(scenario, std::move(workload), scenario.seed, {}, nullptr)->why_never_start();
 }
 
 }  // namespace contend

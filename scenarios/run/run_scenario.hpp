@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace contend {
 
@@ -37,5 +39,8 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
 /// takes the place of the scenario's placement policy.
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks = {},
                        std::unique_ptr<PlacementPolicy> placement = nullptr);
+
+/// By job of the workload: the reason why it can never start under the policies of the scenario, or an empty text.
+[[nodiscard]] std::vector<std::string> why_never_start(const Scenario& scenario, Workload workload);
 
 }  // namespace contend

@@ -91,6 +91,22 @@ TEST_CASE("jobs that are too long for the clock are refused, by check with their
   CHECK(generated.code == 3);
 }
 
+TEST_CASE("check and run name the job that the placement policy can never hold") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("cpus.yaml",
+             "schema_version: 1\nname: cpus\ncluster: {servers: 2, gpus_per_server: 8, cpus: 96}\n"
+             "workload: {jobs: jobs.csv}\npolicies: {scheduling: fifo, placement: consolidated}\n");
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s,cpus\na,0,8,100,15\nb,1,4,100,1\n");
+  const std::string reason =
+      " has no place under the placement policy `consolidated`, not even in the empty cluster: the CPUs of a server "
+      "suffice for 6 of its 8 GPUs";
+  const Outcome check = here.contend("check cpus.yaml");
+  CHECK(check.code == 3);
+  CHECK_MESSAGE(contains(check.err, "jobs.csv:2: gpus: job \"a\"" + reason), check.err);
+  CHECK_MESSAGE(contains(here.contend("run cpus.yaml").err, "the first, a:" + reason), check.err);
+}
+
 TEST_CASE("several scenarios make one table, a row each, against the first") {
   Workplace place;
   const Workplace& here = prepared(place);

@@ -1,5 +1,6 @@
 // Which running jobs give way where the placement policy needs whole servers.
 
+#include "sim/error.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 using namespace contend::test;
@@ -87,6 +89,40 @@ TEST_CASE("the server whose jobs lose the least work is emptied") {
   CHECK(play_consolidated(kPriority, 2, jobs, rules).preemptions() == "A1");
   jobs[1].submit = Time::seconds(145);  // 105 done, 5 lost
   CHECK(play_consolidated(kPriority, 2, jobs, rules).preemptions() == "B1");
+}
+
+TEST_CASE("a run in which preemptions undo all work stops and names the cause") {
+  // Twelve gangs of 8 GPUs on four servers change places every 100 s, and a checkpoint needs 600 s of work.
+  SchedulingRules rules;
+  rules.preemption = {Time::seconds(30), Time::seconds(600), Time{}};
+  const auto message = [&](double slice_s) -> std::string {
+    try {
+      const std::vector<JobSpec> jobs(12, timed_job(0, 8, 100'000));
+      const Played played = play_consolidated({"las", {{"slice_s", slice_s}}}, 4, jobs, rules);
+      return fmt::format("{} finished", std::ranges::count(played.result.jobs, JobState::finished, &JobResult::state));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  CHECK(message(800).starts_with("scheduling policy `las`: the last 10000 preemptions, until "));
+  CHECK(message(80'000) == "12 finished");
+}
+
+TEST_CASE("a job that the placement policy can never hold fails, and holds back nobody") {
+  ClusterSpec cluster{2, 8, Bytes{100}};
+  cluster.milli_cpus = 96'000;
+  JobSpec greedy = timed_job(0, 8, 100);
+  greedy.milli_cpus = 15'000;  // 6 ranks a server
+  const std::vector<JobSpec> jobs{greedy, timed_job(1, 4, 100)};
+  const Played whole = play({"fifo", {}}, cluster, jobs, placement({"consolidated", {}}));
+  CHECK(whole.result.jobs[0].state == JobState::failed);
+  CHECK(
+      whole.result.jobs[0].reason ==
+      "has no place under the placement policy `any-gpus`, not even in the empty cluster: the CPUs of a server suffice "
+      "for 6 of its 8 GPUs");
+  CHECK(whole.result.jobs[1].finish == Time::seconds(101));
+  const Played scattered = play({"fifo", {}}, cluster, jobs, placement({"first-fit", {}}));
+  CHECK(scattered.result.jobs[0].finish == Time::seconds(100));
 }
 
 TEST_CASE("of a server's jobs only those leave whose GPUs are needed") {
