@@ -17,6 +17,7 @@ void WalkPolicy::queued(const JobView& view) {
   }
   // During a pass, a job that queues was preempted, by decision of the walk, which it has left then, or for want of a
   // place.
+  forget_refusals_beside(job.walk);
   GreedyWalk& walk = walks_[job.walk];
   std::erase_if(started_, [&](const MovingRank& place) { return place.rank.job == view.id; });
   if (walk.contains(view.id)) {
@@ -34,11 +35,16 @@ void WalkPolicy::left(JobId id) {
   const auto at = jobs_.find(id);
   job_stopped(at->second);
   job_ended(at->second);
-  for (GreedyWalk& walk : walks_) {  // jobs of different walks may share servers
-    if (&walk != &walks_[at->second.walk]) walk.forget_refusals();
-  }
+  forget_refusals_beside(at->second.walk);
   walks_[at->second.walk].remove(id, now_);
   jobs_.erase(at);
+}
+
+/// Jobs of different walks may share servers, so what one gives up may serve another.
+void WalkPolicy::forget_refusals_beside(std::uint32_t walk) {
+  for (std::uint32_t other = 0; other < walks_.size(); ++other) {
+    if (other != walk) walks_[other].forget_refusals();
+  }
 }
 
 void WalkPolicy::admit(const ClusterView& cluster) {
@@ -102,8 +108,8 @@ void WalkPolicy::carry_out(GreedyWalk& walk, SchedulingActions& actions) {
     if (first == changes_.end()) return;
     std::int64_t room = walk.free();  // beside the first
     std::vector<JobId> stopping;
-    for (auto change = changes_.rbegin(); change != changes_.rend();
-         ++change) {  // the last of the walk gives way first
+    // The last of the walk gives way first.
+    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
       if (!change->starts) stopping.push_back(change->job());
       if (change->starts && change->job() != first->job()) room += change->before.width;
     }

@@ -83,6 +83,7 @@ class WalkPolicy : public SchedulingPolicy {
   void admit(const ClusterView& cluster);
   void run(GreedyWalk& walk, SchedulingActions& actions);
   void carry_out(GreedyWalk& walk, SchedulingActions& actions);
+  void forget_refusals_beside(std::uint32_t walk);
   void refuse(GreedyWalk& walk, JobId waiting, SchedulingActions& actions);
   [[nodiscard]] int room_behind(const GreedyWalk& walk, ServerId server, const Rank& place);
   void take_back(GreedyWalk& walk);
