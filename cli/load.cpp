@@ -62,11 +62,9 @@ LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::
   return loaded;
 }
 
-std::string folder_name(const Scenario& scenario) {
-  std::string name = scenario.name;
+std::string file_name_of(std::string name) {
   for (char& c : name) {
-    const bool separator = c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    if (separator) c = '-';
+    if (c == '/' || c == '\\') c = '-';
   }
   if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
   return name;

@@ -30,7 +30,7 @@ struct LoadedScenarios {
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
                                              const std::vector<std::string>& more);
 
-/// A folder name for the results: the scenario's name with unsuitable characters replaced.
-[[nodiscard]] std::string folder_name(const Scenario& scenario);
+/// A name of a scenario as one of a file or folder: without separators, and never hidden or a way out of the folder.
+[[nodiscard]] std::string file_name_of(std::string name);
 
 }  // namespace contend

@@ -115,7 +115,7 @@ int run_studies(const Arguments& arguments, std::span<const Scenario> scenarios)
       if (!explains) row.phases.clear();
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i) {
     const std::filesystem::path top{*arguments.value("output")};
-    const std::string folder = scenarios.size() == 1 ? top.string() : (top / folder_name(scenarios[i])).string();
+    const std::string folder = scenarios.size() == 1 ? top.string() : (top / file_name_of(scenarios[i].name)).string();
     make_folder(folder);
     write_file((std::filesystem::path{folder} / "overlap.csv").string(), study_csv(rows[i]));
     if (explains) write_file((std::filesystem::path{folder} / "overlap-messages.csv").string(), messages_csv(rows[i]));

@@ -1,4 +1,5 @@
 #include "cli/sweep_slurm.hpp"
+#include "cli/load.hpp"
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
@@ -47,7 +48,8 @@ SlurmSweep slurm_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
     throw UsageError{fmt::format("--chunk {}: {} tasks for {} runs; an array has at most {}: use --chunk {} or more",
                                  chunk, sweep.shards, sweep.runs, kMostTasks,
                                  (sweep.runs + kMostTasks - 1) / kMostTasks)};
-  sweep.output = std::filesystem::absolute(arguments.value("output").value_or(sweep.name + ".sqlite")).string();
+  sweep.output =
+      std::filesystem::absolute(arguments.value("output").value_or(file_name_of(sweep.name) + ".sqlite")).string();
   sweep.program = std::filesystem::read_symlink("/proc/self/exe").string();
   sweep.work_folder = std::filesystem::current_path().string();
   sweep.words = arguments.positionals();

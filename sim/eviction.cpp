@@ -24,7 +24,7 @@ GpuTime loss_of(const EngineState& state, const JobRun& run) {
 }  // namespace
 
 bool Eviction::Unit::is_cheaper(const Unit& other) const {
-  return std::tuple{lost, gpus, front, server} < std::tuple{other.lost, other.gpus, other.front, other.server};
+  return std::tuple{lost, gpus, last, server} < std::tuple{other.lost, other.gpus, other.last, other.server};
 }
 
 /// Lists the candidates that hold GPUs which the job could use, and the room on their servers once they have left.
@@ -107,11 +107,10 @@ void Eviction::price(const JobSpec& job, bool with_enough_room) {
         }).base();
     if (last == first) continue;
     unit.size = static_cast<std::size_t>(last - first);
-    unit.front = first->candidate;
     for (auto share = first; share != last; ++share) {
       unit.lost += candidates_[share->candidate].lost;
       unit.gpus += state_.run(candidates_[share->candidate].job).spec->gpus;
-      unit.front = std::min(unit.front, share->candidate);
+      unit.last = std::max(unit.last, share->candidate);
     }
     units_.push_back(unit);
   }

@@ -13,8 +13,8 @@ namespace contend {
 /// The victims are few and cheap, but not always the cheapest: that problem contains set cover. Each server is priced
 /// by the jobs that have to leave it for the gang, or for as much of the gang as the server can hold: by the GPU time
 /// that they lose (work since their last checkpoint and the time of the restart), then by the GPUs that they hold, then
-/// by the order of the candidates. Servers are emptied from the cheapest on until the job has a place. Of the jobs that
-/// left, those without whom it works as well stay, the most expensive first.
+/// by the one among them that should give way last. Servers are emptied from the cheapest on until the job has a place.
+/// Of the jobs that left, those without whom it works as well stay, the most expensive first.
 class Eviction {
  public:
   explicit Eviction(EngineState& state) : state_{state} {}
@@ -47,7 +47,7 @@ class Eviction {
     std::size_t first = 0, size = 0;  // range of shares_by_server_
     GpuTime lost{};                   // by all who leave
     int gpus = 0;                     // of all who leave
-    std::uint32_t front = 0;          // the first candidate who leaves
+    std::uint32_t last = 0;           // the last candidate who leaves
     [[nodiscard]] bool is_cheaper(const Unit& other) const;
   };
 

@@ -10,6 +10,44 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return fmt::format("{}", fmt::join(words, separator));
 }
 
+namespace {
+
+/// The length of the UTF-8 sequence at the front of `text` (RFC 3629: shortest form, no surrogates); 0 if it is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(1, 0x80, 0xBF) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80, high = first == 0xED ? 0x9F : 0xBF;
+    return follows(1, low, high) && follows(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80, high = first == 0xF4 ? 0x8F : 0xBF;
+    return follows(1, low, high) && follows(2, 0x80, 0xBF) && follows(3, 0x80, 0xBF) ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string why_not_printable(std::string_view name) {
+  if (name.find_first_not_of(' ') == std::string_view::npos) return "it is blank";
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t length = sequence_length(name.substr(at));
+    if (length == 0) return fmt::format("byte {} is not UTF-8", at + 1);
+    const auto first = static_cast<unsigned char>(name[at]);
+    const bool is_c1 = length == 2 && first == 0xC2 && static_cast<unsigned char>(name[at + 1]) < 0xA0;
+    if (first < 0x20 || first == 0x7F || is_c1) {
+      const unsigned code = is_c1 ? static_cast<unsigned char>(name[at + 1]) : first;
+      return fmt::format("byte {} is the control character U+{:04X}", at + 1, code);
+    }
+    at += length;
+  }
+  return {};
+}
+
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
   // A longer word is not a misspelt name, and its edit distance would take long to compute.
   constexpr std::size_t kLongestName = 64;

@@ -9,6 +9,9 @@ namespace contend {
 
 /// The words with the separator between them.
 [[nodiscard]] std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
+/// The reason why a name can't be printed as it is: it is blank, it holds a control character, or it is not UTF-8. An
+/// empty text if it can.
+[[nodiscard]] std::string why_not_printable(std::string_view name);
 /// `did you mean "servers"?` with the name nearest to `word`; empty if none is near enough.
 [[nodiscard]] std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 

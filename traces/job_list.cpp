@@ -112,6 +112,9 @@ class JobListReader {
     job.name = field(kJobId);
     if (job.name.empty()) {
       bad(kJobId, "expected a name", "expected a name, got nothing");
+    } else if (const std::string reason = why_not_printable(job.name); !reason.empty()) {
+      bad(kJobId, "expected a name of printable text",
+          fmt::format("expected a name of printable UTF-8 text, got {}: {}", quote_for_message(job.name), reason));
     } else if (const int first = names_.insert(job.name, rows_.line()); first != 0) {
       bad(kJobId, "the name was used already",
           fmt::format("{} was used on line {} already", quote_for_message(job.name), first));

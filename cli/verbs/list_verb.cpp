@@ -3,6 +3,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
+#include "models/devices.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
 #include "results/result_columns.hpp"
@@ -119,6 +120,21 @@ Catalogue models() {
   return list;
 }
 
+Catalogue device_list() {
+  Catalogue list{.columns = {"device", "fp32_tflops", "tf32_tflops", "bf16_tflops", "memory_gib", "memory_GBps",
+                             "nvlink_GBps", "source"},
+                 .rows = {}};
+  const auto number = [](double value) { return value > 0 ? fmt::format("{:g}", value) : "-"; };
+  for (const Device& each : devices()) {
+    const auto tflops = [&](DataType type) { return number(each.tflops[static_cast<std::size_t>(type)]); };
+    list.rows.push_back({each.name, tflops(DataType::fp32), tflops(DataType::tf32), tflops(DataType::bf16),
+                         fmt::format("{:.4g}", each.memory.to_double() / (1 << 30)),
+                         number(each.memory_bandwidth.bytes_per_second() * 1e-9),
+                         number(each.nvlink.bytes_per_second() * 1e-9), each.source});
+  }
+  return list;
+}
+
 Catalogue keys() {
   Catalogue list{.columns = {"key", "type", "range", "default", "meaning"}, .rows = {}};
   for (const ScenarioKey& key : scenario_keys())
@@ -154,13 +170,27 @@ Catalogue operator_list() {
 }
 
 struct Topic {
-  std::string_view name;
+  std::string_view name, text;
   Catalogue (*make)();
 };
-constexpr Topic kTopics[] = {
-    {"policies", policies},   {"topologies", topologies}, {"collectives", collectives}, {"models", models},
-    {"networks", networks},   {"layer-formats", formats}, {"trace-formats", traces},    {"keys", keys},
-    {"metrics", metric_list}, {"suites", suites},         {"operators", operator_list}};
+constexpr Topic kTopics[] = {{"policies", "scheduling, placement, communication, fusion and compression", policies},
+                             {"topologies", "fabrics and servers", topologies},
+                             {"collectives", "algorithms of collectives", collectives},
+                             {"models", "training profiles of jobs", models},
+                             {"networks", "networks of the catalogue, layer by layer", networks},
+                             {"devices", "GPU types", device_list},
+                             {"layer-formats", "files of layer times", formats},
+                             {"trace-formats", "job traces that can be imported", traces},
+                             {"keys", "keys of a scenario", keys},
+                             {"metrics", "figures of a run", metric_list},
+                             {"suites", "comparisons with published results", suites},
+                             {"operators", "what a calibration measures", operator_list}};
+
+Catalogue topics() {
+  Catalogue list{.columns = {"list", "holds"}, .rows = {}};
+  for (const Topic& each : kTopics) list.rows.push_back({std::string{each.name}, std::string{each.text}});
+  return list;
+}
 
 Catalogue catalogue(const std::string& name) {
   std::vector<std::string> names;
@@ -184,7 +214,7 @@ std::string to_json(const Catalogue& list) {
 }
 
 int run_list(const Arguments& arguments) {
-  const Catalogue list = catalogue(arguments.positionals().front());
+  const Catalogue list = arguments.positionals().empty() ? topics() : catalogue(arguments.positionals().front());
   if (arguments.has("json")) {
     fmt::print("{}", to_json(list));
     return kExitOk;
@@ -202,12 +232,12 @@ const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
       .arguments =
-          "policies|topologies|collectives|models|networks|layer-formats|trace-formats|keys|metrics|suites|"
-          "operators",
+          "[policies|topologies|collectives|models|networks|devices|layer-formats|trace-formats|keys|metrics|"
+          "suites|operators]",
       .summary = "List policies, models, metrics and everything else that can be named.",
       .examples = kListExamples,
       .options = kListOptions,
-      .min_arguments = 1,
+      .min_arguments = 0,
       .max_arguments = 1,
       .run = run_list};
   return kCommand;

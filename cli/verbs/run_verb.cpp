@@ -54,7 +54,7 @@ std::vector<std::string> make_folders(const Arguments& arguments, std::span<cons
   const std::string top = *arguments.value("output");
   std::set<std::string> seen;
   for (const Scenario& scenario : scenarios) {
-    const std::string name = folder_name(scenario);
+    const std::string name = file_name_of(scenario.name);
     if (!seen.insert(name).second)
       throw InputError{fmt::format("two scenarios are named \"{}\"; their folders would be the same", scenario.name)};
     folders.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/load.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
@@ -147,9 +148,9 @@ void report_unmet(const SweepPlan& plan, std::span<const PointOutcome> unmet) {
 int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
   const SweepPlan& plan = sweep.plan;
   const Shard shard = shard_of(arguments);
-  const std::string usual = shard.count == 1
-                                ? fmt::format("{}.sqlite", plan.info().name)
-                                : fmt::format("{}-{}-of-{}.sqlite", plan.info().name, shard.index, shard.count);
+  const std::string name = file_name_of(plan.info().name);
+  const std::string usual = shard.count == 1 ? fmt::format("{}.sqlite", name)
+                                             : fmt::format("{}-{}-of-{}.sqlite", name, shard.index, shard.count);
   const std::string path = arguments.value("output").value_or(usual);
   const bool resume = arguments.has("resume") && std::filesystem::exists(path);
   ResumedSweep opened = open_store(arguments, plan, path);

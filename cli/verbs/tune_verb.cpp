@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/load.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
@@ -180,7 +181,8 @@ int run_tune(const Arguments& arguments) {
   const LoadedSweep sweep = load_sweep(arguments, threads);
   const SweepPlan& plan = sweep.plan;
   const TuneOptions options = tune_options(arguments, plan);
-  ResumedSweep opened = open_store(arguments, plan, arguments.value("output").value_or(plan.info().name + ".sqlite"));
+  ResumedSweep opened =
+      open_store(arguments, plan, arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite"));
   const std::int64_t manifest = opened.store.add_manifest(manifest_of(arguments, sweep, threads));
   catch_interrupts();
   TuneResult result;

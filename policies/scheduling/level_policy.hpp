@@ -54,6 +54,7 @@ class LevelPolicy : public WalkPolicy {
   Rank waiting_rank(WalkJob& job) final;
   MovingRank running_rank(WalkJob& job, const Rank& waiting) final;
   [[nodiscard]] bool sees_every_event() const final { return options_.rules.any(); }
+  [[nodiscard]] bool has_lists() const final { return options_.rules.any(); }
   void before_walks(const ClusterView& cluster) final;
   void after_walks(const ClusterView& cluster) final;
   void job_started(WalkJob& job) final;

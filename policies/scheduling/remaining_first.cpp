@@ -25,6 +25,8 @@ class RemainingFirst final : public WalkPolicy {
   static constexpr std::int64_t kPass = 1 << 20;  // largest number of labels that one pass may give
   static constexpr std::int32_t kNew = INT32_MAX;
 
+  [[nodiscard]] bool has_lists() const override { return list_order_; }
+
   // list_order reproduces a list that is sorted again by a stable sort at each event. Of jobs with equal keys, a job
   // that has run since the last event stands behind those that waited, because its key was larger. Of two jobs that
   // have run, the one on more GPUs stands behind. A job that has just arrived is last. The labels of waiting jobs rise

@@ -77,6 +77,26 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
 }
 
 void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
+  for (;;) {
+    settle(walk, actions);
+    if (gave_way_.empty()) break;
+    std::sort(gave_way_.begin(), gave_way_.end());
+    for (const Rank& place : gave_way_) {
+      WalkJob& job = jobs_.at(place.job);
+      walk.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
+      newcomers_.push_back(place.job);
+    }
+    if (has_lists()) {
+      start_in_free(walk, actions);
+      break;
+    }
+    walk.end_pass();  // those that gave way may take the place of jobs behind them
+  }
+  walk.end_pass();
+}
+
+/// Makes the changes that the walk requires. The jobs that give way are left in `gave_way_`.
+void WalkPolicy::settle(GreedyWalk& walk, SchedulingActions& actions) {
   started_.clear();
   gave_way_.clear();
   changes_.clear();
@@ -89,16 +109,6 @@ void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
   }
   take_back(walk);
   rank_started(walk);
-  if (!gave_way_.empty()) {
-    std::sort(gave_way_.begin(), gave_way_.end());
-    for (const Rank& place : gave_way_) {
-      WalkJob& job = jobs_.at(place.job);
-      walk.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
-      newcomers_.push_back(place.job);
-    }
-    start_in_free(walk, actions);
-  }
-  walk.end_pass();
 }
 
 /// Starts the jobs that the walk has started as soon as it has stopped enough others.

@@ -64,6 +64,9 @@ class WalkPolicy : public SchedulingPolicy {
 
   /// Returns true if the policy needs a pass at every event.
   [[nodiscard]] virtual bool sees_every_event() const { return false; }
+  /// Returns true if a job that has given way may stand in front of the job that took its place, as in the lists of
+  /// released simulators. Such a job starts in the same pass only on free GPUs.
+  [[nodiscard]] virtual bool has_lists() const { return false; }
   /// Returns true if a waiting job may preempt a running one.
   [[nodiscard]] virtual bool is_preemptive() const { return true; }
 
@@ -82,6 +85,7 @@ class WalkPolicy : public SchedulingPolicy {
  private:
   void admit(const ClusterView& cluster);
   void run(GreedyWalk& walk, SchedulingActions& actions);
+  void settle(GreedyWalk& walk, SchedulingActions& actions);
   void carry_out(GreedyWalk& walk, SchedulingActions& actions);
   void forget_refusals_beside(std::uint32_t walk);
   void refuse(GreedyWalk& walk, JobId waiting, SchedulingActions& actions);

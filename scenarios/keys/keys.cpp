@@ -143,7 +143,7 @@ std::vector<ScenarioKey> run_keys() {
       version_key(),
       include_key(),
       row(
-          "name", [](auto& s) -> auto& { return s.name; }, text_codec(), "short name, for tables and plots"),
+          "name", [](auto& s) -> auto& { return s.name; }, title_codec(), "short name, for tables and plots"),
       row(
           "description", [](auto& s) -> auto& { return s.description; }, text_codec(), "purpose of the scenario"),
       row(

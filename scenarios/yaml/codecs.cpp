@@ -94,6 +94,16 @@ Codec<std::string> text_codec() {
   return codec;
 }
 
+Codec<std::string> title_codec() {
+  Codec<std::string> codec = text_codec();
+  codec.read = [read = codec.read](const YamlNode& node, const Reading& reading, std::string& value) {
+    const std::string reason = node.kind == Kind::scalar && !node.text.empty() ? why_not_printable(node.text) : "";
+    if (!reason.empty()) return reading.expected("a name of printable UTF-8 text (" + reason + ")", node);
+    read(node, reading, value);
+  };
+  return codec;
+}
+
 Codec<std::string> path_codec() {
   Codec<std::string> codec = text_codec();
   codec.type = "path";

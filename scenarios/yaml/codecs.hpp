@@ -84,6 +84,8 @@ template <class T>
 }
 
 [[nodiscard]] Codec<std::string> text_codec();
+/// A name that can be printed as it is (why_not_printable), or an empty text.
+[[nodiscard]] Codec<std::string> title_codec();
 /// A path, made relative to the folder of the text that contains it.
 [[nodiscard]] Codec<std::string> path_codec();
 [[nodiscard]] Codec<bool> bool_codec();

@@ -91,6 +91,23 @@ TEST_CASE("jobs that are too long for the clock are refused, by check with their
   CHECK(generated.code == 3);
 }
 
+TEST_CASE("names that a terminal or a table can't print as they are are refused with their place") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("odd.yaml", "schema_version: 1\nname: \"a\\e[31m\"\n");
+  CHECK_MESSAGE(contains(here.contend("check odd.yaml").err,
+                         "odd.yaml:2:7: name: expected a name of printable UTF-8 text "
+                         "(byte 2 is the control character U+001B)"),
+                here.contend("check odd.yaml").err);
+  here.write("list.yaml", "schema_version: 1\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\n");
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\nok ±,0,1,1\n\xe9t\xe9,0,1,1\n\x07,0,1,1\n");
+  const Outcome outcome = here.contend("check list.yaml");
+  CHECK(outcome.code == 3);
+  CHECK_MESSAGE(contains(outcome.err, "jobs.csv:3: job_id: expected a name of printable UTF-8 text"), outcome.err);
+  CHECK_MESSAGE(contains(outcome.err, "byte 1 is not UTF-8"), outcome.err);
+  CHECK_MESSAGE(contains(outcome.err, "byte 1 is the control character U+0007"), outcome.err);
+}
+
 TEST_CASE("check and run name the job that the placement policy can never hold") {
   Workplace place;
   const Workplace& here = prepared(place);

@@ -88,6 +88,8 @@ TEST_CASE("what there is can be listed, for people and programs") {
     CHECK(here.contend(std::string{"list "} + topic).code == 0);
     CHECK(here.contend(std::string{"list --json "} + topic).out.starts_with("["));
   }
+  CHECK(contains(here.contend("list").out, "trace-formats"));
+  CHECK(contains(here.contend("list devices").out, "A100-80GB"));
   CHECK(contains(here.contend("list policies").out, "ada-dual"));
   CHECK(contains(here.contend("list models --json").out, "\"model\": \"vgg16\""));
   CHECK(contains(here.contend("schema").out, "draft-07"));

@@ -130,3 +130,22 @@ TEST_CASE("of a server's jobs only those leave whose GPUs are needed") {
                             of_priority(timed_job(10, 2, 10), 9)};
   CHECK(play_consolidated(kPriority, 1, jobs).total_preemptions() == 1);
 }
+
+TEST_CASE("a job that gave way takes the place of a job behind it at once") {
+  // At 100 s E empties a server for itself. A, of priority 4, gives way and takes the two GPUs of D, of priority 2.
+  std::vector<JobSpec> jobs{of_priority(timed_job(0, 2, 1000), 4), of_priority(timed_job(1, 2, 1000), 1),
+                            of_priority(timed_job(2, 2, 1000), 4), of_priority(timed_job(3, 2, 1000), 2),
+                            of_priority(timed_job(100, 4, 500), 5)};
+  const Played played = play_consolidated(kPriority, 2, jobs);
+  CHECK(played.result.jobs[4].start == Time::seconds(100));
+  CHECK(played.result.jobs[0].waited == Time{});
+  CHECK(played.result.jobs[2].waited == Time{});
+}
+
+TEST_CASE("of servers that cost the same the one gives way whose foremost job stands furthest back") {
+  // Server 0: A (4) and B (1); server 1: C (3) alone. By their least urgent job B's server would be emptied.
+  std::vector<JobSpec> jobs{of_priority(timed_job(0, 2, 1000), 4), of_priority(timed_job(0, 2, 1000), 1),
+                            of_priority(timed_job(1, 4, 1000), 3), of_priority(timed_job(100, 4, 500), 5)};
+  const Played played = play_consolidated(kPriority, 2, jobs);
+  CHECK(played.preemptions() == "C1");
+}

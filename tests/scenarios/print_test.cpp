@@ -5,6 +5,7 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "tests/effort.hpp"
 #include "tests/scenarios/scenario_text.hpp"
+#include "text/words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -119,7 +120,9 @@ void take_a_topology(std::mt19937_64& random, Scenario& s) {
 Scenario some_scenario(std::mt19937_64& random) {
   const auto up_to = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random() % limit); };
   Scenario s;
-  s.name = some_text(random);
+  do {
+    s.name = some_text(random);
+  } while (!s.name.empty() && !why_not_printable(s.name).empty());
   s.description = some_text(random);
   s.seed = random() >> 1;
   s.repeat = 1 + static_cast<int>(up_to(100));
