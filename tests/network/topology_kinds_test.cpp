@@ -85,7 +85,8 @@ TEST_CASE("links between AWS regions have the measured rates and half the round 
 TEST_CASE("a router of a dragonfly has no more global links than ports for them, in use as evenly as possible") {
   // Routers with h = 2 ports to other groups, 4 to a group: 8 ports a group. With 2 groups all 8 lead to the other one,
   // with 3 four to each, with 4 two to each, which leaves two unused, with 9 one to each.
-  for (const auto& [groups, links] : {std::pair{2, 8}, {3, 4}, {4, 2}, {9, 1}}) {
+  for (const std::pair<int, int>& each : {std::pair{2, 8}, {3, 4}, {4, 2}, {9, 1}}) {
+    const int groups = each.first, links = each.second;
     CAPTURE(groups);
     const Topology topology = build_topology(dragonfly(4, 2, 2), static_cast<std::size_t>(8 * groups), 1);
     const auto group_of = [&](NodeId node) {

@@ -162,7 +162,7 @@ TEST_CASE("a job that needs exactly what the empty cluster has can run, and one 
         "needs CPUs or memory for 10 ranks, the servers have them for 3 each");
   CHECK(why([](JobSpec& job) { job.milli_cpus = 12'000, job.host_memory = Bytes{1000}; }) == "");
   for (const auto& [cpus, memory] : {std::pair{12'001, 0}, {0, 1001}}) {
-    CHECK(why([&](JobSpec& job) { job.milli_cpus = cpus, job.host_memory = Bytes{memory}; }) ==
+    CHECK(why([c = cpus, m = memory](JobSpec& job) { job.milli_cpus = c, job.host_memory = Bytes{m}; }) ==
           "needs more CPUs or host memory for each GPU than a server has");
   }
 }
