@@ -64,7 +64,8 @@ LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::
 
 std::string file_name_of(std::string name) {
   for (char& c : name) {
-    if (c == '/' || c == '\\') c = '-';
+    const bool is_unsuitable = c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    if (is_unsuitable) c = '-';
   }
   if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
   return name;

@@ -22,21 +22,12 @@ void Admission::begin() {
   schedule_next_arrival();
 }
 
-Admission::Demand::Demand(const JobSpec& job)
-    : vc{job.vc},
-      gpus{job.gpus},
-      share{RankDemand{job}.share},
-      milli_cpus{job.milli_cpus},
-      gpu_type{job.gpu_type},
-      memory{job.memory_per_gpu.count()},
-      host_memory{job.host_memory.count()} {}
-
 void Admission::look_at_empty_cluster() {
   PlacementPolicy& placement = *state_.policies.placement;
   if (!placement.refuses_alike()) return;  // its answers may depend on time or chance
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
     const JobSpec& job = *state_.jobs[j].spec;
-    const auto [at, is_new] = has_place_.try_emplace(Demand{job}, true);
+    const auto [at, is_new] = has_place_.try_emplace(Demand{job.vc, job.gpus, job.gpu_type, RankDemand{job}}, true);
     if (!is_new || !why_never(state_.spec, job).empty()) continue;
     chosen_.clear();
     placement.place(state_, state_.job(JobId{j}), chosen_);
@@ -48,7 +39,7 @@ std::string Admission::why_never_starts(JobId id) const {
   const JobSpec& job = *state_.jobs[id.index()].spec;
   std::string reason = why_never(state_.spec, job);
   if (!reason.empty()) return reason;
-  const auto at = has_place_.find(Demand{job});
+  const auto at = has_place_.find(Demand{job.vc, job.gpus, job.gpu_type, RankDemand{job}});
   if (at == has_place_.end() || at->second) return {};
   reason = fmt::format("has no place under the placement policy `{}`, not even in the empty cluster",
                        state_.policies.placement_name);
@@ -326,10 +317,9 @@ void Admission::watch_progress(JobId preempted) const {
   if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
   const PreemptionCosts& costs = state_.options.rules.preemption;
   throw InputError{fmt::format(
-      "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, and "
-      "no "
-      "job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next checkpoint "
-      "before they save any work: longer time slices or shorter checkpoint intervals would let them",
+      "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, "
+      "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next "
+      "checkpoint before they save any work: longer time slices or shorter checkpoint intervals would let them",
       state_.policies.scheduling_name, in_vain_, state_.clock.to_seconds(), state_.run(preempted).spec->name,
       costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds())};
 }

@@ -7,10 +7,10 @@
 #include "sim/eviction.hpp"
 #include "sim/executor.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace contend {
@@ -58,13 +58,8 @@ class Admission : private SchedulingActions {
   void blocked(JobId job, Why why, JobId by) override;
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
-  /// What decides whether a job has a place in the empty cluster.
-  struct Demand {
-    explicit Demand(const JobSpec& job);
-    std::int32_t vc, gpus, share, milli_cpus, gpu_type;
-    std::int64_t memory, host_memory;
-    auto operator<=>(const Demand&) const = default;
-  };
+  /// What decides whether a job has a place in the empty cluster: virtual cluster, GPUs, type of GPU, and each rank.
+  using Demand = std::tuple<std::int32_t, int, std::int32_t, RankDemand>;
 
   void schedule_next_arrival();
   [[nodiscard]] Time next_arrival() const;

@@ -62,6 +62,7 @@ class BitSet {
 struct RankDemand {
   explicit RankDemand(const JobSpec& job);
   explicit RankDemand(const JobView& job);
+  auto operator<=>(const RankDemand&) const = default;
   Bytes memory;
   std::int32_t share, milli_cpus;
   Bytes host_memory;

@@ -97,10 +97,10 @@ std::int64_t GreedyWalk::used_before(const Rank& place, Time now) const {
   return sum;
 }
 
-std::optional<Rank> GreedyWalk::last_running_before(const Rank* place, Time now) const {
+std::optional<Rank> GreedyWalk::last_running_before(const Rank& place, Time now) const {
   std::optional<Rank> best;
   for (const auto& [rate, jobs] : running_) {
-    const std::optional<Rank> last = place == nullptr ? jobs.last() : jobs.last_before(in_group(rate, *place, now));
+    const std::optional<Rank> last = jobs.last_before(in_group(rate, place, now));
     if (last && (!best || *best < place_now(rate, *last, now))) best = place_now(rate, *last, now);
   }
   return best;

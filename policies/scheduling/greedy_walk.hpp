@@ -100,8 +100,8 @@ class GreedyWalk {
   [[nodiscard]] static Rank place(const Member& member, Time now);
   /// Returns the last `limit` running jobs of those behind `place`, the last one first.
   [[nodiscard]] std::vector<JobId> last_running_behind(const Rank& place, Time now, std::size_t limit) const;
-  /// Returns the last running job before `place`; with nullptr, the last of all.
-  [[nodiscard]] std::optional<Rank> last_running_before(const Rank* place, Time now) const;
+  /// Returns the last running job before `place`.
+  [[nodiscard]] std::optional<Rank> last_running_before(const Rank& place, Time now) const;
 
  private:
   struct Class {

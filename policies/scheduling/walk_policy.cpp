@@ -226,7 +226,7 @@ void WalkPolicy::explain(SchedulingActions& actions) {
       continue;
     }
     const Rank place = walk.place(id, now_);
-    const std::optional<Rank> before = is_preemptive() ? walk.last_running_before(&place, now_) : std::nullopt;
+    const std::optional<Rank> before = is_preemptive() ? walk.last_running_before(place, now_) : std::nullopt;
     actions.blocked(id, before ? Why::outranked : Why::no_gpus, before ? before->job : JobId::none());
   }
 }

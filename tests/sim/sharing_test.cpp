@@ -158,6 +158,15 @@ class FixedPlacement final : public PlacementPolicy {
   std::vector<std::uint32_t> gpus_;
 };
 
+std::string complaint_of(Simulation& simulation) {
+  try {
+    simulation.run();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 std::string complaint_about(std::vector<std::uint32_t> gpus, std::int64_t memory) {
   const std::string two = "role w 2 | compute x w 10";
   const std::vector<TestJob> jobs{{two, {}, 1, 0, memory}, {two, {}, 1, 1, memory}};
@@ -166,12 +175,7 @@ std::string complaint_about(std::vector<std::uint32_t> gpus, std::int64_t memory
   policies.placement_name = "wild";
   Simulation simulation{
       {1, 4, Bytes{100}}, workload_of(jobs), std::move(policies), std::make_unique<FixedNetwork>(1, 1, 2), {}};
-  try {
-    simulation.run();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return complaint_of(simulation);
 }
 
 }  // namespace
@@ -193,7 +197,7 @@ TEST_CASE("an illegal placement is an error that names the policy and the job") 
 
 namespace {
 
-/// A bad policy: whatever it does, the test says.
+/// A policy whose every step the test decides.
 class WildScheduling final : public SchedulingPolicy {
  public:
   using Step = std::function<void(const JobView* queued, SchedulingActions* actions)>;
@@ -215,12 +219,7 @@ std::string complaint_about(WildScheduling::Step step) {
   policies.scheduling_name = "wild";
   Simulation simulation{
       {1, 1, Bytes{100}}, workload_of(jobs), std::move(policies), std::make_unique<FixedNetwork>(1, 1, 2), {}};
-  try {
-    simulation.run();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return complaint_of(simulation);
 }
 
 }  // namespace
