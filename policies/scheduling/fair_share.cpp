@@ -57,14 +57,24 @@ class FairShare final : public SharePolicy {
       usage.gpu_seconds += gpus * seconds;
     } else {
       constexpr double kLog2OfE = 1.4426950408889634;
-      const double kept = half_to_the(seconds / half_life_s_);
+      const double kept = kept_after(seconds);
       usage.gpu_seconds = usage.gpu_seconds * kept + gpus * half_life_s_ * kLog2OfE * (1 - kept);
     }
     usage.at = now;
     return usage;
   }
 
+  /// Returns the part of past usage that counts after so many seconds. In a pass it is the same for most accounts.
+  double kept_after(double seconds) {
+    if (seconds != last_seconds_) {
+      last_seconds_ = seconds;
+      last_kept_ = half_to_the(seconds / half_life_s_);
+    }
+    return last_kept_;
+  }
+
   double half_life_s_;
+  double last_seconds_ = 0, last_kept_ = 1;  // of the last call
   Time now_{};
   std::map<std::int32_t, Usage> usage_;
 };

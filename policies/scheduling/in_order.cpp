@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
 #include <utility>
 
 namespace contend {
@@ -22,23 +21,10 @@ void InOrder::left(JobId job) {
   std::erase(running_, job);
 }
 
-void InOrder::insert(const JobView& job) {
-  const Demand demand{
-      job.vc, job.gpus, job.gpu_share, job.milli_cpus, job.memory_per_gpu.count(), job.host_memory.count()};
-  const auto [entry, is_new] = lane_of_.try_emplace(demand, lanes_.size());
-  if (is_new) {
-    lanes_.emplace_back();
-    lanes_.back().demand = demand;
-  }
-  lanes_[entry->second].queue.insert({key(job), job.tie, job.id}, demand_of(job));
-}
-
-/// Returns true if no job of the lane can start now.
-bool InOrder::is_hopeless(const ClusterView& cluster, const Lane& lane) const {
+/// Returns true if no job of the same shape can start now.
+bool InOrder::is_hopeless(const ClusterView& cluster, const JobView& job) const {
   if (rules_.strict || rules_.preemptive || listens_) return false;
-  const Demand& demand = lane.demand;
-  return (demand.share == kWholeGpu && demand.gpus > cluster.free_gpus_of_vc(demand.vc)) ||
-         demand.gpus > cluster.quota_left(demand.vc);
+  return demand_of(job) > cluster.free_gpus_of_vc(job.vc) || job.gpus > cluster.quota_left(job.vc);
 }
 
 void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
@@ -55,48 +41,35 @@ void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
 }
 
 void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
-  order_.clear();
-  const auto is_later = [this](std::size_t a, std::size_t b) { return lanes_[b].next < lanes_[a].next; };
-  for (std::size_t l = 0; l < lanes_.size(); ++l) {
-    Lane& lane = lanes_[l];
-    if (lane.queue.empty() || is_hopeless(cluster, lane)) continue;
-    const std::int32_t vc = lane.demand.vc;
-    lane.is_isolated = vc >= 0 && (cluster.quota_left(vc) != INT_MAX || cluster.owns_servers(vc));
-    lane.is_dropped = false;
-    lane.next = lane.queue.front();
-    order_.push_back(l);
-  }
-  std::make_heap(order_.begin(), order_.end(), is_later);
-  while (!order_.empty()) {
-    std::pop_heap(order_.begin(), order_.end(), is_later);
-    Lane& lane = lanes_[order_.back()];
-    if (lane.is_dropped || is_hopeless(cluster, lane)) {  // within a round, the free GPUs only become fewer
-      order_.pop_back();
+  const auto may_start = [&](const Lanes::Lane& lane) { return !is_hopeless(cluster, lane.example); };
+  lanes_.begin_round(may_start);
+  while (const Lanes::Place* next = lanes_.front(may_start)) {
+    const JobId job = next->job;
+    if (try_to_start(cluster, actions, job)) {
+      lanes_.advance(Lanes::Outcome::started);
       continue;
     }
-    const bool started = try_to_start(cluster, actions, lane.next.job);
-    if (!started) on_refused(actions, lane);
-    const auto next = lane.is_dropped ? std::nullopt : lane.queue.next(lane.next, INT_MAX);
-    if (started) lane.queue.erase(lane.next.job);
-    if (next) {
-      lane.next = *next;
-      std::push_heap(order_.begin(), order_.end(), is_later);
-    } else {
-      order_.pop_back();
-    }
+    const bool are_alike = !rules_.preemptive && !listens_ && actions.refused_alike();
+    lanes_.advance(are_alike ? Lanes::Outcome::refused_alike : Lanes::Outcome::refused);
+    if (rules_.strict) hold_back_behind(cluster, actions, job);
   }
 }
 
-void InOrder::on_refused(SchedulingActions& actions, Lane& lane) {
-  if (rules_.strict) {
-    for (Lane& other : lanes_) {
-      const bool is_apart = other.is_isolated || lane.is_isolated;
-      if (is_apart && other.demand.vc != lane.demand.vc) continue;
-      other.is_dropped = true;
-      if (listens_) report_behind(actions, other, lane.next.job);
+void InOrder::hold_back_behind(const ClusterView& cluster, SchedulingActions& actions, JobId refused) {
+  const auto is_isolated = [&](std::int32_t vc) {  // its jobs and those of others don't hold back each other
+    return vc >= 0 && (cluster.quota_left(vc) != INT_MAX || cluster.owns_servers(vc));
+  };
+  const std::int32_t own = cluster.job(refused).vc;
+  const auto is_held_back = [&](const Lanes::Lane& lane) {
+    return lane.example.vc == own || (!is_isolated(own) && !is_isolated(lane.example.vc));
+  };
+  lanes_.end_round_if(is_held_back);
+  if (!listens_) return;
+  for (const auto& [shape, lane] : lanes_.by_shape()) {
+    if (!is_held_back(lane)) continue;
+    for (const Lanes::Place& place : lane.jobs) {
+      if (place.job != refused) actions.blocked(place.job, Why::behind, refused);
     }
-  } else if (!rules_.preemptive && !listens_) {
-    lane.is_dropped = actions.refused_alike();
   }
 }
 
@@ -125,12 +98,6 @@ bool InOrder::start_in_place_of_larger(const ClusterView& cluster, SchedulingAct
 Why InOrder::why_not(const ClusterView& cluster, const JobView& job) {
   if (cluster.quota_left(job.vc) < job.gpus) return Why::quota;
   return cluster.free_gpus_of_vc(job.vc) < demand_of(job) ? Why::no_gpus : Why::no_place;
-}
-
-void InOrder::report_behind(SchedulingActions& actions, const Lane& lane, JobId blocker) {
-  for (auto place = lane.queue.first(INT_MAX); place; place = lane.queue.next(*place, INT_MAX)) {
-    if (place->job != blocker) actions.blocked(place->job, Why::behind, blocker);
-  }
 }
 
 }  // namespace contend

@@ -1,8 +1,5 @@
 #include "policies/scheduling/shares.hpp"
 
-#include "policies/scheduling/demand.hpp"
-#include "policies/scheduling/in_order.hpp"
-
 #include <algorithm>
 #include <climits>
 #include <utility>
@@ -30,24 +27,25 @@ void SharePolicy::left(JobId id) {
 }
 
 void SharePolicy::insert(const JobView& view) {
-  jobs_[view.id] = {view, 0};
+  if (view.id.index() >= jobs_.size()) jobs_.resize(view.id.index() + 1);
+  job(view.id) = {view};
   Account& account = accounts_[account_of(view)];
   account.vc = view.vc;
-  account.queue.insert({view.submit.ns(), view.tie, view.id}, demand_of(view));
+  account.lanes.insert({view.submit.ns(), view.tie, view.id}, view, shapes_.of(view));
 }
 
 void SharePolicy::hold(const JobView& view, int sign) {
   const std::int32_t id = account_of(view);
   Account& account = accounts_.at(id);
   changes(id, account.held, now_);
-  const Holdings job = held_by(view);
-  account.held.milli_gpus += sign * job.milli_gpus;
-  account.held.milli_cpus += sign * job.milli_cpus;
-  account.held.host_bytes += sign * job.host_bytes;
+  const Holdings its = held_by(view);
+  account.held.milli_gpus += sign * its.milli_gpus;
+  account.held.milli_cpus += sign * its.milli_cpus;
+  account.held.host_bytes += sign * its.host_bytes;
   if (sign > 0) {
-    running_[view.vc].emplace(jobs_.at(view.id).started, view.id);
+    running_[view.vc].emplace(job(view.id).started, view.id);
   } else {
-    running_[view.vc].erase(jobs_.at(view.id).started);
+    running_[view.vc].erase(job(view.id).started);
   }
 }
 
@@ -86,13 +84,18 @@ int SharePolicy::reach(const ClusterView& cluster, const Account& account, bool 
   return std::min(free + borrowed, quota - cluster.vc_used(account.vc));
 }
 
-void SharePolicy::add_turn(const ClusterView& cluster, std::int32_t id, const OrderedQueue::Place* after,
-                           bool borrowing) {
-  const Account& account = accounts_.at(id);
-  if (account.queue.empty()) return;
+const Lanes::Place* SharePolicy::next_of(const ClusterView& cluster, Account& account, bool borrowing) const {
   const int limit = reach(cluster, account, borrowing);
-  const auto next = after == nullptr ? account.queue.first(limit) : account.queue.next(*after, limit);
-  if (next) turns_.insert({share(id, account.held, weight(cluster, account)), id, *next});
+  return account.lanes.front([&](const Lanes::Lane& lane) {
+    return demand_of(lane.example) <= limit && within_quota(cluster, lane.example) != borrowing &&
+           !refused_.contains(lane.shape);
+  });
+}
+
+void SharePolicy::add_turn(const ClusterView& cluster, std::int32_t id, bool borrowing) {
+  Account& account = accounts_.at(id);
+  const Lanes::Place* next = next_of(cluster, account, borrowing);
+  if (next != nullptr) turns_.insert({share(id, account.held, weight(cluster, account)), id, *next});
 }
 
 void SharePolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
@@ -100,53 +103,73 @@ void SharePolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   in_pass_ = true;
   if (!std::exchange(has_begun_, true)) count(cluster);
   for (const JobId id : std::exchange(left_, {})) {
-    hold(jobs_.at(id).view, -1);
-    jobs_.erase(id);
+    hold(job(id).view, -1);
   }
   for (const JobView& view : std::exchange(arrived_, {})) insert(view);
   look(now_);
-  refused_.clear();
+  refused_jobs_.clear();
   holds_back_all_ = JobId::none();
   holds_back_.clear();
-  round(cluster, actions, false);
-  round(cluster, actions, true);
+  for (const bool borrowing : {false, true}) {
+    while (round(cluster, actions, borrowing)) {
+    }
+  }
   if (actions.recording()) explain(cluster, actions);
   in_pass_ = false;
 }
 
-/// The first round starts jobs within the quotas of their virtual clusters, the second jobs that borrow. A refused job
-/// is not tried again in the same round, because the free GPUs only become fewer.
-void SharePolicy::round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing) {
+/// Starts jobs within the quotas of their virtual clusters or, if `borrowing`, jobs that borrow. A refused job is not
+/// tried again in the same round, because the free GPUs only become fewer. Returns true if the round has to begin again
+/// because jobs gave way: what they held may serve jobs that were refused, and they queue again.
+bool SharePolicy::round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing) {
   turns_.clear();
-  for (const auto& [id, account] : accounts_) add_turn(cluster, id, nullptr, borrowing);
+  refused_.clear();
+  for (auto& [id, account] : accounts_) {
+    account.lanes.begin_round(
+        [&](const Lanes::Lane& lane) { return within_quota(cluster, lane.example) != borrowing; });
+    add_turn(cluster, id, borrowing);
+  }
   while (!turns_.empty()) {
     const Turn turn = *turns_.begin();
     turns_.erase(turns_.begin());
-    const JobView& view = jobs_.at(turn.next.job).view;
-    const bool is_of_this_round = within_quota(cluster, view) != borrowing;
-    const bool lacks_quota = cluster.quota_left(view.vc) < view.gpus;
-    if (is_of_this_round && !try_to_start(cluster, actions, turn.next.job, borrowing) && options_.strict) {
-      holds_back_[turn.account] = turn.next.job;
-      if (lacks_quota) continue;  // it waits for its own virtual cluster and does not hold back others
-      holds_back_all_ = turn.next.job;
-      break;
+    Account& account = accounts_.at(turn.account);
+    const Lanes::Place* next = next_of(cluster, account, borrowing);
+    if (next == nullptr) continue;
+    if (*next != turn.next) {  // other accounts have taken GPUs that the job needs
+      turns_.insert({turn.share, turn.account, *next});
+      continue;
     }
-    add_turn(cluster, turn.account, &turn.next, borrowing);
+    const Attempt attempt = try_to_start(cluster, actions, turn.next.job, borrowing);
+    if (attempt == Attempt::refused) {
+      const JobView& view = job(turn.next.job).view;
+      account.lanes.advance(Lanes::Outcome::refused);
+      if (!options_.strict && actions.refused_alike()) refused_.insert(shapes_.of(view));
+      if (options_.strict) {
+        refused_jobs_.insert(view.id);
+        holds_back_[turn.account] = turn.next.job;
+        if (cluster.quota_left(view.vc) < view.gpus) continue;  // it waits for its own virtual cluster alone
+        holds_back_all_ = turn.next.job;
+        return false;
+      }
+    } else {
+      account.lanes.advance(Lanes::Outcome::started);
+      hold(job(turn.next.job).view, 1);
+      if (attempt == Attempt::started_preempting) return true;
+    }
+    add_turn(cluster, turn.account, borrowing);
   }
+  return false;
 }
 
-bool SharePolicy::try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId id, bool borrowing) {
-  const JobView view = jobs_.at(id).view;
-  const bool has_started =
-      actions.start(id) || (!borrowing && options_.reclaim && start_taking_back(cluster, actions, view));
-  if (!has_started) {
-    refused_.insert(id);
-    return false;
+SharePolicy::Attempt SharePolicy::try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId id,
+                                               bool borrowing) {
+  const JobView view = job(id).view;
+  Attempt attempt = actions.start(id) ? Attempt::started : Attempt::refused;
+  if (attempt == Attempt::refused && !borrowing && options_.reclaim && start_taking_back(cluster, actions, view)) {
+    attempt = Attempt::started_preempting;
   }
-  accounts_.at(account_of(view)).queue.erase(id);
-  jobs_.at(id).started = ++starts_;
-  hold(view, 1);
-  return true;
+  if (attempt != Attempt::refused) job(id).started = ++starts_;
+  return attempt;
 }
 
 /// Reports why each job waits at the end of the pass.
@@ -154,14 +177,15 @@ void SharePolicy::explain(const ClusterView& cluster, SchedulingActions& actions
   for (const auto& [id, account] : accounts_) {
     const auto own = holds_back_.find(id);
     const JobId in_front = own != holds_back_.end() ? own->second : holds_back_all_;
-    for (auto at = account.queue.first(INT_MAX); at; at = account.queue.next(*at, INT_MAX)) {
-      const JobView& view = jobs_.at(at->job).view;
-      const bool lacks_quota = cluster.quota_left(view.vc) < view.gpus;
-      const bool lacks_gpus = cluster.free_gpus_of_vc(view.vc) < demand_of(view);
-      if (!lacks_quota && !refused_.contains(view.id) && in_front.valid() && in_front != view.id) {
-        actions.blocked(view.id, Why::behind, in_front);
-      } else {
-        actions.blocked(view.id, lacks_quota ? Why::quota : lacks_gpus ? Why::no_gpus : Why::no_place);
+    for (const auto& [shape, lane] : account.lanes.by_shape()) {
+      const bool lacks_quota = cluster.quota_left(lane.example.vc) < lane.example.gpus;
+      const bool lacks_gpus = cluster.free_gpus_of_vc(lane.example.vc) < demand_of(lane.example);
+      for (const Lanes::Place& place : lane.jobs) {
+        if (!lacks_quota && !refused_jobs_.contains(place.job) && in_front.valid() && in_front != place.job) {
+          actions.blocked(place.job, Why::behind, in_front);
+        } else {
+          actions.blocked(place.job, lacks_quota ? Why::quota : lacks_gpus ? Why::no_gpus : Why::no_place);
+        }
       }
     }
   }
@@ -186,7 +210,7 @@ bool SharePolicy::start_taking_back(const ClusterView& cluster, SchedulingAction
       if (most == above.end() || most->second <= 0) return;
       victims.push_back(jobs.at(most->first).back());
       jobs.at(most->first).pop_back();
-      const int gpus = jobs_.at(victims.back()).view.gpus;
+      const int gpus = job(victims.back()).view.gpus;
       most->second -= gpus;
       free += gpus;
     }

@@ -8,7 +8,8 @@
 // cluster furthest above its quota.
 
 #include "policies/registry.hpp"
-#include "policies/scheduling/ordered_queue.hpp"
+#include "policies/scheduling/demand.hpp"
+#include "policies/scheduling/lanes.hpp"
 #include "sim/ports.hpp"
 
 #include <cstdint>
@@ -64,7 +65,7 @@ class SharePolicy : public SchedulingPolicy {
     std::uint64_t started = 0;  ///< number of its start, counted over all jobs; 0: the job waits
   };
   struct Account {
-    OrderedQueue queue;
+    Lanes lanes;
     Holdings held;
     std::int32_t vc = -1;
   };
@@ -72,19 +73,23 @@ class SharePolicy : public SchedulingPolicy {
   struct Turn {
     double share = 0;
     std::int32_t account = 0;
-    OrderedQueue::Place next;
+    Lanes::Place next;
     bool operator<(const Turn& other) const { return share != other.share ? share < other.share : next < other.next; }
   };
 
+  [[nodiscard]] Job& job(JobId id) { return jobs_[id.index()]; }
   [[nodiscard]] std::int32_t account_of(const JobView& view) const { return options_.by_user ? view.user : view.vc; }
   [[nodiscard]] double weight(const ClusterView& cluster, const Account& account) const;
   [[nodiscard]] static bool within_quota(const ClusterView& cluster, const JobView& view);
   void insert(const JobView& view);
   /// Returns the largest number of GPUs with which a job of the account could start in this round.
   [[nodiscard]] int reach(const ClusterView& cluster, const Account& account, bool borrowing) const;
-  void add_turn(const ClusterView& cluster, std::int32_t account, const OrderedQueue::Place* after, bool borrowing);
-  void round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing);
-  bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job, bool borrowing);
+  /// Returns the next job of the account that may start in this round, and nullptr if there is none.
+  [[nodiscard]] const Lanes::Place* next_of(const ClusterView& cluster, Account& account, bool borrowing) const;
+  void add_turn(const ClusterView& cluster, std::int32_t account, bool borrowing);
+  [[nodiscard]] bool round(const ClusterView& cluster, SchedulingActions& actions, bool borrowing);
+  enum class Attempt { refused, started, started_preempting };
+  Attempt try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job, bool borrowing);
   bool start_taking_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view);
   void explain(const ClusterView& cluster, SchedulingActions& actions);
   void hold(const JobView& view, int sign);
@@ -94,11 +99,13 @@ class SharePolicy : public SchedulingPolicy {
   Time now_{};
   bool has_begun_ = false, in_pass_ = false;
   std::uint64_t starts_ = 0;
-  std::map<JobId, Job> jobs_;
+  Shapes shapes_;
+  std::vector<Job> jobs_;  // by job
   std::map<std::int32_t, Account> accounts_;
   std::map<std::int32_t, std::map<std::uint64_t, JobId>> running_;  // by virtual cluster with a quota, by start
   std::set<Turn> turns_;                                            // of the current round
-  std::set<JobId> refused_;                                         // in this pass
+  std::set<std::int32_t> refused_;                                  // shapes of which no job can start in this round
+  std::set<JobId> refused_jobs_;                                    // strict: in this pass
   JobId holds_back_all_;                                            // strict: the job that holds back every account
   std::map<std::int32_t, JobId> holds_back_;                        // strict: by account, the job that holds it back
   std::vector<JobId> left_;                                         // since the last pass

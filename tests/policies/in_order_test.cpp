@@ -1,4 +1,4 @@
-// These tests compare InOrder with an obvious scheduler on random job lists and OrderedQueue with a sorted list. They
+// These tests compare InOrder with an obvious scheduler on random job lists and Lanes with a sorted list. They
 // also work out by hand passes at the quantum, ties, and the costs of preemption.
 
 #include "policies/scheduling/in_order.hpp"
@@ -10,8 +10,7 @@
 #include "tests/sim/test_kit.hpp"
 
 #include <algorithm>
-#include <climits>
-#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,37 +61,49 @@ std::string order_of(const RunResult& result) {
 
 }  // namespace
 
-TEST_CASE("the ordered queue is a sorted list") {
-  RandomStream stream{1, "ordered-queue"};
-  OrderedQueue queue;
-  std::vector<std::pair<OrderedQueue::Place, int>> list;
-  for (int step = 0; step < 4000; ++step) {
-    const JobId job{static_cast<std::uint32_t>(stream.uniform_integer(0, 199))};
-    const auto at = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.first.job == job; });
-    REQUIRE(queue.contains(job) == (at != list.end()));
-    if (at != list.end()) {
-      queue.erase(job);
-      list.erase(at);
-    } else {
-      const OrderedQueue::Place place{stream.uniform_integer(0, 20), job.value(), job};
-      const int demand = static_cast<int>(stream.uniform_integer(0, 8));
-      queue.insert(place, demand);
-      list.emplace_back(place, demand);
-      std::sort(list.begin(), list.end());
+TEST_CASE("lanes visit jobs in order, and of a refused lane or one that may not start no other") {
+  RandomStream stream{1, "lanes"};
+  int refused_alike = 0, not_allowed = 0;
+  Lanes lanes;
+  std::vector<std::pair<Lanes::Place, int>> list;  // with the number of GPUs
+  std::uint32_t jobs = 0;
+  for (int round = 0; round < 400; ++round) {
+    for (std::int64_t n = stream.uniform_integer(0, 6); n > 0; --n) {
+      JobView job;
+      job.id = JobId{jobs++};
+      job.gpu_share = kWholeGpu;
+      job.gpus = static_cast<int>(stream.uniform_integer(1, 4));
+      const Lanes::Place place{stream.uniform_integer(0, 20), job.id.value(), job.id};
+      lanes.insert(place, job, job.gpus);
+      list.emplace_back(place, job.gpus);
     }
-    const int gpus = static_cast<int>(stream.uniform_integer(-1, 9));
-    const OrderedQueue::Place from{stream.uniform_integer(0, 20), 100, JobId{100U}};
-    std::optional<OrderedQueue::Place> first, next;
-    for (const auto& [place, demand] : list) {
-      if (demand > gpus) continue;
-      if (!first) first = place;
-      if (!next && from < place) next = place;
+    std::sort(list.begin(), list.end());
+    const int most_at_first = static_cast<int>(stream.uniform_integer(1, 4));
+    int most = most_at_first;
+    std::set<int> refused;
+    lanes.begin_round([&](const Lanes::Lane& lane) { return lane.example.gpus <= most_at_first; });
+    for (auto at = list.begin(); at != list.end();) {
+      if (at->second > most || refused.contains(at->second)) {
+        ++(refused.contains(at->second) ? refused_alike : not_allowed);
+        ++at;
+        continue;
+      }
+      const Lanes::Place* next = lanes.front([&](const Lanes::Lane& lane) { return lane.example.gpus <= most; });
+      REQUIRE(next != nullptr);
+      REQUIRE(*next == at->first);
+      const auto outcome = static_cast<Lanes::Outcome>(stream.uniform_integer(0, 2));
+      lanes.advance(outcome);
+      if (outcome == Lanes::Outcome::refused_alike) refused.insert(at->second);
+      if (outcome == Lanes::Outcome::started && stream.uniform_integer(0, 3) == 0) most = std::max(most - 1, 0);
+      at = outcome == Lanes::Outcome::started ? list.erase(at) : at + 1;
     }
-    REQUIRE(queue.size() == list.size());
-    REQUIRE(queue.first(gpus) == first);
-    REQUIRE(queue.next(from, gpus) == next);
-    if (!list.empty()) REQUIRE(queue.front() == list.front().first);
+    REQUIRE(lanes.front([&](const Lanes::Lane& lane) { return lane.example.gpus <= most; }) == nullptr);
+    std::size_t seen = 0;
+    for (const auto& [shape, lane] : lanes.by_shape()) seen += lane.jobs.size();
+    REQUIRE(seen == list.size());
   }
+  CHECK(refused_alike > 100);
+  CHECK(not_allowed > 100);
 }
 
 TEST_CASE("InOrder makes the schedule of an obvious scheduler, on random lists") {
