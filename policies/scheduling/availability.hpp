@@ -6,32 +6,63 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <map>
+#include <vector>
 
 namespace contend {
 
-/// Amounts may have any unit, such as thousandths of a GPU. The cost of an operation is linear in the number of steps
-/// in the interval that it touches.
+/// Amounts may have any unit, such as thousandths of a GPU.
+///
+/// The steps are a treap by time. Each node knows the smallest and the largest amount of its subtree, and what is still
+/// to be added to all amounts below it. Every operation is O(log n) of the steps, except earliest(), which is
+/// O(k log n) if k gaps are too short. Priorities come from a counter, so that the shape is the same in every run.
 class Availability {
  public:
-  explicit Availability(std::int64_t free) : free_{{Time{}, free}} {}
+  explicit Availability(std::int64_t free) { root_ = make(Time{}, free); }
 
   /// Subtracts `width` from the free amount in [from, to). A negative width gives it back.
   void take(Time from, Time to, std::int64_t width);
   /// Returns the first time at or after `from` from which `width` is free for `length`; Time::never() if there is none.
   [[nodiscard]] Time earliest(Time from, Time length, std::int64_t width) const;
-  [[nodiscard]] std::int64_t at(Time time) const { return std::prev(free_.upper_bound(time))->second; }
+  [[nodiscard]] std::int64_t at(Time time) const;
   /// Returns the first time after `time` at which the free amount changes; Time::never() if it does not change.
   [[nodiscard]] Time next_change(Time time) const;
   /// Forgets the steps before `now`.
   void forget(Time now);
-  [[nodiscard]] std::size_t steps() const { return free_.size(); }
+  [[nodiscard]] std::size_t steps() const { return nodes_.size() - unused_.size(); }
 
  private:
-  std::map<Time, std::int64_t>::iterator split(Time at);
+  using Index = std::uint32_t;
+  static constexpr Index kNone = UINT32_MAX;
+  struct Node {
+    Time begin;                              // the amount holds from here until the next step
+    std::int64_t amount = 0;                 // without what is to be added to the nodes above
+    std::int64_t smallest = 0, largest = 0;  // of the subtree, likewise
+    std::int64_t to_add = 0;                 // to all amounts below this node
+    std::uint64_t priority = 0;
+    Index left = kNone, right = kNone;
+  };
+  enum class Wanted { enough, too_little };
 
-  std::map<Time, std::int64_t> free_;  // the amount from that time until the next one
+  [[nodiscard]] Index make(Time begin, std::int64_t amount);
+  void add(Index node, std::int64_t amount);
+  void pass_on(Index node);
+  void update(Index node);
+  void split(Index node, Time at, Index& before, Index& from);  // `from` gets the steps that begin at `at` or later
+  [[nodiscard]] Index merge(Index before, Index after);
+  void drop(Index node);
+  [[nodiscard]] bool begins_at(Time time) const { return next_change(time - Time::nanoseconds(1)) == time; }
+  void begin_step(Time at);
+  /// Joins the step that begins at `at` to the one before it if they are equal.
+  void join(Time at);
+  /// Returns when the first step begins, at `from` or later, that has at least, or less than, `width`; Time::never() if
+  /// there is none. `added` is the sum of what is to be added on the way from the root.
+  [[nodiscard]] Time first(Index node, Time from, Wanted wanted, std::int64_t width, std::int64_t added) const;
+
+  Time begin_{};  // of the first step
+  std::vector<Node> nodes_;
+  std::vector<Index> unused_;
+  std::uint64_t made_ = 0;
+  Index root_ = kNone;
 };
 
 /// Returns `a + b`, or Time::never() if the sum is not representable.
