@@ -1,7 +1,8 @@
 // What scheduling costs at full size. The job list of the Philly cluster (or, where the file is absent, a synthetic one
 // of the same length) on 2,490 GPUs and a million synthetic jobs on 10,000, each under plain policies; the cost of a
-// job by the length of the queue; and how much dearer the obvious scheduler is that looks at all waiting jobs, in
-// order, in every pass. Everything in one process on one core, in time of the processor; the ratio is of one run.
+// job by the length of the queue, under every policy while it grows; and how much dearer the obvious scheduler is that
+// looks at all waiting jobs, in order, in every pass. Everything in one process on one core, in time of the processor;
+// the ratio is of one run.
 
 #include "models/workload.hpp"
 #include "policies/registry.hpp"
@@ -187,6 +188,51 @@ void table_of(const std::string& title, const std::function<Workload()>& jobs, i
   }
 }
 
+/// 50 users submit 1.3 times the work that 10,000 GPUs can do, so that the queue grows until the end. Jobs have one of
+/// five priorities.
+Workload overload(std::size_t count) {
+  RandomStream stream{1, "bench.overload"};
+  Workload workload = synthetic(count, 10'000, 1.3);
+  for (int user = 0; user < 50; ++user) workload.users.push_back(fmt::format("{}", user));
+  for (JobSpec& each : workload.jobs) {
+    each.user = static_cast<std::int32_t>(stream.uniform_integer(0, 49));
+    each.priority = static_cast<std::int32_t>(stream.uniform_integer(0, 4));
+  }
+  return workload;
+}
+
+/// What a job costs under every policy while the queue grows, and how much more than in a list of a third of the jobs.
+void overloaded(std::size_t most) {
+  const std::vector<Rule> rules = {{"fifo", "fifo"},
+                                   {"fifo, strict", "fifo", {{"strict", true}}},
+                                   {"sjf", "sjf"},
+                                   {"srtf", "srtf"},
+                                   {"srtf, rewalk", "srtf", {{"rewalk", true}}},
+                                   {"srsf, rewalk", "srsf", {{"rewalk", true}}},
+                                   {"easy", "easy"},
+                                   {"conservative", "conservative"},
+                                   {"fit-first", "fit-first"},
+                                   {"smallest-first", "smallest-first"},
+                                   {"  preemptive", "smallest-first", {{"preemptive", true}}},
+                                   {"priority", "priority"},
+                                   {"las", "las"},
+                                   {"dlas-gpu", "dlas-gpu"},
+                                   {"gittins", "gittins"},
+                                   {"fair-share", "fair-share", {{"by_user", true}}},
+                                   {"drf", "drf", {{"by_user", true}}}};
+  fmt::print("\nevery policy under a growing queue: 1.3 times the work that 10,000 GPUs can do\n");
+  fmt::print("  policy          jobs       time [s]  us a job  to that of a third of the jobs\n");
+  for (const Rule& rule : rules) {
+    const auto us_a_job = [&](std::size_t count) {
+      return run(overload(count), 1'250, 8, policy(rule.name, rule.given)).seconds / static_cast<double>(count) * 1e6;
+    };
+    const double few = us_a_job(most / 3), all = us_a_job(most);
+    fmt::print("  {:14}  {:9}  {:8.3f}  {:8.2f}  {:.2f}\n", rule.title, most, all * static_cast<double>(most) * 1e-6,
+               all, all / few);
+    std::fflush(stdout);
+  }
+}
+
 /// `count` jobs of one GPU or eight, all there at the start.
 Workload backlog(std::size_t count) {
   RandomStream stream{1, "bench.backlog"};
@@ -222,6 +268,7 @@ int main(int argc, char** argv) {
   fmt::print("\nlooking at all waiting jobs in every pass, {} jobs: {:.3f} s, {:.0f} times as long ({})\n", few,
              slow.seconds, slow.seconds / fast.seconds,
              slow.avg_jct_s == fast.avg_jct_s ? "same schedule" : "ANOTHER SCHEDULE");
+  overloaded(quick ? 10'000 : 100'000);
   if (!quick) {
     table_of(
         "a million synthetic jobs on 10,000 GPUs", [] { return synthetic(1'000'000, 10'000, 0.95); }, 1'250, 8);
