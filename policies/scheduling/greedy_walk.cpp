@@ -19,11 +19,6 @@ Rank in_group(std::int64_t rate, const Rank& place, Time now) {
   return rank;
 }
 
-Rank place_now(std::int64_t rate, Rank rank, Time now) {
-  if (rate != 0) rank.key = rate * (rank.key - now.ns());
-  return rank;
-}
-
 }  // namespace
 
 void GreedyWalk::wait(const Member& member) {
@@ -45,26 +40,7 @@ void GreedyWalk::add_waiting(const Rank& rank, std::int32_t job_class, std::int6
   wanted_ += width;
 }
 
-/// What a job held may serve the jobs behind its place and, if it has moved, in front of `to`.
-void GreedyWalk::reconsider_behind(const Member& gone, const Rank* to, Time now) {
-  const Rank from = place(gone, now);
-  for (auto& [id, group] : classes_) {
-    if (!group.hopeless || !(from < *group.hopeless) || (to != nullptr && !(*group.hopeless < *to))) continue;
-    group.changed.insert(group.changed.end(), gone.servers.begin(), gone.servers.end());
-    needs_review_ = true;
-  }
-}
-
-void GreedyWalk::forget_refusals() {
-  for (auto& [id, group] : classes_) group.hopeless.reset();
-}
-
-void GreedyWalk::remove(JobId job, Time now) {
-  if (member(job).is_running) reconsider_behind(member(job), nullptr, now);
-  leave(job);
-}
-
-void GreedyWalk::leave(JobId job) {
+void GreedyWalk::remove(JobId job) {
   const Member& gone = member(job);
   wanted_ -= gone.width;
   if (gone.is_running) {
@@ -76,12 +52,10 @@ void GreedyWalk::leave(JobId job) {
   members_.erase(job);
 }
 
-void GreedyWalk::rerank(JobId job, const MovingRank& rank, Time now) {
+void GreedyWalk::rerank(JobId job, const MovingRank& rank) {
   Member& moved = members_.at(job);
   if (moved.is_running) {
     unrun(moved);
-    const Rank to = place({rank}, now);
-    reconsider_behind(moved, &to, now);
     moved.at = rank;
     run(moved);
   } else {
@@ -101,22 +75,9 @@ std::optional<Rank> GreedyWalk::last_running_before(const Rank& place, Time now)
   std::optional<Rank> best;
   for (const auto& [rate, jobs] : running_) {
     const std::optional<Rank> last = jobs.last_before(in_group(rate, place, now));
-    if (last && (!best || *best < place_now(rate, *last, now))) best = place_now(rate, *last, now);
+    if (last && (!best || *best < MovingRank{*last, rate}.at(now))) best = MovingRank{*last, rate}.at(now);
   }
   return best;
-}
-
-std::vector<JobId> GreedyWalk::last_running_behind(const Rank& place, Time now, std::size_t limit) const {
-  std::vector<Rank> ranks;
-  for (const auto& [rate, group] : running_) {
-    const std::size_t first = ranks.size();
-    group.append_behind(in_group(rate, place, now), limit, ranks);
-    for (std::size_t i = first; i < ranks.size(); ++i) ranks[i] = place_now(rate, ranks[i], now);
-  }
-  if (running_.size() > 1) std::sort(ranks.begin(), ranks.end(), std::greater<>{});
-  std::vector<JobId> jobs;
-  for (std::size_t i = 0; i < ranks.size() && i < limit; ++i) jobs.push_back(ranks[i].job);
-  return jobs;
 }
 
 std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt) const {
@@ -124,7 +85,6 @@ std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt) cons
   for (const auto& [id, group] : classes_) {
     const Rank& head = *group.jobs.begin();
     if (group.is_refused || group.width > capacity_ || (best && *best < head)) continue;
-    if (group.hopeless && !(head < *group.hopeless)) continue;
     if (group.width <= free() || (may_preempt && used_before(head, now) + group.width <= capacity_)) best = head;
   }
   return best;
@@ -135,14 +95,14 @@ std::optional<Rank> GreedyWalk::first_overflow(Time now) const {
   std::optional<Rank> first;
   for (const auto& [rate, jobs] : running_) {
     const auto is_beyond = [&, own = rate](const Rank& rank, std::int64_t through) {
-      const Rank at = place_now(own, rank, now);
+      const Rank at = MovingRank{rank, own}.at(now);
       for (const auto& [other, others] : running_) {
         if (other != own) through += others.sum_before(in_group(other, at, now));
       }
       return through > capacity_;
     };
     const std::optional<Rank> found = jobs.first_from(is_beyond);
-    if (found && (!first || place_now(rate, *found, now) < *first)) first = place_now(rate, *found, now);
+    if (found && (!first || MovingRank{*found, rate}.at(now) < *first)) first = MovingRank{*found, rate}.at(now);
   }
   return first;
 }
@@ -157,13 +117,12 @@ std::optional<GreedyWalk::Change> GreedyWalk::next_change(Time now) {
     return change;
   }
   const Change change{false, member(stopping->job)};
-  reconsider_behind(change.before, nullptr, now);
-  leave(stopping->job);
+  remove(stopping->job);
   return change;
 }
 
 void GreedyWalk::undo(const Change& change) {
-  if (change.starts) leave(change.job());
+  if (change.starts) remove(change.job());
   const auto at = members_.emplace(change.job(), change.before).first;
   wanted_ += change.before.width;
   if (change.before.is_running) {
@@ -188,24 +147,12 @@ void GreedyWalk::refuse(JobId waiting) {
   refused_.push_back(id);
 }
 
-void GreedyWalk::refuse_for_want_of_place(JobId waiting, int least) {
-  refuse(waiting);
-  Class& group = classes_.at(member(waiting).job_class);
-  group.hopeless = member(waiting).at.rank;
-  group.least = least;
-  group.changed.clear();
-}
-
 void GreedyWalk::end_pass() {
   for (const std::int32_t id : refused_) {
     const auto at = classes_.find(id);
     if (at != classes_.end()) at->second.is_refused = false;
   }
   refused_.clear();
-}
-
-Rank GreedyWalk::place(const Member& member, Time now) {
-  return place_now(member.at.rate, member.at.rank, now);
 }
 
 }  // namespace contend

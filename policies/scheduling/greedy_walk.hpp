@@ -8,25 +8,20 @@
 // fit, no other waiting job of that width fits, so only the first one of each width has to be examined. A running job
 // that moves forward past a skipped one changes no outcome.
 
+#include "policies/scheduling/moving_rank.hpp"
 #include "policies/scheduling/rank_tree.hpp"
 #include "sim/units.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace contend {
-
-/// The place of a running job in the order, as a function of time.
-struct MovingRank {
-  Rank rank;
-  std::int64_t rate = 0;  ///< 0: the key is rank.key. r > 0: the key is r x (rank.key - now), in ns.
-};
 
 class GreedyWalk {
  public:
@@ -35,16 +30,15 @@ class GreedyWalk {
 
   /// Adds a job that is not in the walk. All jobs of a class must have the same width.
   void add_waiting(const Rank& rank, std::int32_t job_class, std::int64_t width);
-  void remove(JobId job, Time now);
+  void remove(JobId job);
   /// Moves a job, waiting or running, to another place.
-  void rerank(JobId job, const MovingRank& rank, Time now);
+  void rerank(JobId job, const MovingRank& rank);
 
   struct Member {
     MovingRank at;
     std::int64_t width = 0;
     std::int32_t job_class = 0;
     bool is_running = false;
-    std::vector<ServerId> servers{};  ///< of a running job
   };
   /// A job that starts (it runs now, but keeps its place, so that jobs with equal keys stay behind it) or stops.
   struct Change {
@@ -61,34 +55,22 @@ class GreedyWalk {
   [[nodiscard]] std::optional<Rank> first_in_free(Time now) const { return first_that_fits(now, false); }
   /// Starts a waiting job, which keeps its place.
   void start(JobId waiting);
-  /// Sets the servers of a job that has been started.
-  void set_servers(JobId started, std::vector<ServerId> servers) { members_.at(started).servers = std::move(servers); }
-  [[nodiscard]] bool is_running(JobId job) const {
-    const auto at = members_.find(job);
-    return at != members_.end() && at->second.is_running;
-  }
   /// Makes next_change() and first_in_free() skip the class of a waiting job until end_pass().
   void refuse(JobId waiting);
-  /// The same for longer: the job had no place among the free GPUs and those of the jobs behind it, and any job of its
-  /// class needs at least `least` GPUs of a server. The class is skipped until one of its jobs stands in front of that
-  /// place, or review() finds that a server has become useful.
-  void refuse_for_want_of_place(JobId waiting, int least);
-  /// Looks at the servers of running jobs that have left, or moved back, in front of a refused job. `room(server,
-  /// place)` returns the GPUs that are free there or held by jobs behind the place.
-  template <class Room>
-  void review(const Room& room) {
-    if (!std::exchange(needs_review_, false)) return;
+  /// Refuses the first job of each class for which `has_place(rank)` does not hold. Returns those for which the walk
+  /// has enough GPUs.
+  template <class HasPlace>
+  [[nodiscard]] std::vector<JobId> refuse_without_place(Time now, const HasPlace& has_place) {
+    std::vector<JobId> refused;
     for (auto& [id, group] : classes_) {
-      if (!group.hopeless) continue;
-      const auto is_useful = [&, &refused = group](ServerId server) {
-        return room(server, *refused.hopeless) >= refused.least;
-      };
-      if (std::any_of(group.changed.begin(), group.changed.end(), is_useful)) group.hopeless.reset();
-      group.changed.clear();
+      const Rank& head = *group.jobs.begin();
+      if (group.is_refused || has_place(head)) continue;
+      if (used_before(head, now) + group.width <= capacity_) refused.push_back(head.job);
+      group.is_refused = true;
+      refused_.push_back(id);
     }
+    return refused;
   }
-  /// Ends what refuse_for_want_of_place() began, because resources outside the walk were freed.
-  void forget_refusals();
   void end_pass();
 
   [[nodiscard]] std::int64_t free() const { return capacity_ - used_; }
@@ -96,10 +78,8 @@ class GreedyWalk {
   [[nodiscard]] bool is_tight() const { return wanted_ > capacity_; }
   [[nodiscard]] bool contains(JobId job) const { return members_.contains(job); }
   /// Returns the place of a job; for a running job, with the key that it has at `now`.
-  [[nodiscard]] Rank place(JobId job, Time now) const { return place(member(job), now); }
-  [[nodiscard]] static Rank place(const Member& member, Time now);
-  /// Returns the last `limit` running jobs of those behind `place`, the last one first.
-  [[nodiscard]] std::vector<JobId> last_running_behind(const Rank& place, Time now, std::size_t limit) const;
+  [[nodiscard]] Rank place(JobId job, Time now) const { return member(job).at.at(now); }
+  [[nodiscard]] const MovingRank& moving_place(JobId job) const { return member(job).at; }
   /// Returns the last running job before `place`.
   [[nodiscard]] std::optional<Rank> last_running_before(const Rank& place, Time now) const;
 
@@ -107,15 +87,14 @@ class GreedyWalk {
   struct Class {
     std::int64_t width = 0;
     bool is_refused = false;
-    std::optional<Rank> hopeless;   ///< place of a job that had no place on the GPUs
-    int least = 0;                  ///< GPUs that it needs on a server
-    std::vector<ServerId> changed;  ///< servers to look at again
     std::set<Rank> jobs;
   };
 
+  struct Hash {
+    std::size_t operator()(JobId job) const { return job.index(); }
+  };
+
   [[nodiscard]] const Member& member(JobId job) const { return members_.at(job); }
-  void leave(JobId job);
-  void reconsider_behind(const Member& from, const Rank* to, Time now);
   void wait(const Member& member);
   void unwait(const Member& member);
   void run(const Member& member) { running_[member.at.rate].insert(member.at.rank, member.width); }
@@ -130,12 +109,11 @@ class GreedyWalk {
 
   std::int64_t capacity_;
   std::int64_t used_ = 0;
-  std::int64_t wanted_ = 0;  // sum over all jobs, waiting and running
-  std::map<JobId, Member> members_;
-  std::map<std::int32_t, Class> classes_;     // only classes with waiting jobs
+  std::int64_t wanted_ = 0;                          // sum over all jobs, waiting and running
+  std::unordered_map<JobId, Member, Hash> members_;  // nothing depends on their order
+  std::map<std::int32_t, Class> classes_;            // only classes with waiting jobs
   std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time
   std::vector<std::int32_t> refused_;
-  bool needs_review_ = false;
 };
 
 }  // namespace contend

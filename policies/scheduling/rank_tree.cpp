@@ -130,17 +130,6 @@ std::int64_t RankTree::sum_before(const Rank& rank) const {
 }
 
 /// Appends until `ranks` has `size` elements.
-void RankTree::append_behind(Index node, const Rank& rank, std::size_t size, std::vector<Rank>& ranks) const {
-  if (node == kNone) return;
-  append_behind(nodes_[node].right, rank, size, ranks);
-  if (ranks.size() == size || !(rank < nodes_[node].rank)) return;
-  ranks.push_back(nodes_[node].rank);
-  append_behind(nodes_[node].left, rank, size, ranks);
-}
-
-void RankTree::append_behind(const Rank& rank, std::size_t limit, std::vector<Rank>& ranks) const {
-  append_behind(root_, rank, ranks.size() + limit, ranks);
-}
 
 std::optional<Rank> RankTree::first() const {
   if (empty()) return std::nullopt;

@@ -36,8 +36,6 @@ class RankTree {
   [[nodiscard]] std::optional<Rank> first() const;
   [[nodiscard]] std::optional<Rank> last() const;
   [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
-  /// Appends the last `limit` ranks of those behind `rank`, the last one first.
-  void append_behind(const Rank& rank, std::size_t limit, std::vector<Rank>& ranks) const;
   /// Returns the first rank up to and including which the values add up to at least `sum`. No value may be negative.
   [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
   /// Returns the first rank for which `holds(rank, sum of the values up to and including it)`. It must hold for all
@@ -72,7 +70,6 @@ class RankTree {
     Index left = kNone, right = kNone;
   };
 
-  void append_behind(Index node, const Rank& rank, std::size_t size, std::vector<Rank>& ranks) const;
   [[nodiscard]] Index make(const Rank& rank, std::int64_t value);
   void update(Index node);
   void split(Index node, const Rank& rank, Index& before, Index& from);  // `from` gets the ranks not before `rank`

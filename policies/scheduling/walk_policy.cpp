@@ -1,6 +1,7 @@
 #include "policies/scheduling/walk_policy.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace contend {
@@ -8,7 +9,13 @@ namespace contend {
 void WalkPolicy::queued(const JobView& view) {
   const auto [at, is_new] = jobs_.try_emplace(view.id);
   WalkJob& job = at->second;
-  if (!is_new) job_stopped(job);
+  if (view.id.index() >= by_id_.size()) by_id_.resize(view.id.index() + 1);
+  by_id_[view.id.index()] = &job;
+  if (!is_new) {
+    job_stopped(job);
+    touch_servers_of(job);
+    job.servers.clear();
+  }
   job.view = view;
   job.running = false;
   if (cluster_ == nullptr) {
@@ -17,45 +24,80 @@ void WalkPolicy::queued(const JobView& view) {
   }
   // During a pass, a job that queues was preempted, by decision of the walk, which it has left then, or for want of a
   // place.
-  forget_refusals_beside(job.walk);
   GreedyWalk& walk = walks_[job.walk];
   std::erase_if(started_, [&](const MovingRank& place) { return place.rank.job == view.id; });
   if (walk.contains(view.id)) {
     gave_way_.push_back(walk.place(view.id, now_));
-    walk.remove(view.id, now_);
+    walk.remove(view.id);
     return;
   }
   const auto decided =
       std::find_if(changes_.begin(), changes_.end(), [&](const auto& c) { return c.job() == view.id; });
-  gave_way_.push_back(GreedyWalk::place(decided->before, now_));
+  gave_way_.push_back(decided->before.at.at(now_));
   changes_.erase(decided);
 }
 
 void WalkPolicy::left(JobId id) {
-  const auto at = jobs_.find(id);
-  job_stopped(at->second);
-  job_ended(at->second);
-  forget_refusals_beside(at->second.walk);
-  walks_[at->second.walk].remove(id, now_);
-  jobs_.erase(at);
+  WalkJob& gone = job(id);
+  job_stopped(gone);
+  job_ended(gone);
+  touch_servers_of(gone);
+  walks_[gone.walk].remove(id);
+  by_id_[id.index()] = nullptr;
+  jobs_.erase(id);
 }
 
-/// Jobs of different walks may share servers, so what one gives up may serve another.
-void WalkPolicy::forget_refusals_beside(std::uint32_t walk) {
-  for (std::uint32_t other = 0; other < walks_.size(); ++other) {
-    if (other != walk) walks_[other].forget_refusals();
+/// Jobs of different walks may share servers.
+void WalkPolicy::touch_servers_of(const WalkJob& job) {
+  for (ServerRooms& rooms : rooms_) {
+    for (const ServerId server : job.servers) rooms.touch(server);
   }
 }
 
-void WalkPolicy::admit(const ClusterView& cluster) {
+void WalkPolicy::rerank(const WalkJob& job, const MovingRank& rank) {
+  walks_[job.walk].rerank(job.view.id, rank);
+  touch_servers_of(job);
+}
+
+void WalkPolicy::admit(const ClusterView& cluster, const SchedulingActions& actions) {
   for (const JobId id : std::exchange(arrived_, {})) {
-    WalkJob& job = jobs_.at(id);
+    WalkJob& job = this->job(id);
     job.is_new = true;
     job.walk = pools_.of(cluster, job.view);
-    if (job.walk == walks_.size()) walks_.emplace_back(Pools::capacity(cluster, job.view));
+    if (job.walk == walks_.size()) add_walk(cluster, job.view);
+    job.room = actions.room_needed(id);
     walks_[job.walk].add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
     newcomers_.push_back(id);
   }
+}
+
+void WalkPolicy::add_walk(const ClusterView& cluster, const JobView& job) {
+  const auto walk = static_cast<std::uint32_t>(walks_.size());
+  const ServerRange servers = cluster.servers_for(job);
+  walks_.emplace_back(Pools::capacity(cluster, job));
+  rooms_.emplace_back(cluster.servers(), gpus_per_server(), [this, walk, servers](GpuId gpu, auto& places) {
+    return servers.contains(cluster_->server_of(gpu)) && holders_of(walk, gpu, places);
+  });
+}
+
+/// Appends the places of the jobs that hold the GPU. Returns false if one of them is not in the walk.
+bool WalkPolicy::holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places) {
+  on_gpu_.clear();
+  cluster_->jobs_on(gpu, on_gpu_);
+  for (const JobId id : on_gpu_) {
+    if (job(id).walk != walk) return false;
+    places.push_back(walks_[walk].moving_place(id));
+  }
+  return true;
+}
+
+/// Returns false if the placement policy certainly has no place for the job on the GPUs that are free or held by jobs
+/// at `place` or behind it.
+bool WalkPolicy::has_room_behind(const WalkJob& job, const Rank& place) {
+  const auto [whole, rest] = job.room;
+  ServerRooms& rooms = rooms_[job.walk];
+  if (whole > 0 && rooms.count(gpus_per_server(), place, now_, whole) < whole) return false;
+  return rest <= 1 || rooms.count(rest, place, now_, whole + 1) > whole;
 }
 
 void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
@@ -63,15 +105,15 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   cluster_ = &cluster;
   newcomers_.clear();
   no_place_.clear();
-  admit(cluster);
+  admit(cluster, actions);
   // If all waiting jobs fit, no job is preempted and the order of the running jobs has no effect yet.
   was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const GreedyWalk& walk) { return walk.is_tight(); });
   if (was_tight_ || sees_every_event()) before_walks(cluster);
   for (GreedyWalk& walk : walks_) run(walk, actions);
-  std::erase_if(newcomers_, [&](JobId id) { return jobs_.at(id).running; });
+  std::erase_if(newcomers_, [&](JobId id) { return job(id).running; });
   if (actions.recording()) explain(actions);
   after_walks(cluster);
-  for (const JobId id : newcomers_) jobs_.at(id).is_new = false;
+  for (const JobId id : newcomers_) job(id).is_new = false;
   cluster_ = nullptr;
   ++passes_;
 }
@@ -82,15 +124,15 @@ void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
     if (gave_way_.empty()) break;
     std::sort(gave_way_.begin(), gave_way_.end());
     for (const Rank& place : gave_way_) {
-      WalkJob& job = jobs_.at(place.job);
+      WalkJob& job = this->job(place.job);
       walk.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
       newcomers_.push_back(place.job);
     }
+    walk.end_pass();  // they, and jobs that were refused before, may find a place now
     if (has_lists()) {
       start_in_free(walk, actions);
       break;
     }
-    walk.end_pass();  // those that gave way may take the place of jobs behind them
   }
   walk.end_pass();
 }
@@ -100,8 +142,9 @@ void WalkPolicy::settle(GreedyWalk& walk, SchedulingActions& actions) {
   started_.clear();
   gave_way_.clear();
   changes_.clear();
+  const auto has_place = [this](const Rank& waiting) { return has_room_behind(job(waiting.job), waiting); };
+  for (const JobId id : walk.refuse_without_place(now_, has_place)) no_place_.insert(id);
   for (;;) {
-    walk.review([&](ServerId server, const Rank& place) { return room_behind(walk, server, place); });
     const std::optional<GreedyWalk::Change> change = walk.next_change(now_);
     if (!change) break;
     changes_.push_back(*change);
@@ -134,34 +177,10 @@ void WalkPolicy::carry_out(GreedyWalk& walk, SchedulingActions& actions) {
     }
     take_back(walk);
     if (is_preemptive() && start_in_place_of_any_behind(walk, waiting, actions)) return;
-    refuse(walk, waiting.job, actions);
+    walk.refuse(waiting.job);
     no_place_.insert(waiting.job);
     return;
   }
-}
-
-void WalkPolicy::refuse(GreedyWalk& walk, JobId waiting, SchedulingActions& actions) {
-  if (!actions.refused_alike()) return walk.refuse(waiting);
-  const RoomNeeded needed = actions.room_needed(waiting);
-  const int per_server = static_cast<int>(cluster_->gpus() / cluster_->servers());
-  walk.refuse_for_want_of_place(waiting, needed.rest > 0 ? needed.rest : needed.whole_servers > 0 ? per_server : 1);
-}
-
-/// Returns the GPUs of the server that are free or held by jobs behind the place.
-int WalkPolicy::room_behind(const GreedyWalk& walk, ServerId server, const Rank& place) {
-  int room = cluster_->free_gpus(server);
-  const std::size_t per_server = cluster_->gpus() / cluster_->servers();
-  for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g) {
-    on_gpu_.clear();
-    cluster_->jobs_on(GpuId{g}, on_gpu_);
-    const auto gives_way = [&](JobId id) {
-      const auto at = jobs_.find(id);
-      if (at == jobs_.end() || &walks_[at->second.walk] != &walk) return false;
-      return !walk.is_running(id) || place < walk.place(id, now_);  // the walk has stopped it, or may stop it
-    };
-    if (!on_gpu_.empty() && std::all_of(on_gpu_.begin(), on_gpu_.end(), gives_way)) ++room;
-  }
-  return room;
 }
 
 /// Takes back the changes that have not been carried out.
@@ -169,17 +188,43 @@ void WalkPolicy::take_back(GreedyWalk& walk) {
   for (; !changes_.empty(); changes_.pop_back()) walk.undo(changes_.back());
 }
 
-/// Looks at the last jobs of the order first, and at more of them only if those make no room.
+/// Looks at the servers that stand furthest back first, and at more of them only if those make no room.
 bool WalkPolicy::start_in_place_of_any_behind(GreedyWalk& walk, const Rank& waiting, SchedulingActions& actions) {
-  constexpr std::size_t kFirst = 64, kGrowth = 4;
-  for (std::size_t limit = kFirst;; limit *= kGrowth) {
-    const std::vector<JobId> behind = walk.last_running_behind(waiting, now_, limit);
-    if (actions.start_preempting(waiting.job, behind)) break;
-    if (behind.size() < limit) return false;
+  constexpr std::size_t kServersForEach = 8, kGrowth = 4;
+  const WalkJob& starting = job(waiting.job);
+  if (!has_room_behind(starting, waiting)) return false;
+  const auto [whole, rest] = starting.room;
+  const int gpus = rest > 0 ? rest : whole > 0 ? gpus_per_server() : 1;
+  for (std::size_t limit = kServersForEach * static_cast<std::size_t>(whole + 1);; limit *= kGrowth) {
+    const std::vector<ServerId> servers = rooms_[starting.walk].furthest_back(gpus, waiting, now_, limit);
+    if (actions.start_preempting(waiting.job, jobs_behind(starting.walk, waiting, servers))) break;
+    if (servers.size() < limit) return false;
   }
   walk.start(waiting.job);
   mark_started(waiting);
   return true;
+}
+
+/// Returns the jobs of the walk on these servers that stand behind the place, the last one first.
+std::vector<JobId> WalkPolicy::jobs_behind(std::uint32_t walk, const Rank& place, std::span<const ServerId> servers) {
+  std::vector<Rank> ranks;
+  const auto per_server = static_cast<std::size_t>(gpus_per_server());
+  for (const ServerId server : servers) {
+    for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g) {
+      on_gpu_.clear();
+      cluster_->jobs_on(GpuId{g}, on_gpu_);
+      for (const JobId id : on_gpu_) {
+        if (job(id).walk != walk) continue;
+        const Rank rank = walks_[walk].place(id, now_);
+        if (place < rank) ranks.push_back(rank);
+      }
+    }
+  }
+  std::sort(ranks.begin(), ranks.end(), std::greater<>{});
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::vector<JobId> jobs;
+  for (const Rank& rank : ranks) jobs.push_back(rank.job);
+  return jobs;
 }
 
 /// A server may have been emptied for a job that needs only a part of it. The rest goes to waiting jobs.
@@ -199,18 +244,20 @@ void WalkPolicy::start_in_free(GreedyWalk& walk, SchedulingActions& actions) {
 
 /// Moves the jobs that have started to their places among the running jobs.
 void WalkPolicy::rank_started(GreedyWalk& walk) {
-  for (const MovingRank& place : started_) walk.rerank(place.rank.job, place, now_);
+  for (const MovingRank& place : started_) {
+    walk.rerank(place.rank.job, place);
+    touch_servers_of(job(place.rank.job));
+  }
 }
 
 void WalkPolicy::mark_started(const Rank& waiting) {
-  WalkJob& job = jobs_.at(waiting.job);
+  WalkJob& job = this->job(waiting.job);
   started_.push_back(running_rank(job, waiting));
-  std::vector<ServerId> servers;
   for (const GpuId gpu : cluster_->gpus_of(waiting.job)) {
     const ServerId server = cluster_->server_of(gpu);
-    if (servers.empty() || servers.back() != server) servers.push_back(server);
+    if (job.servers.empty() || job.servers.back() != server) job.servers.push_back(server);
   }
-  walks_[job.walk].set_servers(waiting.job, std::move(servers));
+  touch_servers_of(job);
   job.running = true;
   job.is_new = false;
   job.since = now_;

@@ -4,11 +4,13 @@
 
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/greedy_walk.hpp"
+#include "policies/scheduling/server_rooms.hpp"
 #include "sim/ports.hpp"
 
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace contend {
@@ -22,10 +24,12 @@ struct WalkJob {
   bool is_new = true;  ///< the job arrived after the last pass
   // The following members are for policies that rank jobs by attained service (level_policy.hpp).
   std::int64_t level = 0;
-  GpuTime forgotten{};       ///< attained GPU time that no longer counts
-  Time waited{};             ///< waiting time since the last promotion, without the current wait
-  Time due = Time::never();  ///< when the level changes
-  std::int64_t late = 0;     ///< its place in LevelPolicy::late_
+  GpuTime forgotten{};              ///< attained GPU time that no longer counts
+  Time waited{};                    ///< waiting time since the last promotion, without the current wait
+  Time due = Time::never();         ///< when the level changes
+  std::int64_t late = 0;            ///< its place in LevelPolicy::late_
+  std::vector<ServerId> servers{};  ///< on which it runs
+  RoomNeeded room{};                ///< on servers
 
   /// Returns the GPU time that the job has attained by `now`.
   [[nodiscard]] GpuTime attained(Time now) const {
@@ -38,7 +42,8 @@ struct WalkJob {
 /// The placement policy may refuse a job for which the walk has room, because the free GPUs and those of the jobs that
 /// the walk would stop are scattered. Then the job takes the place of other running jobs behind it, if the placement
 /// policy finds one (SchedulingActions::start_preempting). If not, no job is preempted for it, and the walk leaves out
-/// this job and others of its shape until the next pass.
+/// this job and others of its shape until the next pass. ServerRooms tells in advance of most jobs that they have no
+/// place.
 class WalkPolicy : public SchedulingPolicy {
  public:
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
@@ -75,23 +80,27 @@ class WalkPolicy : public SchedulingPolicy {
   [[nodiscard]] Time now() const { return now_; }
   /// Returns the number of the current pass, from 1; between passes, that of the next one.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
-  [[nodiscard]] WalkJob& job(JobId id) { return jobs_.at(id); }
+  [[nodiscard]] WalkJob& job(JobId id) { return *by_id_[id.index()]; }
   [[nodiscard]] std::map<JobId, WalkJob>& jobs() { return jobs_; }
-  void rerank(const WalkJob& job, const MovingRank& rank) { walks_[job.walk].rerank(job.view.id, rank, now_); }
+  void rerank(const WalkJob& job, const MovingRank& rank);
   [[nodiscard]] Rank place_of(const WalkJob& job) const { return walks_[job.walk].place(job.view.id, now_); }
   /// Returns the jobs that arrived after the last pass and still wait after this one.
   [[nodiscard]] const std::vector<JobId>& newcomers() const { return newcomers_; }
 
  private:
-  void admit(const ClusterView& cluster);
+  void admit(const ClusterView& cluster, const SchedulingActions& actions);
+  void add_walk(const ClusterView& cluster, const JobView& job);
+  [[nodiscard]] int gpus_per_server() const { return static_cast<int>(cluster_->gpus() / cluster_->servers()); }
+  bool holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places);
+  void touch_servers_of(const WalkJob& job);
+  [[nodiscard]] bool has_room_behind(const WalkJob& job, const Rank& place);
   void run(GreedyWalk& walk, SchedulingActions& actions);
   void settle(GreedyWalk& walk, SchedulingActions& actions);
   void carry_out(GreedyWalk& walk, SchedulingActions& actions);
-  void forget_refusals_beside(std::uint32_t walk);
-  void refuse(GreedyWalk& walk, JobId waiting, SchedulingActions& actions);
-  [[nodiscard]] int room_behind(const GreedyWalk& walk, ServerId server, const Rank& place);
   void take_back(GreedyWalk& walk);
   bool start_in_place_of_any_behind(GreedyWalk& walk, const Rank& waiting, SchedulingActions& actions);
+  [[nodiscard]] std::vector<JobId> jobs_behind(std::uint32_t walk, const Rank& place,
+                                               std::span<const ServerId> servers);
   void start_in_free(GreedyWalk& walk, SchedulingActions& actions);
   void rank_started(GreedyWalk& walk);
   void mark_started(const Rank& waiting);
@@ -102,7 +111,9 @@ class WalkPolicy : public SchedulingPolicy {
   std::int64_t passes_ = 1;
   const ClusterView* cluster_ = nullptr;  // during a pass
   std::map<JobId, WalkJob> jobs_;
+  std::vector<WalkJob*> by_id_;  // the same; for those that are there
   std::vector<GreedyWalk> walks_;
+  std::vector<ServerRooms> rooms_;  // by walk
   Pools pools_;
   Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;

@@ -83,7 +83,7 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
         if (job.running && (order.place(id).key <= 0 || stream.uniform() < 0.05)) gone.push_back(id);
       }
       for (const JobId id : gone) {
-        walk.remove(id, order.now);
+        walk.remove(id);
         order.jobs.erase(id);
       }
       const std::set<JobId> expected = walked(order, capacity);
@@ -106,7 +106,7 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
         const JobId id = change.job();
         CHECK(changed.insert(id).second);
         if (change.starts) {
-          walk.rerank(id, order.when_started(change.before.at.rank), order.now);
+          walk.rerank(id, order.when_started(change.before.at.rank));
           continue;
         }
         ++stopped;
