@@ -7,10 +7,17 @@
 #include <cmath>
 #include <cstddef>
 
+#include <fmt/core.h>
+
 namespace contend {
 
 bool within(const Comparison& comparison, double tolerance) {
   return std::abs(comparison.deviation()) <= tolerance;
+}
+
+std::string signed_text(double value, int decimals) {
+  const double unit = std::pow(10.0, -decimals);
+  return fmt::format("{:.{}f}", std::abs(value) < unit / 2 ? 0.0 : value, decimals);
 }
 
 Interval prediction_interval(std::span<const double> values) {

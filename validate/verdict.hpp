@@ -25,6 +25,9 @@ struct Comparison {
   return holds ? "ok" : "FAILED";
 }
 
+/// A number as text, without the minus sign of a negative number that rounds to zero.
+[[nodiscard]] std::string signed_text(double value, int decimals);
+
 struct Interval {
   double low = 0;
   double high = 0;

@@ -17,6 +17,12 @@ TEST_CASE("within: both sides, the bound itself, and NaN") {
   CHECK_FALSE(within({"x", 100, std::numeric_limits<double>::quiet_NaN()}, 0.0625));
 }
 
+TEST_CASE("a number as text has no minus sign where it rounds to zero") {
+  CHECK(signed_text(-0.0004, 3) == "0.000");
+  CHECK(signed_text(-0.0006, 3) == "-0.001");
+  CHECK(signed_text(1.25, 1) == "1.2");
+}
+
 TEST_CASE("prediction interval of four values by hand") {
   // Mean 5, squares of deviations 9 + 1 + 1 + 9 = 20, s = sqrt(20/3) = 2.582; t(3) = 3.18245; sqrt(1 + 1/4) = 1.11803.
   const Interval interval = prediction_interval(std::vector<double>{2, 4, 6, 8});

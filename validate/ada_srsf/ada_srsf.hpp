@@ -15,6 +15,8 @@ namespace contend {
 /// (validate/ada_srsf/time_stepped.hpp); if they are missing, it is skipped and the reason printed. Returns 1 if any
 /// part fails.
 int validate_ada_srsf(std::FILE* out);
+/// The same with this number of drawn job sets, 0 or more, on which the engine is compared with the time stepper.
+int validate_ada_srsf(std::FILE* out, int drawn_sets);
 
 /// Runs the suite `ada-srsf-full`, which measures the published gains on the shipped study. Published values outside
 /// our intervals are a finding, not a failure. Returns 1 if jobs do not finish, or if the intervals do not decide which
