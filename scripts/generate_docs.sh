@@ -58,7 +58,8 @@ figure() { compare "images/$1" "$new/$2" "$2"; }
 # map MODEL: draws where each compression method pays, into $new/MODEL.
 map() {
   "$program" sweep "$here/scenarios/sweeps/compression-map-$1.yaml" -q -o "$new/$1.sqlite"
-  "$program" report "$new/$1.sqlite" --metric throughput_per_s --relative-to overlap.compression=none --svg "$new/$1" >/dev/null
+  "$program" report "$new/$1.sqlite" --metric throughput_per_s --relative-to overlap.compression=none \
+    --svg "$new/$1" >/dev/null
 }
 
 if $figures; then
