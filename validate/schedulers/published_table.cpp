@@ -162,7 +162,8 @@ int validate_schedulers_table(std::FILE* out) {
   for (const LoadedTrace& each : traces) {
     if (each.workload.jobs.size() < kSmallTrace) small.push_back(each);
   }
-  unfinished += print_table(out, "What unspoken choices are worth.", "choice", quirk_rows(), small);
+  unfinished +=
+      print_table(out, "The effect of choices that the simulators do not state.", "choice", quirk_rows(), small);
   unfinished += print_table(out, "The quantum alone.", "policy, quantum", quantum_rows(), small);
   fmt::print(out, "schedulers-table: {}\n",
              unfinished > 0 ? fmt::format("FAILED, {} jobs did not end", unfinished) : "passed");
