@@ -3,37 +3,44 @@
 #   docs/reference/scenario.md   docs/reference/results.md   docs/schema/scenario.schema.json
 #   scripts/generate_docs.sh            with build/release/contend
 #   scripts/generate_docs.sh PROGRAM    with another build
-#   scripts/generate_docs.sh --check [PROGRAM]
+#   scripts/generate_docs.sh --figures [PROGRAM]
+#                                       the figures of the pages that runs of shipped scenarios draw, instead: seconds
+#   scripts/generate_docs.sh --check [--figures] [PROGRAM]
 #                                       writes nothing; exits 1 and shows the difference if a file is out of date
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-check=false
-if [[ ${1-} == --check ]]; then
-  check=true
+check=false figures=false
+while (($# > 0)); do
+  case "$1" in
+    --check) check=true ;;
+    --figures) figures=true ;;
+    *) break ;;
+  esac
   shift
-fi
+done
 program=${1:-$here/build/release/contend}
 if (($# > 1)) || [[ $program == -* ]]; then
-  echo "usage: ${0##*/} [--check] [PROGRAM]" >&2
+  echo "usage: ${0##*/} [--check] [--figures] [PROGRAM]" >&2
   exit 2
 fi
 if [[ ! -x $program ]]; then
   echo "${0##*/}: $program does not exist; build it first, or name another program" >&2
   exit 2
 fi
+program=$(realpath "$program")
 
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 stale=0
-# page FILE ARGUMENTS...: writes docs/FILE with the output of `contend schema ARGUMENTS`, whole or not at all.
-page() {
-  local file=$here/docs/$1 fresh=$new/page
-  "$program" schema "${@:2}" >"$fresh"
+# compare FILE FRESH SOURCE: FRESH, which is what SOURCE prints or draws, becomes docs/FILE, whole or not at all.
+compare() {
+  local file=$here/docs/$1 fresh=$2
   if cmp -s "$fresh" "$file"; then return; fi
   if $check; then
-    if [[ -f $file ]]; then diff -u --label "docs/$1" --label "contend schema ${*:2}" "$file" "$fresh" >&2 || true; fi
-    echo "docs/$1 is out of date: run scripts/generate_docs.sh" >&2
+    if [[ -f $file ]]; then diff -u --label "docs/$1" --label "$3" "$file" "$fresh" >&2 || true; fi
+    if $figures; then set -- "$1" --figures; else set -- "$1"; fi
+    echo "docs/$1 is out of date: run scripts/generate_docs.sh ${*:2}" >&2
     stale=1
   else
     mkdir -p "$(dirname "$file")"
@@ -41,7 +48,37 @@ page() {
     echo "docs/$1"
   fi
 }
-page reference/scenario.md --markdown
-page reference/results.md --columns
-page schema/scenario.schema.json
+# page FILE ARGUMENTS...: docs/FILE is the output of `contend schema ARGUMENTS`.
+page() {
+  "$program" schema "${@:2}" >"$new/page"
+  compare "$1" "$new/page" "contend schema ${*:2}"
+}
+# figure FILE DRAWN: docs/images/FILE is the file DRAWN below $new.
+figure() { compare "images/$1" "$new/$2" "$2"; }
+# map MODEL: draws where each compression method pays, into $new/MODEL.
+map() {
+  "$program" sweep "$here/scenarios/sweeps/compression-map-$1.yaml" -q -o "$new/$1.sqlite"
+  "$program" report "$new/$1.sqlite" --metric throughput_per_s --relative-to overlap.compression=none \
+    --svg "$new/$1" >/dev/null
+}
+
+if $figures; then
+  "$program" sweep "$here/scenarios/sweeps/network-need.yaml" -q -o "$new/need.sqlite"
+  "$program" report "$new/need.sqlite" -o "$new/need.html" --svg "$new/need" >/dev/null
+  figure network-need.svg need/sweep-lines.svg
+  map resnet50
+  figure compression-sign-sgd-resnet50.svg resnet50/ratio-map-sign-sgd.svg
+  figure compression-top-k-resnet50.svg resnet50/ratio-map-top-k-gamma_ps-499.671953.svg
+  map bert-large
+  figure compression-acp-sgd-bert-large.svg bert-large/ratio-map-acp-sgd-rank-32.svg
+  "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
+  figure leaf-spine.svg leaf-spine.svg
+  "$program" run "$here/docs/images/timeline.yaml" -q -o "$new/out" --timeline "$new/out/timeline.json"
+  "$here/scripts/plot_timeline.py" "$new/out/timeline.json" "$new/timeline.svg" --jobs "$new/out/jobs.csv" --to 2
+  figure timeline.svg timeline.svg
+else
+  page reference/scenario.md --markdown
+  page reference/results.md --columns
+  page schema/scenario.schema.json
+fi
 exit $stale

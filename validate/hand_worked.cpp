@@ -71,9 +71,8 @@ const std::vector<HandWorkedCase> kHandWorkedCases = {
     {"AdaDUAL just above the threshold", "ada-dual", {{1000, 10000, {0, 1}, 11000}, {8500, 1004, {0, 1}, 12004}}},
 
     // A second message is on each server of C when C is ready at 8500: A with 18500 left (it started at 7000), B with
-    // 2500 left. C may not start beside B: 1004 > 0.4 x 2500, however much A has left. When B is through at 11000, A
-    // has
-    // 16000 left and C starts: through at 11000 + 1004 x 2.25 = 13259. A has 14996 left then: 28255.
+    // 2500 left. C may not start beside B: 1004 > 0.4 x 2500, however much A has left. When B ends at 11000, A has
+    // 16000 left and C starts: it ends at 11000 + 1004 x 2.25 = 13259. A has 14996 left then and ends at 28255.
     {"AdaDUAL examines every server",
      "ada-dual",
      {{7000, 20000, {0, 1}, 28255}, {1000, 10000, {2, 3}, 11000}, {8500, 1004, {1, 2}, 13259}}},

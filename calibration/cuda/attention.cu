@@ -1,12 +1,12 @@
-// attention, attention_backward: softmax(Q K^T / sqrt(head size)) V without a mask, fused, scores never in memory (Dao
-// et al., "FlashAttention", NeurIPS 2022). Own kernels rather than cuDNN's: they run on every device, and tests hold
-// them against plain loops. fp16 and bf16 use tensor cores on devices that have mma.m16n8k16 (attention_matrix.cu),
-// fp32 and older devices multiply-adds (attention_plain.cu). Libraries tuned for one generation may well be faster:
-// what is measured here is an upper bound of the time of attention there.
+// attention, attention_backward: softmax(Q K^T / sqrt(head size)) V without a mask, in fused kernels that never write
+// scores to memory (Dao et al., "FlashAttention", NeurIPS 2022). The kernels are our own and not cuDNN's, because they
+// run on every device and tests compare them with plain loops. fp16 and bf16 use tensor cores on devices that have
+// mma.m16n8k16 (attention_matrix.cu); fp32 and older devices use multiply-adds (attention_plain.cu). Libraries tuned
+// for one generation may be faster, so the measured time is an upper bound of theirs.
 //
 // The backward pass has a kernel for dK and dV, over blocks of keys, and one for dQ, over blocks of queries. Both
-// compute scores anew: 7 products instead of the 5 of an algorithm that adds up dQ by atomics, and the same bits in
-// every run. Tensors: `q`, `k`, `v`, `o`, `lse`, `do`, `dq`, `dk`, `dv`. Heads of up to 128.
+// compute the scores again. That takes 7 products, where an algorithm that adds up dQ by atomics takes 5, but gives the
+// same bits in every run. Tensors: `q`, `k`, `v`, `o`, `lse`, `do`, `dq`, `dk`, `dv`. Heads have up to 128 elements.
 #include "calibration/cuda/attention.cuh"
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace contend::cuda {
 
 namespace {
 
-/// A warp a row.
+/// Computes `delta`; one warp takes one row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     sum_products(const T* o, const T* d_o, float* delta, std::int64_t rows, int size) {
@@ -95,7 +95,7 @@ Operation attention_backward(Session& session, const Request& request) {
     if constexpr (sizeof(T) == 2) {
       if (session.capability >= 80) allow_matrix_attention<T>();
     }
-    launch_forward(session, t, nullptr);  // the o and lse that belong to these tensors
+    launch_forward(session, t, nullptr);  // computes the o and lse of these tensors
     check(cudaGetLastError(), "launching a kernel");
     operation.execute = [t, &session](cudaStream_t stream) { launch_backward(session, t, stream); };
     return operation;

@@ -1,5 +1,5 @@
-// Attention on tensor cores. A block has 64 rows of one side, a warp 16 of them; the rows of the other side pass
-// through shared memory. Scores stay in registers: the result of one product is the left operand of the next.
+// Computes attention on tensor cores. A block has 64 rows of one side, and a warp has 16 of them. The rows of the other
+// side pass through shared memory. Scores stay in registers: the result of one product is the left operand of the next.
 #include "calibration/cuda/attention.cuh"
 #include "calibration/cuda/matrix_unit.cuh"
 
@@ -98,8 +98,8 @@ template <class T, int Size>
 constexpr size_t kGradientBytes = sizeof(T) * (2 * kOwnRows + 2 * kBackwardTile) * kLine<Size> +
                                   sizeof(float) * 2 * kBackwardTile;
 
-/// dK and dV of 64 keys (`Keys`), which meet all queries; or dQ of 64 queries, which meet all keys. Scores have keys as
-/// rows in the first case, queries in the second.
+/// Computes dK and dV of 64 keys with all queries (`Keys`), or dQ of 64 queries with all keys. The rows of the scores
+/// are keys in the first case and queries in the second.
 template <class T, int Size, bool Keys>
 __global__ void __launch_bounds__(kBlock) attention_gradients(AttentionTensors<T> t) {
   extern __shared__ uint4 shared[];

@@ -1,6 +1,7 @@
-// Attention by multiply-adds. A row is kept in registers by `Parts` threads side by side, 32 numbers each, and meets
-// the rows of the other side one after the other, which pass through shared memory 16 at a time. Thread r of a row has
-// those 16-byte pieces whose number is r modulo `Parts`, so that the threads of a warp read different banks.
+// Computes attention by multiply-adds. `Parts` neighbouring threads keep a row in registers, 32 numbers each, and
+// combine it with the rows of the other side one after the other, which pass through shared memory 16 at a time. Thread
+// r of a row has the 16-byte pieces whose number is r modulo `Parts`, so that the threads of a warp read different
+// banks.
 #include "calibration/cuda/attention.cuh"
 
 namespace contend::cuda {
@@ -47,7 +48,7 @@ __device__ void scale(Part& part, float by) {
   }
 }
 
-/// Four numbers of a row from `column` on; beyond its end 0. A null row is all 0.
+/// Returns four numbers of a row from `column` on. Numbers beyond its end, and those of a null row, are 0.
 template <class T>
 __device__ float4 read_piece(const T* row, int column, int size) {
   const auto at = [&](int i) { return row != nullptr && column + i < size ? to_float(row[column + i]) : 0.0F; };
@@ -74,7 +75,7 @@ __device__ void write_part(const Part& part, T* row, int r, int parts, int size)
   }
 }
 
-/// Where this thread works: which head, which row, which part of it.
+/// The head, the row and the part of it that this thread works on.
 template <int Parts>
 struct Place {
   __device__ explicit Place(int sequence) {
@@ -88,7 +89,7 @@ struct Place {
   int row, part;
 };
 
-/// Rows first to first + kTile of one head into shared memory; those beyond the sequence are 0.
+/// Loads rows first to first + kTile of one head into shared memory. Rows beyond the sequence are 0.
 template <class T, int Parts>
 __device__ void load_tile(float4 (&tile)[kTile][kPieces * Parts], const T* head, int first, int sequence, int size) {
   for (int i = static_cast<int>(threadIdx.x); i < kTile * kPieces * Parts; i += kBlock) {
@@ -98,7 +99,7 @@ __device__ void load_tile(float4 (&tile)[kTile][kPieces * Parts], const T* head,
   }
 }
 
-/// The sum over the threads of a row; all of them get it.
+/// Returns the sum over the threads of a row to all of them.
 template <int Parts>
 __device__ float join(float sum) {
   for (int distance = Parts / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, distance);
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(kBlock) attend(AttentionTensors<T> t) {
   if (own.part == 0) t.lse[own.head * t.sequence + own.row] = most + __logf(total);
 }
 
-/// dK and dV of one row of keys (`Keys`), which meets all queries; or dQ of one query, which meets all keys.
+/// Computes dK and dV of one key with all queries (`Keys`), or dQ of one query with all keys.
 template <class T, int Parts, bool Keys>
 __global__ void __launch_bounds__(kBlock) attention_gradients(AttentionTensors<T> t) {
   __shared__ float4 first_tile[kTile][kPieces * Parts], second_tile[kTile][kPieces * Parts];

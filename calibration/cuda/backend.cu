@@ -1,4 +1,4 @@
-// The table of backend.h: opens a device, finds operators by name, and turns failures into answers.
+// Implements the table of backend.h: opens a device, finds operators by name, and turns failures into answers.
 #include "calibration/cuda/nvml.cuh"
 #include "calibration/cuda/operation.cuh"
 #include "calibration/cuda/plugin.h"
@@ -42,11 +42,11 @@ Session::~Session() {
 
 namespace {
 
-// The one device that is open: the functions of backend.h take none.
+// The open device, of which there is one, because the functions of backend.h take none.
 std::optional<Session> g_session;
 std::unique_ptr<Nvml> g_nvml;
 
-/// `action`, its failure as a status and a message of one line.
+/// Calls `action` and turns its failure into a status and a message of one line.
 template <class Action>
 contend_status answer(char* message, size_t size, Action action) {
   const auto say = [&](const std::string& text) {
@@ -68,8 +68,8 @@ contend_status answer(char* message, size_t size, Action action) {
   }
 }
 
-/// What to say if there is no device: the runtime only says that there is none, or, where it may not open the second
-/// of these files, that something is wrong.
+/// Says why there is no device. The runtime only says that there is none or, if it may not open the second of these
+/// files, that something is wrong.
 [[noreturn]] void explain_no_device(const Failure& failure) {
   for (const char* const file : {"/dev/nvidiactl", "/dev/nvidia-uvm"}) {
     if (access(file, F_OK) == 0 && access(file, R_OK | W_OK) != 0) {
@@ -180,7 +180,7 @@ void close_device() {
   const bool broken = cudaSetDevice(device) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess;
   g_nvml.reset();
   g_session.reset();
-  // Only a context that an illegal access has broken is given up: libraries keep code that they have loaded into it.
+  // The context is destroyed only if an illegal access has broken it, because libraries have loaded code into it.
   if (broken) cudaDeviceReset();
   cudaGetLastError();
 }
@@ -236,7 +236,7 @@ contend_status run(void* prepared, int launches, double* seconds, char* message,
 }
 
 void release(void* prepared) {
-  cudaDeviceSynchronize();  // a run that failed half-way may have left something under way
+  cudaDeviceSynchronize();  // a run that failed may have left work on the device
   delete static_cast<Operation*>(prepared);
   cudaGetLastError();
 }

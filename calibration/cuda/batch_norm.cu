@@ -1,4 +1,4 @@
-// Normalisation over a batch. Own kernels, sums in fp32.
+// Normalises over a batch by our own kernels, with sums in fp32.
 //
 //   batch_norm            `x` as N C P (batch, channel, position), `y`, and by channel `gamma`, `beta`, `mean` and
 //                         `deviation` (its inverse). Two kernels, x is read twice: sums of each channel by several
@@ -14,8 +14,8 @@ namespace {
 constexpr float kEpsilon = 1e-5F;
 constexpr int kMostSplits = 32;
 
-/// The part of one channel that a block works on: groups of index begin <= i < end, counted over batch and positions.
-/// All is counted in groups, of 4 positions where their number allows, of 1 where not.
+/// The part of one channel that a block works on: the groups begin <= i < end, counted over batch and positions. A
+/// group has 4 positions if their number is divisible by 4, else 1.
 struct Channels {
   std::int64_t channels;
   unsigned positions, per_channel, per_block;
@@ -27,14 +27,14 @@ struct Channels {
   }
 };
 
-/// Two sums of a channel by each of its blocks.
+/// Writes two sums over the part of a channel that this block has.
 __device__ void write_sums(float a, float b, float2* sums) {
   a = reduce_block(a, Plus{});
   b = reduce_block(b, Plus{});
   if (threadIdx.x == 0) sums[static_cast<std::int64_t>(blockIdx.x) * gridDim.y + blockIdx.y] = {a, b};
 }
 
-/// Means over a channel of what its blocks have summed; the same in all threads.
+/// Returns the means over a channel from its blocks' sums, the same in all threads.
 __device__ float2 means(const float2* sums, float count) {
   const float2 part =
       threadIdx.x < gridDim.y ? sums[static_cast<std::int64_t>(blockIdx.x) * gridDim.y + threadIdx.x] : float2{0, 0};
@@ -135,7 +135,7 @@ Split split(const Session& session, const Request& request, int group) {
   if (per_channel >= 0x40000000 || channels > 0x7fffffff) {
     fail(CONTEND_UNSUPPORTED, "channels of 2^30 groups of elements or more have no kernel");
   }
-  // Enough blocks to fill the device, and at least 2 groups for every thread.
+  // There are enough blocks to fill the device, but at least 2 groups for every thread.
   std::int64_t splits = (full(session) + channels - 1) / channels;
   splits = std::max<std::int64_t>(1, std::min({splits, per_channel / (2 * kThreads), std::int64_t{kMostSplits}}));
   const auto per_block = static_cast<unsigned>((per_channel + splits - 1) / splits);

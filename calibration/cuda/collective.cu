@@ -1,4 +1,4 @@
-// Copies and collectives between the devices of this machine.
+// Measures copies and collectives between the devices of this machine.
 //
 //   peer_copy        `from` on the session's device to `to` on the next one, directly where the devices can reach each
 //                    other's memory, else through the host, as cudaMemcpyPeerAsync chooses.
@@ -87,7 +87,7 @@ struct Member {
   ncclComm_t communicator;
 };
 
-/// The communicators over the first n devices, made when first asked for: that takes seconds.
+/// The communicators over the first n devices. It creates them on first use, because that takes seconds.
 class Groups {
  public:
   explicit Groups(Session& session) : session_(session) {}
@@ -176,7 +176,7 @@ Operation collective(Session& session, Kind kind, std::int64_t bytes, std::int64
   const auto ranks = static_cast<int>(devices);
   const std::vector<Member> members = session.library<Groups>().of(ranks);
   Operation operation;
-  // Whole numbers, the same for each rank.
+  // Every rank has the same number of elements.
   const std::int64_t share = std::max<std::int64_t>(1, bytes / 4 / devices), all = share * devices;
   std::vector<const float*> in;
   std::vector<float*> out;
@@ -194,7 +194,8 @@ Operation collective(Session& session, Kind kind, std::int64_t bytes, std::int64
       result = enqueue(kind, in[i], out[i], static_cast<size_t>(share), ranks, members[i].communicator,
                        members[i].stream != nullptr ? members[i].stream : stream);
     }
-    const ncclResult_t ended = ncclGroupEnd();  // also after an error, or the next group would lie inside this one
+    const ncclResult_t ended =
+        ncclGroupEnd();  // also after an error; otherwise the next group would lie inside this one
     check(result, "communicating");
     check(ended, "communicating");
   };

@@ -15,7 +15,7 @@ namespace contend::cuda {
 
 namespace {
 
-/// A copy of `bytes` from the host to memory of its own, enqueued each time it is called.
+/// Returns a function that enqueues a copy of `bytes` from the host to memory of its own.
 std::function<void()> copies(Session& session, Operation& operation, std::int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
   const auto host = std::make_shared<PinnedMemory>(allocate_pinned(size));
@@ -27,7 +27,7 @@ std::function<void()> copies(Session& session, Operation& operation, std::int64_
   };
 }
 
-/// `operation`, timed beside `other`.
+/// Returns `operation` such that its time is measured beside `other`.
 Operation beside(Session& session, Operation operation, std::function<void()> other) {
   const auto measured = std::make_shared<Operation>();
   measured->execute = operation.execute;

@@ -40,8 +40,7 @@ struct Dnn {
   cudnnHandle_t handle = nullptr;
 };
 
-/// A convolution of tensors `x` (input), `w` (filter) and `y` (output); a gradient lies where the tensor is that it is
-/// the gradient of.
+/// A convolution of tensors `x` (input), `w` (filter) and `y` (output). A gradient takes the place of its tensor.
 struct Convolution {
   Convolution() {
     check(cudnnCreateTensorDescriptor(&input), "describing");
@@ -67,7 +66,7 @@ struct Convolution {
   size_t workspace_bytes = 0;
 };
 
-/// What differs between the three: how to search, and how to execute.
+/// Each of the three directions has its own functions to search and to execute.
 struct Forward {
   using Perf = cudnnConvolutionFwdAlgoPerf_t;
   static cudnnStatus_t search(const Convolution& c, int* found, Perf* results) {
@@ -145,8 +144,8 @@ void describe(Convolution& c, const Sizes& s, Type type) {
   check(cudnnSetConvolutionMathType(c.convolution, math), "describing");
 }
 
-/// Searches, then keeps the work space that the winner needs. The search tries CUDNN_DEFAULT_MATH besides what the
-/// description asks for, so what it finds may use tf32 though that was excluded: `only_fma` leaves such results out.
+/// Searches for the fastest algorithm and keeps the work space that it needs. The search also tries CUDNN_DEFAULT_MATH,
+/// whatever the description asks for, so its results may use tf32; `only_fma` leaves such results out.
 template <class Direction>
 typename Direction::Perf choose(Convolution& c, bool only_fma) {
   size_t free = 0, total = 0;
@@ -197,7 +196,7 @@ Operation convolution(Session& session, const Request& request) {
     fail(CONTEND_UNSUPPORTED, "tf32 and bf16 need a newer device");
   }
   Request kept = request;
-  if (request.type == Type::tf32) kept.type = Type::fp32;  // that is how its tensors are kept
+  if (request.type == Type::tf32) kept.type = Type::fp32;  // tf32 tensors are stored as fp32
   return by_type(kept, [&](auto tag) { return make<typename decltype(tag)::type, Direction>(session, request); });
 }
 

@@ -1,4 +1,4 @@
-// Elementwise operators of one pass, and the steps of optimisers. All vectorised, 16 bytes at a time.
+// Measures elementwise operators of one pass, and the steps of optimisers. All load and store 16 bytes at a time.
 //
 //   activation     ReLU, `y` from `x`.
 //   sum            `y` = `a` + `b`.
@@ -9,7 +9,7 @@
 //   adam           Kingma and Ba (ICLR 2015), moments `m` and `v`, as frameworks without fusion run it: 7 kernels, one
 //                  tensor of scratch `t`, 18 reads and writes. The step is the tenth.
 //   adam_fused     the same as one kernel, 7 reads and writes.
-// Weights and moments change with every execution, which changes nothing in what it costs.
+// Weights and moments change with every execution, which does not change its cost.
 #include "calibration/cuda/kernels.cuh"
 
 #include <cmath>
@@ -59,7 +59,7 @@ struct AddQuotient {
 
 constexpr float kRate = 0.01F, kMomentum = 0.9F;
 
-/// Values are p, v, g.
+/// The values are p, v, g.
 struct SgdStep {
   __device__ void operator()(float (&v)[3]) const {
     v[1] = kMomentum * v[1] + v[2];
@@ -81,7 +81,7 @@ AdamConstants adam_constants() {
   return constants;
 }
 
-/// Values are p, m, v, g.
+/// The values are p, m, v, g.
 struct AdamStep {
   AdamConstants c;
   __device__ void operator()(float (&v)[4]) const {

@@ -1,8 +1,8 @@
-// gemm: `batch` products of cuBLASLt, the algorithm its heuristic's first choice with 32 MiB of work space, as
-// frameworks have it. Sums are kept in fp32. Row by row, `a` is m x k, `b` n x k and `d` m x n: a linear layer's input,
-// weights and output. To cuBLASLt, which reads column by column, that is the transpose of d as b, transposed, times a;
-// it is also the only layout of fp8. Products of fp8 are written as bf16, and need n and k divisible by 16. Memory: the
-// three tensors and the work space.
+// gemm: `batch` products of cuBLASLt, by the algorithm that its heuristic ranks first with 32 MiB of work space, as in
+// frameworks. Sums are kept in fp32. In row-major order `a` is m x k, `b` n x k and `d` m x n: a linear layer's input,
+// weights and output. cuBLASLt, which reads column by column, sees b, transposed, times a, and writes the transpose of
+// d. This is the only layout of fp8. Products of fp8 are written as bf16, and need n and k divisible by 16. Memory
+// holds the three tensors and the work space.
 #include "calibration/cuda/gemm.cuh"
 
 #include <array>
@@ -34,7 +34,7 @@ struct Blas {
   cublasLtHandle_t handle = nullptr;
 };
 
-/// A product that is ready; owns the descriptions that the library reads at every call.
+/// A prepared product. It owns the descriptions that the library reads at every call.
 class Plan {
  public:
   Plan(Blas& blas, const void* a, const void* b, void* d) : blas_(blas), a_(a), b_(b), d_(d) {}

@@ -7,7 +7,7 @@ namespace contend::cuda {
 
 constexpr int kThreads = 256;
 
-/// Blocks for `items` at `per_block` each: at least 1 and at most `most`; kernels loop over the rest.
+/// The number of blocks for `items` at `per_block` each, from 1 to `most`. Kernels loop over the remaining items.
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block, std::int64_t most) {
   return static_cast<unsigned>(std::max<std::int64_t>(1, std::min(most, (items + per_block - 1) / per_block)));
 }

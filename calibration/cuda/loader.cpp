@@ -1,6 +1,6 @@
-// The CUDA back end is a library of its own, loaded when a calibration begins: its libraries take longer to load
-// (180 ms, where cuBLASLt, cuDNN and NCCL are in the page cache) than most simulations to run, and a program built with
-// CUDA must start where there is none.
+// Loads the CUDA back end, a library of its own, when a calibration begins. CUDA's libraries take longer to load (180
+// ms if cuBLASLt, cuDNN and NCCL are in the page cache) than most simulations take to run, and a program built with
+// CUDA must start on machines without CUDA.
 #include "calibration/backend.h"
 #include "calibration/cuda/plugin.h"
 
@@ -20,7 +20,7 @@ struct Plugin {
   std::string error;
 };
 
-/// Beside the program, as it is built, or in the lib folder next to its own, as it is installed.
+/// Looks beside the program, where the build puts the library, and in the lib folder, where the installation puts it.
 Plugin load() {
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -28,7 +28,7 @@ Plugin load() {
   for (const auto& place : {folder, folder.parent_path() / CONTEND_LIBRARY_FOLDER}) {
     const std::filesystem::path file = place / "libcontend_cuda.so";
     if (!std::filesystem::exists(file, ignored)) continue;
-    // Never unloaded: CUDA's libraries register functions to be called at exit.
+    // It is never unloaded, because CUDA's libraries register functions to be called at exit.
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       plugin.error = dlerror();

@@ -1,12 +1,12 @@
-// Power-SGD (Vogels et al., NeurIPS 2019) on an fp32 matrix `m` of rows x columns, row by row in memory as gradients
-// are, and its factors `p` (rows x rank) and `q` (columns x rank).
+// Measures Power-SGD (Vogels et al., NeurIPS 2019) on an fp32 matrix `m` of rows x columns, row-major as gradients are,
+// and its factors `p` (rows x rank) and `q` (columns x rank).
 //
 //   low_rank_p, low_rank_q   P = M Q and Q = M^T P by cuBLASLt in fp32 without tf32.
 //   orthogonalize            modified Gram-Schmidt on the columns of `p`, column by column as the authors' code does:
 //                            for each column one kernel for its products with itself and those after it, one that
-//                            scales it and takes its share off those after it. 2 x rank kernels and a clearing; what
-//                            it costs is launches until matrices are large. QR by cuSOLVER is another algorithm with
-//                            other costs and is not measured.
+//                            scales it and subtracts its share from those after it: 2 x rank kernels and one that
+//                            clears. Launches decide the time unless matrices are large. QR by cuSOLVER is another
+//                            algorithm with other costs and is not measured.
 #include "calibration/cuda/gemm.cuh"
 #include "calibration/cuda/kernels.cuh"
 
@@ -26,7 +26,7 @@ struct Factors {
   float *m, *p, *q;
 };
 
-// cuBLASLt reads matrices column by column: what lies row by row is the transpose to it.
+// cuBLASLt reads matrices column by column, so a row-major matrix is a transpose to it.
 
 Operation low_rank_p(Session& session, const Request& request) {
   Operation operation;
@@ -39,7 +39,7 @@ Operation low_rank_p(Session& session, const Request& request) {
 Operation low_rank_q(Session& session, const Request& request) {
   Operation operation;
   const Factors f(operation, request);
-  // Q^T (rank x columns) = P^T (rank x rows) M (rows x columns), of which M lies as its transpose
+  // Q^T (rank x columns) = P^T (rank x rows) M (rows x columns); M is stored as its transpose
   operation.execute = make_product(session, {Type::fp32, 1, f.rank, f.columns, f.rows, false, true}, f.p, f.m, f.q);
   return operation;
 }
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) atomicAdd(products + blockIdx.y, sum);
 }
 
-/// Takes from the columns after `column` what lies along it, and makes it of length 1.
+/// Subtracts from the columns after `column` their part along it, and scales it to length 1.
 __global__ void __launch_bounds__(kThreads)
     project_columns(float* p, std::int64_t rows, std::int64_t rank, std::int64_t column, const float* products) {
   const float square = fmaxf(products[0], 1e-30F);
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.y; first < rows; first += step) {
     const std::int64_t row = first + threadIdx.y;
     const float along = row < rows ? p[row * rank + column] : 0;
-    __syncwarp();  // a row is the work of one warp: all of it has read before one of it writes
+    __syncwarp();  // one warp has the row; all of its threads read before one of them writes
     if (row >= rows) continue;
     for (std::int64_t other = column + 1 + threadIdx.x; other < rank; other += blockDim.x) {
       p[row * rank + other] -= products[other - column] / square * along;
@@ -80,7 +80,7 @@ Operation orthogonalize(Session& session, const Request& request) {
   const std::int64_t rows = request.shape[0], rank = request.shape[1];
   if (rank > 4096 || rank > rows) fail(CONTEND_UNSUPPORTED, "ranks above 4096, or above the rows, are not measured");
   float* const p = operation.tensor<float>("p", elements_of({rows, rank}), Fill::normal);
-  // A row of products for each column.
+  // Each column has a row of products.
   float* const products = operation.tensor<float>("products", rank * rank);
   const auto bytes = static_cast<size_t>(rank * rank) * sizeof(float);
   const unsigned product_blocks = blocks_for(rows, 4 * kThreads, 64);

@@ -1,4 +1,4 @@
-// Launches and memory.
+// Measures launches and memory.
 //
 //   launch, launch_graph   `launches` empty kernels of one block of 32 threads, on a stream or as one graph. Not gated:
 //                          the host's part is what is asked for.
@@ -33,7 +33,7 @@ Operation launch(Session&, const Request& request) {
 Operation launch_graph(Session& session, const Request& request) {
   const auto graph = std::make_shared<Graph>();
   cudaGraph_t captured = nullptr;
-  // Kernels are loaded when first launched, which a capture should not have to do.
+  // The first launch loads the kernel, which must not happen during the capture.
   nothing<<<1, 32, 0, session.stream>>>();
   check(cudaGetLastError(), "launching a kernel");
   check(cudaStreamSynchronize(session.stream), "launching a kernel");
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kThreads) add_up(const float* from, float* sum
   const auto* const packs = reinterpret_cast<const float4*>(from);
   const std::int64_t stride = thread_count();
   std::int64_t i = thread_index();
-  // Four loads under way at once.
+  // Four loads are in flight at once.
   for (; i + 3 * stride < n / 4; i += 4 * stride) {
     const float4 a = packs[i], b = packs[i + stride], c = packs[i + 2 * stride], d = packs[i + 3 * stride];
     sum += (a.x + a.y + a.z + a.w) + (b.x + b.y + b.z + b.w) + (c.x + c.y + c.z + c.w) + (d.x + d.y + d.z + d.w);

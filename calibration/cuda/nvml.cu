@@ -111,8 +111,8 @@ void Nvml::read(contend_device_state& state) const {
   auto count = static_cast<unsigned>(found.size());
   if (processes == nullptr) return;
   const int answer = processes(device_, &count, found.data());
-  // One of them is this process, which has the device open. Its number can't be looked for: in a container it is not
-  // the one that the driver knows. Where not even this process is listed, others aren't either.
+  // One of them is this process, which has the device open. We can't look for its number, because in a container it
+  // differs from the one that the driver knows. If even this process is not listed, others aren't either.
   if ((answer == 0 || answer == kInsufficientSize) && count > 0) state.other_processes = static_cast<int>(count) - 1;
 }
 

@@ -18,7 +18,7 @@ template <class T>
 __global__ void fill_normal(T* to, std::int64_t n, std::uint64_t seed, float scale) {
   for (std::int64_t i = thread_index(); i < n; i += thread_count()) {
     const std::uint64_t bits = hash(seed + static_cast<std::uint64_t>(i));
-    // Box and Muller, from two numbers of (0, 1].
+    // The method of Box and Muller makes it from two numbers in (0, 1].
     const float u = (static_cast<float>(bits >> 40) + 1) * 0x1p-24F;
     const float v = static_cast<float>(bits & 0xffffffU) * 0x1p-24F;
     to[i] = from_float<T>(scale * sqrtf(-2 * logf(u)) * cospif(2 * v));
@@ -69,7 +69,7 @@ void fail(contend_status status, const std::string& message) {
 
 void check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // what isn't fatal to the context must not show up in the next check
+  cudaGetLastError();  // clears an error that is not fatal, so that the next check doesn't see it
   fail(status_of(error), std::string(call) + ": " + cudaGetErrorString(error));
 }
 

@@ -1,7 +1,7 @@
-// Compression that keeps every element. Own kernels on fp32 tensors.
+// Measures compression that keeps every element, by our own kernels on fp32 tensors.
 //
-//   sign_pack      a bit an element: set where the sign bit is. 32 of them are one ballot of a warp (`bits`).
-//   sign_unpack    and back to -1 and 1.
+//   sign_pack      one bit for each element, which is its sign bit; a ballot of a warp gives 32 of them (`bits`).
+//   sign_unpack    from bits to -1 and 1.
 //   quantize8      `levels` = round((x - least) / step), step = (largest - least) / 255; `range` holds the least value
 //                  and the step. Two passes: least and largest of every block, then the levels, for which every block
 //                  first goes over what the blocks have found.
@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned kMostBlocks = 1024;
 
 __global__ void __launch_bounds__(kThreads) pack_signs(const float* x, std::uint32_t* bits, std::int64_t n) {
-  // All threads of a warp go round equally often: the bound is rounded up to whole words.
+  // All threads of a warp loop equally often, because the bound is rounded up to whole words.
   const std::int64_t end = (n + 31) / 32 * 32;
   for (std::int64_t i = thread_index(); i < end; i += thread_count()) {
     const unsigned word = __ballot_sync(0xffffffffU, i < n && signbit(x[i]));
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads) find_range(const float* x, float2* f
   if (threadIdx.x == 0) found[blockIdx.x] = {least, most};
 }
 
-/// The range over all blocks of find_range(): least value and step. All threads of the block get it.
+/// Returns the least value and the step over all blocks of find_range() to all threads of the block.
 __device__ float2 join_ranges(const float2* found, unsigned blocks, float steps) {
   float least = Least::kNeutral, most = Largest::kNeutral;
   for (unsigned i = threadIdx.x; i < blocks; i += blockDim.x) {
@@ -65,18 +65,18 @@ __device__ unsigned level(float value, float2 range, float most) {
   return static_cast<unsigned>(fminf(fmaxf(rintf((value - range.x) / range.y), 0.0F), most));
 }
 
-/// Eight bits: a level a byte.
+/// Eight bits a level.
 struct Bytes {
   static constexpr float kSteps = 255;
   static constexpr int kValues = 1;
 };
-/// Four bits: two levels a byte.
+/// Four bits a level.
 struct Nibbles {
   static constexpr float kSteps = 15;
   static constexpr int kValues = 2;
 };
 
-/// Four bytes of levels a thread, as one store.
+/// Quantises. Each thread writes four bytes of levels by one store.
 template <class Format>
 __global__ void __launch_bounds__(kThreads) quantize(const float* x, const float2* found, unsigned found_blocks,
                                                      float* range, std::uint32_t* levels, std::int64_t n) {
@@ -160,7 +160,7 @@ Operation sign_unpack(Session& session, const Request& request) {
   return operation;
 }
 
-/// Words of 32 bits that the levels of n values take.
+/// The number of 32-bit words that the levels of n values take.
 template <class Format>
 std::int64_t words_of(std::int64_t n) {
   return (n + 4 * Format::kValues - 1) / (4 * Format::kValues);

@@ -1,6 +1,6 @@
-// Operators on rows, a block each: layer normalisation (Ba et al., 2016) and softmax, forward and backward. Own
-// kernels, sums in fp32. A row is read from memory once and then again from the first-level cache, 16 bytes at a time
-// where all rows are aligned to that.
+// Measures operators on rows, each of which one block computes: layer normalisation (Ba et al., 2016) and softmax,
+// forward and backward, by our own kernels with sums in fp32. A block reads a row from memory once and then from the
+// first-level cache, 16 bytes at a time if all rows are aligned to 16 bytes.
 //
 //   layer_norm            `y` from `x`, `gamma`, `beta`; writes `mean` and `deviation` (its inverse) of each row.
 //   layer_norm_backward   `dx`, then `dgamma` and `dbeta` by columns, which reads both tensors a second time.
@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kEpsilon = 1e-5F;
 
-/// f(column, values...) for every column of this thread's share of one row of some tensors.
+/// Calls f(column, values...) for every column of this thread's share of one row of some tensors.
 template <int Size, class F, class... Ts>
 __device__ void each_column(std::int64_t width, F f, const Ts*... rows) {
   for (std::int64_t i = threadIdx.x; i < width / Size; i += blockDim.x) {
@@ -26,7 +26,7 @@ __device__ void each_column(std::int64_t width, F f, const Ts*... rows) {
   }
 }
 
-/// The same, and what f returns is written to `out`.
+/// The same, and writes to `out` what f returns.
 template <int Size, class T, class F, class... Ts>
 __device__ void map_columns(std::int64_t width, T* out, F f, const Ts*... rows) {
   for (std::int64_t i = threadIdx.x; i < width / Size; i += blockDim.x) {
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Blocks of 32 x 8 threads: a column a thread in x, every eighth row of the block's share in y.
+/// Blocks have 32 x 8 threads: x is the column, and y takes every eighth row of the block's share.
 template <class T>
 __global__ void __launch_bounds__(256)
     layer_norm_weight_gradients(std::int64_t rows, std::int64_t width, std::int64_t rows_per_block, const T* x,
@@ -157,14 +157,14 @@ struct Rows {
         width(request.shape[1]),
         elements(elements_of({rows, width})),
         blocks(blocks_for(rows, 1, 4 * full(session))) {
-    // As many threads as have something to load, in whole warps.
+    // There are as many threads as have something to load, in whole warps.
     threads = static_cast<unsigned>(std::clamp<std::int64_t>((width / 4 + 31) / 32 * 32, 32, kThreads));
   }
   std::int64_t rows, width, elements;
   unsigned blocks, threads;
 };
 
-/// make(Tag<T>{}, Size): the number's type, and how many of them are loaded at once.
+/// Calls make(Tag<T>{}, Size) with the number's type, and with how many of them a thread loads at once.
 template <class Make>
 Operation by_row(const Request& request, Make make) {
   return by_type(request, [&](auto tag) {
@@ -196,7 +196,7 @@ Operation layer_norm(Session& session, const Request& request) {
 Operation layer_norm_backward(Session& session, const Request& request) {
   const Rows r(session, request);
   const std::int64_t columns = (r.width + 31) / 32;
-  // Shares of rows such that the device is full; at least 64 rows each.
+  // There are enough shares of rows to fill the device, of at least 64 rows each.
   const std::int64_t shares =
       std::max<std::int64_t>(1, std::min({full(session) / columns, (r.rows + 63) / 64, std::int64_t{1024}}));
   const std::int64_t share = (r.rows + shares - 1) / shares;

@@ -23,7 +23,7 @@ struct Digit {
 };
 constexpr Digit kDigits[] = {{23, 8}, {15, 8}, {7, 8}, {0, 7}};
 
-/// Counts a digit of the magnitudes whose higher digits are those of the threshold so far.
+/// Counts a digit of the magnitudes whose higher digits are those found so far for the threshold.
 __global__ void __launch_bounds__(kThreads) count_digits(const float* x, std::int64_t n, Digit digit, Selection* s) {
   __shared__ std::uint32_t counts[256];
   counts[threadIdx.x] = 0;
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads) count_digits(const float* x, std::in
   if (counts[threadIdx.x] != 0) atomicAdd(s->digits + threadIdx.x, counts[threadIdx.x]);
 }
 
-/// One block of 256 threads: settles a digit.
+/// Fixes a digit, by one block of 256 threads.
 __global__ void choose_digit(int shift, Selection* s) {
   __shared__ std::uint32_t from_here[256];  // elements of this digit or a higher one
   const unsigned digit = threadIdx.x;
@@ -69,7 +69,8 @@ __global__ void choose_digit(int shift, Selection* s) {
   }
 }
 
-/// The place of this thread's element, if it has one, among those that `counter` has counted: one addition a warp.
+/// Returns the place of this thread's element, if it has one, among those that `counter` has counted. A warp adds to
+/// the counter once.
 __device__ std::uint32_t take_place(bool has, std::uint32_t* counter) {
   const unsigned with = __ballot_sync(0xffffffffU, has);
   if (with == 0) return 0;
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(kThreads) compact(const float* x, std::int64_t
                                                     Selection* s, float* values, std::uint32_t* indices) {
   const std::uint32_t threshold = s->threshold;
   const std::uint32_t ties = all_ties ? 0xffffffffU : s->wanted;
-  const std::int64_t end = ((n + 3) / 4 + 31) / 32 * 32;  // whole warps go round
+  const std::int64_t end = ((n + 3) / 4 + 31) / 32 * 32;  // whole warps loop
   for (std::int64_t i = thread_index(); i < end; i += thread_count()) {
     float value[4] = {};
     if (4 * i + 3 < n) {

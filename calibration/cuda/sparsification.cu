@@ -1,15 +1,15 @@
-// Compression that keeps some elements, of fp32 tensors `x` of normal values; `selected` of them are aimed at. What was
-// kept is in `values` and `indices`, in no particular order. Own kernels; nothing comes back to the host on the way.
-// Tensors of up to 2^32 - 1 elements, as indices have 32 bits.
+// Measures compression that keeps about `selected` elements of fp32 tensors `x` of normal values. The kept elements are
+// in `values` and `indices`, in no particular order. The kernels are our own and copy nothing to the host. Tensors have
+// up to 2^32 - 1 elements, because indices have 32 bits.
 //
 //   top_k         exact, by radix selection (select.cuh), then a pass that writes those above the threshold, and as
 //                 many of those equal to it as are wanted. The tensor is read five times.
-//   threshold_k   the last pass alone, with a threshold known from before: here that of the k-th largest magnitude.
+//   threshold_k   the last pass alone, with a given threshold, here the k-th largest magnitude.
 //   gaussian_k    threshold = mean + z deviation, z such that a normal distribution has the wanted share beyond +-z;
 //                 then up to three times: count, and if fewer than 2/3 or more than 4/3 of the wanted are above, halve
-//                 the threshold or take 1.5 times of it (Shi et al., "Understanding Top-k Sparsification in Distributed
-//                 Deep Learning", 2019). Passes after one that was satisfied end at once.
-//   random_k      one element from each of `selected` equal stretches, drawn anew by a hash; without replacement, thus.
+//                 the threshold or multiply it by 1.5 (Shi et al., "Understanding Top-k Sparsification in Distributed
+//                 Deep Learning", 2019). Passes after a successful one end at once.
+//   random_k      one element from each of `selected` equal stretches, drawn by a hash, so without replacement.
 //   scatter_add   `y` set to zero, then the pairs added to it.
 #include "calibration/cuda/select.cuh"
 
@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostBlocks = 512;
 constexpr int kRefinements = 3;
 
-/// Sums of values and squares, by each block.
+/// Sums values and squares, for each block.
 __global__ void __launch_bounds__(kThreads) sum_moments(const float* x, std::int64_t n, float2* sums) {
   float sum = 0, squares = 0;
   const auto* const packs = reinterpret_cast<const float4*>(x);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kThreads) sum_moments(const float* x, std::int
   if (threadIdx.x == 0) sums[blockIdx.x] = {sum, squares};
 }
 
-/// One block: the threshold from the moments.
+/// Computes the threshold from the moments, by one block.
 __global__ void __launch_bounds__(kThreads)
     begin_gaussian(const float2* sums, unsigned blocks, std::int64_t n, float z, Selection* s) {
   float sum = 0, squares = 0;
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::int64_t i = thread_index(); i < k; i += thread_count()) atomicAdd(y + indices[i], values[i]);
 }
 
-/// z > 0 such that a share of a normal distribution lies beyond +-z; by bisection, as erfc falls.
+/// Returns the z > 0 beyond which (+-z) a share of a normal distribution lies, by bisection, because erfc falls.
 double two_sided_quantile(double share) {
   double low = 0, high = 40;
   for (int i = 0; i < 200; ++i) {

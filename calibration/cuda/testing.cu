@@ -28,7 +28,7 @@ void convert_back(const void* from, double* to, std::int64_t elements) {
   }
 }
 
-/// action(Tag<T>{}) for the type of the numbers.
+/// Calls action(Tag<T>{}) with the type of the numbers.
 template <class Action>
 void with_type(Number number, Action action) {
   switch (number) {

@@ -25,7 +25,7 @@ __global__ void compute_for(unsigned long long duration, float* result) {
   if (threadIdx.x == 0) result[blockIdx.x] = value;
 }
 
-/// Opens the gate even if enqueuing failed: what is behind it could not be freed otherwise before it times out.
+/// Opens the gate even if enqueuing failed. Otherwise the work behind it could not be freed before the gate times out.
 class Opened {
  public:
   explicit Opened(Gate* gate) : gate_(gate) {}
@@ -97,7 +97,7 @@ double time_executions(Session& session, const Operation& operation, int launche
 }
 
 double time_beside(Session& session, const Operation& operation, int launches, const std::function<void()>& keep_busy) {
-  // Two pieces of work are always under way, so that the next begins when one ends.
+  // Two pieces of work are always in flight, so that the next begins when one ends.
   Event begin, end, done[2];
   for (Event& each : done) {
     keep_busy();

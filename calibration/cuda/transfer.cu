@@ -1,8 +1,8 @@
-// Copies between host and device by cudaMemcpyAsync.
+// Measures copies between host and device by cudaMemcpyAsync.
 //
 //   to_device_pinned, to_host_pinned       from and to page-locked memory.
 //   to_device_pageable, to_host_pageable   from and to ordinary memory, which the driver copies through its own
-//                                          page-locked buffers while the caller waits; so without a gate (timing.cuh).
+//                                          page-locked buffers while the caller waits, so it has no gate (timing.cuh).
 //   both_ways_pinned                       `bytes` each way on two streams; from when the first begins to when the
 //                                          second has ended.
 // All pages are touched before; host memory lies where the calling thread's pages do, so pin the thread to the NUMA

@@ -1,4 +1,4 @@
-// Pooling and embedding. Own kernels.
+// Measures pooling and embedding, by our own kernels.
 //
 //   pooling               `y` and `places` from `x` as N C H W: the largest value of each window without padding, and
 //                         where in its window it lies (a byte, so windows of up to 15). A thread an output.
@@ -19,7 +19,7 @@ struct Windows {
   __host__ __device__ std::int64_t outputs() const { return planes * out_height * out_width; }
 };
 
-/// A place in a tensor of planes: 32-bit divisions, since a plane holds less than 2^31 values.
+/// A place in a tensor of planes. Divisions have 32 bits, because a plane has less than 2^31 values.
 struct Place {
   std::int64_t plane;
   int row, column;
@@ -56,7 +56,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) pool_gradients(Windows w, const T* dy, const std::uint8_t* places, T* dx) {
   for (std::int64_t i = thread_index(); i < w.inputs(); i += thread_count()) {
     const Place in = place_of(i, w.height, w.width);
-    // Windows that begin at or before this place and reach it.
+    // These are the windows that begin at or before this place and reach it.
     const int first_row = in.row < w.window ? 0 : (in.row - w.window) / w.stride + 1;
     const int first_column = in.column < w.window ? 0 : (in.column - w.window) / w.stride + 1;
     const int last_row = min(in.row / w.stride, w.out_height - 1);
@@ -127,7 +127,7 @@ Operation pooling_backward(Session& session, const Request& request) {
     using T = typename decltype(tag)::type;
     Operation operation;
     const T* const dy = operation.tensor<T>("dy", w.outputs(), Fill::normal);
-    // All zero: every largest value is the first of its window.
+    // The places are 0: the largest value of each window is its first.
     const auto* const places = operation.tensor<std::uint8_t>("places", w.outputs());
     T* const dx = operation.tensor<T>("dx", in);
     operation.execute = [=](cudaStream_t stream) {
@@ -137,7 +137,7 @@ Operation pooling_backward(Session& session, const Request& request) {
   });
 }
 
-/// Threads of one row in x, rows in y; 256 together.
+/// x has the threads of one row, y the rows; together they are 256 threads.
 dim3 row_threads(std::int64_t groups) {
   unsigned x = 16;
   while (x < 256 && x < groups) x *= 2;

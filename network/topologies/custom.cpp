@@ -129,12 +129,12 @@ void build_custom(Assembly& assembly) {
 
 FabricBuilder custom_fabric() {
   return {{"custom",
-           "switches and links as listed; ends may be `server3` or `server3/nic0`",
+           "the listed switches and links; an end may be `server3` or `server3/nic0`",
            "the scenario",
            {{"graph", &FabricSpec::graph, 0, 0, "switches and links"},
             {"link_bandwidth", &FabricSpec::link_bandwidth, 0, 0,
-             "of links between switches without one; absent: that of the NICs"},
-            {"link_latency", &FabricSpec::link_latency, 0, 0, "of links without one"}}},
+             "bandwidth of links between switches that give none; auto: that of the NICs"},
+            {"link_latency", &FabricSpec::link_latency, 0, 0, "latency of links that give none"}}},
           check_custom,
           build_custom};
 }

@@ -64,9 +64,10 @@ void build_dragonfly(Assembly& assembly) {
 FabricBuilder dragonfly_fabric() {
   return {
       {"dragonfly", "groups of fully joined routers, every two groups joined by global links", "Kim et al., ISCA 2008",
-       with_cables({count("routers_per_group", &FabricSpec::routers_per_group, "routers of a group (a)"),
-                    count("servers_per_router", &FabricSpec::servers_per_router, "servers on a router (p)"),
-                    count("global_links", &FabricSpec::global_links, "links of a router to other groups (h)")})},
+       with_cables(
+           {count("routers_per_group", &FabricSpec::routers_per_group, "number of routers in a group (a)"),
+            count("servers_per_router", &FabricSpec::servers_per_router, "number of servers on a router (p)"),
+            count("global_links", &FabricSpec::global_links, "number of links from a router to other groups (h)")})},
       check_dragonfly,
       build_dragonfly};
 }

@@ -113,11 +113,11 @@ void check_size(const Size& size, Complaints& complaints) {
 }  // namespace
 
 std::vector<TopologyParameter<FabricSpec>> with_cables(std::vector<TopologyParameter<FabricSpec>> own, bool parallel) {
-  own.push_back(
-      {"link_bandwidth", &FabricSpec::link_bandwidth, 0, 0, "of a cable between switches; absent: that of the NICs"});
-  own.push_back({"link_latency", &FabricSpec::link_latency, 0, 0, "of a cable with the switch behind it"});
+  own.push_back({"link_bandwidth", &FabricSpec::link_bandwidth, 0, 0,
+                 "bandwidth of a cable between switches; auto: that of the NICs"});
+  own.push_back({"link_latency", &FabricSpec::link_latency, 0, 0, "latency of a cable and the switch behind it"});
   if (parallel)
-    own.push_back(count("parallel_links", &FabricSpec::parallel_links, "cables between two joined switches"));
+    own.push_back(count("parallel_links", &FabricSpec::parallel_links, "number of cables between two joined switches"));
   return own;
 }
 

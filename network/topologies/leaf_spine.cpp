@@ -55,23 +55,24 @@ void build_two_tiers(Assembly& assembly, bool rails) {
 
 std::vector<TopologyParameter<FabricSpec>> parameters(std::string_view servers_per_leaf) {
   return with_cables({count("servers_per_leaf", &FabricSpec::servers_per_leaf, servers_per_leaf),
-                      count("spines", &FabricSpec::spines, "switches that every leaf is joined to"),
+                      count("spines", &FabricSpec::spines, "number of switches to which every leaf is joined"),
                       {"oversubscription", &FabricSpec::oversubscription, 0, kLargestCount,
-                       "bandwidth into a full leaf from below over that to the spines; 0: as link_bandwidth says"}});
+                       "bandwidth from the servers into a full leaf, divided by that from it to the spines; 0: "
+                       "link_bandwidth decides"}});
 }
 
 }  // namespace
 
 FabricBuilder leaf_spine_fabric() {
   return {{"leaf-spine", "servers on leaves, every leaf joined to every spine", "Alizadeh and Edsall, HOTI 2013",
-           parameters("servers on a leaf, with all their NICs")},
+           parameters("number of servers on a leaf, with all their NICs")},
           check_two_tiers,
           [](Assembly& assembly) { build_two_tiers(assembly, false); }};
 }
 FabricBuilder rail_fabric() {
   return {{"rail-optimised", "leaf-spine with a leaf for each NIC of the servers of a group",
            "NVIDIA DGX SuperPOD reference architecture RA-11333-001",
-           parameters("servers of a group, which has a leaf for NIC 0, one for NIC 1 and so on")},
+           parameters("number of servers in a group, which has a leaf for NIC 0, another for NIC 1, and so on")},
           check_two_tiers,
           [](Assembly& assembly) { build_two_tiers(assembly, true); }};
 }

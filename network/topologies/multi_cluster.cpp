@@ -103,15 +103,17 @@ void build_multi_cluster(Assembly& assembly) {
 }  // namespace
 
 FabricBuilder multi_cluster_fabric() {
-  return {{"multi-cluster",
-           "a switch at each of several sites, joined by wide-area links that all differ",
-           "matrix of AWS regions: B. Yuan, tc_cluster_setting",
-           {{"sites", &FabricSpec::sites, 0, 0,
-             "the sites of the matrix to use, with equal shares of the servers; empty: all"},
-            {"wan", &FabricSpec::wan, 0, 0, "bandwidth and latency between sites; absent: ten AWS regions as measured"},
-            {"link_latency", &FabricSpec::link_latency, 0, 0, "of a cable from NIC to the switch of its site"}}},
-          check_multi_cluster,
-          build_multi_cluster};
+  return {
+      {"multi-cluster",
+       "a switch at each of several sites, and a wide-area link of its own for each pair and direction",
+       "matrix of AWS regions: B. Yuan, tc_cluster_setting",
+       {{"sites", &FabricSpec::sites, 0, 0,
+         "sites of the matrix among which the servers are divided equally; empty: all"},
+        {"wan", &FabricSpec::wan, 0, 0,
+         "bandwidth and latency between sites; aws: those measured between ten AWS regions"},
+        {"link_latency", &FabricSpec::link_latency, 0, 0, "latency of a cable from a NIC to the switch of its site"}}},
+      check_multi_cluster,
+      build_multi_cluster};
 }
 
 }  // namespace contend

@@ -15,21 +15,22 @@ namespace {
 
 using Parameter = TopologyParameter<ServerSpec>;
 
-const Parameter kNicBandwidth{"nic_bandwidth", &ServerSpec::nic_bandwidth, 0, 0, "of the cable from NIC to fabric"};
-const Parameter kPcieBandwidth{"pcie_bandwidth", &ServerSpec::pcie_bandwidth, 0, 0, "of a PCIe link"};
-const Parameter kPcieLatency{"pcie_latency", &ServerSpec::pcie_latency, 0, 0, "of a PCIe link"};
+const Parameter kNicBandwidth{"nic_bandwidth", &ServerSpec::nic_bandwidth, 0, 0,
+                              "bandwidth of the cable from a NIC to the fabric"};
+const Parameter kPcieBandwidth{"pcie_bandwidth", &ServerSpec::pcie_bandwidth, 0, 0, "bandwidth of a PCIe link"};
+const Parameter kPcieLatency{"pcie_latency", &ServerSpec::pcie_latency, 0, 0, "latency of a PCIe link"};
 
 std::vector<Parameter> tree_parameters(std::vector<Parameter> more) {
   std::vector<Parameter> all{
-      {"nics", &ServerSpec::nics, 1, 1024, "network interfaces"},
+      {"nics", &ServerSpec::nics, 1, 1024, "number of network interfaces"},
       kNicBandwidth,
       kPcieBandwidth,
       kPcieLatency,
-      {"gpus_per_pcie_switch", &ServerSpec::gpus_per_pcie_switch, 1, 1024, "GPUs that share a PCIe switch"},
-      {"sockets", &ServerSpec::sockets, 1, 64, "root complexes; PCIe switches are spread over them"},
-      {"socket_bandwidth", &ServerSpec::socket_bandwidth, 0, 0, "between two sockets"},
+      {"gpus_per_pcie_switch", &ServerSpec::gpus_per_pcie_switch, 1, 1024, "number of GPUs that share a PCIe switch"},
+      {"sockets", &ServerSpec::sockets, 1, 64, "number of root complexes, over which the PCIe switches are spread"},
+      {"socket_bandwidth", &ServerSpec::socket_bandwidth, 0, 0, "bandwidth between two sockets"},
       {"nic_near_gpu", &ServerSpec::nic_near_gpu, 0, kLargestCount,
-       "of each NIC, the GPU whose PCIe switch it shares; empty: spread evenly"}};
+       "for each NIC a GPU whose PCIe switch it shares; empty: the NICs are spread evenly"}};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -164,18 +165,18 @@ ServerBuilder pcie_server() {
 ServerBuilder nvswitch_server() {
   return {{"nvswitch", "a PCIe tree whose GPUs also reach each other through NVSwitches at full rate",
            "NVIDIA DGX A100 and H100 data sheets",
-           tree_parameters({{"nvlinks_per_gpu", &ServerSpec::nvlinks_per_gpu, 1, 1024, "NVLinks of a GPU"},
-                            {"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "of one NVLink"},
-                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "of an NVLink"}})},
+           tree_parameters({{"nvlinks_per_gpu", &ServerSpec::nvlinks_per_gpu, 1, 1024, "number of NVLinks of a GPU"},
+                            {"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "bandwidth of one NVLink"},
+                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "latency of an NVLink"}})},
           check_tree,
           build_nvswitch};
 }
 ServerBuilder cube_mesh_server() {
   return {{"hybrid-cube-mesh", "a PCIe tree of 8 V100 with six NVLinks each, as in a DGX-1", "NVIDIA WP-08437-002",
-           tree_parameters({{"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "of one NVLink"},
-                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "of an NVLink"},
+           tree_parameters({{"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "bandwidth of one NVLink"},
+                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "latency of an NVLink"},
                             {"gpu_relay", &ServerSpec::gpu_relay, 0, 0,
-                             "GPUs without a common NVLink send through a third one, not over PCIe"}})},
+                             "whether GPUs without a common NVLink send through a third GPU instead of PCIe"}})},
           check_cube_mesh,
           build_cube_mesh};
 }

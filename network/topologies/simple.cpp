@@ -93,9 +93,9 @@ void build_dumbbell(Assembly& assembly) {
 
 FabricBuilder single_switch_fabric() {
   return {{"single-switch",
-           "every NIC on one switch that never limits",
+           "every NIC on one switch, which limits no transfer",
            kTextbook,
-           {{"link_latency", &FabricSpec::link_latency, 0, 0, "of a cable from NIC to switch"}}},
+           {{"link_latency", &FabricSpec::link_latency, 0, 0, "latency of a cable from a NIC to the switch"}}},
           check_nothing,
           build_single_switch};
 }
@@ -107,7 +107,8 @@ FabricBuilder torus_fabric() {
   return {{"torus", "a switch for each server, joined to its neighbours along 2 or 3 dimensions that wrap around",
            kTextbook,
            with_cables({{"dimensions", &FabricSpec::dimensions, 1, kLargestCount,
-                         "servers along each dimension, the first varies fastest; a dimension of 2 has one cable"}})},
+                         "number of servers along each dimension, of which the first varies fastest; a dimension of 2 "
+                         "has one cable"}})},
           check_torus,
           build_torus};
 }

@@ -129,24 +129,27 @@ void build_clos(Assembly& assembly) {
 FabricBuilder fat_tree_fabric() {
   return {{"fat-tree", "three tiers of equal switches, not oversubscribed; room for ports^3 / 4 NICs",
            "Al-Fares et al., SIGCOMM 2008",
-           with_cables({{"ports", &FabricSpec::ports, 2, kLargestPorts, "of every switch (k), even"}}, false)},
+           with_cables({{"ports", &FabricSpec::ports, 2, kLargestPorts, "number of ports of every switch (k), even"}},
+                       false)},
           check_fat_tree,
           build_fat_tree};
 }
 FabricBuilder clos_fabric() {
   return {
       {"clos", "three tiers: leaves, aggregation switches of a pod, cores", "Clos, Bell System Technical Journal 1953",
-       with_cables({count("servers_per_leaf", &FabricSpec::servers_per_leaf, "servers on a leaf, with all their NICs"),
-                    count("leaves_per_pod", &FabricSpec::leaves_per_pod, "leaves of a pod"),
-                    count("aggregations_per_pod", &FabricSpec::aggregations_per_pod,
-                          "switches of a pod that every leaf of it is joined to"),
-                    count("cores", &FabricSpec::cores, "switches that join the pods"),
-                    count("planes", &FabricSpec::planes,
-                          "sets of cores; each is joined to its share of the aggregation switches of every pod"),
-                    {"oversubscription", &FabricSpec::oversubscription, 0, kLargestCount,
-                     "of a full leaf; 0: as link_bandwidth says"},
-                    {"core_oversubscription", &FabricSpec::core_oversubscription, 0, kLargestCount,
-                     "of the aggregation switches of a full pod; 0: as link_bandwidth says"}})},
+       with_cables(
+           {count("servers_per_leaf", &FabricSpec::servers_per_leaf,
+                  "number of servers on a leaf, with all their NICs"),
+            count("leaves_per_pod", &FabricSpec::leaves_per_pod, "number of leaves in a pod"),
+            count("aggregations_per_pod", &FabricSpec::aggregations_per_pod,
+                  "number of switches in a pod to which each of its leaves is joined"),
+            count("cores", &FabricSpec::cores, "number of switches that join the pods"),
+            count("planes", &FabricSpec::planes,
+                  "number of sets of cores; a set is joined to its share of the aggregation switches of every pod"),
+            {"oversubscription", &FabricSpec::oversubscription, 0, kLargestCount,
+             "oversubscription of a full leaf; 0: link_bandwidth decides"},
+            {"core_oversubscription", &FabricSpec::core_oversubscription, 0, kLargestCount,
+             "oversubscription of the aggregation switches of a full pod; 0: link_bandwidth decides"}})},
       check_clos,
       build_clos};
 }

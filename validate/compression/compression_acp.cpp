@@ -1,4 +1,4 @@
-// The set-up of ACP-SGD (Zhang et al., ICDCS 2023): 32 RTX 2080 Ti, four to a node, 10 GbE.
+// Repeats the set-up of ACP-SGD (Zhang et al., ICDCS 2023): 32 RTX 2080 Ti, four to a node, 10 GbE.
 
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
@@ -18,23 +18,23 @@ namespace {
 constexpr int kGpus = 32;
 constexpr const char* kDevice = "RTX2080Ti";
 
-/// Batches, ranks and sentences of 64 as in lzhangbv/acpsgd, batch.sh. One GPU: the survey of 2020 on these nodes,
-/// 253.1, 212.8, 49 samples/s; ResNet-152 by max_speedup.py of trl730109/DreamDDP (91 + 182 ms). All-reduce of the
-/// whole gradient on 32 GPUs: the survey's iterations without overlap less those of one GPU; ResNet-152's is not
-/// measured.
+/// Batches, ranks and sentences of 64 tokens are those of lzhangbv/acpsgd, batch.sh. The time of one GPU is that of the
+/// survey of 2020 on these nodes (253.1, 212.8 and 49 samples/s); for ResNet-152 it is that of max_speedup.py of
+/// trl730109/DreamDDP (91 + 182 ms). The all-reduce of the whole gradient on 32 GPUs takes the survey's iteration
+/// without overlap minus that of one GPU; nobody measured that of ResNet-152.
 struct Network {
   const char* name;
   const char* model;
   int batch, sequence, rank;
   double alone_s;
-  double all_reduce_s;  ///< 0: as ResNet-50's by the byte
+  double all_reduce_s;  ///< 0: as long for each byte as that of ResNet-50
 };
 constexpr Network kNetworks[] = {{"ResNet-50", "resnet50", 64, 0, 4, 64 / 253.1, 0.163},
                                  {"ResNet-152", "resnet152", 32, 0, 4, 0.273, 0},
                                  {"BERT-Base", "bert-base", 32, 64, 32, 32 / 212.8, 0.762},
                                  {"BERT-Large", "bert-large", 8, 64, 32, 8 / 49.0, 2.272}};
 
-/// Start-ups of an all-reduce on 32 GPUs, 10 GbE (HKBU-HPML/ddl-benchmarks).
+/// The start-up time of an all-reduce on 32 GPUs, 10 GbE (HKBU-HPML/ddl-benchmarks).
 constexpr double kStartUps = 4.043e-3;
 
 OverlapProblem problem_of(const Network& network) {
@@ -50,10 +50,11 @@ double with(const OverlapProblem& problem, const std::string& fusion, const std:
   return compressed_iteration(problem, fusion, method, kDevice).seconds;
 }
 
-/// What the paper varies: buffers from 25 MB on (without any, a hundred start-ups decide, not the method), and ranks.
+/// What the paper varies: ranks, and buffers of 25 MB or more. (Without buffers a hundred start-ups decide, not the
+/// method.)
 struct Setting {
   std::string name;
-  std::string fusion;      ///< of S-SGD and ACP-SGD
+  std::string fusion;      ///< the fusion policy of S-SGD and ACP-SGD
   std::int64_t bert_rank;  ///< ResNets keep 4
 };
 std::vector<Setting> settings() {
@@ -74,7 +75,7 @@ Seconds low_rank(const OverlapProblem& problem, const Network& network, const Se
           with(problem, setting.fusion, "{policy: acp-sgd, " + rank + "}")};
 }
 
-/// Mean over the networks of how much faster ACP-SGD is.
+/// The factors by which ACP-SGD is faster, as means over the networks.
 struct Factors {
   double over_s_sgd = 0, over_power = 0;
 };
@@ -88,7 +89,7 @@ Factors factors(const std::vector<OverlapProblem>& problems, const Setting& sett
   return mean;
 }
 
-/// Published factors within what the settings of the paper span.
+/// Compares the published factors with the range that the settings of the paper span.
 CheckedTable factor_table(const std::vector<OverlapProblem>& problems) {
   constexpr double kOverSSgd = 4.06, kOverPower = 1.43;  // abstract
   CheckedTable table;
@@ -114,9 +115,9 @@ CheckedTable factor_table(const std::vector<OverlapProblem>& problems) {
   return table;
 }
 
-/// A cell for each method; who wins on ResNet-50 is published.
+/// Has a cell for each method. Published is which methods win on ResNet-50.
 CheckedTable cell_table(const std::vector<OverlapProblem>& problems) {
-  // Selection as measured by MG-WFBP's authors on a P102-100, the only figure for a GPU like these.
+  // MG-WFBP's authors measured this time of the selection on a P102-100. It is the only figure for a similar GPU.
   constexpr const char* kMeasuredTopK = "{policy: top-k, density: 0.001, gamma_ps: 218.896957}";
   CheckedTable table;
   table.title = "32 RTX 2080 Ti, 10 GbE, set-up of ACP-SGD: iterations, and who beats fused S-SGD on ResNet-50";

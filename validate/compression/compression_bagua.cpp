@@ -1,5 +1,5 @@
-// VGG-16 with BAGUA and others (Gan et al., VLDB 2022): 16 servers of 8 V100, 100 Gbit/s TCP, 32 images a GPU;
-// digitised from the figures of BaguaSys/tutorials.
+// Compares VGG-16 under BAGUA and other systems (Gan et al., VLDB 2022) on 16 servers of 8 V100, 100 Gbit/s TCP, with
+// 32 images a GPU. The published values are digitised from the figures of BaguaSys/tutorials.
 
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
@@ -18,17 +18,17 @@ constexpr int kGpusPerServer = 8;
 constexpr int kBatch = 32;
 constexpr int kServers = 16;
 
-/// Slowest first.
+/// A published row. The table has the slowest first.
 struct BaguaRow {
   const char* name;
   double images_per_s;
   const char* fusion;
   const char* method;
 };
-/// The defaults of bagua/torch_api/algorithms: buckets of 10 MB; the all-reduce, NCCL's ring, is flat; the other
-/// methods communicate through one GPU of each server; decentralized training averages with all workers, not with one.
-/// QAdam is measured after its warm-up. BytePS waits for all pulls before the next forward pass (byteps/torch: step()
-/// synchronizes).
+/// The defaults of bagua/torch_api/algorithms: buckets are of 10 MB, the all-reduce is NCCL's flat ring, the other
+/// methods communicate through one GPU of each server, and decentralized training averages with all workers, not with
+/// one. QAdam is measured after its warm-up. BytePS waits for all pulls before the next forward pass, because step() of
+/// byteps/torch synchronizes.
 constexpr const char* kBuckets = "{policy: threshold, mib: 10}";
 constexpr BaguaRow kBaguaRows[] = {
     {"BytePS", 8602, "wfbp", "none"},
@@ -41,15 +41,15 @@ constexpr BaguaRow kBaguaRows[] = {
     {"ByteGrad", 21832, kBuckets, "{policy: byte-grad, hierarchical: true}"},
     {"Async", 28913, kBuckets, "async-average"}};
 
-/// Computing time: asynchronous averaging never waits and so shows it, 226 images/s a GPU. That row is therefore not
-/// judged.
+/// The computing time. It follows from asynchronous averaging, which never waits, at 226 images/s a GPU. So that row is
+/// not judged.
 constexpr double kComputeS = 0.1417;
 
 double published_s(const BaguaRow& row) {
   return kBatch * kGpusPerServer * kServers / row.images_per_s;
 }
 
-/// Start-ups over TCP: an assumption.
+/// The start-up time over TCP is an assumption.
 ChannelCost between(double bytes_per_s) {
   return {Time::microseconds(20), TimePerByte{1e9 / bytes_per_s}, {}};
 }
@@ -63,7 +63,7 @@ OverlapProblem vgg_problem(int servers, double bytes_per_s) {
 }
 
 double ours_s(const BaguaRow& row, double bytes_per_s) {
-  if (std::string{row.name} == "BytePS") {  // the GPUs of a server add up first; servers push to and pull from all
+  if (std::string{row.name} == "BytePS") {  // the GPUs of a server sum first; servers push to all and pull from all
     OverlapProblem problem = vgg_problem(kServers, bytes_per_s);
     problem.workers = kServers;
     problem.cost = ExchangeCost::parameter_server(kServers, kServers, true, between(bytes_per_s));
@@ -86,7 +86,7 @@ double bandwidth(int servers, double seconds) {
 
 std::vector<CheckedTable> compression_bagua() {
   constexpr double kTolerance = 0.25;
-  // BaguaSys/bagua, Bagua-Net: VGG-16 on 4 servers of the same kind, plain NCCL over TCP, and with Bagua-Net.
+  // Images/s of VGG-16 on 4 servers of the same kind, by plain NCCL over TCP and by Bagua-Net (BaguaSys/bagua).
   constexpr int kOtherServers = 4;
   constexpr double kPlain = 2744.9, kBaguaNet = 4046.6;
   const auto of = [](double images_per_s) {
@@ -109,7 +109,7 @@ std::vector<CheckedTable> compression_bagua() {
   double before_s = 0;
   for (const BaguaRow& row : kBaguaRows) {
     const double ours = ours_s(row, bytes_per_s);
-    const bool given = &row == &kBaguaRows[std::size(kBaguaRows) - 1];  // what computing takes
+    const bool given = &row == &kBaguaRows[std::size(kBaguaRows) - 1];  // the computing time was taken from it
     times.checks.push_back(
         {fmt::format("BAGUA, {}", row.name), 1e3 * published_s(row), 1e3 * ours, given ? kOnlyShown : kTolerance, {}});
     if (before != nullptr)

@@ -1,5 +1,6 @@
-// gTop-k on 32 workers with a P102-100 each, 1 GbE (Shi et al., ICDCS 2019), as plotted by hclhkbu/gtopkssgd,
-// scripts/icdcs2019/communication.py. One message with the whole model after the backward pass.
+// Compares gTop-k on up to 32 workers with a P102-100 each and 1 GbE (Shi et al., ICDCS 2019) with the values that
+// hclhkbu/gtopkssgd plots (scripts/icdcs2019/communication.py). One message sends the whole gradient after the backward
+// pass.
 
 #include "sim/check.hpp"
 #include "validate/compression/compression_suite.hpp"
@@ -31,7 +32,7 @@ constexpr std::int64_t vgg16_cifar() {
 }
 constexpr std::int64_t kAlexNet = 61'100'840;  // torchvision
 
-/// Samples a second of one worker.
+/// The measured samples a second of one worker.
 struct Measured {
   const char* name;
   std::int64_t elements;
@@ -54,11 +55,11 @@ constexpr Measured kMeasured[] = {{"VGG-16",
                                    {37.729, 35.703, 34.495, 30.583},
                                    {39.795, 39.713, 39.060, 39.119}}};
 
-/// Point to point: 0.436 ms and 9e-6 ms a byte.
+/// A point-to-point message takes 0.436 ms and 9e-6 ms a byte.
 constexpr ChannelCost kLink{Time::microseconds(436), TimePerByte{9.0}, {}};
 
-/// All-gathers on 1 GbE by the total size that every worker receives (HKBU-HPML/OMGS-SGD, utils.py). 32 workers were
-/// not measured: they get the steps of 16 workers, more of them.
+/// All-gathers on 1 GbE by the total size that every worker receives (HKBU-HPML/OMGS-SGD, utils.py). There is no
+/// measurement for 32 workers: they take the time of 16 workers for each step and have more steps.
 ExchangeCost all_gathers(int workers) {
   struct Step {
     int workers;
@@ -71,7 +72,7 @@ ExchangeCost all_gathers(int workers) {
                              {32, Time::microseconds(11000 * 31 / 15), 17}};
   for (const Step& row : kSteps) {
     if (row.workers != workers) continue;
-    // One for values and one for indices; ExchangeCost::measured() makes an all-gather half of an all-reduce.
+    // There is one for values and one for indices. ExchangeCost::measured() makes an all-gather half of an all-reduce.
     return ExchangeCost::measured({row.alpha * 2 * 2, TimePerByte{row.ns_per_byte * 2}});
   }
   check_failed(__FILE__, __LINE__, "a row for every number of workers", fmt::format("{}", workers));
@@ -97,9 +98,9 @@ double gtop_k_s(const Measured& model, int workers) {
       .seconds;
 }
 
-/// What the breakdown of AlexNet on 32 workers has in its communication beyond the network, per element. The same
-/// breakdown has 55.1, 55.0 and 55.7 ns an element for VGG-16, AlexNet and ResNet-50: it grows with the whole gradient,
-/// of which gTop-k sends a thousandth.
+/// The communication time of AlexNet on 32 workers that the network does not explain, for each element. The published
+/// breakdown has 55.1, 55.0 and 55.7 ns an element for VGG-16, AlexNet and ResNet-50: the time grows with the whole
+/// gradient, of which gTop-k sends a thousandth.
 double host_s_per_element() {
   constexpr double kAlexNetCommunication = 3.36298;
   const Measured alexnet{"AlexNet", kAlexNet, 64, 64 / 0.257205, {}, {}, {}};

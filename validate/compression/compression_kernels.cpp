@@ -20,7 +20,7 @@ KernelCosts roofline(const char* device) {
   return {*find_device(device), RooflineOptions{}};
 }
 
-/// zhuangwang93/Espresso, scheduler: microseconds for 2^20 values on a V100, all of it and decoding alone.
+/// Microseconds for 2^20 values on a V100, in all and for decoding alone, from the scheduler of zhuangwang93/Espresso.
 struct EspressoRow {
   const char* name;
   double total_us, decode_us;
@@ -28,7 +28,7 @@ struct EspressoRow {
 };
 
 void add_espresso(CheckedTable& table) {
-  constexpr std::int64_t d = kEspressoValues, k = d / 100;  // GRACE's usual density
+  constexpr std::int64_t d = kEspressoValues, k = d / 100;  // the usual density of GRACE
   const KernelCosts costs = roofline("V100-SXM2");
   const Time residual = costs.of(kernels::add_residual(d)), keep = costs.of(kernels::keep_residual(d));
   const Time drawn = costs.of(kernels::gather(d, k)), added = costs.of(kernels::scatter_add(d, k));
@@ -54,7 +54,7 @@ void add_selection(CheckedTable& table) {
     return roofline(device).of(kernels::radix_select(kResNet50Parameters, kResNet50Parameters / 1000)).to_seconds() *
            1e3;
   };
-  // gamma d log2(d): MG-WFBP and OMGS-SGD, utils.py.
+  // The cost gamma d log2(d) is that of MG-WFBP and OMGS-SGD, utils.py.
   const double work = static_cast<double>(kResNet50Parameters) * std::log2(static_cast<double>(kResNet50Parameters));
   table.checks.push_back({"exact top-k of ResNet-50, gamma, P102-100 [ms]",
                           218.896957e-12 * work * 1e3,

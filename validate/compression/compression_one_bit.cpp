@@ -1,5 +1,5 @@
-// BERT-Large pre-training with 1-bit Adam (Tang et al., ICML 2021) over TCP, samples/s digitised from the plots that
-// microsoft/DeepSpeed published with it.
+// Compares BERT-Large pre-training by 1-bit Adam over TCP (Tang et al., ICML 2021). The published samples/s are
+// digitised from the plots of microsoft/DeepSpeed.
 
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
@@ -22,11 +22,11 @@ struct OneBitRow {
 constexpr OneBitRow kOneBitRows[] = {{8, 45, 247}, {16, 87, 455}, {32, 133, 870}};
 constexpr double kOneGpuAdam = 90, kOneGpuOneBit = 97;
 
-/// One of 40 Gbit/s of which iperf measured 4.1 Gbit/s. Start-ups are not published; 50 us is an assumption that
-/// moves no figure by 1%.
+/// The link between servers has a line rate of 40 Gbit/s, of which iperf measured 4.1 Gbit/s. The start-up time is not
+/// published; 50 us is an assumption that changes no figure by 1%.
 constexpr ChannelCost kBetween{Time::microseconds(50), TimePerByte{8 / 4.1}, {}};
 
-/// V100-SXM2: one direction of NVLink as on its data sheet. Inside a server nothing takes long beside the network.
+/// The link inside a server is one direction of NVLink as on the data sheet. It takes little time beside the network.
 ChannelCost inside() {
   const Device& device = *find_device("V100-SXM2");
   return {Time::microseconds(10), TimePerByte{1e9 / device.nvlink.bytes_per_second()}, {}};
@@ -50,7 +50,7 @@ CheckedTable compression_one_bit_adam() {
       table.checks.push_back(
           {fmt::format("{} GPUs, {}", row.gpus, what), published, kSamplesPerGpu * row.gpus / seconds, kTolerance, {}});
     };
-    // The whole gradient, or momentum, as one message after the backward pass.
+    // One message sends the whole gradient, or momentum, after the backward pass.
     add("Adam", row.adam, iteration_s(bert_problem(row.gpus, kOneGpuAdam), "bsp"));
     const CompressedIteration made = compressed_iteration(bert_problem(row.gpus, kOneGpuOneBit), "bsp",
                                                           "{policy: onebit-adam, warm_up: 0}", "V100-SXM2");

@@ -18,16 +18,16 @@ namespace contend {
 
 namespace {
 
-/// Sizes of the factors for lzhangbv/acpsgd, acpsgd.py: tensors as (first dimension, rest), r = min(rank, n, m),
-/// vectors dense; in millions of elements, ratios to the whole gradient, MB (1e6) an iteration. ACP-SGD: mean of P and
-/// Q.
+/// Sizes of the factors in lzhangbv/acpsgd, acpsgd.py, where a tensor is a matrix (first dimension, rest), r =
+/// min(rank, n, m), and vectors stay dense. They are in millions of elements, as ratios to the whole gradient, and in
+/// MB (1e6) an iteration. Those of ACP-SGD are means of P and Q.
 struct LowRankRow {
   const char* name;
   const char* model;
   std::int64_t rank;
   double params_m, p_m, q_m, vectors_m;
   double power_ratio, power_mb, acp_ratio, acp_mb;
-  std::array<double, 4> digit;  ///< half of the last digit printed of the last four
+  std::array<double, 4> digit;  ///< half a unit of the last printed digit of the four above
 };
 constexpr LowRankRow kLowRank[] = {
     {"ResNet-50", "resnet50", 4, 25.56, 0.110, 0.220, 0.054, 66.5, 1.54, 117, 0.88, {0.05, 0.005, 0.5, 0.005}},
@@ -98,7 +98,7 @@ CheckedTable low_rank_table() {
   return table;
 }
 
-/// Bytes that a worker sends in all: an all-reduce 2(n-1)/n, all-to-all and all-gather (n-1)/n of the tensor each.
+/// Bytes that a worker sends in all: 2(n-1)/n of the tensor in an all-reduce, (n-1)/n in an all-to-all or all-gather.
 double bytes_sent(const CompressionMethod& compressor, const OverlapProblem& problem) {
   double bytes = 0;
   for (const ExchangeStage& stage : compressor.stages(problem, {0, problem.gradients.size() - 1})) {
@@ -108,7 +108,8 @@ double bytes_sent(const CompressionMethod& compressor, const OverlapProblem& pro
   return bytes * (problem.workers - 1) / problem.workers;
 }
 
-/// Volume of a whole run with w of its steps in full precision; the reference sends fp16 (1-bit Adam, ICML 2021).
+/// Compares the volume of a whole run whose warm-up is in full precision with a run that sends fp16 (1-bit Adam, ICML
+/// 2021).
 CheckedTable one_bit_adam_table() {
   constexpr double kWarmUp = 0.15;
   CheckedTable table;

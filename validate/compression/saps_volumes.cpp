@@ -37,7 +37,8 @@ std::unique_ptr<CompressionMethod> usual_method(std::string_view name) {
   check_failed(__FILE__, __LINE__, "a method of the table", name);
 }
 
-/// The authors count what a worker sends to a server or a peer and gets from it; of an all-gather only what it gets.
+/// The authors count what a worker sends to a server or a peer and what it receives from it. Of an all-gather they
+/// count only what it receives.
 double counted(const Op& op, int workers) {
   switch (op.collective) {
     case CollectiveKind::exchange:
@@ -66,7 +67,7 @@ double volume(std::string_view method, int workers) {
   return volume(problem);
 }
 
-/// PSGD with a server: a push and a pull.
+/// PSGD with a server has a push and a pull.
 double volume_of_server(int workers) {
   OverlapProblem problem = problem_of(workers);
   problem.cost = ExchangeCost::parameter_server(workers, 1, false, {});

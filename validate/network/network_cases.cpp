@@ -17,9 +17,8 @@ const std::vector<NetworkCase> kNetworkCases = {
      {10, 4},
      {{0, 2000, {{0}, {1}}, 1000}, {0, 8000, {{0}}, 1000}, {0, 2000, {{1}}, 1000}}},
 
-    // Bertsekas and Gallager, Data Networks, figure 6.10: link 2 gives 1/4 to each of its four; the long flow leaves
-    // 3/4
-    // on links 0 and 1.
+    // Bertsekas and Gallager, Data Networks, figure 6.10: link 2 gives 1/4 to each of its four flows. The long
+    // flow leaves 3/4 on links 0 and 1.
     {"three links in a line",
      {1, 1, 1},
      {{0, 250, {{0}, {1}, {2}}, 1000},

@@ -29,7 +29,7 @@ constexpr ShapedLinkTime kNcclPointToPoint[] = {
     {2, 1, 5, 64, 110}, {2, 5, 2, 64, 275}, {2, 10, 1, 64, 543},
 };
 
-/// One GPU a server on one switch; only the cables between them take time.
+/// Servers of one GPU on one switch, where only the cables take time.
 TopologySpec bare_switch(ByteRate bandwidth, Time cable_latency) {
   TopologySpec spec;
   spec.server.nic_bandwidth = bandwidth;
@@ -45,7 +45,7 @@ CollectiveRun run_alone(const CollectiveSchedule& schedule, const Topology& topo
   return run_collective(schedule, topology.gpus(), topology, *router, options);
 }
 
-/// Two levels for every divisor, chunks and servers; those that the algorithm takes, each different to it.
+/// The shapes to try: the plain one, and chunks, servers and groups of every divisor if the algorithm has them.
 std::vector<CollectiveShape> shapes_of(const CollectiveAlgorithm& algorithm, CollectiveKind kind, int ranks) {
   CollectiveShape plain;
   plain.ranks = ranks;
@@ -70,7 +70,7 @@ std::vector<CollectiveShape> shapes_of(const CollectiveAlgorithm& algorithm, Col
   return shapes;
 }
 
-/// In ns, of a run on cables of 500 ns and 1 byte/ns with gamma = 0.5 ns/byte.
+/// The difference in ns of a run on cables of 500 ns and 1 byte/ns with gamma = 0.5 ns/byte from the closed form.
 double difference_ns(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
                      const Topology& topology) {
   CollectiveCosts costs;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMostServers = 64;
 constexpr std::int64_t kMostFlows = 120;
 
-/// A random tree of switches with more cables between some, servers anywhere on it.
+/// A random tree of switches with further cables between some of them, and servers at random switches.
 Topology random_graph(std::size_t servers, RandomStream& random) {
   GraphSpec graph;
   const std::int64_t switches = random.uniform_integer(1, 20);

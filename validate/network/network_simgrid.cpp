@@ -22,8 +22,8 @@ namespace contend {
 
 namespace {
 
-// Each case in a process of its own, because an engine can't be made twice. Hosts only give routes a name: every path
-// gets a pair of them, so flows on one path share it and all others keep theirs.
+// Each case runs in a process of its own, because a process can't make a second engine. Hosts only name routes: every
+// path has a pair of hosts, which the flows on it share.
 constexpr std::string_view kScript = R"(
 import os, sys, time
 from simgrid import Actor, Comm, Engine, LinkInRoute, NetZone, this_actor

@@ -23,7 +23,7 @@ constexpr Rules dlas(Kind kind) {
 }
 
 constexpr SchedulerCase kCases[] = {
-    // Tiresias: whole seconds, no placement unless it says yarn.
+    // Tiresias counts whole seconds and has no placement unless the row says yarn.
     {helios_vcvgl, "Tiresias FIFO", "18489.485", queue(submission, true)},
     {helios_vcvgl, "Tiresias FIFO, yarn", "18491.516", queue(submission, true, yarn)},
     {helios_vcvgl, "Tiresias fit-first", "4826.428", queue(submission, false)},
@@ -48,11 +48,11 @@ constexpr SchedulerCase kCases[] = {
     {tiresias_60, "Tiresias DLAS", "190.683", dlas(Kind::dlas)},
     {tiresias_60, "Tiresias DLAS-GPU", "190.683", dlas(Kind::dlas_gpu)},
     {tiresias_60, "Tiresias DLAS-GPU-Gittins", "219.050", dlas(Kind::dlas_gpu_gittins), 35},
-    // Helios: ticks of a second, consolidated placement. Its own FIFO sorts equal submissions in an order of chance.
+    // Helios has ticks of a second and consolidated placement. Its FIFO sorts equal submissions in an arbitrary order.
     {helios_vcvgl, "Helios SJF", "5302.68", queue(duration, true, consolidated)},
     {helios_vcvgl, "Helios FIFO", "18496.98", queue(submission, true, consolidated), -1, 0.2},
     {helios_vcvgl, "Helios SRTF", "5056.42", {Kind::helios_srtf, remaining, false, consolidated, 0}},
-    // The quantum alone.
+    // These vary the quantum alone.
     {helios_vcvgl, "FIFO, quantum 1 s", "18489.5", queue(submission, true, count, 1)},
     {helios_vcvgl, "FIFO, quantum 10 s", "19486.4", queue(submission, true, count, 10)},
     {helios_vcvgl, "FIFO, quantum 30 s", "25105.5", queue(submission, true, count, 30)},
@@ -67,7 +67,7 @@ constexpr SchedulerCase kCases[] = {
     {helios_vcvgl, "SJF, quantum 120 s", "22230.4", queue(duration, true, count, 120)},
     {helios_vcvgl, "SJF, quantum 300 s", "66021.3", queue(duration, true, count, 300)},
     {helios_vcvgl, "SJF, quantum 360 s", "49729.1", queue(duration, true, count, 360)},
-    // The same with placement, by fleetsim 0.8.0 (replay_canonical).
+    // fleetsim 0.8.0 (replay_canonical) has placement, too.
     {helios_vcvgl, "fleetsim FIFO, first-fit, 60 s", "33945.74", queue(submission, true, yarn, 60)},
     {helios_vcvgl, "fleetsim SJF, first-fit, 60 s", "10563.75", queue(duration, true, yarn, 60)},
     {helios_vcvgl, "fleetsim FIFO, spread, 60 s", "33946.19", queue(submission, true, spread, 60)},
@@ -80,7 +80,7 @@ constexpr SchedulerCase kCases[] = {
     {helios_vcvgl, "fleetsim SJF, consolidate, 10 s", "6312.37", queue(duration, true, consolidated, 10)},
     {helios_vcvgl, "fleetsim FIFO, consolidate, 5 s", "18692.15", queue(submission, true, consolidated, 5)},
     {helios_vcvgl, "fleetsim SJF, consolidate, 5 s", "5470.23", queue(duration, true, consolidated, 5)},
-    // Muri without its overhead: that simulator counts in real numbers, these are whole nanoseconds.
+    // Muri runs without its overhead. It counts in real numbers, we count whole nanoseconds.
     {muri_trace3, "Muri SRTF, no overhead", "190377.4", walk(remaining)},
 };
 

@@ -92,7 +92,8 @@ std::vector<TableRow> registry_rows() {
   return rows;
 }
 
-/// What a choice that simulators make without a word is worth. `first-fit` here: GPUs are counted, as Tiresias does.
+/// The effect of choices that simulators make without stating them. With `first-fit` only the number of GPUs counts, as
+/// in Tiresias.
 std::vector<TableRow> quirk_rows() {
   constexpr const char* kQueues = "policy: dlas-gpu, queues: 3, limit_1_s: 3250, limit_2_s: 7200";
   const auto dlas = [&](const char* quirks) { return EngineRules{fmt::format("{{{}{}}}", kQueues, quirks)}; };
@@ -161,7 +162,8 @@ int validate_schedulers_table(std::FILE* out) {
   for (const LoadedTrace& each : traces) {
     if (each.workload.jobs.size() < kSmallTrace) small.push_back(each);
   }
-  unfinished += print_table(out, "What unspoken choices are worth.", "choice", quirk_rows(), small);
+  unfinished +=
+      print_table(out, "The effect of choices that the simulators do not state.", "choice", quirk_rows(), small);
   unfinished += print_table(out, "The quantum alone.", "policy, quantum", quantum_rows(), small);
   fmt::print(out, "schedulers-table: {}\n",
              unfinished > 0 ? fmt::format("FAILED, {} jobs did not end", unfinished) : "passed");

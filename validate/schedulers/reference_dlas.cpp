@@ -51,7 +51,7 @@ class Dlas {
     return next;
   }
 
-  /// How long after now to look whether the job has reached the limit.
+  /// The time from now until the next check whether the job has reached the limit.
   [[nodiscard]] std::int64_t wake_up(const LeveledJob& each, std::int64_t limit) const {
     if (!rules_.gpu_time) return std::max<std::int64_t>(limit - each.executed, 0);
     const std::int64_t attained = rules_.late_wake_up ? each.executed : each.executed * gpus_of(each);
@@ -79,8 +79,8 @@ class Dlas {
     }
   }
 
-  /// Running jobs that have reached the limit of their queue go to the end of the next one, in order of their arrival,
-  /// one queue at a time.
+  /// Moves running jobs that have reached the limit of their queue to the end of the next one, in order of their
+  /// arrival, one queue at a time.
   void demote() {
     std::vector<std::pair<LeveledJob, std::size_t>> moving;
     for (std::size_t level = 0; level < rules_.limits.size(); ++level) {
@@ -95,7 +95,7 @@ class Dlas {
     for (const auto& [each, level] : moving) levels_[level].push_back(each);
   }
 
-  /// Queue by queue, starts the jobs that still fit; then each queue lists running jobs before the others.
+  /// Starts the jobs that still fit, queue by queue. Then each queue lists running jobs before the others.
   void choose() {
     int free = gpus_;
     for (Level& level : levels_) {
@@ -116,7 +116,7 @@ class Dlas {
     });
   }
 
-  /// The defect: ends expected at the tick of the next arrival are remembered until then.
+  /// Imitates the defect: ends that are expected at the tick of the next arrival are kept until then.
   void keep_ends() {
     if (arrived_ == jobs_.size()) return;
     std::vector<std::size_t> ends;

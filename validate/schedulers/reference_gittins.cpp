@@ -18,7 +18,7 @@ std::size_t first_larger(std::span<const std::int64_t> sizes, std::int64_t than)
   return static_cast<std::size_t>(std::ranges::upper_bound(sizes, than) - sizes.begin());
 }
 
-/// Of a job that has attained one unit less than the sample `size`.
+/// The rank of a job that has attained one unit less than the sample `size`.
 double rank_before(std::span<const std::int64_t> sizes, std::int64_t delta, std::int64_t size) {
   const std::size_t from = first_larger(sizes, size - 1);
   const bool beyond = size - 1 + delta > sizes.back() - 1;

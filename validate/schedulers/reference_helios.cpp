@@ -36,7 +36,7 @@ class HeliosSrtf {
         queue_.push_back({arrived, jobs_[arrived].duration, false, {}});
         changed = true;
       }
-      // With nobody waiting a decision leaves all as it is.
+      // Without waiting jobs a decision would change nothing.
       if (changed || !queue_.empty()) decide();
       for (const TickedJob& each : queue_) ++schedule_.queued[each.job];
     }
@@ -92,7 +92,7 @@ class HeliosSrtf {
     each.running = true;
   }
 
-  /// Those whose state has changed go to the end of the other list.
+  /// Moves the jobs whose state has changed to the end of the other list.
   void regroup() {
     std::vector<TickedJob> started, stopped;
     std::erase_if(queue_, [&](const TickedJob& each) { return each.running && (started.push_back(each), true); });

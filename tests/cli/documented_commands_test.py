@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Runs the commands that README.md and docs/ show, and compares what they print with what the pages show below them.
+
+Usage: documented_commands_test.py PROGRAM [repository root] [PAGE...]
+
+Commands are the code blocks whose first line begins with "$ " or with a known program. The commands of a page run in
+order in one folder, which has the scenarios, scripts and pages of the repository, and `contend` on the path.
+- In a block with "$ " the lines below a command are what it prints. "..." stands for any text in a line, and for any
+  number of lines if it is alone. A command without such lines must succeed.
+- A block below a paragraph that ends with the name of a file and a colon (`jobs.csv`:) is that file, and so is what is
+  below "$ cat FILE" if the file does not exist yet.
+Prints page:line for each difference and exits with 1 if there is one.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# What this test cannot run, and why. Every entry must match a command of some page.
+NOT_RUN = [
+    (r"scripts/(quickstart|test|weekly|new_policy)\.sh|cmake|ctest|.* size-limit\.yaml", "builds the program"),
+    (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/", "takes minutes"),
+    (r"contend run .* --repeat 30", "takes minutes"),
+    (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
+    (r"contend calibrate (-o|model)|contend run study\.yaml|PROGRAMS=", "measures a device"),
+    (r"scripts/(calibrate_here|(measure|compare)_training)", "measures a device"),
+    (r"mpirun|contend calibrate network --nccl-log", "measures a network"),
+    (r"parallel|contend (sweep (work|.* --(slurm|shard))|merge)|scripts/slurm_testbed", "runs on a cluster"),
+]
+PROGRAMS = r"(contend|build/release/\S+|scripts/\S+|cmake|ctest|mpirun|parallel|export|sed|[A-Z_]+=\S+)(\s|$)"
+FILE_ABOVE = re.compile(r"`([\w./-]+\.\w+)`:$")
+SECONDS_PER_COMMAND = 120
+
+
+class Block:
+    """A code block: the number of its first line, its lines without their common indent, and the paragraph above."""
+
+    def __init__(self, line, lines, above):
+        self.line, self.lines, self.above = line, lines, above
+
+
+class Command:
+    """A command of a page, and the lines that the page shows as its output."""
+
+    def __init__(self, line, text, shown):
+        self.line, self.text, self.shown = line, text, shown
+
+
+def dedent(lines):
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[indent:].rstrip() for line in lines]
+
+
+def blocks(text):
+    """The code blocks of a page: fenced without a language or with one, and indented by four or more."""
+    lines = text.splitlines()
+    found, above, at = [], "", 0
+    while at < len(lines):
+        line = lines[at]
+        first = at + 1
+        if line.lstrip().startswith("```"):
+            while not lines[first].lstrip().startswith("```"):
+                first += 1
+            found.append(Block(at + 2, dedent(lines[at + 1:first]), above))
+            at, above = first + 1, ""
+        elif line.startswith("    ") and (at == 0 or not lines[at - 1].strip()):
+            while first < len(lines) and (not lines[first].strip() or lines[first].startswith("    ")):
+                first += 1
+            inside = dedent(lines[at:first])
+            while not inside[-1]:
+                inside.pop()
+            found.append(Block(at + 1, inside, above))
+            at, above = first, ""
+        else:
+            if line.strip():
+                above = line.strip()
+            at += 1
+    return found
+
+
+def whole_command(lines, at):
+    """The command that begins at lines[at], with the lines that continue it, and the index of the line below it."""
+    text = lines[at].removeprefix("$ ")
+    at += 1
+    while at < len(lines):
+        try:
+            shlex.split(text)
+            if not text.endswith("\\"):
+                break
+        except ValueError:  # a quotation that ends on a later line
+            pass
+        text += "\n" + lines[at]
+        at += 1
+    return text, at
+
+
+def commands(block):
+    """The commands of a block; none if it shows something else."""
+    session = block.lines[0].startswith("$ ")
+    if not session and not re.match(PROGRAMS, block.lines[0]):
+        return []
+    found, at = [], 0
+    while at < len(block.lines):
+        line = block.line + at
+        text, at = whole_command(block.lines, at)
+        shown = []
+        while session and at < len(block.lines) and not block.lines[at].startswith("$ "):
+            shown.append(block.lines[at])
+            at += 1
+        while shown and not shown[-1]:
+            shown.pop()
+        if text.strip():
+            found.append(Command(line, text, shown))
+    return found
+
+
+def agrees(shown, printed):
+    """True if the lines that a page shows stand for the lines that the command printed."""
+    pattern = ""
+    for line in shown:
+        pattern += r"(.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None
+
+
+def run(command, folder):
+    """The exit status of a command in the folder, and the lines that it prints."""
+    environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{folder / 'build/release'}:{os.environ['PATH']}")
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=SECONDS_PER_COMMAND, check=False)
+    return done.returncode, [line.rstrip() for line in done.stdout.rstrip().splitlines()]
+
+
+def check_page(name, text, folder, not_run):
+    """Runs the commands of a page in the folder and returns its faults and the number of commands that ran."""
+    faults, ran = [], 0
+    for block in blocks(text):
+        file = FILE_ABOVE.search(block.above)
+        found = commands(block)
+        if file and not found:
+            (folder / file[1]).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file[1]).write_text("\n".join(block.lines) + "\n", encoding="utf-8")
+        for command in found:
+            reasons = [entry for entry in NOT_RUN if re.match(entry[0], command.text)]
+            if reasons:
+                not_run.update(reasons)
+                continue
+            ran += 1
+            written = re.fullmatch(r"cat ([\w./-]+)", command.text)
+            if written and not (folder / written[1]).exists():
+                (folder / written[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
+                continue
+            status, printed = run(command.text, folder)
+            if command.shown and not agrees(command.shown, printed):
+                faults.append(f"{name}:{command.line}: {command.text}\n  the page shows\n" +
+                              "".join(f"    {line}\n" for line in command.shown) + "  the command prints\n" +
+                              "".join(f"    {line}\n" for line in printed))
+            elif not command.shown and status != 0:
+                faults.append(f"{name}:{command.line}: {command.text}\n  ends with status {status} and prints\n" +
+                              "".join(f"    {line}\n" for line in printed))
+    return faults, ran
+
+
+def check_self():
+    """Checks a page with known faults, so that a test that compares nothing can't pass."""
+    page = "\n".join([
+        "Two numbers, `numbers.txt`:", "", "    7", "    8", "", "Text.", "",
+        "    $ cat numbers.txt", "    7", "    8", "    $ echo 'a", "      b' \\", "      c | tail -1", "      b c", "",
+        "- An item:", "", "      $ cat numbers.txt", "      9", "      $ cat other.txt", "      x", "      $ cat other.txt",
+        "      x", "", "```", "$ seq 9", "1", "...", "9", "$ seq 9", "1", "...", "8", "$ echo took 5 s", "took ... s",
+        "```", "", "    scripts/missing.sh    # fails", "    export A=1", ""])
+    with tempfile.TemporaryDirectory() as folder:
+        faults, ran = check_page("page.md", page, pathlib.Path(folder), set())
+    places = [fault.split(": ")[0] for fault in faults]
+    if places != ["page.md:18", "page.md:30", "page.md:38"] or ran != 10:
+        sys.exit(f"documented_commands: the check itself is broken: {ran} commands, faults {faults}")
+
+
+def main():
+    check_self()
+    program = pathlib.Path(sys.argv[1]).resolve()
+    root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__.rsplit("/tests/", 1)[0]).resolve()
+    pages = sys.argv[3:] or ["README.md"] + sorted(str(page.relative_to(root)) for page in root.glob("docs/**/*.md"))
+    faults, ran, not_run = [], 0, set()
+    for page in pages:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for part in ["scenarios", "scripts", "docs"]:
+                shutil.copytree(root / part, folder / part)
+            (folder / "build/release").mkdir(parents=True)
+            (folder / "build/release/contend").symlink_to(program)
+            found, count = check_page(page, (root / page).read_text(encoding="utf-8"), folder, not_run)
+        faults += found
+        ran += count
+    if not sys.argv[3:]:
+        faults += [f"documented_commands: no page has a command like {pattern} ({reason})"
+                   for pattern, reason in NOT_RUN if (pattern, reason) not in not_run]
+    print("\n".join(faults), end="")
+    if faults:
+        sys.exit(f"documented_commands: {len(faults)} faults")
+    print(f"documented_commands: {ran} commands print what the pages show")
+
+
+if __name__ == "__main__":
+    main()
