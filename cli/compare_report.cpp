@@ -129,12 +129,12 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
     const Metric& metric = *each.metric;
     const double factor = is_share(metric) ? kPercent : 1;
     const std::vector<std::string> sides =
-        metric.unit == "jobs" ? std::vector{count_text(each.change.base), count_text(each.change.other)}
+        is_count(metric.unit) ? std::vector{count_text(each.change.base), count_text(each.change.other)}
                               : format_column({factor * each.change.base, factor * each.change.other});
     const bool relative = shown_relative(metric);
     const std::string_view unit = is_share(metric) ? "%" : metric.unit;
     rows.push_back(
-        {.title = metric.unit == "jobs" ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
+        {.title = is_count(metric.unit) ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
          .base = sides[0],
          .other = sides[1],
          .change = change_text(metric, relative, relative ? each.change.relative : each.change.difference),

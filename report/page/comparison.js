@@ -11,7 +11,7 @@ function metricOf(run, name) {
 
 /** Figures of the table, and of them those that are the same in all runs; the average JCT always has a column. */
 function comparedMetrics(runs) {
-  const plain = (name) => ['avg_jct_s', 'median_jct_s', 'p95_jct_s', 'makespan_s', 'avg_queueing_s', 'gpu_utilisation', 'network_utilisation', 'contended_share', 'finished'].includes(name);
+  const plain = (name) => ['avg_jct_s', 'median_jct_s', 'p95_jct_s', 'makespan_s', 'avg_queueing_s', 'avg_waiting_s', 'preemptions', 'lost_gpu_s', 'gpu_utilisation', 'network_utilisation', 'contended_share', 'finished'].includes(name);
   const metrics = runs[0].metrics.filter((metric) => plain(metric.name));
   const same = (metric) => metric.name !== 'avg_jct_s' && isShared(runs, (run) => metricOf(run, metric.name).value)
     && isShared(runs, (run) => metricOf(run, metric.name).half_width);
