@@ -32,6 +32,7 @@ TEST_CASE("usage errors: exit 2, nothing on stdout, the nearest name") {
       {"run s.yaml --progress maybe", "--progress: expected auto, always or never"},
       {"run s.yaml --repeat 2 --timeline t.json", "--timeline draws a single run"},
       {"run s.yaml --seed", "'--seed' is missing"},
+      {"run s.yaml -o ''", "contend run: --output: expected DIR, got an empty text"},
       {"show s.yaml s.yaml", "unexpected argument \"s.yaml\""},
       {"schema stray", "unexpected argument \"stray\""},
       {"list polices", "did you mean \"policies\"?"},
@@ -98,6 +99,14 @@ TEST_CASE("what there is can be listed, for people and programs") {
 }
 
 TEST_CASE("output that can't be written is an error") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\n");
+  const Outcome full = here.contend("show s.yaml", "sh -c '\"$0\" \"$@\" >/dev/full'");
+  CHECK(full.code == 3);
+  CHECK(contains(full.err, "standard output: the disk is full"));
+  const Outcome file = here.contend("show s.yaml --set network.fidelity=flow --topology --svg /dev/full");
+  CHECK(file.code == 3);
+  CHECK(contains(file.err, "/dev/full: can't be written: the disk is full"));
   const int status = std::system("\"$CONTEND_PROGRAM\" list keys >/dev/full 2>/dev/null");
   CHECK(WEXITSTATUS(status) == 3);
 }
