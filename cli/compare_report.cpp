@@ -1,5 +1,6 @@
 #include "cli/compare_report.hpp"
 
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
@@ -173,7 +174,7 @@ std::string comparison_text(const ComparisonReport& report) {
   if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
   if (!regression.notes.empty() || !report.outcomes.empty()) out += '\n';
   for (const std::string& note : regression.notes) out += fmt::format("note: {}\n", note);
-  return out + rules_text(report);
+  return out + coloured_verdicts(rules_text(report));
 }
 
 std::string comparison_json(const ComparisonReport& report) {

@@ -1,5 +1,6 @@
 #include "cli/compare_studies.hpp"
 
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "text/json_writer.hpp"
@@ -56,7 +57,7 @@ std::string study_comparison_text(const StudyComparison& comparison) {
                     only_in("BASE", comparison.base_rows, comparison.other_rows) +
                     only_in("NEW", comparison.other_rows, comparison.base_rows);
   if (!comparison.outcomes.empty()) out += '\n';
-  return out + rules_text(comparison);
+  return out + coloured_verdicts(rules_text(comparison));
 }
 
 std::string study_comparison_json(const StudyComparison& comparison) {

@@ -54,6 +54,7 @@ std::string program_help() {
   out += fmt::format("  {:<18} {}\n\n", "version", "Print the version.");
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
+      "On a terminal tables fit its width (COLUMNS overrides it), and verdicts have colours unless NO_COLOR is set.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
       "unfinished;\n5 a required facility is missing, such as a GPU; 70 internal error; 130 interrupted, with partial "
       "results written and marked.\n";

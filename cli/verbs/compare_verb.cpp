@@ -4,6 +4,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_progress.hpp"
 #include "cli/version.hpp"
@@ -237,7 +238,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
     const char* const side = i == 0 ? "BASE" : "NEW";
     if (outcomes.empty()) continue;
     if (!arguments.has("json") && !arguments.has("quiet"))
-      fmt::print("\n{}: expectations\n{}", side, expectations_text(outcomes));
+      fmt::print("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
     else
       print_unmet(side, outcomes);
     met = met && all_met(outcomes);

@@ -110,7 +110,7 @@ bool report_expectations(const Arguments& arguments, std::span<const Scenario> s
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (scenarios[i].expect.empty()) continue;
     const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
-    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, expectations_text(outcomes));
+    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, coloured_verdicts(expectations_text(outcomes)));
     if (!text) print_unmet(scenarios[i].name, outcomes);
     met = met && all_met(outcomes);
   }

@@ -2,6 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -96,6 +97,32 @@ TEST_CASE("what there is can be listed, for people and programs") {
   CHECK(contains(here.contend("schema").out, "draft-07"));
   CHECK(contains(here.contend("schema --markdown").out, "cluster.servers"));
   CHECK(contains(here.contend("schema --columns").out, "`jct_s`"));
+}
+
+TEST_CASE("tables fit the width of the terminal") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nname: small\ncluster: {servers: 2}\n"
+             "workload: {generate: {sizes: {1: 4}, iterations: [10, 20], arrivals: 1s}}\n");
+  const auto widest = [](const std::string& text) {
+    std::size_t most = 0;
+    for (std::size_t start = 0; start < text.size();) {
+      const std::size_t end = std::min(text.find('\n', start), text.size());
+      most = std::max(most, end - start);
+      start = end + 1;
+    }
+    return most;
+  };
+  const Outcome wide = here.contend("run s.yaml --repeat 2 --set name=a");
+  CHECK(widest(wide.out) > 80);
+  const Outcome narrow = here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=80");
+  CHECK(widest(narrow.out) <= 80);
+  // The row has become a column.
+  CHECK(contains(narrow.out, "scenario"));
+  CHECK(contains(narrow.out, "\nmakespan [s] "));
+  CHECK(here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=1000").out == wide.out);
+  CHECK(here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=wide").out == wide.out);
+  CHECK(widest(here.contend("list keys", "COLUMNS=80").out) <= 80);
 }
 
 TEST_CASE("output that can't be written is an error") {
