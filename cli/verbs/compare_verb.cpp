@@ -9,6 +9,8 @@
 #include "cli/sweep_progress.hpp"
 #include "cli/version.hpp"
 #include "report/iteration_bars.hpp"
+#include "scenarios/keys/differences.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -63,10 +65,24 @@ struct ComparedSide {
   std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
+  std::optional<Scenario> kept;              ///< the scenario in a folder
+  std::string unreadable;                    ///< why `kept` can't be read
   std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
 
   [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
+
+/// The comparison needs the figures of a folder, and its scenario only to say what differs: a file that an earlier
+/// version wrote, or that names a file which is gone, is no reason to refuse.
+void read_kept_scenario(ComparedSide& side) {
+  try {
+    side.kept = load_scenario((std::filesystem::path{side.path} / "scenario.yaml").string());
+  } catch (const InputError& error) {
+    Complaint first = error.complaints().front();
+    first.source_line.clear();  // so that it is one line
+    side.unreadable = first.format();
+  }
+}
 
 ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   ComparedSide side;
@@ -76,6 +92,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
       side.study = read_study(side.path);
     else
       side.stored = read_results(side.path);
+    read_kept_scenario(side);
     return side;
   }
   const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
@@ -134,6 +151,18 @@ bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& side
   return true;
 }
 
+/// Says whose sides these are and what differs between their scenarios.
+void describe_sides(const std::vector<ComparedSide>& sides, JudgedSides& report) {
+  report.base = sides[0].path;
+  report.other = sides[1].path;
+  std::vector<Scenario> scenarios;
+  for (const ComparedSide& side : sides) {
+    if (!side.unreadable.empty()) report.unknown_because = side.unreadable;
+    if (side.scenario || side.kept) scenarios.push_back(side.scenario ? *side.scenario : *side.kept);
+  }
+  if (scenarios.size() == sides.size()) report.differences = differing_keys(scenarios);
+}
+
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
   if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
@@ -155,8 +184,7 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
     return kExitInterrupted;
   }
   StudyComparison comparison;
-  comparison.base = sides[0].path;
-  comparison.other = sides[1].path;
+  describe_sides(sides, comparison);
   comparison.base_rows = *std::move(sides[0].study);
   comparison.other_rows = *std::move(sides[1].study);
   comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
@@ -261,8 +289,7 @@ int run_compare(const Arguments& arguments) {
     return kExitInterrupted;
   }
   ComparisonReport report;
-  report.base = sides[0].path;
-  report.other = sides[1].path;
+  describe_sides(sides, report);
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
   report.outcomes = judge(rules, report.regression, arguments.has("significant"));
   print_report(arguments, report);
