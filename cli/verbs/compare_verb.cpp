@@ -45,6 +45,7 @@ constexpr Option kCompareOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
     kSetOption,
+    kPointOption,
     {.name = "set-new",
      .letter = '\0',
      .value = "KEY=VALUE",
@@ -112,8 +113,10 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
     }
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
+  for (const ComparedSide& side : sides)
+    if (side.scenario) refuse_sweeps({&*side.scenario, 1});
   const bool runs_any = sides[0].scenario || sides[1].scenario;
-  for (const char* option : {"set", "seed", "repeat"})
+  for (const char* option : {"set", "point", "seed", "repeat"})
     if (arguments.has(option) && !runs_any)
       throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
   if (arguments.has("set-new") && !sides[1].scenario)

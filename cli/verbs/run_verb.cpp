@@ -32,6 +32,7 @@ constexpr std::string_view kRunExamples[] = {
 constexpr Option kRunOptions[] = {
     {.name = "output", .letter = 'o', .value = "DIR", .text = "write result files; several scenarios: a folder each"},
     kSetOption,
+    kPointOption,
     {.name = "seed", .letter = '\0', .value = "N", .text = "seed of the first replica"},
     {.name = "repeat", .letter = '\0', .value = "N", .text = "replicas, with the seeds seed, seed + 1, ..."},
     {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
@@ -74,13 +75,6 @@ void write_folder(const std::string& folder, const Scenario& scenario, std::span
                  .inputs = inputs,
                  .interrupted = interrupted()},
                 to_yaml(scenario, folder), replicas);
-}
-
-/// `sweep:` describes many runs, of which these scenarios are none.
-void refuse_sweeps(std::span<const Scenario> scenarios) {
-  for (const Scenario& scenario : scenarios)
-    if (scenario.sweep.given())
-      throw InputError{fmt::format("the scenario \"{}\" describes a sweep: run it by `contend sweep`", scenario.name)};
 }
 
 /// One line for each scenario whose jobs did not all finish.

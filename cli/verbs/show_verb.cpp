@@ -23,6 +23,7 @@ constexpr std::string_view kShowExamples[] = {
 };
 constexpr Option kShowOptions[] = {
     kSetOption,
+    kPointOption,
     {.name = "topology", .letter = '\0', .value = "", .text = "print its topology instead: sizes and bandwidths"},
     {.name = "json", .letter = '\0', .value = "", .text = "with --topology: print JSON instead of tables"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},

@@ -90,6 +90,7 @@ class LayerReader {
     std::vector<Assignment> assignments;
     collect(*layer.source, layer.root, {}, assignments);
     refuse_conflicts(*layer.source, assignments);
+    for (const std::string& group : std::exchange(emptied_, {})) reset_group(group);
     const Scenario before = scenario_;
     for (const Assignment& assignment : assignments) {
       if (assignment.sets()) displace_by(*assignment.key);
@@ -173,6 +174,7 @@ class LayerReader {
       } else if (plain &&
                  std::any_of(keys.begin(), keys.end(), [&](const auto& k) { return k.path.starts_with(group); })) {
         if (entry.value.kind == Kind::map) {
+          if (entry.value.entries.empty()) emptied_.push_back(group);
           collect(source, entry.value, group, assignments);
         } else {
           Reading{source, path, complaints_}.expected("a map of keys", entry.value);
@@ -200,6 +202,15 @@ class LayerReader {
             "give one of the two");
         blamed.insert(blamed.end(), {&*first, &*second});
       }
+    }
+  }
+
+  /// Takes back what earlier layers say about the keys of a group.
+  void reset_group(const std::string& group) {
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (!key.path.starts_with(group)) continue;
+      key.io->reset(scenario_);
+      std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
     }
   }
 
@@ -258,6 +269,7 @@ class LayerReader {
   const FileReader* files_;
   std::vector<Complaint> complaints_;
   Scenario scenario_ = default_scenario();
+  std::vector<std::string> emptied_;  ///< groups that the layer being read sets to {}
   std::vector<Assignment> given_;     ///< from the layers so far; each node belongs to its layer
   const SourceText* file_ = nullptr;  ///< the last file
 };

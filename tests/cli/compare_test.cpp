@@ -114,6 +114,17 @@ TEST_CASE("what differs between two studies") {
                  "\"key\": \"network.nic\""));
 }
 
+TEST_CASE("a sweep is many runs, of which one can be compared") {
+  const Workplace here;
+  here.write("sweep.yaml", std::string{kBase} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
+  const Outcome refused = here.contend("compare sweep.yaml sweep.yaml");
+  CHECK(refused.code == 3);
+  CHECK(contains(refused.err, "the scenario \"base\" describes a sweep; run it by `contend sweep`"));
+  const Outcome point = here.contend("compare sweep.yaml sweep.yaml --point 0 --set-new policies.scheduling=fifo");
+  REQUIRE_MESSAGE(point.code == 0, point.err);
+  CHECK(contains(point.out, "policies.scheduling  srsf  fifo"));
+}
+
 TEST_CASE("nothing changed") {
   Workplace place;
   const Workplace& here = with_scenarios(place);

@@ -99,6 +99,18 @@ TEST_CASE("what there is can be listed, for people and programs") {
   CHECK(contains(here.contend("schema --columns").out, "`jct_s`"));
 }
 
+TEST_CASE("several seeds or values in a verb that takes one") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\n");
+  const Outcome seeds = here.contend("run s.yaml --set seed=1,2");
+  CHECK(seeds.code == 3);
+  CHECK(contains(seeds.err, "got \"1,2\"; --repeat N runs the seeds seed, seed + 1, ..."));
+  CHECK(contains(here.contend("sweep s.yaml --set seed=1,2").err, "; --repeat N runs the seeds"));
+  const Outcome values = here.contend("run s.yaml --set cluster.servers=1,2");
+  CHECK(values.code == 3);
+  CHECK(contains(values.err, "got \"1,2\"; `contend sweep` takes several values of a key"));
+}
+
 TEST_CASE("tables fit the width of the terminal") {
   const Workplace here;
   here.write("s.yaml",

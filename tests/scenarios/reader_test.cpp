@@ -57,6 +57,20 @@ engine: {leap: false, until: 2h}
   CHECK(s.engine.until == Time::seconds(7200));
 }
 
+TEST_CASE("a group that a later layer sets to {} has its defaults again") {
+  const std::string_view text = "network: {nic: 25Gbps, alpha: 50us}\nsweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n";
+  CHECK(parsed(text).sweep.given());
+  const Scenario single = parsed(text, {"sweep={}"});
+  CHECK_FALSE(single.sweep.given());
+  CHECK(single.network.alpha == Time::microseconds(50));
+  const Scenario usual = parsed(text, {"network={}", "network.alpha=1us"});
+  CHECK(usual.network.nic == default_scenario().network.nic);
+  CHECK(usual.network.alpha == Time::microseconds(1));
+  CHECK(usual.sweep.given());
+  // A key that means nothing without the group is not held against the file.
+  CHECK(errors_of("network: {fidelity: flow, collectives: ring}\n", {"network={}"}).empty());
+}
+
 TEST_CASE("the version is required, and 1") {
   CHECK(errors_of_file("seed: 1\n") == "a.yaml:1:1: schema_version: missing; write `schema_version: 1`");
   CHECK(errors_of_file("schema_version: 2\n") == "a.yaml:1:17: schema_version: expected an integer <= 1, got \"2\"");
