@@ -142,13 +142,15 @@ bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& side
   for (const ComparedSide& side : sides)
     if (side.scenario) rows += study_row_count(side.scenario->overlap);
   SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
+  const unsigned threads = thread_count(arguments);
   catch_interrupts();
   for (ComparedSide& side : sides) {
     if (!side.scenario) continue;
-    side.study = run_side(*side.scenario, [&] {
+    const auto ended = [&] {
       line.recorded(false);
       return !interrupted();
-    });
+    };
+    side.study = run_side(*side.scenario, {.threads = threads, .ended = ended});
     if (interrupted()) return false;
   }
   return true;
@@ -178,7 +180,7 @@ void print_failures(const JudgedSides& report) {
 }
 
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"significant", "worst", "jobs"})
+  for (const char* option : {"significant", "worst"})
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());

@@ -105,7 +105,7 @@ TEST_CASE("what differs between two studies") {
              "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4], fusion: "
              "[bsp, dear]}\n");
   CHECK(here.contend("run s.yaml -o slow -q").code == 0);
-  const Outcome text = here.contend("compare slow s.yaml --set-new network.nic=25Gbps --markdown m.md");
+  const Outcome text = here.contend("compare slow s.yaml --set-new network.nic=25Gbps --markdown m.md -j 2");
   REQUIRE_MESSAGE(text.code == 0, text.err);
   CHECK(text.out.starts_with("what differs  BASE    NEW\n"));
   CHECK(contains(text.out, "\nnetwork.nic   10Gbps  25Gbps\n"));
