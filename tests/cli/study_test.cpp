@@ -67,7 +67,7 @@ TEST_CASE("a study gives the same on any number of threads") {
   CHECK(here.contend("run study.yaml -j 0").code == 2);
 }
 
-TEST_CASE("messages that start for free make fusion policies equal, which is said") {
+TEST_CASE("messages that start for free gain nothing by merging, which is said") {
   const Workplace here;
   here.write("free.yaml",
              "schema_version: 1\nname: free\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, workers: [4], fusion: "

@@ -6,8 +6,45 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace contend;
+
+namespace {
+
+/// What `sh -c COMMAND` writes to a terminal of that width.
+std::string on_terminal(const std::string& command, unsigned short columns) {
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  std::string out;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(count));
+  ::close(terminal);
+  ::waitpid(child, nullptr, 0);
+  return out;
+}
+
+/// The number of bytes of the longest line.
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\r\n", start), text.size());
+    most = std::max(most, end - start);
+    start = end + 1;
+  }
+  return most;
+}
+
+}  // namespace
 
 TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
 
@@ -117,15 +154,6 @@ TEST_CASE("tables fit the width of the terminal") {
   here.write("s.yaml",
              "schema_version: 1\nname: small\ncluster: {servers: 2}\n"
              "workload: {generate: {sizes: {1: 4}, iterations: [10, 20], arrivals: 1s}}\n");
-  const auto widest = [](const std::string& text) {
-    std::size_t most = 0;
-    for (std::size_t start = 0; start < text.size();) {
-      const std::size_t end = std::min(text.find('\n', start), text.size());
-      most = std::max(most, end - start);
-      start = end + 1;
-    }
-    return most;
-  };
   const Outcome wide = here.contend("run s.yaml --repeat 2 --set name=a");
   CHECK(widest(wide.out) > 80);
   const Outcome narrow = here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=80");
@@ -136,6 +164,29 @@ TEST_CASE("tables fit the width of the terminal") {
   CHECK(here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=1000").out == wide.out);
   CHECK(here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=wide").out == wide.out);
   CHECK(widest(here.contend("list keys", "COLUMNS=80").out) <= 80);
+  const std::string run =
+      fmt::format("cd '{}' && unset COLUMNS && \"$CONTEND_PROGRAM\" run s.yaml --repeat 2", here.path(""));
+  CHECK(widest(on_terminal(run, 80)) <= 80);
+  CHECK(widest(on_terminal(run, 200)) > 80);
+}
+
+TEST_CASE("verdicts have colours on a terminal, unless NO_COLOR is set") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nname: small\nexpect: {finished: 4, failed: 3}\n"
+             "workload: {generate: {sizes: {1: 4}, iterations: [10, 20], arrivals: 1s}}\n");
+  const auto run = [&](const std::string& variable) {
+    return on_terminal(
+        fmt::format("cd '{}' && unset NO_COLOR && {} \"$CONTEND_PROGRAM\" run s.yaml", here.path(""), variable), 100);
+  };
+  const std::string coloured = run("TERM=xterm");
+  CHECK(contains(coloured, "\x1b[32mok  \x1b[0m  finished = 4"));
+  CHECK(contains(coloured, "\x1b[31mFAIL\x1b[0m  failed = 3"));
+  for (const char* plain : {"TERM=xterm NO_COLOR=1", "TERM=dumb"}) {
+    CHECK(contains(run(plain), "FAIL  failed = 3"));
+    CHECK_FALSE(contains(run(plain), "\x1b[3"));
+  }
+  CHECK(contains(here.contend("run s.yaml", "TERM=xterm").out, "\nFAIL  failed = 3"));
 }
 
 TEST_CASE("output that can't be written is an error") {
