@@ -60,6 +60,19 @@ std::string markdown_head(const JudgedSides& report, std::string_view otherwise)
                      escaped_markdown(report.base), escaped_markdown(report.other));
 }
 
+std::string differences_markdown(const JudgedSides& report) {
+  if (const std::string line = no_differences(report); !line.empty())
+    return fmt::format("- {}\n", escaped_markdown(line));
+  std::string out = "| what differs | BASE | NEW |\n|---|---|---|\n";
+  for (const KeyDifference& each : *report.differences) {
+    out += fmt::format("| {} ", escaped_markdown(each.key));
+    for (const std::string& value : each.values)
+      out += fmt::format("| {} ", value.empty() ? "-" : escaped_markdown(value));
+    out += "|\n";
+  }
+  return out;
+}
+
 std::string rules_markdown(const JudgedSides& report) {
   std::string out;
   for (const RuleOutcome& outcome : report.outcomes)
@@ -72,6 +85,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   std::string out =
       fmt::format("{} {}.\n\n", markdown_head(report, regression.identical ? "identical results" : "no rules given"),
                   pairing_text(regression));
+  out += differences_markdown(report) + '\n';
   out += "| metric | BASE | NEW | change | 95% interval |\n|---|---:|---:|---:|---:|\n";
   for (const FigureRow& row : figure_rows(regression))
     out += fmt::format("| {} | {} | {} | {} | {} |\n", row.title, row.base, row.other, row.change, row.interval);

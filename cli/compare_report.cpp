@@ -1,5 +1,6 @@
 #include "cli/compare_report.hpp"
 
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 /// The text shows at most this many jobs that appeared or disappeared; JSON has them all.
 constexpr std::size_t kShownJobs = 10;
+/// Lines of the table of differences are wrapped beyond this: a value may be a long list.
+constexpr std::size_t kWidest = 120;
 
 bool is_share(const Metric& metric) {
   return metric.unit == "share";
@@ -102,9 +105,48 @@ void write_metrics(JsonWriter& json, const Regression& regression) {
 
 }  // namespace
 
+std::string no_differences(const JudgedSides& report) {
+  if (!report.differences) return fmt::format("what differs is not known: {}", report.unknown_because);
+  return report.differences->empty() ? "the scenarios of BASE and NEW are the same" : "";
+}
+
 std::size_t JudgedSides::failures() const {
   return static_cast<std::size_t>(
       std::count_if(outcomes.begin(), outcomes.end(), [](const RuleOutcome& each) { return each.fails; }));
+}
+
+std::string differences_text(const JudgedSides& report) {
+  if (const std::string line = no_differences(report); !line.empty()) return line + "\n";
+  Table table{{"what differs", "BASE", "NEW"}};
+  table.align_left(1);
+  table.align_left(2);
+  for (const KeyDifference& each : *report.differences) {
+    std::vector<std::string> cells{each.key};
+    for (const std::string& value : each.values) cells.push_back(value.empty() ? "-" : value);
+    table.add(std::move(cells));
+  }
+  return table.text(output_width(kWidest));
+}
+
+void write_differences(JsonWriter& json, const JudgedSides& report) {
+  json.key("differences");
+  if (!report.differences) {
+    json.null().member("differences_unknown", report.unknown_because);
+    return;
+  }
+  json.begin_array();
+  for (const KeyDifference& each : *report.differences) {
+    json.begin_object().member("key", each.key);
+    for (std::size_t i = 0; i < each.values.size(); ++i) {
+      json.key(i == 0 ? "base" : "new");
+      if (each.values[i].empty())
+        json.null();
+      else
+        json.value(each.values[i]);
+    }
+    json.end_object();
+  }
+  json.end_array();
 }
 
 std::string rules_text(const JudgedSides& report) {
@@ -129,12 +171,12 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
     const Metric& metric = *each.metric;
     const double factor = is_share(metric) ? kPercent : 1;
     const std::vector<std::string> sides =
-        metric.unit == "jobs" ? std::vector{count_text(each.change.base), count_text(each.change.other)}
+        is_count(metric.unit) ? std::vector{count_text(each.change.base), count_text(each.change.other)}
                               : format_column({factor * each.change.base, factor * each.change.other});
     const bool relative = shown_relative(metric);
     const std::string_view unit = is_share(metric) ? "%" : metric.unit;
     rows.push_back(
-        {.title = metric.unit == "jobs" ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
+        {.title = is_count(metric.unit) ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
          .base = sides[0],
          .other = sides[1],
          .change = change_text(metric, relative, relative ? each.change.relative : each.change.difference),
@@ -159,7 +201,8 @@ std::string jobs_text(const Regression& regression) {
 
 std::string comparison_text(const ComparisonReport& report) {
   const Regression& regression = report.regression;
-  std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n\n", report.base, report.other, pairing_text(regression));
+  std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n\n{}\n", report.base, report.other, pairing_text(regression),
+                                differences_text(report));
   Table table{{"metric", "BASE", "NEW", "change", "95% interval"}};
   for (const FigureRow& row : figure_rows(regression))
     table.add({row.title, row.base, row.other, row.change, row.interval.empty() ? "-" : row.interval});
@@ -173,7 +216,7 @@ std::string comparison_text(const ComparisonReport& report) {
   if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
   if (!regression.notes.empty() || !report.outcomes.empty()) out += '\n';
   for (const std::string& note : regression.notes) out += fmt::format("note: {}\n", note);
-  return out + rules_text(report);
+  return out + coloured_verdicts(rules_text(report));
 }
 
 std::string comparison_json(const ComparisonReport& report) {
@@ -181,6 +224,7 @@ std::string comparison_json(const ComparisonReport& report) {
   JsonWriter json;
   json.begin_object();
   json.member("base", report.base).member("new", report.other);
+  write_differences(json, report);
   json.key("seeds").begin_array();
   for (const std::uint64_t seed : regression.seeds) json.value(seed);
   json.end_array();

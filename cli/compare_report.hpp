@@ -4,17 +4,21 @@
 
 #include "results/regression.hpp"
 #include "results/regression_rules.hpp"
+#include "scenarios/keys/differences.hpp"
 #include "text/json_writer.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace contend {
 
-/// The two sides of a comparison and the outcomes of its rules.
+/// The two sides of a comparison, what differs between their scenarios, and the outcomes of its rules.
 struct JudgedSides {
-  std::string base, other;  ///< paths as the user gave them
+  std::string base, other;                                ///< paths as the user gave them
+  std::optional<std::vector<KeyDifference>> differences;  ///< not known if a scenario can't be read
+  std::string unknown_because;                            ///< why the differences are not known
   std::vector<RuleOutcome> outcomes;
 
   [[nodiscard]] std::size_t failures() const;
@@ -31,6 +35,13 @@ struct ComparisonReport : JudgedSides {
 [[nodiscard]] std::string comparison_junit(const JudgedSides& report);
 
 // The parts that all comparisons share.
+/// A line that takes the place of a table of differences: nothing differs, or what differs is not known; else empty.
+[[nodiscard]] std::string no_differences(const JudgedSides& report);
+/// A table of the keys that differ, or a line that says that none does.
+[[nodiscard]] std::string differences_text(const JudgedSides& report);
+/// Appends the member `differences` to an open JSON object.
+void write_differences(JsonWriter& json, const JudgedSides& report);
+[[nodiscard]] std::string differences_markdown(const JudgedSides& report);
 /// One line for each rule.
 [[nodiscard]] std::string rules_text(const JudgedSides& report);
 /// Appends the members `rules` and `failed` to an open JSON object.

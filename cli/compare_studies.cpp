@@ -1,5 +1,6 @@
 #include "cli/compare_studies.hpp"
 
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "text/json_writer.hpp"
@@ -52,16 +53,18 @@ std::string study_comparison_text(const StudyComparison& comparison) {
     table.add({each.workers, each.compression, each.policy, columns[0][i], columns[1][i],
                fmt::format("{:+.2f}", 100 * pairs[i].change()), columns[2][i], columns[3][i], columns[4][i]});
   }
-  std::string out = "time of an iteration; the last three columns: what changed of it\n" + table.text() +
+  std::string out = differences_text(comparison) +
+                    "\ntime of an iteration; the last three columns: what changed of it\n" + table.text() +
                     only_in("BASE", comparison.base_rows, comparison.other_rows) +
                     only_in("NEW", comparison.other_rows, comparison.base_rows);
   if (!comparison.outcomes.empty()) out += '\n';
-  return out + rules_text(comparison);
+  return out + coloured_verdicts(rules_text(comparison));
 }
 
 std::string study_comparison_json(const StudyComparison& comparison) {
   JsonWriter json;
   json.begin_object().member("base", comparison.base).member("new", comparison.other);
+  write_differences(json, comparison);
   json.key("iterations").begin_array();
   for (const StudyPair& pair : study_pairs(comparison.base_rows, comparison.other_rows)) {
     json.begin_object().member("workers", std::stoi(pair.base->workers));
@@ -81,8 +84,8 @@ std::string study_comparison_json(const StudyComparison& comparison) {
 
 std::string study_comparison_markdown(const StudyComparison& comparison) {
   std::string out =
-      markdown_head(comparison, "no rules given") +
-      "\n\n| workers | compression | fusion | BASE [ms] | NEW [ms] | change | exposed BASE [ms] | exposed NEW "
+      markdown_head(comparison, "no rules given") + "\n\n" + differences_markdown(comparison) +
+      "\n| workers | compression | fusion | BASE [ms] | NEW [ms] | change | exposed BASE [ms] | exposed NEW "
       "[ms] |\n|---:|---|---|---:|---:|---:|---:|---:|\n";
   for (const StudyPair& pair : study_pairs(comparison.base_rows, comparison.other_rows)) {
     const auto ms = [](const StudiedIteration* side, std::string_view name) { return kMs * side->figure(name); };

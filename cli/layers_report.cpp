@@ -4,6 +4,8 @@
 #include "calibration/missing_operators.hpp"
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
+#include "text/decimal.hpp"
+#include "text/json_writer.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -17,6 +19,12 @@ constexpr std::size_t kNamed = 5;  ///< layers that a warning names
 
 std::string error_text(const std::optional<TimeBasis>& basis) {
   return !basis || basis->relative_error < 0 ? "-" : fmt::format("{:.1f}", 100 * basis->relative_error);
+}
+
+std::int64_t elements_of(const TimedLayer& layer) {
+  std::int64_t elements = 0;
+  for (const ParameterTensor& tensor : layer.tensors) elements += tensor.elements;
+  return elements;
 }
 
 std::string summary_text(const BasisSummary& summary) {
@@ -75,9 +83,7 @@ std::string layers_text(const TimedModel& model) {
              backward_text = format_column(backward);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const TimedLayer& layer = model.layers[i];
-    std::int64_t elements = 0;
-    for (const ParameterTensor& tensor : layer.tensors) elements += tensor.elements;
-    std::vector<std::string> cells{layer.name, fmt::format("{}", elements), kib_text[i], forward_text[i],
+    std::vector<std::string> cells{layer.name, fmt::format("{}", elements_of(layer)), kib_text[i], forward_text[i],
                                    backward_text[i]};
     if (summary.known) {
       cells.push_back(layer.basis ? std::string{to_string(layer.basis->basis)} : "-");
@@ -90,6 +96,34 @@ std::string layers_text(const TimedModel& model) {
                      model.device, model.batch, model.forward().to_seconds() * 1e3, model.backward().to_seconds() * 1e3,
                      model.gradient_elements(), summary.known ? summary_text(summary) : "") +
          table.text();
+}
+
+std::string layers_json(const TimedModel& model) {
+  const BasisSummary summary = summarise_basis(model);
+  JsonWriter json;
+  json.begin_object().member("model", model.name).member("device", model.device).member("batch", model.batch);
+  json.key("forward_s").raw(format_seconds(model.forward())).key("backward_s").raw(format_seconds(model.backward()));
+  json.member("parameters", model.gradient_elements());
+  if (summary.known) {
+    json.member("error_if_correlated", summary.together).member("error_if_independent", summary.independent);
+  }
+  json.key("layers").begin_array();
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const TimedLayer& layer = model.layers[i];
+    json.begin_object().member("layer", layer.name).member("parameters", elements_of(layer));
+    json.member("gradient_bytes", model.gradient(i).count());
+    json.key("forward_s").raw(format_seconds(layer.forward)).key("backward_s").raw(format_seconds(layer.backward));
+    if (layer.basis) {
+      json.member("basis", to_string(layer.basis->basis)).key("relative_error");
+      if (layer.basis->relative_error < 0)
+        json.null();
+      else
+        json.value(layer.basis->relative_error);
+    }
+    json.member("origin", layer.origin).end_object();
+  }
+  json.end_array().end_object();
+  return json.take();
 }
 
 std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model) {

@@ -13,6 +13,9 @@ namespace contend {
 /// with the expected error.
 [[nodiscard]] std::string layers_text(const TimedModel& model);
 
+/// The same as JSON; times in seconds, gradients in bytes.
+[[nodiscard]] std::string layers_json(const TimedModel& model);
+
 /// Warnings for users of the study: layer times beyond the measured range, and a calibration that is incomplete or was
 /// disturbed.
 [[nodiscard]] std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model);

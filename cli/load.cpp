@@ -1,12 +1,17 @@
 #include "cli/load.hpp"
 
 #include "scenarios/keys/reader.hpp"
-#include "sim/error.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
+#include "scenarios/sweep/sweep_plan.hpp"
+#include "sim/complaints.hpp"
 #include "text/sha256.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -25,15 +30,37 @@ std::vector<std::string> overrides(const Arguments& arguments) {
   return all;
 }
 
-/// Like load_scenario(), but also records the hash of every file as it was read.
-Scenario load_one(const std::string& path, const LoadOptions& options, std::vector<InputFile>& inputs) {
+/// The point of the sweep that the file describes, with the number of runs that the sweep gives it.
+Scenario load_point(const FileText& content, const std::string& path, const LoadOptions& options,
+                    const FileReader& read, std::int64_t point) {
+  ScenarioVariants variants{*content.text, path, options, read};
+  if (!variants.base().sweep.given())
+    throw InputError{{.file = path, .reason = "--point picks a point of a sweep, but this scenario has no `sweep`"}};
+  if (variants.base().name.empty()) variants.base().name = std::filesystem::path{path}.stem().string();
+  const SweepPlan plan{std::move(variants), 1};
+  const auto points = static_cast<std::int64_t>(plan.points().size());
+  if (point >= points)
+    throw InputError{
+        {.file = path, .reason = fmt::format("--point: expected a number from 0 to {}, got {}", points - 1, point)}};
+  Scenario scenario = plan.scenario(point);
+  scenario.name = fmt::format("{}-point-{}", plan.info().name, point);
+  const auto sets_repeat = [](const std::string& assignment) { return assignment.starts_with("repeat="); };
+  if (std::ranges::none_of(options.overrides, sets_repeat)) scenario.repeat = static_cast<int>(plan.info().repeat);
+  return scenario;
+}
+
+/// Like load_scenario(), but also records the hash of every file as it was read. With a point, loads that point.
+Scenario load_one(const std::string& path, const LoadOptions& options, std::optional<std::uint64_t> point,
+                  std::vector<InputFile>& inputs) {
   const FileReader read = [&](const std::string& file) {
     FileText content = read_text_file(file);
-    if (content.text) inputs.push_back({.path = file, .sha256 = sha256_hex(*content.text)});
+    if (content.text && std::ranges::find(inputs, file, &InputFile::path) == inputs.end())
+      inputs.push_back({.path = file, .sha256 = sha256_hex(*content.text)});
     return content;
   };
   const FileText content = read(path);
   if (!content.text) return load_scenario(path, options);  // words the complaint
+  if (point) return load_point(content, path, options, read, static_cast<std::int64_t>(*point));
   Scenario scenario = parse_scenario(*content.text, path, options, read);
   if (scenario.name.empty()) scenario.name = std::filesystem::path{path}.stem().string();
   return scenario;
@@ -49,17 +76,37 @@ LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::
                                const std::vector<std::string>& more) {
   LoadOptions options{.overrides = overrides(arguments)};
   options.overrides.insert(options.overrides.end(), more.begin(), more.end());
+  const auto point = arguments.whole_number("point", 0, kMaxSweepPoints - 1);
   LoadedScenarios loaded;
   std::vector<Complaint> complaints;
   for (const std::string& path : paths) {
     try {
-      loaded.scenarios.push_back(load_one(path, options, loaded.inputs.emplace_back()));
+      loaded.scenarios.push_back(load_one(path, options, point, loaded.inputs.emplace_back()));
     } catch (const InputError& error) {
       complaints.insert(complaints.end(), error.complaints().begin(), error.complaints().end());
     }
   }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  if (!complaints.empty()) throw with_set_hints(InputError{std::move(complaints)});
   return loaded;
+}
+
+void refuse_sweeps(std::span<const Scenario> scenarios) {
+  for (const Scenario& scenario : scenarios)
+    if (scenario.sweep.given())
+      throw InputError{{.reason = fmt::format("the scenario \"{}\" describes a sweep", scenario.name),
+                        .hint = "run it by `contend sweep`, one of its points with --point N (`contend sweep --list` "
+                                "numbers them), or the scenario without its sweep with --set 'sweep={}'"}};
+}
+
+InputError with_set_hints(const InputError& error) {
+  return amended(error, [](Complaint& each) {
+    const bool several = each.file == "--set" && each.source_line.find(',') != std::string::npos;
+    if (!several || !each.hint.empty()) return;
+    if (each.key == "seed")
+      each.hint = "--repeat N runs the seeds seed, seed + 1, ...";
+    else if (sweepable_key(each.key) != nullptr)
+      each.hint = "`contend sweep` takes several values of a key";
+  });
 }
 
 std::string file_name_of(std::string name) {

@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "results/manifest.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/error.hpp"
 
 #include <span>
 #include <string>
@@ -18,17 +19,30 @@ inline constexpr Option kSetOption = {.name = "set",
                                       .text = "override a key of every scenario",
                                       .repeatable = true};
 
+/// The option that picks a point of a sweep.
+inline constexpr Option kPointOption = {.name = "point",
+                                        .letter = '\0',
+                                        .value = "N",
+                                        .text = "of a sweep: this point only; `contend sweep --list` numbers them"};
+
 struct LoadedScenarios {
   std::vector<Scenario> scenarios;
   std::vector<std::vector<InputFile>> inputs;  ///< for each scenario, its file and the included files
 };
 
-/// Loads every scenario with the overrides of `arguments`. Throws one InputError with the complaints of all files.
+/// Loads every scenario with the overrides of `arguments`; with --point, that point of each. Throws one InputError with
+/// the complaints of all files.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments);
 
 /// The same for `paths` instead of all positional arguments, and with the overrides `more` on top.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
                                              const std::vector<std::string>& more);
+
+/// Throws InputError if a scenario describes a sweep, which is many runs.
+void refuse_sweeps(std::span<const Scenario> scenarios);
+
+/// The error with what would be right where a complaint is about `--set` with several values.
+[[nodiscard]] InputError with_set_hints(const InputError& error);
 
 /// A name of a scenario as one of a file or folder: without separators, and never hidden or a way out of the folder.
 [[nodiscard]] std::string file_name_of(std::string name);

@@ -5,8 +5,10 @@
 #include "cli/options.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -52,6 +54,7 @@ std::string program_help() {
   out += fmt::format("  {:<18} {}\n\n", "version", "Print the version.");
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
+      "On a terminal tables fit its width (COLUMNS overrides it), and verdicts have colours unless NO_COLOR is set.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
       "unfinished;\n5 a required facility is missing, such as a GPU; 70 internal error; 130 interrupted, with partial "
       "results written and marked.\n";
@@ -139,8 +142,10 @@ int guarded(const std::vector<std::string>& words) {
   try {
     const int code = dispatch(words);
     // A full disk behind `contend ... > file` must not look like success.
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    fmt::print(stderr, "contend: can't write to standard output\n");
+    const bool flushed = std::fflush(stdout) == 0;
+    const int number = errno;
+    if (flushed && std::ferror(stdout) == 0) return code;
+    fmt::print(stderr, "contend: can't write to standard output{}\n", flushed ? "" : ": " + system_reason(number));
     return kExitInput;
   } catch (const UsageError& error) {
     const Command* const known = words.empty() ? nullptr : named_command(std::span{words}.subspan(1));
@@ -150,7 +155,8 @@ int guarded(const std::vector<std::string>& words) {
     print_complaints(error);
     return kExitInput;
   } catch (const std::system_error& error) {  // of fmt::print, threads and folders
-    fmt::print(stderr, "contend: {}\n", error.what());
+    const int number = error.code().value();
+    fmt::print(stderr, "contend: {}\n", number == ENOSPC ? system_reason(number) : error.what());
     return kExitInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "contend: internal error: {}\n", error.what());

@@ -38,6 +38,14 @@ void check_repetitions(const Command& command, const std::vector<Arguments::Give
   }
 }
 
+void check_values(const Command& command, const std::vector<Arguments::Given>& given) {
+  for (const Option& option : command.options)
+    for (const Arguments::Given& each : given)
+      if (each.name == option.name && !option.value.empty() && each.value.empty())
+        throw UsageError{
+            fmt::format("contend {}: --{}: expected {}, got an empty text", command.name, option.name, option.value)};
+}
+
 void check_positionals(const Command& command, const std::vector<std::string>& positionals) {
   if (positionals.size() < command.min_arguments)
     throw UsageError{fmt::format("contend {}: expected {}, got {}", command.name, command.arguments,
@@ -75,6 +83,7 @@ Arguments parse_arguments(const Command& command, std::span<const std::string> w
   const bool help = std::any_of(given.begin(), given.end(), [](const auto& g) { return g.name == "help"; });
   if (!help) {
     check_repetitions(command, given);
+    check_values(command, given);
     check_positionals(command, positionals);
   }
   return Arguments{std::move(positionals), std::move(given), std::move(command_line)};

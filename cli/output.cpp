@@ -2,10 +2,16 @@
 
 #include "cli/command.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace contend {
 
@@ -15,6 +21,39 @@ void refuse_to_overwrite(const std::string& output, std::span<const std::string>
     if (std::filesystem::equivalent(output, input, ignored))
       throw UsageError{fmt::format("{}: this file is an input of the command; write to another one", output)};
   }
+}
+
+std::size_t output_width(std::size_t otherwise) {
+  if (const char* const columns = std::getenv("COLUMNS"); columns != nullptr) {
+    std::size_t width = 0;
+    const char* const end = columns + std::strlen(columns);
+    const auto [stop, error] = std::from_chars(columns, end, width);
+    if (error == std::errc{} && stop == end && width > 0) return width;
+  }
+  winsize size{};
+  const bool known = ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return known && size.ws_col > 0 ? size.ws_col : otherwise;
+}
+
+std::string coloured_verdicts(std::string_view text) {
+  const char* const plain = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool wanted = ::isatty(STDOUT_FILENO) == 1 && (plain == nullptr || *plain == '\0') &&
+                      (terminal == nullptr || std::string_view{terminal} != "dumb");
+  if (!wanted) return std::string{text};
+  constexpr std::string_view kGood = "ok  ", kBad = "FAIL";
+  std::string out;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size() - 1) + 1;
+    const std::string_view line = text.substr(start, end - start);
+    if (line.starts_with(kGood) || line.starts_with(kBad))
+      out += fmt::format("\x1b[{}m{}\x1b[0m{}", line.starts_with(kBad) ? 31 : 32, line.substr(0, kBad.size()),
+                         line.substr(kBad.size()));
+    else
+      out += line;
+    start = end;
+  }
+  return out;
 }
 
 }  // namespace contend

@@ -101,8 +101,11 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
                      summary.unfinished);
   for (const Metric& each : metrics()) {
     if (each.unit == "jobs") continue;
-    const std::string value = format_column({shown(each, each.value(summary))}).front();
-    out += fmt::format("  {:<24}{} {}\n", each.title, value, shown_unit(each));
+    const double value = shown(each, each.value(summary));
+    if (is_count(each.unit))
+      out += fmt::format("  {:<24}{:.0f}\n", each.title, value);
+    else
+      out += fmt::format("  {:<24}{} {}\n", each.title, format_column({value}).front(), shown_unit(each));
   }
   const RunResult& run = replica.result;
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);

@@ -10,8 +10,8 @@
 #include "results/result_writer.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/fitted_bytes.hpp"
-#include "scenarios/study/fitted_workers.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_notes.hpp"
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/study/study_timeline.hpp"
 #include "sim/error.hpp"
@@ -63,7 +63,7 @@ void print_warnings(std::span<const Scenario> scenarios, std::span<const TimedMo
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     for (const std::string& warning : calibration_warnings(scenarios[i], models[i]))
       warnings.add(scenarios[i], warning);
-    warnings.add(scenarios[i], unfitted_workers(scenarios[i].overlap).note());
+    for (const std::string& note : study_notes(scenarios[i])) warnings.add(scenarios[i], note);
   }
   warnings.print();
 }
@@ -79,7 +79,7 @@ void print_size_warnings(std::span<const Scenario> scenarios, std::span<const st
 }  // namespace
 
 int run_studies(const Arguments& arguments, std::span<const Scenario> scenarios) {
-  if (arguments.has("jobs")) throw UsageError{"--jobs has no effect on an iteration study"};
+  const unsigned threads = thread_count(arguments);
   if (arguments.has("timeline")) {
     const IterationStudy& study = scenarios.front().overlap;
     if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
@@ -103,10 +103,11 @@ int run_studies(const Arguments& arguments, std::span<const Scenario> scenarios)
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       const bool detailed = explains || (warns && scenarios[i].overlap.fitted_bytes);
       const StudyDetail detail = detailed ? StudyDetail::messages : StudyDetail::figures;
-      rows.push_back(run_study(scenarios[i], models[i], detail, [&] {
+      const auto ended = [&] {
         line.recorded(false);
         return true;
-      }));
+      };
+      rows.push_back(run_study(scenarios[i], models[i], detail, {.threads = threads, .ended = ended}));
     }
   }
   if (warns) print_size_warnings(scenarios, rows);

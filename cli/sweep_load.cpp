@@ -1,5 +1,6 @@
 #include "cli/sweep_load.hpp"
 
+#include "cli/load.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
 #include "text/sha256.hpp"
@@ -69,7 +70,13 @@ LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
   };
   const FileText content = read(path);
   if (!content.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + content.reason)}};
-  ScenarioVariants variants{*content.text, path, {.overrides = options.overrides}, read};
+  ScenarioVariants variants = [&] {
+    try {
+      return ScenarioVariants{*content.text, path, {.overrides = options.overrides}, read};
+    } catch (const InputError& error) {
+      throw with_set_hints(error);
+    }
+  }();
   loading = false;
   Scenario& base = variants.base();
   if (base.name.empty()) base.name = std::filesystem::path{path}.stem().string();

@@ -1,9 +1,11 @@
 #include "cli/text_table.hpp"
 
+#include "cli/output.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +21,10 @@ std::size_t width(const std::string& text) {
 }
 
 constexpr std::size_t kGap = 2;
+
+std::size_t line_width(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+}
 
 /// A part of a text that is not broken, and whether a blank precedes it.
 struct Piece {
@@ -110,8 +116,7 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
       least[i] = std::max(least[i], is_left(i) ? cell.longest : cell.all);
     }
   }
-  std::size_t total = kGap * (columns - 1);
-  for (const std::size_t each : widths) total += each;
+  std::size_t total = line_width(widths);
 
   // Lines of each cell at the present widths.
   std::vector<std::vector<std::size_t>> lines(cells.size(), std::vector<std::size_t>(columns, 1));
@@ -149,8 +154,45 @@ bool Table::is_left(std::size_t column) const {
   return std::find(left_.begin(), left_.end(), column) != left_.end();
 }
 
+std::string Table::text() const {
+  return text(output_width());
+}
+
 std::string Table::text(std::size_t limit) const {
   const std::vector<std::size_t> widths = this->widths(limit);
+  const bool fits = limit == 0 || line_width(widths) <= limit;
+  return fits || rows_.size() == 1 ? drawn(widths) : transposed(limit);
+}
+
+Table Table::turned(std::size_t first, std::size_t count) const {
+  const auto line = [&](std::size_t column) {
+    std::vector<std::string> cells{rows_.front()[column]};
+    for (std::size_t row = first; row < first + count; ++row) cells.push_back(rows_[row][column]);
+    return cells;
+  };
+  Table table{line(0)};
+  for (std::size_t column = 1; column < rows_.front().size(); ++column) table.add(line(column));
+  return table;
+}
+
+std::string Table::transposed(std::size_t limit) const {
+  std::string out;
+  for (std::size_t first = 1; first < rows_.size();) {
+    Table part = turned(first, 1);
+    std::size_t count = 1;
+    for (; first + count < rows_.size(); ++count) {
+      Table larger = turned(first, count + 1);
+      if (line_width(larger.widths(limit)) > limit) break;
+      part = std::move(larger);
+    }
+    if (count == 1) part.align_left(1);  // so that a long value is wrapped
+    out += (first > 1 ? "\n" : "") + part.drawn(part.widths(limit));
+    first += count;
+  }
+  return out;
+}
+
+std::string Table::drawn(const std::vector<std::size_t>& widths) const {
   std::string out;
   for (const auto& row : rows_) {
     std::vector<std::vector<std::string>> cells;

@@ -20,11 +20,18 @@ class Table {
   void add(std::vector<std::string> cells);
   /// Left-aligns column `index` too, for columns of words.
   void align_left(std::size_t index) { left_.push_back(index); }
-  /// The table. If `limit` is not 0, left-aligned columns are wrapped between words so that no line is wider.
-  [[nodiscard]] std::string text(std::size_t limit = 0) const;
+  /// The table for standard output, no wider than that is: see output_width().
+  [[nodiscard]] std::string text() const;
+  /// The table. If `limit` is not 0 and a line would be wider, left-aligned columns are wrapped between words; where
+  /// that is not enough, the rows stand side by side as columns, as many as fit, in one table below the other.
+  [[nodiscard]] std::string text(std::size_t limit) const;
 
  private:
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t limit) const;
+  [[nodiscard]] std::string drawn(const std::vector<std::size_t>& widths) const;
+  [[nodiscard]] std::string transposed(std::size_t limit) const;
+  /// The titles as first column, and each of these rows as a further one.
+  [[nodiscard]] Table turned(std::size_t first, std::size_t count) const;
   [[nodiscard]] bool is_left(std::size_t column) const;
 
   std::vector<std::vector<std::string>> rows_;  ///< row 0 holds the titles

@@ -4,6 +4,7 @@
 #include "report/page.hpp"
 #include "report/timeline_codec.hpp"
 #include "results/result_columns.hpp"
+#include "scenarios/keys/differences.hpp"
 #include "sim/statistics.hpp"
 
 #include <algorithm>
@@ -105,6 +106,18 @@ void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes&
   json.end_array().end_object();
 }
 
+void write_differences(JsonWriter& json, std::span<const RunFolder> folders) {
+  std::vector<Scenario> scenarios;
+  for (const RunFolder& folder : folders) scenarios.push_back(folder.scenario);
+  json.key("differences").begin_array();
+  for (const KeyDifference& each : differing_keys(scenarios)) {
+    json.begin_object().member("key", each.key).key("values").begin_array();
+    for (const std::string& value : each.values) json.value(value);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 std::string title_of(const RunFolder& folder) {
   return folder.name.empty() ? "run" : folder.name;
 }
@@ -166,6 +179,7 @@ std::string comparison_page(std::span<const RunFolder> folders, std::span<const 
     json.end_object();
   }
   json.end_array();
+  write_differences(json, folders);
   write_figures(json, figures);
   json.end_object();
   return page_document(title, json.take(), {});

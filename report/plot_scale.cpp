@@ -108,7 +108,7 @@ std::string tick_text(double value, const std::string& unit, double step) {
 }
 
 std::string axis_text(const FigureAxis& axis) {
-  return axis.unit.empty() || axis.unit == "share" || !axis.ticks.empty()
+  return axis.unit.empty() || axis.unit == "share" || axis.unit == axis.title || !axis.ticks.empty()
              ? axis.title
              : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
 }

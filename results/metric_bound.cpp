@@ -42,10 +42,10 @@ Parsed<MetricLevel> parse_share_level(std::string_view text) {
       MetricLevel{percent ? *number / kPercent : *number, fmt::format("{}{}", *number, percent ? "%" : "")}, {}, {}};
 }
 
-Parsed<MetricLevel> parse_count_level(std::string_view text) {
+Parsed<MetricLevel> parse_count_level(std::string_view text, std::string_view unit) {
   const std::optional<double> number = parse_decimal(text);
   if (!number || *number < 0 || *number > kMaxCount || std::floor(*number) != *number) {
-    return {std::nullopt, "a whole number of jobs", ""};
+    return {std::nullopt, fmt::format("a whole number of {}", unit), ""};
   }
   return {MetricLevel{*number, fmt::format("{:.0f}", *number)}, {}, {}};
 }
@@ -104,7 +104,7 @@ std::string metric_hint(const std::string& word, std::span<const Metric> known) 
 Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text) {
   if (metric.unit == "s") return parse_time_level(text);
   if (metric.unit == "share") return parse_share_level(text);
-  if (metric.unit == "jobs") return parse_count_level(text);
+  if (is_count(metric.unit)) return parse_count_level(text, metric.unit);
   const std::optional<double> number = parse_decimal(text);
   if (!number) return {std::nullopt, fmt::format("a number ({})", metric.unit), ""};
   return {MetricLevel{*number, fmt::format("{}", *number)}, {}, {}};

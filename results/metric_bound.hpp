@@ -39,7 +39,7 @@ struct MetricLevel {
   std::string text;
   bool operator==(const MetricLevel&) const = default;
 };
-/// Parses a level >= 0: a time with its unit, a share such as `95%` or 0.95, or a whole number of jobs.
+/// Parses a level >= 0: a time with its unit, a share such as `95%` or 0.95, or a whole number.
 [[nodiscard]] Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text);
 
 /// Parses a decimal such as `12`, `-0.5`, `1e-05`; nothing if the text is anything else.

@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
+#include "sim/statistics.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
 
@@ -77,9 +78,13 @@ class JobPairing {
   }
 
   [[nodiscard]] const std::vector<JobChange>& changes() const { return changes_; }
-  /// Queueing times, in seconds, of the jobs in changes().
-  [[nodiscard]] const std::vector<double>& base_queueing() const { return base_queueing_; }
-  [[nodiscard]] const std::vector<double>& other_queueing() const { return other_queueing_; }
+  /// Times of the jobs in changes() on both sides, in seconds; NaN if a side does not say.
+  struct BothSides {
+    std::vector<double> base, other;
+    [[nodiscard]] PairedChange change() const { return change_of_means(base, other, kBootstrapSeed); }
+  };
+  [[nodiscard]] const BothSides& queueing() const { return queueing_; }
+  [[nodiscard]] const BothSides& waiting() const { return waiting_; }
 
  private:
   void pair(const StoredReplica& base, const StoredReplica& other) {
@@ -104,8 +109,10 @@ class JobPairing {
     const bool before = base.state == JobState::finished, after = other.state == JobState::finished;
     if (before && after) {
       changes_.push_back({seed, base.name, base.gpus, *base.finish - base.submit, *other.finish - other.submit});
-      base_queueing_.push_back((*base.start - base.submit).to_seconds());
-      other_queueing_.push_back((*other.start - other.submit).to_seconds());
+      queueing_.base.push_back((*base.start - base.submit).to_seconds());
+      queueing_.other.push_back((*other.start - other.submit).to_seconds());
+      waiting_.base.push_back(base.waited ? base.waited->to_seconds() : kNaN);
+      waiting_.other.push_back(other.waited ? other.waited->to_seconds() : kNaN);
     } else if (before != after) {
       (before ? result_.lost : result_.gained)
           .push_back({seed, base.name, to_string(base.state), to_string(other.state)});
@@ -123,7 +130,7 @@ class JobPairing {
 
   Regression& result_;
   std::vector<JobChange> changes_;
-  std::vector<double> base_queueing_, other_queueing_;
+  BothSides queueing_, waiting_;
   std::size_t common_ = 0, differing_ = 0;
   std::string first_difference_;
 };
@@ -159,8 +166,8 @@ void compare_over_jobs(const StoredReplica& base, const StoredReplica& other, co
     if (same_jobs && metric.name == "avg_jct_s") paired = change_of_means(before, after, kBootstrapSeed);
     if (same_jobs && metric.name == "median_jct_s") paired = change_of_percentiles(before, after, 0.5, kBootstrapSeed);
     if (same_jobs && metric.name == "p95_jct_s") paired = change_of_percentiles(before, after, 0.95, kBootstrapSeed);
-    if (same_jobs && metric.name == "avg_queueing_s")
-      paired = change_of_means(jobs.base_queueing(), jobs.other_queueing(), kBootstrapSeed);
+    if (same_jobs && metric.name == "avg_queueing_s") paired = jobs.queueing().change();
+    if (same_jobs && metric.name == "avg_waiting_s") paired = jobs.waiting().change();
     change.difference_95 = paired.difference_95;
     change.relative_95 = paired.relative_95;
     result.metrics.push_back({&metric, change});

@@ -136,6 +136,15 @@ constexpr Metric kMetrics[] = {
      [](const Summary& s) { return s.makespan_s; }},
     {"avg_queueing_s", "average queueing", "s", "mean time from submission to first start of the finished jobs",
      [](const Summary& s) { return s.avg_queueing_s; }},
+    {"avg_waiting_s", "average waiting", "s",
+     "mean time of the finished jobs in the queue, over all waits: before the first start, after preemptions and after "
+     "failed attempts",
+     [](const Summary& s) { return s.avg_waiting_s; }},
+    {"preemptions", "preemptions", "preemptions", "preemptions of all jobs",
+     [](const Summary& s) { return static_cast<double>(s.preemptions); }},
+    {"lost_gpu_s", "lost GPU time", "s",
+     "GPU time of work that preemptions undid, over all jobs; only jobs with a duration count",
+     [](const Summary& s) { return s.lost_gpu_s; }},
     {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},
     {"network_utilisation", "network utilisation", "share",
@@ -175,6 +184,10 @@ std::span<const Column<LinkUtilisation>> link_utilisation_columns() {
 }
 std::span<const Metric> metrics() {
   return kMetrics;
+}
+
+bool is_count(std::string_view unit) {
+  return unit == "jobs" || unit == "preemptions";
 }
 
 const Metric& metric(std::string_view name) {

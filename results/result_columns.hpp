@@ -47,11 +47,13 @@ struct LinkUtilisation {
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
-  std::string_view unit;   ///< `s`, `share` (0..1) or `jobs`
+  std::string_view unit;   ///< `s`, `share` (0..1), `jobs` or `preemptions`
   std::string_view text;
   double (*value)(const Summary&);
 };
 [[nodiscard]] std::span<const Metric> metrics();
+/// True for the unit of a metric that is a whole number in every run.
+[[nodiscard]] bool is_count(std::string_view unit);
 /// The metric of that name, which must exist.
 [[nodiscard]] const Metric& metric(std::string_view name);
 

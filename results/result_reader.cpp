@@ -143,6 +143,7 @@ class JobRows {
     job.submit = time(row, "submit_s").value_or(Time{});
     job.start = time(row, "start_s");
     job.finish = time(row, "finish_s");
+    job.waited = time(row, "waited_s");
     if (job.state == JobState::finished && (!job.start || !job.finish))
       complaints_.add({row.line, 0}, "state", "finished, but without start_s and finish_s");
     if (replica != nullptr) replica->jobs.push_back(std::move(job));
@@ -212,6 +213,7 @@ StoredReplica as_stored(const Replica& replica) {
     row.submit = job.submit;
     if (job.start != Time::never()) row.start = job.start;
     if (job.finish != Time::never()) row.finish = job.finish;
+    row.waited = job.waited;
   }
   return stored;
 }

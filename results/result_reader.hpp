@@ -24,6 +24,7 @@ struct StoredJob {
   std::int64_t iterations = 0;  ///< 0 if the file does not say
   Time submit;
   std::optional<Time> start, finish;
+  std::optional<Time> waited;  ///< over all waits; nothing if the file does not say
 };
 
 /// One stored run.

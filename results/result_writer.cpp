@@ -48,7 +48,7 @@ std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row
 
 void write_figure(JsonWriter& json, const Metric& metric, double value) {
   json.key(metric.name);
-  if (metric.unit == "jobs")
+  if (is_count(metric.unit))
     json.value(static_cast<std::int64_t>(value));
   else
     json.value(value);

@@ -112,7 +112,10 @@ struct Summary {
   std::size_t jobs = 0, finished = 0, failed = 0, unfinished = 0;
   double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, max_jct_s = 0;  ///< percentiles interpolate linearly
   double makespan_s = 0;                                                 ///< last finish - first submit
-  double avg_queueing_s = 0;
+  double avg_queueing_s = 0;                                             ///< until the first start
+  double avg_waiting_s = 0;                                              ///< over all waits
+  std::int64_t preemptions = 0;                                          ///< of all jobs
+  double lost_gpu_s = 0;  ///< GPU time of all jobs that preemptions undid (timed jobs)
   /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
   /// run.
   double gpu_utilisation = 0;

@@ -9,15 +9,18 @@ namespace contend {
 Summary summarise(const RunResult& result) {
   Summary summary;
   summary.jobs = result.jobs.size();
-  std::vector<double> jct_s, queueing_s;
+  std::vector<double> jct_s, queueing_s, waiting_s;
   Time first_submit = Time::never(), last_finish;
   for (const JobResult& job : result.jobs) {
     first_submit = std::min(first_submit, job.submit);
+    summary.preemptions += job.preemptions;
+    summary.lost_gpu_s += job.lost.to_seconds() * job.gpus;
     if (job.state == JobState::failed) ++summary.failed;
     if (job.state != JobState::finished) continue;
     last_finish = std::max(last_finish, job.finish);
     jct_s.push_back(job.jct().to_seconds());
     queueing_s.push_back(job.queueing().to_seconds());
+    waiting_s.push_back(job.waited.to_seconds());
   }
   summary.finished = jct_s.size();
   summary.unfinished = summary.jobs - summary.finished - summary.failed;
@@ -28,6 +31,7 @@ Summary summarise(const RunResult& result) {
   summary.p95_jct_s = percentile(jct_s, 0.95);
   summary.max_jct_s = percentile(jct_s, 1);
   summary.avg_queueing_s = mean(queueing_s);
+  summary.avg_waiting_s = mean(waiting_s);
   summary.makespan_s = summary.finished > 0 ? (last_finish - first_submit).to_seconds() : kNaN;
 
   // GPUs and links also count the work of unfinished jobs, so a run that was cut short is measured until its end.

@@ -15,9 +15,15 @@
 namespace contend {
 namespace fs = std::filesystem;
 
+std::string system_reason(int error_number) {
+  if (error_number == ENOSPC) return "the disk is full";
+  if (error_number == EDQUOT) return "the disk quota is used up";
+  return std::generic_category().message(error_number);
+}
+
 void throw_file_error(const std::string& path, std::string_view what, int error_number) {
   std::string reason{what};
-  if (error_number != 0) reason += ": " + std::generic_category().message(error_number);
+  if (error_number != 0) reason += ": " + system_reason(error_number);
   throw InputError{{.file = path, .reason = std::move(reason)}};
 }
 

@@ -32,6 +32,9 @@ void write_file(const std::string& path, std::string_view content);
 /// Returns the bytes of a file. Throws InputError with the path and the reason.
 [[nodiscard]] std::string read_file(const std::string& path);
 
+/// The reason that `error_number` (an errno) stands for, in words for users.
+[[nodiscard]] std::string system_reason(int error_number);
+
 /// Throws InputError `PATH: what`, with the text of `error_number` (an errno) appended if it is not 0.
 [[noreturn]] void throw_file_error(const std::string& path, std::string_view what, int error_number);
 

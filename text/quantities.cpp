@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 #include "text/decimal.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -223,10 +224,29 @@ std::size_t number_length(std::string_view text) {
   return all == whole + 1 ? 0 : all;
 }
 
-bool same_but_for_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
+/// `1e9d` as `1000000000d`; empty if the number has no exponent, or one that no quantity needs.
+std::string without_exponent(std::string_view text) {
+  constexpr int kMostDigits = 320;
+  const std::size_t length = number_length(text);
+  if (length == 0 || length == text.size() || (text[length] != 'e' && text[length] != 'E')) return {};
+  std::string_view rest = text.substr(length + 1);
+  if (rest.starts_with('+')) rest.remove_prefix(1);
+  int exponent = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), exponent);
+  if (error != std::errc{} || std::abs(exponent) > kMostDigits) return {};
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  std::string digits{text.substr(0, length)};
+  std::size_t point = std::min(digits.find('.'), digits.size());
+  if (point < digits.size()) digits.erase(point, 1);
+  if (exponent < 0) digits.insert(0, static_cast<std::size_t>(-exponent), '0');
+  if (exponent > 0) digits.append(static_cast<std::size_t>(exponent), '0');
+  if (exponent > 0) point += static_cast<std::size_t>(exponent);
+  digits.insert(point, 1, '.');
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty() || digits.front() == '.') digits.insert(0, 1, '0');
+  return digits + std::string{rest};
 }
 
 template <class T>
@@ -271,6 +291,23 @@ const QuantityInfo& quantity_info<TimePerByte>() {
   return info;
 }
 
+namespace {
+
+template <class T>
+Parsed<T> too_large() {
+  const QuantityInfo& info = quantity_info<T>();
+  const Unit& unit = units_of<T>().front();
+  if constexpr (std::is_same_v<T, Time> || std::is_same_v<T, Bytes>) {
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / unit.numerator;
+    return {std::nullopt, fmt::format("{} of at most {}{}", info.noun, most, unit.name), "this one is too large"};
+  } else {
+    return {std::nullopt, fmt::format("{} of less than 1e308{}", info.noun, units_of<T>().back().name),
+            "this one is too large"};
+  }
+}
+
+}  // namespace
+
 template <class T>
 Parsed<T> parse_quantity(std::string_view text) {
   const QuantityInfo& info = quantity_info<T>();
@@ -279,6 +316,10 @@ Parsed<T> parse_quantity(std::string_view text) {
   };
   const std::size_t length = number_length(text);
   if (length == 0) return failed({});
+  if (const std::string plain = without_exponent(text); !plain.empty()) {
+    const Parsed<T> written = parse_quantity<T>(plain);
+    return written.value ? failed(fmt::format("write it without an exponent: {}", plain)) : written;
+  }
   const std::string_view number = text.substr(0, length);
   std::string_view name = text.substr(length);
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
@@ -300,9 +341,7 @@ Parsed<T> parse_quantity(std::string_view text) {
   } else {
     if (const auto value = real_value(number, *unit)) result.value = T{*value};
   }
-  if (!result.value) {
-    result.expected = fmt::format("{} that fits into 64 bits", info.noun);
-  }
+  if (!result.value) return too_large<T>();
   return result;
 }
 

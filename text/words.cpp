@@ -2,6 +2,9 @@
 
 #include "sim/error.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include <fmt/format.h>
 
 namespace contend {
@@ -48,9 +51,22 @@ std::string why_not_printable(std::string_view name) {
   return {};
 }
 
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
   // A longer word is not a misspelt name, and its edit distance would take long to compute.
   constexpr std::size_t kLongestName = 64;
+  constexpr std::size_t kShortestStart = 3, kFew = 4;
+  std::vector<std::string> longer;
+  for (const std::string& name : names) {
+    if (word.size() >= kShortestStart && same_but_for_case(word, std::string_view{name}.substr(0, word.size())))
+      longer.push_back(fmt::format("\"{}\"", name));
+  }
+  if (!longer.empty() && longer.size() <= kFew) return fmt::format("did you mean {}?", join(longer, " or "));
   const std::string nearest = word.size() <= kLongestName ? nearest_name(word, names) : std::string{};
   return nearest.empty() ? std::string{} : fmt::format("did you mean \"{}\"?", nearest);
 }

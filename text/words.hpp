@@ -12,7 +12,10 @@ namespace contend {
 /// The reason why a name can't be printed as it is: it is blank, it holds a control character, or it is not UTF-8. An
 /// empty text if it can.
 [[nodiscard]] std::string why_not_printable(std::string_view name);
-/// `did you mean "servers"?` with the name nearest to `word`; empty if none is near enough.
+/// True if the texts are equal but for the case of ASCII letters.
+[[nodiscard]] bool same_but_for_case(std::string_view a, std::string_view b);
+/// `did you mean "servers"?` with the names that begin with `word`, whatever the case, if they are few, else with the
+/// one nearest to it; empty if none is near enough.
 [[nodiscard]] std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace contend

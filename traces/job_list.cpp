@@ -78,6 +78,14 @@ class JobListReader {
     };
     const std::vector<std::string> known{kNames.begin(), kNames.end()};
     width_ = rows_.fields().size();
+    if (std::ranges::none_of(rows_.fields(), [](std::string_view name) { return is_known(name); })) {
+      complain(fmt::format("line {} must be a header, which names the columns; got {}", rows_.line(),
+                           quote_for_message(rows_.fields().front())),
+               width_ == 1 && rows_.fields().front().find(';') != std::string_view::npos
+                   ? "separate the columns by commas instead of semicolons"
+                   : "such as job_id,submit_s,gpus,duration_s");
+      complaints.throw_if_any();
+    }
     for (std::size_t i = 0; i < width_; ++i) {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
@@ -91,6 +99,8 @@ class JobListReader {
     check_columns(complain);
     complaints.throw_if_any();
   }
+
+  static bool is_known(std::string_view name) { return std::ranges::find(kNames, name) != kNames.end(); }
 
   template <class Complain>
   void check_columns(const Complain& complain) const {

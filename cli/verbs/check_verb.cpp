@@ -3,6 +3,7 @@
 #include "cli/load.hpp"
 #include "cli/sweep_load.hpp"
 #include "scenarios/run/check_scenario.hpp"
+#include "scenarios/study/study_notes.hpp"
 #include "sim/complaints.hpp"
 
 #include <optional>
@@ -24,11 +25,15 @@ constexpr Option kCheckOptions[] = {kSetOption};
 /// What there is to say about a scenario without complaints. Throws InputError.
 std::string verdict(const std::string& file, const Arguments& arguments) {
   const std::vector<std::string> overrides = arguments.values("set");
-  if (const std::optional<SweepPlan> sweep = sweep_of(file, overrides))
+  if (const std::optional<SweepPlan> sweep = sweep_of(file, overrides)) {
+    for (const std::string& note : sweep->notes()) fmt::print(stderr, "contend: warning: {}: {}\n", file, note);
     return fmt::format("{}: ok, {}\n", file, extent_text(*sweep));
+  }
   std::vector<Arguments::Given> given;
   for (const std::string& each : overrides) given.push_back({.name = "set", .value = each});
-  check_scenario(load_scenarios({{file}, std::move(given), {}}).scenarios.front());
+  const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
+  check_scenario(scenario);
+  for (const std::string& note : study_notes(scenario)) fmt::print(stderr, "contend: warning: {}: {}\n", file, note);
   return fmt::format("{}: ok\n", file);
 }
 

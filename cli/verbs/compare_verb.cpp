@@ -4,10 +4,13 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_progress.hpp"
 #include "cli/version.hpp"
 #include "report/iteration_bars.hpp"
+#include "scenarios/keys/differences.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -42,6 +45,7 @@ constexpr Option kCompareOptions[] = {
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
     kSetOption,
+    kPointOption,
     {.name = "set-new",
      .letter = '\0',
      .value = "KEY=VALUE",
@@ -62,10 +66,24 @@ struct ComparedSide {
   std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
+  std::optional<Scenario> kept;              ///< the scenario in a folder
+  std::string unreadable;                    ///< why `kept` can't be read
   std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
 
   [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
+
+/// The comparison needs the figures of a folder, and its scenario only to say what differs: a file that an earlier
+/// version wrote, or that names a file which is gone, is no reason to refuse.
+void read_kept_scenario(ComparedSide& side) {
+  try {
+    side.kept = load_scenario((std::filesystem::path{side.path} / "scenario.yaml").string());
+  } catch (const InputError& error) {
+    Complaint first = error.complaints().front();
+    first.source_line.clear();  // so that it is one line
+    side.unreadable = first.format();
+  }
+}
 
 ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   ComparedSide side;
@@ -75,6 +93,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
       side.study = read_study(side.path);
     else
       side.stored = read_results(side.path);
+    read_kept_scenario(side);
     return side;
   }
   const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
@@ -94,8 +113,10 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
     }
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
+  for (const ComparedSide& side : sides)
+    if (side.scenario) refuse_sweeps({&*side.scenario, 1});
   const bool runs_any = sides[0].scenario || sides[1].scenario;
-  for (const char* option : {"set", "seed", "repeat"})
+  for (const char* option : {"set", "point", "seed", "repeat"})
     if (arguments.has(option) && !runs_any)
       throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
   if (arguments.has("set-new") && !sides[1].scenario)
@@ -121,16 +142,30 @@ bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& side
   for (const ComparedSide& side : sides)
     if (side.scenario) rows += study_row_count(side.scenario->overlap);
   SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
+  const unsigned threads = thread_count(arguments);
   catch_interrupts();
   for (ComparedSide& side : sides) {
     if (!side.scenario) continue;
-    side.study = run_side(*side.scenario, [&] {
+    const auto ended = [&] {
       line.recorded(false);
       return !interrupted();
-    });
+    };
+    side.study = run_side(*side.scenario, {.threads = threads, .ended = ended});
     if (interrupted()) return false;
   }
   return true;
+}
+
+/// Says whose sides these are and what differs between their scenarios.
+void describe_sides(const std::vector<ComparedSide>& sides, JudgedSides& report) {
+  report.base = sides[0].path;
+  report.other = sides[1].path;
+  std::vector<Scenario> scenarios;
+  for (const ComparedSide& side : sides) {
+    if (!side.unreadable.empty()) report.unknown_because = side.unreadable;
+    if (side.scenario || side.kept) scenarios.push_back(side.scenario ? *side.scenario : *side.kept);
+  }
+  if (scenarios.size() == sides.size()) report.differences = differing_keys(scenarios);
 }
 
 void write_reports(const Arguments& arguments, const JudgedSides& report,
@@ -145,7 +180,7 @@ void print_failures(const JudgedSides& report) {
 }
 
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"significant", "worst", "jobs"})
+  for (const char* option : {"significant", "worst"})
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
@@ -154,8 +189,7 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
     return kExitInterrupted;
   }
   StudyComparison comparison;
-  comparison.base = sides[0].path;
-  comparison.other = sides[1].path;
+  describe_sides(sides, comparison);
   comparison.base_rows = *std::move(sides[0].study);
   comparison.other_rows = *std::move(sides[1].study);
   comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
@@ -237,7 +271,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
     const char* const side = i == 0 ? "BASE" : "NEW";
     if (outcomes.empty()) continue;
     if (!arguments.has("json") && !arguments.has("quiet"))
-      fmt::print("\n{}: expectations\n{}", side, expectations_text(outcomes));
+      fmt::print("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
     else
       print_unmet(side, outcomes);
     met = met && all_met(outcomes);
@@ -260,8 +294,7 @@ int run_compare(const Arguments& arguments) {
     return kExitInterrupted;
   }
   ComparisonReport report;
-  report.base = sides[0].path;
-  report.other = sides[1].path;
+  describe_sides(sides, report);
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
   report.outcomes = judge(rules, report.regression, arguments.has("significant"));
   print_report(arguments, report);

@@ -1,6 +1,7 @@
 #include "calibration/operators.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
@@ -222,7 +223,7 @@ int run_list(const Arguments& arguments) {
   Table table{list.columns};
   for (std::size_t i = 0; i < list.columns.size(); ++i) table.align_left(i);
   for (const auto& row : list.rows) table.add(row);
-  fmt::print("{}", table.text(kScreenWidth));
+  fmt::print("{}", table.text(output_width(kScreenWidth)));
   return kExitOk;
 }
 

@@ -32,6 +32,7 @@ constexpr std::string_view kRunExamples[] = {
 constexpr Option kRunOptions[] = {
     {.name = "output", .letter = 'o', .value = "DIR", .text = "write result files; several scenarios: a folder each"},
     kSetOption,
+    kPointOption,
     {.name = "seed", .letter = '\0', .value = "N", .text = "seed of the first replica"},
     {.name = "repeat", .letter = '\0', .value = "N", .text = "replicas, with the seeds seed, seed + 1, ..."},
     {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
@@ -76,13 +77,6 @@ void write_folder(const std::string& folder, const Scenario& scenario, std::span
                 to_yaml(scenario, folder), replicas);
 }
 
-/// `sweep:` describes many runs, of which these scenarios are none.
-void refuse_sweeps(std::span<const Scenario> scenarios) {
-  for (const Scenario& scenario : scenarios)
-    if (scenario.sweep.given())
-      throw InputError{fmt::format("the scenario \"{}\" describes a sweep: run it by `contend sweep`", scenario.name)};
-}
-
 /// One line for each scenario whose jobs did not all finish.
 bool report_unfinished(const Scenario& scenario, std::span<const Replica> replicas) {
   std::size_t jobs = 0, failed = 0, unfinished = 0;
@@ -110,7 +104,7 @@ bool report_expectations(const Arguments& arguments, std::span<const Scenario> s
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (scenarios[i].expect.empty()) continue;
     const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
-    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, expectations_text(outcomes));
+    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, coloured_verdicts(expectations_text(outcomes)));
     if (!text) print_unmet(scenarios[i].name, outcomes);
     met = met && all_met(outcomes);
   }

@@ -23,8 +23,9 @@ constexpr std::string_view kShowExamples[] = {
 };
 constexpr Option kShowOptions[] = {
     kSetOption,
+    kPointOption,
     {.name = "topology", .letter = '\0', .value = "", .text = "print its topology instead: sizes and bandwidths"},
-    {.name = "json", .letter = '\0', .value = "", .text = "with --topology: print JSON instead of tables"},
+    {.name = "json", .letter = '\0', .value = "", .text = "with --topology or --layers: print JSON instead of tables"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
     {.name = "svg", .letter = '\0', .value = "FILE", .text = "with --topology: draw it"},
     {.name = "layers",
@@ -52,16 +53,25 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
   fmt::print("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
 }
 
+std::string shown_layers(const Scenario& scenario, bool as_json) {
+  const TimedModel model = study_model(scenario.overlap);
+  return as_json ? layers_json(model) : layers_text(model);
+}
+
 int run_show(const Arguments& arguments) {
-  for (const char* option : {"json", "dot", "svg"}) {
+  for (const char* option : {"dot", "svg"}) {
     if (arguments.has(option) && !arguments.has("topology"))
       throw UsageError{fmt::format("contend show: --{} needs --topology", option)};
   }
+  if (arguments.has("topology") && arguments.has("layers"))
+    throw UsageError{"contend show: --layers has no effect with --topology"};
+  if (arguments.has("json") && !arguments.has("topology") && !arguments.has("layers"))
+    throw UsageError{"contend show: --json needs --topology or --layers"};
   const Scenario scenario = load_scenarios(arguments).scenarios.front();
   if (arguments.has("topology"))
     show_topology(scenario, arguments);
   else if (arguments.has("layers"))
-    fmt::print("{}", layers_text(study_model(scenario.overlap)));
+    fmt::print("{}", shown_layers(scenario, arguments.has("json")));
   else
     fmt::print("{}", to_yaml(scenario));
   return kExitOk;

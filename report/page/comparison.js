@@ -11,7 +11,7 @@ function metricOf(run, name) {
 
 /** Figures of the table, and of them those that are the same in all runs; the average JCT always has a column. */
 function comparedMetrics(runs) {
-  const plain = (name) => ['avg_jct_s', 'median_jct_s', 'p95_jct_s', 'makespan_s', 'avg_queueing_s', 'gpu_utilisation', 'network_utilisation', 'contended_share', 'finished'].includes(name);
+  const plain = (name) => ['avg_jct_s', 'median_jct_s', 'p95_jct_s', 'makespan_s', 'avg_queueing_s', 'avg_waiting_s', 'preemptions', 'lost_gpu_s', 'gpu_utilisation', 'network_utilisation', 'contended_share', 'finished'].includes(name);
   const metrics = runs[0].metrics.filter((metric) => plain(metric.name));
   const same = (metric) => metric.name !== 'avg_jct_s' && isShared(runs, (run) => metricOf(run, metric.name).value)
     && isShared(runs, (run) => metricOf(run, metric.name).half_width);
@@ -86,9 +86,10 @@ function comparisonPage(data) {
     const {value, half_width: spread} = metricOf(runs[0], metric.name);
     if (!isMissing(value)) shared.push([metric.title, quantity(value, metric.unit) + (spread > 0 ? ` ± ${quantity(spread, metric.unit)}` : '')]);
   }
-  const differing = names.filter((name) => !isSame(name) && name !== 'replicas').map((name) => ({name, values: described.map((run) => fact(run, name))}));
+  const differing = data.differences.map(({key, values}) => ({name: key, values: values.map((value) => value || '–')}));
+  if (!isSame('description')) differing.push({name: 'description', values: runs.map((run) => run.description)});
   const what = differing.length ? sortableTable([{name: 'run', values: runs.map((run) => run.name)}, ...differing], {name: 'scenarios', filter: false})
-    : el('p', {class: 'notice', text: 'Nothing of what is told here; the scenarios and seeds in the folders say more.'});
+    : el('p', {class: 'notice', text: 'No key of the scenarios: the runs differ in their seeds or in the program that ran them.'});
   const intervals = runs.some((run) => run.replicas > 1);
   return [
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')

@@ -108,5 +108,5 @@ function tickLabels(scale, axis) {
 }
 
 function axisText(axis) {
-  return axis.unit && !axis.ticks && axis.unit !== 'share' && axis.unit !== 'jobs' ? `${axis.title} [${unitText(axis.unit)}]` : axis.title;
+  return axis.unit && !axis.ticks && axis.unit !== 'share' && axis.unit !== 'jobs' && axis.unit !== axis.title ? `${axis.title} [${unitText(axis.unit)}]` : axis.title;
 }

@@ -19,21 +19,31 @@ bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
 
 }  // namespace
 
+std::vector<std::string*> paths_of(Scenario& scenario) {
+  std::vector<std::string*> paths;
+  for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
+                     &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.overlap.links})
+    if (*path) paths.push_back(&**path);
+  return paths;
+}
+
+std::string printed_value(const ScenarioKey& key, const Scenario& scenario) {
+  if (!applies(key, scenario)) return {};  // first: it costs nothing, and printing does
+  std::string value = key.io->print(scenario);
+  return value.empty() || is_displaced(key, scenario) ? std::string{} : value;
+}
+
 std::string to_yaml(const Scenario& scenario, const std::string& folder) {
   if (!folder.empty()) {
     Scenario moved = scenario;
-    for (auto* path : {&moved.network.routes, &moved.network.events, &moved.workload.jobs, &moved.overlap.layers,
-                       &moved.overlap.device.profile, &moved.overlap.links}) {
-      if (*path) *path = std::filesystem::proximate(**path, folder).string();
-    }
+    for (std::string* path : paths_of(moved)) *path = std::filesystem::proximate(*path, folder).string();
     return to_yaml(moved);
   }
   std::string out;
   std::string open;  // the group that the previous key stands in, such as `workload.generate.`
   for (const ScenarioKey& key : scenario_keys()) {
-    if (!applies(key, scenario)) continue;  // first: it costs nothing, and printing does
-    const std::string value = key.io->print(scenario);
-    if (value.empty() || is_displaced(key, scenario)) continue;
+    const std::string value = printed_value(key, scenario);
+    if (value.empty()) continue;
     std::string prefix;
     std::string_view rest = key.path;
     for (std::size_t point; (point = rest.find('.')) != std::string_view::npos; rest.remove_prefix(point + 1)) {

@@ -1,9 +1,11 @@
 #pragma once
 // Prints scenarios and the description of their format.
 
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -11,6 +13,12 @@ namespace contend {
 /// text. Paths, such as that of a job list, are relative to `folder` (where the text will be saved), or left as they
 /// are, relative to the working directory, if `folder` is empty.
 [[nodiscard]] std::string to_yaml(const Scenario& scenario, const std::string& folder = {});
+
+/// The value of one key as to_yaml() prints it; empty if the key has no value or no meaning in the scenario.
+[[nodiscard]] std::string printed_value(const ScenarioKey& key, const Scenario& scenario);
+
+/// The paths of all files that the scenario names.
+[[nodiscard]] std::vector<std::string*> paths_of(Scenario& scenario);
 
 /// A name for the scenario: the first 16 hexadecimal digits of the SHA-256 of to_yaml(). It covers the path of a job
 /// list, but not its content.

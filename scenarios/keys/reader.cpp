@@ -44,14 +44,38 @@ std::vector<std::string> names_after(const std::string& prefix) {
   return names;
 }
 
-/// A hint for an unknown key: the nearest key at this place, or the place where the name belongs.
-std::string hint_for(const std::string& name, const std::string& prefix) {
+/// The known group, as a path without its last dot, that has all keys of the map; of several the one whose name is most
+/// like `name`, and an empty text if there is none.
+std::string group_of(const std::string& name, const YamlNode& map) {
+  std::vector<std::string> groups;
+  for (const ScenarioKey& key : scenario_keys()) {
+    const std::string group{key.path.substr(0, key.path.rfind('.') + 1)};
+    if (group.empty() || (!groups.empty() && groups.back() == group)) continue;
+    const std::vector<std::string> names = names_after(group);
+    const bool has_all = std::ranges::all_of(
+        map.entries, [&](const YamlNode::Entry& entry) { return std::ranges::find(names, entry.key) != names.end(); });
+    if (has_all) groups.push_back(group);
+  }
+  if (groups.empty()) return {};
+  for (std::string& group : groups) group.pop_back();
+  const std::string nearest = nearest_name(name, groups);
+  return nearest.empty() ? groups.front() : nearest;
+}
+
+/// A hint for an unknown key: the nearest key at this place, the place where the name belongs, or the group that has
+/// the keys of its value.
+std::string hint_for(const std::string& name, const std::string& prefix, const YamlNode& value) {
   const auto is_path = [&](const ScenarioKey& key) { return key.path == prefix + name; };
   if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
     return "write nested maps instead of points";
   std::string hint = did_you_mean(name, names_after(prefix));
   for (const ScenarioKey& key : scenario_keys()) {
     if (hint.empty() && key.path.ends_with("." + name)) hint = fmt::format("did you mean \"{}\"?", key.path);
+  }
+  if (!hint.empty() || value.kind != Kind::map || value.entries.empty()) return hint;
+  if (const std::string group = group_of(name, value); !group.empty()) {
+    const bool single = value.entries.size() == 1;
+    hint = fmt::format("did you mean \"{}{}\"?", group, single ? "." + value.entries.front().key : "");
   }
   return hint;
 }
@@ -66,6 +90,7 @@ class LayerReader {
     std::vector<Assignment> assignments;
     collect(*layer.source, layer.root, {}, assignments);
     refuse_conflicts(*layer.source, assignments);
+    for (const std::string& group : std::exchange(emptied_, {})) reset_group(group);
     const Scenario before = scenario_;
     for (const Assignment& assignment : assignments) {
       if (assignment.sets()) displace_by(*assignment.key);
@@ -149,12 +174,14 @@ class LayerReader {
       } else if (plain &&
                  std::any_of(keys.begin(), keys.end(), [&](const auto& k) { return k.path.starts_with(group); })) {
         if (entry.value.kind == Kind::map) {
+          if (entry.value.entries.empty()) emptied_.push_back(group);
           collect(source, entry.value, group, assignments);
         } else {
           Reading{source, path, complaints_}.expected("a map of keys", entry.value);
         }
       } else {
-        Reading{source, path, complaints_}.complain(entry.place, "unknown key", hint_for(entry.key, prefix));
+        Reading{source, path, complaints_}.complain(entry.place, "unknown key",
+                                                    hint_for(entry.key, prefix, entry.value));
       }
     }
   }
@@ -175,6 +202,15 @@ class LayerReader {
             "give one of the two");
         blamed.insert(blamed.end(), {&*first, &*second});
       }
+    }
+  }
+
+  /// Takes back what earlier layers say about the keys of a group.
+  void reset_group(const std::string& group) {
+    for (const ScenarioKey& key : scenario_keys()) {
+      if (!key.path.starts_with(group)) continue;
+      key.io->reset(scenario_);
+      std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
     }
   }
 
@@ -233,6 +269,7 @@ class LayerReader {
   const FileReader* files_;
   std::vector<Complaint> complaints_;
   Scenario scenario_ = default_scenario();
+  std::vector<std::string> emptied_;  ///< groups that the layer being read sets to {}
   std::vector<Assignment> given_;     ///< from the layers so far; each node belongs to its layer
   const SourceText* file_ = nullptr;  ///< the last file
 };

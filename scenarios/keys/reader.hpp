@@ -3,8 +3,9 @@
 // the errors of all files are thrown at once as one InputError.
 //
 // The last layer that sets a key determines its value (scenarios/yaml/source_layers.hpp). Values are replaced as a
-// whole, except policies, whose parameters stay until another policy is named. A key that a later layer displaces
-// (ScenarioKey::displaces) counts as never set. Paths are relative to the file that contains them.
+// whole, except policies, whose parameters stay until another policy is named. A group that a later layer sets to {}
+// has its defaults again. A key that a later layer displaces (ScenarioKey::displaces) counts as never set. Paths are
+// relative to the file that contains them.
 
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/source_layers.hpp"

@@ -89,9 +89,9 @@ StudySide read_study(const std::string& folder) {
   return side;
 }
 
-StudySide run_side(const Scenario& scenario, const std::function<bool()>& ended) {
+StudySide run_side(const Scenario& scenario, const StudyHooks& hooks) {
   StudySide side;
-  for (const StudyRow& row : run_study(scenario, study_model(scenario.overlap), StudyDetail::figures, ended)) {
+  for (const StudyRow& row : run_study(scenario, study_model(scenario.overlap), StudyDetail::figures, hooks)) {
     if (!row.refused.empty()) continue;
     StudiedIteration& each =
         side.emplace_back(StudiedIteration{fmt::format("{}", row.workers), row.compression, row.policy, {}});

@@ -4,9 +4,9 @@
 
 #include "results/regression_rules.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/study/study_run.hpp"
 
 #include <array>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +33,8 @@ using StudySide = std::vector<StudiedIteration>;
 
 /// Of a folder that `contend run -o` wrote. Throws InputError.
 [[nodiscard]] StudySide read_study(const std::string& folder);
-/// Runs the study; `ended` is called after each row, false ends it there. Throws InputError.
-[[nodiscard]] StudySide run_side(const Scenario& scenario, const std::function<bool()>& ended);
+/// Runs the study. Throws InputError.
+[[nodiscard]] StudySide run_side(const Scenario& scenario, const StudyHooks& hooks);
 
 /// The row of that side for the same workers and policies, or nullptr.
 [[nodiscard]] const StudiedIteration* find_iteration(const StudySide& side, const StudiedIteration& wanted);

@@ -3,13 +3,18 @@
 #include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/volume.hpp"
+#include "scenarios/run/parallel.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <limits>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace contend {
@@ -86,16 +91,39 @@ std::size_t study_row_count(const IterationStudy& study) {
 }
 
 std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model, StudyDetail detail,
-                                const std::function<bool()>& ended) {
-  std::vector<StudyRow> rows;
-  for (const int workers : scenario.overlap.workers) {
-    const OverlapProblem problem = study_problem(scenario, model, workers);
-    for (const PolicyChoice& compression : scenario.overlap.compression) {
-      for (const PolicyChoice& fusion : scenario.overlap.fusion) {
-        rows.push_back(measure(scenario, model, problem, compression, fusion, detail));
-        if (ended && !ended()) return rows;
-      }
+                                const StudyHooks& hooks) {
+  const IterationStudy& study = scenario.overlap;
+  std::vector<OverlapProblem> problems;
+  for (const int workers : study.workers) problems.push_back(study_problem(scenario, model, workers));
+  struct Outcome {
+    std::optional<StudyRow> row;
+    std::exception_ptr error;
+  };
+  std::vector<Outcome> outcomes(study_row_count(study));
+  std::mutex mutex;
+  std::atomic<bool> stopped{false};
+  const auto run = [&](std::size_t item) {
+    const std::size_t rest = item / study.fusion.size();
+    const OverlapProblem& problem = problems[rest / study.compression.size()];
+    try {
+      outcomes[item].row = measure(scenario, model, problem, study.compression[rest % study.compression.size()],
+                                   study.fusion[item % study.fusion.size()], detail);
+    } catch (...) {
+      outcomes[item].error = std::current_exception();
+      stopped = true;
+      return;
     }
+    const std::scoped_lock lock{mutex};
+    if (hooks.ended && !hooks.ended()) stopped = true;
+  };
+  parallel_for(
+      hooks.threads, outcomes.size(), [&] { return run; }, [&] { return stopped.load(); });
+  std::vector<StudyRow> rows;
+  for (Outcome& each : outcomes) {
+    // Items are taken in order, so the first error is the same whatever the number of threads.
+    if (each.error) std::rethrow_exception(each.error);
+    if (!each.row) break;
+    rows.push_back(*std::move(each.row));
   }
   return rows;
 }

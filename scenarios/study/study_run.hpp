@@ -47,10 +47,13 @@ enum class StudyDetail : std::uint8_t { figures, messages };
 [[nodiscard]] std::size_t study_row_count(const IterationStudy& study);
 /// By workers, then compression, then fusion policies, in the order of the study.
 [[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, StudyDetail detail = StudyDetail::figures);
-/// The same with the study_model() of the study, for those who have it already. `ended` is called after each row;
-/// false ends the study there.
+struct StudyHooks {
+  unsigned threads = 1;              ///< does not change the rows
+  std::function<bool()> ended = {};  ///< called after each row, by one thread at a time; false ends the study
+};
+/// The same with the study_model() of the study, for those who have it already. A study that ends early has the rows
+/// before the first that is missing.
 [[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model,
-                                              StudyDetail detail = StudyDetail::figures,
-                                              const std::function<bool()>& ended = {});
+                                              StudyDetail detail = StudyDetail::figures, const StudyHooks& hooks = {});
 
 }  // namespace contend

@@ -28,10 +28,8 @@ std::string PointHasher::operator()(Scenario scenario) {
   scenario.seed = 1;
   scenario.repeat = 1;
   scenario.sweep = {};
-  if (auto& jobs = scenario.workload.jobs) *jobs = content_of_jobs(*jobs);
-  for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.overlap.layers,
-                     &scenario.overlap.device.profile, &scenario.overlap.links})
-    if (*path) *path = content(**path);
+  const std::string* const jobs = scenario.workload.jobs ? &*scenario.workload.jobs : nullptr;
+  for (std::string* path : paths_of(scenario)) *path = path == jobs ? content_of_jobs(*path) : content(*path);
   return scenario_hash(scenario);
 }
 

@@ -13,7 +13,20 @@
 namespace contend {
 namespace {
 
-constexpr int kBusyMilliseconds = 30'000;  // another process may be writing; it is never long at it
+/// Why the last call failed, in words for users where SQLite's are about its own affairs.
+std::string reason_of(sqlite3* handle) {
+  if (handle == nullptr) return "out of memory";
+  switch (sqlite3_errcode(handle)) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "another process, such as a sweep, writes to it: wait until that has ended, or write to another store "
+             "(-o)";
+    case SQLITE_FULL:
+      return "the disk is full";
+    default:
+      return sqlite3_errmsg(handle);
+  }
+}
 
 }  // namespace
 
@@ -21,7 +34,7 @@ void SqlDatabase::Close::operator()(sqlite3* handle) const {
   sqlite3_close_v2(handle);
 }
 
-SqlDatabase::SqlDatabase(std::string path, Mode mode) : path_{std::move(path)} {
+SqlDatabase::SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds patience) : path_{std::move(path)} {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path_, ignored);
   if (mode == Mode::create && exists) throw_file_error(path_, "there is a file already", 0);
@@ -35,11 +48,11 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode) : path_{std::move(path)} {
   const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail("can't be opened");
-  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  sqlite3_busy_timeout(handle, static_cast<int>(patience.count()));
 }
 
 void SqlDatabase::fail(std::string_view what) const {
-  throw_file_error(path_, fmt::format("{}: {}", what, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory"), 0);
+  throw_file_error(path_, fmt::format("{}: {}", what, reason_of(handle_.get())), 0);
 }
 
 void SqlDatabase::execute(const std::string& sql) {
@@ -63,7 +76,7 @@ void SqlStatement::check(int code) const {
 }
 
 void SqlStatement::fail() const {
-  throw_file_error(path_, fmt::format("can't be used: {}", sqlite3_errmsg(database_)), 0);
+  throw_file_error(path_, fmt::format("can't be used: {}", reason_of(database_)), 0);
 }
 
 SqlStatement& SqlStatement::bind(int index, std::monostate) {
@@ -97,7 +110,7 @@ bool SqlStatement::step() {
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) {
     // The reason must be read before the reset forgets it.
-    const std::string reason = sqlite3_errmsg(database_);
+    const std::string reason = reason_of(database_);
     sqlite3_reset(handle_.get());
     throw_file_error(path_, "can't be used: " + reason, 0);
   }

@@ -2,6 +2,7 @@
 // A thin wrapper of the part of SQLite that a store needs: a database, and prepared statements with typed values. Every
 // SQLite error (no such file, a full disk, not a database) is an InputError that names the file and the reason.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,8 +20,11 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>
 class SqlDatabase {
  public:
   enum class Mode : std::uint8_t { read, write, create };
-  /// `create` makes an empty database and refuses a path that already exists.
-  SqlDatabase(std::string path, Mode mode);
+  /// Another process may be writing; it is never long at it.
+  static constexpr std::chrono::milliseconds kPatience{30'000};
+  /// `create` makes an empty database and refuses a path that already exists. What finds the database locked is tried
+  /// again for as long as `patience`.
+  SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds patience = kPatience);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }

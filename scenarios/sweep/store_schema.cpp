@@ -37,7 +37,7 @@ std::string runs_table(const StoreInfo& info) {
       "CREATE TABLE runs(run INTEGER PRIMARY KEY, point INTEGER NOT NULL REFERENCES points, seed INTEGER NOT NULL, "
       "status TEXT NOT NULL, error TEXT, fingerprint TEXT, digest TEXT, events INTEGER";
   for (const StoreMetric& each : info.metrics)
-    sql += fmt::format(", {} {}", sql_name(each.name), each.unit == "jobs" ? "INTEGER" : "REAL");
+    sql += fmt::format(", {} {}", sql_name(each.name), is_count(each.unit) ? "INTEGER" : "REAL");
   return sql + ");\nCREATE INDEX runs_of_point ON runs(point, seed);\n";
 }
 

@@ -2,9 +2,10 @@
 
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/print.hpp"
+#include "scenarios/run/parallel.hpp"
+#include "scenarios/study/study_notes.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/baseline.hpp"
-#include "scenarios/sweep/parallel.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "text/sha256.hpp"
@@ -165,7 +166,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
       const std::size_t items = draft.is_study ? study_row_count(study) : 1;
       for (std::size_t i = 0; i < items; ++i) {
         const Source source{raw, i};
-        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}});
+        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}, false});
         Scenario one = scenario;
         if (draft.is_study) keep_one(one.overlap, source.item);
         for (const Candidate& each : candidates_) variant.values.push_back(each.key.value(one));
@@ -178,6 +179,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         set_one(kFusion, study.fusion.size());
         set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
         variant.unfitted = unfitted_workers(one.overlap);
+        variant.free_start = messages_start_free(one);
         variant.hash = hasher(std::move(one));
       }
     } catch (const InputError& error) {
@@ -264,6 +266,7 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
     for (Variant& each : draft.variants) all.push_back(std::move(each));
   set_parameters(all);
   std::size_t kept = 0;
+  bool free_start = false;
   std::map<std::pair<bool, std::vector<int>>, UnfittedWorkers> unfitted;  // one note for all points of the same costs
   for (std::size_t i = 0; i < all.size(); ++i) {
     points_[i].hash = std::move(all[i].hash);
@@ -272,6 +275,7 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
     if (kept != i) points_[kept] = std::move(points_[i]);
     points_[kept].point = static_cast<std::int64_t>(kept);
     sources_.push_back(all[i].source);
+    free_start = free_start || all[i].free_start;
     const UnfittedWorkers& one = all[i].unfitted;
     UnfittedWorkers& same = unfitted.emplace(std::pair{one.whole, one.fitted}, one).first->second;
     same.workers.insert(one.workers.begin(), one.workers.end());
@@ -279,6 +283,8 @@ void SweepPlan::set_points(std::vector<Draft>& drafts, const SweepSpec& spec) {
   }
   for (const auto& [costs, each] : unfitted)
     if (!each.workers.empty()) notes_.push_back(each.note());
+  if (free_start && std::ranges::find(info_.parameters, kFusion, &StoreParameter::key) != info_.parameters.end())
+    notes_.push_back(free_start_note());
   points_.resize(kept);
   if (points_.empty()) throw InputError{"sweep.exclude leaves no point"};
 }

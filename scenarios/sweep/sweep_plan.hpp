@@ -69,6 +69,7 @@ class SweepPlan {
     std::vector<std::string> settings;              ///< for --set
     std::vector<std::optional<PlainValue>> values;  ///< of each candidate
     UnfittedWorkers unfitted;
+    bool free_start = false;  ///< messages_start_free()
   };
   /// The points that one raw point gives, or its faults.
   struct Draft {

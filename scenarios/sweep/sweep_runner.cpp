@@ -1,10 +1,10 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 
 #include "results/result_columns.hpp"
+#include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "scenarios/study/study_model.hpp"
-#include "scenarios/sweep/parallel.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"

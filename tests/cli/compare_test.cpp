@@ -66,6 +66,65 @@ TEST_CASE("two folders, in all forms") {
   CHECK(here.contend("compare a b -q --fail-if 'avg_jct > 900%'").code == 0);
 }
 
+TEST_CASE("what differs between the scenarios, in all forms") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  CHECK(here.contend("run base.yaml -o a --set network.nic=10Gbps").code == 0);
+  CHECK(here.contend("run fifo.yaml -o b --set network.nic=25Gbps").code == 0);
+  const Outcome text = here.contend("compare a b --markdown m.md");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "\nwhat differs         BASE    NEW\n"));
+  CHECK(contains(text.out, "\nnetwork.nic          10Gbps  25Gbps\n"));
+  CHECK(contains(text.out, "\npolicies.scheduling  srsf    fifo\n"));
+  CHECK_FALSE(contains(text.out, "beta"));
+  CHECK(
+      contains(here.read("m.md"), "| what differs | BASE | NEW |\n|---|---|---|\n| network.nic | 10Gbps | 25Gbps |\n"));
+  const Outcome json = here.contend("compare a b --json");
+  CHECK(reads(here, kJson, "stdout.txt"));
+  CHECK(contains(
+      json.out,
+      "\"differences\": [\n    {\n      \"key\": \"network.nic\",\n      \"base\": \"10Gbps\",\n      \"new\": "
+      "\"25Gbps\"\n    },"));
+
+  // A scenario beside a folder; several seeds of one scenario.
+  CHECK(
+      contains(here.contend("compare a base.yaml --set-new network.nic=1Gbps").out, "\nnetwork.nic   10Gbps  1Gbps\n"));
+  CHECK(contains(here.contend("compare a base.yaml --seed 1").out, "\nthe scenarios of BASE and NEW are the same\n"));
+
+  // A folder without a scenario that can be read has its figures still.
+  here.write("b/scenario.yaml", "schema_version: 1\nclutser: {servers: 3}\n");
+  const Outcome unknown = here.contend("compare a b");
+  CHECK(unknown.code == 0);
+  CHECK(contains(unknown.out, "what differs is not known: b/scenario.yaml:2:1: clutser: unknown key"));
+  CHECK(contains(here.contend("compare a b --json").out, "\"differences\": null"));
+}
+
+TEST_CASE("what differs between two studies") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4], fusion: "
+             "[bsp, dear]}\n");
+  CHECK(here.contend("run s.yaml -o slow -q").code == 0);
+  const Outcome text = here.contend("compare slow s.yaml --set-new network.nic=25Gbps --markdown m.md -j 2");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(text.out.starts_with("what differs  BASE    NEW\n"));
+  CHECK(contains(text.out, "\nnetwork.nic   10Gbps  25Gbps\n"));
+  CHECK(contains(here.read("m.md"), "| network.nic | 10Gbps | 25Gbps |\n"));
+  CHECK(contains(here.contend("compare slow s.yaml --set-new network.nic=25Gbps --json").out,
+                 "\"key\": \"network.nic\""));
+}
+
+TEST_CASE("a sweep is many runs, of which one can be compared") {
+  const Workplace here;
+  here.write("sweep.yaml", std::string{kBase} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
+  const Outcome refused = here.contend("compare sweep.yaml sweep.yaml");
+  CHECK(refused.code == 3);
+  CHECK(contains(refused.err, "the scenario \"base\" describes a sweep; run it by `contend sweep`"));
+  const Outcome point = here.contend("compare sweep.yaml sweep.yaml --point 0 --set-new policies.scheduling=fifo");
+  REQUIRE_MESSAGE(point.code == 0, point.err);
+  CHECK(contains(point.out, "policies.scheduling  srsf  fifo"));
+}
+
 TEST_CASE("nothing changed") {
   Workplace place;
   const Workplace& here = with_scenarios(place);

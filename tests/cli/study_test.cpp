@@ -2,6 +2,8 @@
 #include "tests/cli/program.hpp"
 #include "tests/near.hpp"
 #include "tests/text_checks.hpp"
+#include "text/byte_source.hpp"
+#include "text/json_reader.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -52,6 +54,58 @@ TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   CHECK(contains(csv, "\n4,onebit-adam,bsp,2,0.85,"));
   CHECK(here.contend("run study.yaml -q -o plain").code == 0);
   CHECK_FALSE(std::filesystem::exists(here.path("plain/overlap-messages.csv")));
+}
+
+TEST_CASE("a study gives the same on any number of threads") {
+  const Workplace here;
+  here.write("study.yaml", kStudy);
+  const Outcome one = here.contend("run study.yaml --set overlap.workers=[2,4,8] -j 1 -o one");
+  REQUIRE_MESSAGE(one.code == 0, one.err);
+  const Outcome four = here.contend("run study.yaml --set overlap.workers=[2,4,8] -j 4 -o four");
+  CHECK(four.out == one.out);
+  CHECK(here.read("four/overlap.csv") == here.read("one/overlap.csv"));
+  CHECK(here.contend("run study.yaml -j 0").code == 2);
+}
+
+TEST_CASE("messages that start for free gain nothing by merging, which is said") {
+  const Workplace here;
+  here.write("free.yaml",
+             "schema_version: 1\nname: free\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, workers: [4], fusion: "
+             "[wfbp, mg-wfbp]}\n");
+  const std::string warning = "network.alpha is 0s, so messages cost nothing to start";
+  const Outcome check = here.contend("check free.yaml");
+  CHECK(check.code == 0);
+  CHECK(check.out == "free.yaml: ok\n");
+  CHECK(contains(check.err, "contend: warning: free.yaml: " + warning));
+  CHECK(contains(here.contend("run free.yaml").err, "contend: warning: free: " + warning));
+  CHECK(here.contend("check free.yaml --set network.alpha=50us").err.empty());
+  CHECK(here.contend("check free.yaml --set overlap.fusion=[wfbp]").err.empty());
+  here.write("sweep.yaml",
+             "schema_version: 1\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, workers: [4]}\n"
+             "sweep: {grid: {overlap.fusion: [wfbp, mg-wfbp]}}\n");
+  CHECK(contains(here.contend("check sweep.yaml").err, warning));
+  CHECK(contains(here.contend("sweep sweep.yaml --list").err, "contend: note: " + warning));
+}
+
+TEST_CASE("the layers of a study as JSON") {
+  const Workplace here;
+  here.write("study.yaml", kStudy);
+  const Outcome json = here.contend("show study.yaml --layers --json");
+  REQUIRE_MESSAGE(json.code == 0, json.err);
+  TextSource source{json.out};
+  const JsonValue root = read_json(source, "layers.json");
+  REQUIRE(root.find("layers") != nullptr);
+  CHECK(root.find("model")->text == "resnet18");
+  const std::vector<JsonValue>& layers = root.find("layers")->items;
+  CHECK(layers.size() == count_lines(here.contend("show study.yaml --layers").out) - 3);
+  // The sum of the gradients is 4 bytes a parameter.
+  double bytes = 0, seconds = 0;
+  for (const JsonValue& layer : layers) {
+    bytes += std::stod(layer.find("gradient_bytes")->text);
+    seconds += std::stod(layer.find("forward_s")->text);
+  }
+  CHECK(bytes == 4 * std::stod(root.find("parameters")->text));
+  CHECK(seconds == near(std::stod(root.find("forward_s")->text)));
 }
 
 TEST_CASE("a cluster has no messages of an iteration to explain") {

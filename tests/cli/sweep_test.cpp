@@ -93,6 +93,31 @@ TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
   CHECK(contains(resumed.err, "12 runs are done already, 0 remain"));
 }
 
+TEST_CASE("a point of a sweep runs alone, as the sweep runs it" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  CHECK(here.contend("sweep small.yaml -q").code == 0);
+  const Outcome point = here.contend("run small.yaml --point 2 -o out -q");
+  REQUIRE_MESSAGE(point.code == 0, point.err);
+  CHECK(contains(here.read("out/scenario.yaml"), "name: small-point-2\n"));
+  CHECK(contains(here.read("out/scenario.yaml"), "repeat: 3\n"));
+  SweepStore store = SweepStore::open(here.path("small.sqlite"));
+  const std::string manifest = here.read("out/manifest.json");
+  std::size_t found = 0;
+  for (const StoreRun& run : store.runs())
+    if (run.point == 2 && contains(manifest, fmt::format("\"digest\": \"{:016x}\"", run.digest))) ++found;
+  CHECK(found == 3);
+  CHECK(contains(here.contend("run small.yaml --point 2 --repeat 1").out, "small-point-2 (seed 1)"));
+  CHECK(contains(here.contend("show small.yaml --point 3").out, "placement: {policy: first-fit}"));
+  CHECK(contains(here.contend("run small.yaml --point 4").err,
+                 "small.yaml: --point: expected a number from 0 to 3, got 4"));
+
+  const Outcome whole = here.contend("run small.yaml --set 'sweep={}' --repeat 1");
+  CHECK_MESSAGE(whole.code == 0, whole.err);
+  here.write("single.yaml", "schema_version: 1\n");
+  CHECK(contains(here.contend("run single.yaml --point 0").err, "single.yaml: --point picks a point of a sweep"));
+}
+
 TEST_CASE("a sweep that is killed five times in a row ends with the same results" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("small.yaml", kScenario);

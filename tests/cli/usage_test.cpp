@@ -2,11 +2,49 @@
 
 #include "tests/cli/program.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace contend;
+
+namespace {
+
+/// What `sh -c COMMAND` writes to a terminal of that width.
+std::string on_terminal(const std::string& command, unsigned short columns) {
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  std::string out;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(count));
+  ::close(terminal);
+  ::waitpid(child, nullptr, 0);
+  return out;
+}
+
+/// The number of bytes of the longest line.
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\r\n", start), text.size());
+    most = std::max(most, end - start);
+    start = end + 1;
+  }
+  return most;
+}
+
+}  // namespace
 
 TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
 
@@ -32,6 +70,8 @@ TEST_CASE("usage errors: exit 2, nothing on stdout, the nearest name") {
       {"run s.yaml --progress maybe", "--progress: expected auto, always or never"},
       {"run s.yaml --repeat 2 --timeline t.json", "--timeline draws a single run"},
       {"run s.yaml --seed", "'--seed' is missing"},
+      {"run s.yaml -o ''", "contend run: --output: expected DIR, got an empty text"},
+      {"show s.yaml --json", "--json needs --topology or --layers"},
       {"show s.yaml s.yaml", "unexpected argument \"s.yaml\""},
       {"schema stray", "unexpected argument \"stray\""},
       {"list polices", "did you mean \"policies\"?"},
@@ -97,7 +137,67 @@ TEST_CASE("what there is can be listed, for people and programs") {
   CHECK(contains(here.contend("schema --columns").out, "`jct_s`"));
 }
 
+TEST_CASE("several seeds or values in a verb that takes one") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\n");
+  const Outcome seeds = here.contend("run s.yaml --set seed=1,2");
+  CHECK(seeds.code == 3);
+  CHECK(contains(seeds.err, "got \"1,2\"; --repeat N runs the seeds seed, seed + 1, ..."));
+  CHECK(contains(here.contend("sweep s.yaml --set seed=1,2").err, "; --repeat N runs the seeds"));
+  const Outcome values = here.contend("run s.yaml --set cluster.servers=1,2");
+  CHECK(values.code == 3);
+  CHECK(contains(values.err, "got \"1,2\"; `contend sweep` takes several values of a key"));
+}
+
+TEST_CASE("tables fit the width of the terminal") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nname: small\ncluster: {servers: 2}\n"
+             "workload: {generate: {sizes: {1: 4}, iterations: [10, 20], arrivals: 1s}}\n");
+  const Outcome wide = here.contend("run s.yaml --repeat 2 --set name=a");
+  CHECK(widest(wide.out) > 80);
+  const Outcome narrow = here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=80");
+  CHECK(widest(narrow.out) <= 80);
+  // The row has become a column.
+  CHECK(contains(narrow.out, "scenario"));
+  CHECK(contains(narrow.out, "\nmakespan [s] "));
+  CHECK(here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=1000").out == wide.out);
+  CHECK(here.contend("run s.yaml --repeat 2 --set name=a", "COLUMNS=wide").out == wide.out);
+  CHECK(widest(here.contend("list keys", "COLUMNS=80").out) <= 80);
+  const std::string run =
+      fmt::format("cd '{}' && unset COLUMNS && \"$CONTEND_PROGRAM\" run s.yaml --repeat 2", here.path(""));
+  CHECK(widest(on_terminal(run, 80)) <= 80);
+  CHECK(widest(on_terminal(run, 200)) > 80);
+}
+
+TEST_CASE("verdicts have colours on a terminal, unless NO_COLOR is set") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nname: small\nexpect: {finished: 4, failed: 3}\n"
+             "workload: {generate: {sizes: {1: 4}, iterations: [10, 20], arrivals: 1s}}\n");
+  const auto run = [&](const std::string& variable) {
+    return on_terminal(
+        fmt::format("cd '{}' && unset NO_COLOR && {} \"$CONTEND_PROGRAM\" run s.yaml", here.path(""), variable), 100);
+  };
+  const std::string coloured = run("TERM=xterm");
+  CHECK(contains(coloured, "\x1b[32mok  \x1b[0m  finished = 4"));
+  CHECK(contains(coloured, "\x1b[31mFAIL\x1b[0m  failed = 3"));
+  for (const char* plain : {"TERM=xterm NO_COLOR=1", "TERM=dumb"}) {
+    CHECK(contains(run(plain), "FAIL  failed = 3"));
+    CHECK_FALSE(contains(run(plain), "\x1b[3"));
+  }
+  CHECK(contains(here.contend("run s.yaml", "TERM=xterm").out, "\nFAIL  failed = 3"));
+}
+
 TEST_CASE("output that can't be written is an error") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\n");
+  const Outcome full = here.contend("show s.yaml", "sh -c '\"$0\" \"$@\" >/dev/full'");
+  CHECK(full.code == 3);
+  CHECK(contains(full.err, "standard output: the disk is full"));
+  const Outcome file = here.contend("show s.yaml --set network.fidelity=flow --topology --svg /dev/full");
+  CHECK(file.code == 3);
+  CHECK(contains(file.err, "/dev/full: can't be written: the disk is full"));
   const int status = std::system("\"$CONTEND_PROGRAM\" list keys >/dev/full 2>/dev/null");
   CHECK(WEXITSTATUS(status) == 3);
 }

@@ -131,7 +131,12 @@ TEST_CASE("a comparison pairs jobs of equal seeds") {
   const auto scatter = std::ranges::find(figures, "jobs-1", &Figure::id);
   REQUIRE(scatter != figures.end());
   CHECK(std::get<XyPlot>(scatter->plot).series[0].x.size() == 12);
-  CHECK(contains(comparison_page(folders, figures), "2 runs side by side"));
+  const std::string page = comparison_page(folders, figures);
+  CHECK(contains(page, "2 runs side by side"));
+  const std::size_t differences = page.find("\"differences\"");
+  REQUIRE(differences != std::string::npos);
+  CHECK(contains(page.substr(differences, 200), "\"policies.communication\""));
+  CHECK(contains(page.substr(differences, 200), "\"ada-dual\""));
 
   other.replace(other.find("seed: 3"), 7, "seed: 9");
   write_run(place.path("c"), other);

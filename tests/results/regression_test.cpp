@@ -19,6 +19,7 @@ namespace {
 struct Ran {
   const char* name;
   int start_s, finish_s;  ///< both from a submission at 0; -1: not finished
+  int waited_s = 0;       ///< over all waits
 };
 
 /// A run of these jobs, each submitted at 0 and of one GPU.
@@ -34,6 +35,7 @@ StoredReplica run_of(std::uint64_t seed, const std::vector<Ran>& jobs) {
     if (each.finish_s >= 0) {
       job.start = Time::seconds(each.start_s);
       job.finish = Time::seconds(each.finish_s);
+      job.waited = Time::seconds(each.waited_s);
     }
     replica.result.digest = replica.result.digest * 1'000 + static_cast<std::uint64_t>(each.finish_s + 1);
     replica.result.jobs.push_back(job);
@@ -95,6 +97,20 @@ TEST_CASE("one seed: figures of the run, intervals over its jobs, and the jobs t
   CHECK(found.fastest[0].job == "c");
   REQUIRE(found.notes.size() == 1);
   CHECK(contains(found.notes[0], "over its jobs, not over seeds"));
+}
+
+TEST_CASE("waits after the first change the average waiting, and not the average queueing") {
+  const StoredResults base = side({run_of(1, {{"a", 0, 10, 0}, {"b", 5, 20, 5}, {"c", 5, 40, 5}})});
+  StoredResults other = side({run_of(1, {{"a", 0, 12, 2}, {"b", 5, 25, 9}, {"c", 5, 48, 11}})});
+  const Regression found = find_regression(base, other, 1);
+  CHECK(figure(found, "avg_queueing").difference == 0);
+  const PairedChange& waiting = figure(found, "avg_waiting");
+  CHECK(waiting.difference == near(4));  // 2, 4 and 6
+  CHECK(waiting.difference_95.low < 4);
+  CHECK(waiting.difference_95.high > 4);
+  // A folder that doesn't say how long each job waited gives no interval.
+  for (StoredJob& job : other.replicas[0].jobs) job.waited.reset();
+  CHECK_FALSE(figure(find_regression(base, other, 1), "avg_waiting").difference_95.exists());
 }
 
 TEST_CASE("several seeds are the pairs") {

@@ -55,6 +55,8 @@ TEST_CASE("what is wrong with a device or its profile is said with its place") {
   CHECK(contains(errors("{profile: nowhere.yaml}"),
                  "a.yaml:2:46: overlap.device: can't read nowhere.yaml: no such file"));
   CHECK(contains(errors("V100-SXM"), "did you mean \"V100-SXM2\""));
+  for (const char* part : {"A100", "a100"})
+    CHECK(contains(errors(part), "did you mean \"A100-40GB\" or \"A100-80GB\"?"));
   std::string text = to_yaml(synthetic_profile());
   text.replace(text.find("mode: quick"), 11, "mode: quack");
   CHECK(contains(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}),

@@ -67,7 +67,7 @@ TEST_CASE("every bound prints as what it was read from") {
       const auto level = [&] {
         std::string text;
         if (metric.unit == "s") text = print_quantity(Time::nanoseconds(random.uniform_integer(0, INT64_MAX / 4)));
-        if (metric.unit == "jobs") text = std::to_string(random.uniform_integer(0, 1'000'000));
+        if (is_count(metric.unit)) text = std::to_string(random.uniform_integer(0, 1'000'000));
         if (metric.unit == "share") text = std::to_string(random.uniform_integer(0, 10'000)) + "e-" + "6";
         const Parsed<MetricLevel> parsed_level = parse_level(metric, text);
         REQUIRE_MESSAGE(parsed_level.value, text);
@@ -83,6 +83,21 @@ TEST_CASE("every bound prints as what it was read from") {
     }
     CHECK(parse_scenario(to_yaml(s), "again.yaml").expect == s.expect);
   }
+}
+
+TEST_CASE("preemptions are counted, waiting and lost GPU time are times") {
+  Replica replica;
+  replica.summary.preemptions = 3;
+  replica.summary.avg_waiting_s = 90;
+  replica.summary.lost_gpu_s = 7200;
+  const std::vector<ExpectationOutcome> outcomes =
+      judged("{preemptions: < 4, avg_waiting: < 1min, lost_gpu: < 3h}", {replica});
+  REQUIRE(outcomes.size() == 3);
+  CHECK(outcomes[0].met);
+  CHECK(outcomes[0].reason == "3");
+  CHECK_FALSE(outcomes[1].met);
+  CHECK(outcomes[2].met);
+  CHECK(errors_of("expect: {preemptions: 2.5}\n").find("expected a whole number of preemptions") != std::string::npos);
 }
 
 TEST_CASE("a later layer replaces all bounds") {

@@ -57,6 +57,20 @@ engine: {leap: false, until: 2h}
   CHECK(s.engine.until == Time::seconds(7200));
 }
 
+TEST_CASE("a group that a later layer sets to {} has its defaults again") {
+  const std::string_view text = "network: {nic: 25Gbps, alpha: 50us}\nsweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n";
+  CHECK(parsed(text).sweep.given());
+  const Scenario single = parsed(text, {"sweep={}"});
+  CHECK_FALSE(single.sweep.given());
+  CHECK(single.network.alpha == Time::microseconds(50));
+  const Scenario usual = parsed(text, {"network={}", "network.alpha=1us"});
+  CHECK(usual.network.nic == default_scenario().network.nic);
+  CHECK(usual.network.alpha == Time::microseconds(1));
+  CHECK(usual.sweep.given());
+  // A key that means nothing without the group is not held against the file.
+  CHECK(errors_of("network: {fidelity: flow, collectives: ring}\n", {"network={}"}).empty());
+}
+
 TEST_CASE("the version is required, and 1") {
   CHECK(errors_of_file("seed: 1\n") == "a.yaml:1:1: schema_version: missing; write `schema_version: 1`");
   CHECK(errors_of_file("schema_version: 2\n") == "a.yaml:1:17: schema_version: expected an integer <= 1, got \"2\"");
@@ -64,6 +78,13 @@ TEST_CASE("the version is required, and 1") {
 
 TEST_CASE("unknown keys and the nearest name") {
   CHECK(errors_of("cluster: {serverz: 3}\n") == "a.yaml:2:11: cluster.serverz: unknown key; did you mean \"servers\"?");
+  CHECK(errors_of("policy: {scheduling: fifo}\n") ==
+        "a.yaml:2:1: policy: unknown key; did you mean \"policies.scheduling\"?");
+  CHECK(errors_of("", {"policy.scheduling=fifo"}) ==
+        "--set: policy: unknown key; did you mean \"policies.scheduling\"?");
+  CHECK(errors_of("machines: {servers: 2, gpus_per_server: 4}\n") ==
+        "a.yaml:2:1: machines: unknown key; did you mean \"cluster\"?");
+  CHECK(errors_of("machines: {servers: 2, gpu_count: 4}\n") == "a.yaml:2:1: machines: unknown key");
   CHECK(errors_of("clutser: {}\n") == "a.yaml:2:1: clutser: unknown key; did you mean \"cluster\"?");
   CHECK(errors_of("kappa: 1\n") == "a.yaml:2:1: kappa: unknown key");
   CHECK(errors_of("leap: true\n") == "a.yaml:2:1: leap: unknown key; did you mean \"engine.leap\"?");
@@ -159,7 +180,7 @@ TEST_CASE("all errors at once, in the order of the file") {
         "a.yaml:2:7: seed: expected an integer >= 0, got \"x\"\n"
         "a.yaml:3:1: seed: duplicate key, first at line 2\n"
         "a.yaml:5:12: cluster.servers: expected an integer >= 1, got \"0\"\n"
-        "a.yaml:6:3: cluster.gpu: unknown key\n"
+        "a.yaml:6:3: cluster.gpu: unknown key; did you mean \"gpus_per_server\" or \"gpu_memory\"?\n"
         "a.yaml:7:16: engine.leap: expected true or false, got \"1\"");
 }
 

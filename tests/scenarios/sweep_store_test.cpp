@@ -1,10 +1,12 @@
 #include "scenarios/sweep/sweep_store.hpp"
 
+#include "scenarios/sweep/sqlite.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 
@@ -196,6 +198,31 @@ TEST_CASE("merged stores hold the rows of all, in whatever order they come") {
   CHECK(runs[1].manifest == 1);
   CHECK(runs[2].run == 3);
   CHECK(all.points()[0].settings == small_points()[0].settings);
+}
+
+TEST_CASE("a store that another process writes to is named as such") {
+  const TemporaryFolder folder;
+  SqlDatabase first{folder.path("s.sqlite"), SqlDatabase::Mode::create};
+  first.execute("CREATE TABLE t (x)");
+  const SqlTransaction writing{first};
+  SqlDatabase second{folder.path("s.sqlite"), SqlDatabase::Mode::write, std::chrono::milliseconds{1}};
+  try {
+    const SqlTransaction refused{second};
+    FAIL("two processes write at once");
+  } catch (const InputError& error) {
+    CHECK(std::string{error.what()} ==
+          folder.path("s.sqlite") +
+              ": can't be used: another process, such as a sweep, writes to it: wait until that "
+              "has ended, or write to another store (-o)");
+  }
+}
+
+TEST_CASE("a store whose disk is full is named as such") {
+  const TemporaryFolder folder;
+  SqlDatabase database{folder.path("s.sqlite"), SqlDatabase::Mode::create};
+  database.execute("CREATE TABLE t (x); PRAGMA max_page_count = 2");  // SQLite treats it as the end of the disk
+  CHECK_THROWS_WITH_AS(database.execute("INSERT INTO t VALUES (zeroblob(1000000))"),
+                       (folder.path("s.sqlite") + ": can't be used: the disk is full").c_str(), InputError);
 }
 
 TEST_CASE("stores that contradict each other are not merged, and leave no file behind") {

@@ -48,6 +48,27 @@ TEST_CASE("a summary of two jobs by hand") {
   CHECK(summary.contended_share == near(0.25));
 }
 
+TEST_CASE("preemptions, later waits and lost work count") {
+  RunResult run = two_jobs();
+  run.jobs[0].gpus = 1;
+  run.jobs[1].gpus = 4;
+  run.jobs[1].waited = Time::seconds(4 + 10);  // before its first start, and after a preemption
+  run.jobs[1].preemptions = 1;
+  run.jobs[1].lost = Time::seconds(3);
+  JobResult unfinished = job(2, 0, 0, 0);
+  unfinished.state = JobState::preempted;
+  unfinished.gpus = 2;
+  unfinished.waited = Time::seconds(100);
+  unfinished.preemptions = 2;
+  unfinished.lost = Time::seconds(5);
+  run.jobs.push_back(unfinished);
+  const Summary summary = summarise(run);
+  CHECK(summary.avg_queueing_s == near(2));
+  CHECK(summary.avg_waiting_s == near(7));  // 0 and 14, of the finished jobs
+  CHECK(summary.preemptions == 3);          // of all jobs
+  CHECK(summary.lost_gpu_s == near(3 * 4 + 5 * 2));
+}
+
 TEST_CASE("a run that was cut short is measured until its end, over its finished jobs") {
   RunResult run = two_jobs();
   run.jobs[1].state = JobState::running;

@@ -54,9 +54,10 @@ TEST_CASE("fractions of a nanosecond or a byte round up") {
 TEST_CASE("the largest time fits, one nanosecond more does not") {
   CHECK(ns("9223372036854775807ns") == INT64_MAX);
   CHECK(ns("9223372036.854775807s") == INT64_MAX);
-  CHECK(refusal<Time>("9223372036854775808ns") == "a time that fits into 64 bits");
-  CHECK(refusal<Time>("9223372036.8547758071s") == "a time that fits into 64 bits");
-  CHECK(refusal<Time>("99999999999999999999999d") == "a time that fits into 64 bits");
+  CHECK(refusal<Time>("9223372036854775808ns") == "a time of at most 106751d; this one is too large");
+  CHECK(refusal<Time>("9223372036.8547758071s") == "a time of at most 106751d; this one is too large");
+  CHECK(refusal<Time>("99999999999999999999999d") == "a time of at most 106751d; this one is too large");
+  CHECK(refusal<Bytes>("8388608TiB") == "an amount of data of at most 8388607TiB; this one is too large");
 }
 
 TEST_CASE("bytes: decimal and binary units") {
@@ -91,7 +92,17 @@ TEST_CASE("a text that is not a quantity is refused with an example") {
     CAPTURE(text);
     CHECK_FALSE(parse_quantity<Time>(text).value.has_value());
   }
-  CHECK(refusal<ByteRate>(std::string(400, '9') + "Tbps") == "a rate that fits into 64 bits");
+  CHECK(refusal<ByteRate>(std::string(400, '9') + "Tbps") == "a rate of less than 1e308B/s; this one is too large");
+}
+
+TEST_CASE("a number with an exponent is too large, or is to be written without") {
+  CHECK(refusal<Time>("1e9d") == "a time of at most 106751d; this one is too large");
+  CHECK(refusal<Time>("1E+3s") == "a time such as 50us; write it without an exponent: 1000s");
+  CHECK(refusal<Time>("12.5e-1ms") == "a time such as 50us; write it without an exponent: 1.25ms");
+  CHECK(refusal<Time>("5e-3s") == "a time such as 50us; write it without an exponent: 0.005s");
+  CHECK(refusal<ByteRate>("0.10e2Gbps") == "a rate such as 10Gbps; write it without an exponent: 10Gbps");
+  CHECK(refusal<Time>("1e3") == "a time such as 50us; write the unit: ns us ms s min h d");
+  CHECK(refusal<Time>("1e3m") == "a time such as 50us; units: ns us ms s min h d");
 }
 
 TEST_CASE("the shortest text is printed") {

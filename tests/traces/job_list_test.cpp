@@ -68,6 +68,12 @@ TEST_CASE("headers that can't be meant") {
         "jobs.csv:1: column \"gpus\" appears twice\n"
         "jobs.csv:1: both submit_ms and submit_s are given; expected one of them");
   CHECK(complaints(kJobHeader).find("the list has no jobs") != std::string::npos);
+  CHECK(complaints("a,0,vgg16,1,100\nb,5,vgg16,1,100\n") ==
+        "jobs.csv:1: line 1 must be a header, which names the columns; got \"a\"; such as "
+        "job_id,submit_s,gpus,duration_s");
+  CHECK(complaints("job_id;submit_ms;model;gpus;iterations\na;0;vgg16;1;1\n") ==
+        "jobs.csv:1: line 1 must be a header, which names the columns; got "
+        "\"job_id;submit_ms;model;gpus;iterations\"; separate the columns by commas instead of semicolons");
   CHECK(complaints("") == "jobs.csv: the file is empty; expected a header line");
 }
 

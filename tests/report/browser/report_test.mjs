@@ -203,6 +203,7 @@ async function checkComparison(browser) {
   check(cells[0] === 'srsf-1' && cells[1] === '1' && cells.some((cell) => cell.includes('±')), `the table has intervals: ${cells}`);
   const scenario = await page.locator('#scenario').textContent();
   check(scenario.includes('replicas3') && !/cluster.*What all share/s.test(scenario), `what all runs share is told once: ${scenario}`);
+  check(/What differs.*policies\.communication.*What all share/s.test(scenario), `what differs is told by key: ${scenario}`);
   check(await page.locator('#jobs-1 circle').count() >= 160, 'the scatter has a dot a job');
   check(await page.locator('#winners-1 rect').count() > 20, 'winners and losers have bars');
   // The table of changes, sorted by the difference: downwards at first.

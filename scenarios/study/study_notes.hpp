@@ -1,0 +1,19 @@
+#pragma once
+// Warnings about a study that is valid but whose figures may mislead.
+
+#include "scenarios/scenario.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// True if a message of the study costs nothing but the time of its bytes, so that merging messages gains nothing.
+[[nodiscard]] bool messages_start_free(const Scenario& scenario);
+/// The warning about a study of several fusion policies whose messages start for free.
+[[nodiscard]] std::string free_start_note();
+
+/// All warnings that are known before the study runs, one line each; none for a scenario without a study.
+[[nodiscard]] std::vector<std::string> study_notes(const Scenario& scenario);
+
+}  // namespace contend
