@@ -1,6 +1,7 @@
 #include "scenarios/sweep/sqlite.hpp"
 
 #include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -26,7 +27,8 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode) : path_{std::move(path)} {
   const bool exists = std::filesystem::exists(path_, ignored);
   if (mode == Mode::create && exists) throw_file_error(path_, "there is a file already", 0);
   if (mode != Mode::create && !exists) throw_file_error(path_, "there is no such file", 0);
-  if (std::filesystem::is_directory(path_, ignored)) throw_file_error(path_, "is a folder, not a store", 0);
+  if (const std::string reason = why_no_input_file(path_); !reason.empty())
+    throw_file_error(path_, "can't be opened: " + reason, 0);
   int flags = SQLITE_OPEN_NOMUTEX;
   flags |= mode == Mode::read     ? SQLITE_OPEN_READONLY
            : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
