@@ -38,6 +38,9 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode) : path_{std::move(path)} {
   handle_.reset(handle);
   if (code != SQLITE_OK) fail("can't be opened");
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  // By default a quoted name that is no column stands for its own text, so that a missing column would go unnoticed.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
 }
 
 void SqlDatabase::fail(std::string_view what) const {
