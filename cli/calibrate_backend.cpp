@@ -1,5 +1,7 @@
 #include "cli/calibrate_backend.hpp"
 
+#include "cli/output.hpp"
+
 #include <string>
 
 #include <fmt/core.h>
@@ -14,11 +16,11 @@ const contend_backend* calibration_backend(const Arguments& arguments) {
         fmt::format("--backend: expected cuda or cpu, got \"{}\"{}", name, suggestion(name, {"cuda", "cpu"}))};
   const contend_backend* const cuda = contend_cuda_backend();
   if (cuda == nullptr)
-    fmt::print(stderr,
-               "contend: no GPU can be measured: this program was built without CUDA, because no CUDA compiler was "
-               "found or CONTEND_CUDA was OFF.\n"
-               "`--backend cpu` measures this machine's CPU in the same way, to try it out; everything but `calibrate` "
-               "works without a GPU.\n");
+    print_message(
+        "contend: no GPU can be measured: this program was built without CUDA, because no CUDA compiler was "
+        "found or CONTEND_CUDA was OFF.\n"
+        "`--backend cpu` measures this machine's CPU in the same way, to try it out; everything but `calibrate` "
+        "works without a GPU.\n");
   return cuda;
 }
 

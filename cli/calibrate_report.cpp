@@ -1,6 +1,7 @@
 #include "cli/calibrate_report.hpp"
 
 #include "calibration/median.hpp"
+#include "cli/output.hpp"
 #include "cli/sweep_progress.hpp"
 #include "cli/text_table.hpp"
 
@@ -64,7 +65,7 @@ CalibrationLine::CalibrationLine(ProgressMode mode)
     : enabled_{mode == ProgressMode::always || (mode == ProgressMode::automatic && ::isatty(STDERR_FILENO) == 1)} {}
 
 CalibrationLine::~CalibrationLine() {
-  if (visible_) fmt::print(stderr, "\r\x1b[K");
+  if (visible_) print_message("\r\x1b[K");
 }
 
 void CalibrationLine::update(const CalibrationProgress& progress) {
@@ -72,8 +73,8 @@ void CalibrationLine::update(const CalibrationProgress& progress) {
   if (!enabled_ || at - shown_ < std::chrono::milliseconds{200}) return;
   shown_ = at;
   visible_ = true;
-  fmt::print(stderr, "\r{} {}  {}/{}  {} left\x1b[K", progress.op, to_string(progress.type), progress.done,
-             progress.total, duration_text(progress.seconds_left));
+  print_message("\r{} {}  {}/{}  {} left\x1b[K", progress.op, to_string(progress.type), progress.done, progress.total,
+                duration_text(progress.seconds_left));
   std::fflush(stderr);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -57,7 +58,8 @@ std::string program_help() {
       "On a terminal tables fit its width (COLUMNS overrides it), and verdicts have colours unless NO_COLOR is set.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
       "unfinished;\n5 a required facility is missing, such as a GPU; 70 internal error; 130 interrupted, with partial "
-      "results written and marked.\n";
+      "results written and marked.\n"
+      "Environment: CONTEND_MAX_INFLATED, the most that one gzip file may inflate to (default 4GiB).\n";
   return out;
 }
 
@@ -133,9 +135,9 @@ void print_complaints(const InputError& error) {
   const std::vector<Complaint>& all = error.complaints();
   for (std::size_t i = 0; i < std::min(all.size(), kMaxComplaints); ++i) {
     const Complaint& complaint = all[i];
-    fmt::print(stderr, "{}{}\n", complaint.file.empty() ? "contend: " : "", complaint.format());
+    print_message("{}{}\n", complaint.file.empty() ? "contend: " : "", complaint.format());
   }
-  if (all.size() > kMaxComplaints) fmt::print(stderr, "... and {} more errors\n", all.size() - kMaxComplaints);
+  if (all.size() > kMaxComplaints) print_message("... and {} more errors\n", all.size() - kMaxComplaints);
 }
 
 int guarded(const std::vector<std::string>& words) {
@@ -145,21 +147,21 @@ int guarded(const std::vector<std::string>& words) {
     const bool flushed = std::fflush(stdout) == 0;
     const int number = errno;
     if (flushed && std::ferror(stdout) == 0) return code;
-    fmt::print(stderr, "contend: can't write to standard output{}\n", flushed ? "" : ": " + system_reason(number));
+    print_message("contend: can't write to standard output{}\n", flushed ? "" : ": " + system_reason(number));
     return kExitInput;
   } catch (const UsageError& error) {
     const Command* const known = words.empty() ? nullptr : named_command(std::span{words}.subspan(1));
-    fmt::print(stderr, "{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
+    print_message("{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
     return kExitUsage;
   } catch (const InputError& error) {
     print_complaints(error);
     return kExitInput;
   } catch (const std::system_error& error) {  // of fmt::print, threads and folders
     const int number = error.code().value();
-    fmt::print(stderr, "contend: {}\n", number == ENOSPC ? system_reason(number) : error.what());
+    print_message("contend: {}\n", number == ENOSPC ? system_reason(number) : error.what());
     return kExitInput;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "contend: internal error: {}\n", error.what());
+    print_message("contend: internal error: {}\n", error.what());
     return kExitInternal;
   }
 }
@@ -168,6 +170,7 @@ int guarded(const std::vector<std::string>& words) {
 }  // namespace contend
 
 int main(int argc, char** argv) {
+  contend::open_standard_streams();
   // A broken invariant aborts after its message (sim/check.hpp); scripts know it by the documented exit code.
   std::signal(SIGABRT, [](int) { std::_Exit(contend::kExitInternal); });
   return contend::guarded({argv, argv + argc});

@@ -1,12 +1,31 @@
 #pragma once
-// Checks the files that a verb writes, and says what its standard output can show.
+// What the program writes: its standard streams, messages, what its standard output can show, and checks of the files
+// that a verb writes.
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
 
 namespace contend {
+
+/// Opens those of standard input, output and error that the caller has closed. Otherwise the next file to be opened
+/// would take the place of one of them, and messages would go into that file. Messages are then lost, and what is
+/// printed on standard output can't be written, which is an error as it is for a full disk.
+void open_standard_streams();
+
+/// Writes on standard error. If nothing can be written there, the message is lost and everything else is as ever, above
+/// all the exit code.
+void write_message(std::string_view text);
+
+/// The same with a format as in fmt::print().
+template <class... Arguments>
+void print_message(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  write_message(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
 
 /// Throws UsageError if `output` is one of the input files, which would be lost.
 void refuse_to_overwrite(const std::string& output, std::span<const std::string> inputs);

@@ -1,5 +1,7 @@
 #include "cli/progress.hpp"
 
+#include "cli/output.hpp"
+
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -12,7 +14,7 @@ ProgressLine::ProgressLine(ProgressMode mode, std::size_t runs)
       runs_(runs) {}
 
 ProgressLine::~ProgressLine() {
-  if (visible_) fmt::print(stderr, "\r\x1b[K");
+  if (visible_) print_message("\r\x1b[K");
 }
 
 void ProgressLine::update(std::size_t run, const Progress& progress) {
@@ -23,7 +25,7 @@ void ProgressLine::update(std::size_t run, const Progress& progress) {
   if (at - begin_ < std::chrono::seconds{1} || at - shown_ < std::chrono::milliseconds{100}) return;
   shown_ = at;
   visible_ = true;
-  fmt::print(stderr, "\r{}\x1b[K", text(progress.now, at));
+  print_message("\r{}\x1b[K", text(progress.now, at));
   std::fflush(stderr);
 }
 

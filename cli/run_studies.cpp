@@ -3,6 +3,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/layers_report.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/study_explain.hpp"
 #include "cli/study_report.hpp"
@@ -49,7 +50,7 @@ class StudyWarnings {
   }
   void print() const {
     for (const auto& [warning, names] : warnings_)
-      fmt::print(stderr, "contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
+      print_message("contend: warning: {}: {}\n", fmt::join(names, ", "), warning);
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "cli/running.hpp"
 
 #include "cli/interrupt.hpp"
+#include "cli/output.hpp"
 #include "scenarios/run/batch.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, 
 
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes) {
   for (const ExpectationOutcome& each : outcomes)
-    if (!each.met) fmt::print(stderr, "contend: {}: expected {}: {}\n", name, each.expectation, each.reason);
+    if (!each.met) print_message("contend: {}: expected {}: {}\n", name, each.expectation, each.reason);
 }
 
 }  // namespace contend

@@ -1,5 +1,6 @@
 #include "report/run_folder.hpp"
 
+#include "results/result_reader.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -34,7 +35,9 @@ class Members {
   [[nodiscard]] bool flag(std::string_view name) const { return get(name, JsonValue::Kind::boolean).boolean; }
   [[nodiscard]] double number(std::string_view name) const { return value_of(get(name, JsonValue::Kind::number)); }
   [[nodiscard]] std::uint64_t whole(std::string_view name) const {
-    return std::stoull(get(name, JsonValue::Kind::number).text);
+    const std::optional<std::uint64_t> number = get(name, JsonValue::Kind::number).whole();
+    if (!number) throw InputError{fmt::format("{}: \"{}\": expected a whole number >= 0", file_, name)};
+    return *number;
   }
   [[nodiscard]] double value_of(const JsonValue& value) const {
     if (value.is(JsonValue::Kind::null)) return std::numeric_limits<double>::quiet_NaN();
@@ -118,16 +121,18 @@ RunFolder read_run_folder(const std::string& path) {
                          : fmt::format("{}: not a folder of results: no manifest.json in it", path)};
   RunFolder folder;
   folder.path = path;
+  const auto table = [&](const char* name) { return read_columns(result_file(path, name)); };
   read_manifest(folder, file("manifest.json"));
-  read_summary(folder, file("summary.json"));
-  folder.yaml = read_file(file("scenario.yaml"));
+  read_summary(folder, result_file(path, "summary.json"));
+  folder.yaml = read_file(result_file(path, "scenario.yaml"));
   folder.scenario = parse_scenario(folder.yaml, file("scenario.yaml"));
-  folder.jobs = read_columns(file("jobs.csv"));
-  folder.gpus = read_columns(file("gpus.csv"));
-  folder.links = read_columns(file("links.csv"));
-  if (fs::exists(file("fabric.csv"))) folder.fabric = read_columns(file("fabric.csv"));
-  if (fs::exists(file("fabric_utilisation.csv")))
-    folder.fabric_utilisation = read_columns(file("fabric_utilisation.csv"));
+  folder.jobs = table("jobs.csv");
+  folder.gpus = table("gpus.csv");
+  folder.links = table("links.csv");
+  if (folder.scenario.network.fidelity == Fidelity::flow) {
+    folder.fabric = table("fabric.csv");
+    folder.fabric_utilisation = table("fabric_utilisation.csv");
+  }
   return folder;
 }
 

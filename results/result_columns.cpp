@@ -201,7 +201,11 @@ std::string columns_markdown() {
       "# Result files\n\n"
       "Generated from `results/result_columns.cpp` by `contend schema --columns`. An empty field is a missing value.\n"
       "Times count from the start of the run and are exact to the nanosecond. When a scenario runs several replicas,\n"
-      "each file begins with a column `replica`: the seed.\n";
+      "each file begins with a column `replica`: the seed.\n\n"
+      "A spreadsheet runs a text that begins with `=`, `+`, `-`, `@`, a tab or a line end as a formula. In this and\n"
+      "every other CSV file of Contend an apostrophe stands in front of such a text: a job `=1+1` is `'=1+1`. Numbers\n"
+      "such as `-5` stay as they are. An apostrophe that is there already gets another one, and Contend takes one off\n"
+      "again when it reads a table.\n";
   append_table(out, "jobs.csv", "job, in the order of the job list", job_columns());
   append_table(out, "gpus.csv", "GPU", gpu_columns());
   append_table(out, "links.csv", "network interface of a server", link_columns());

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -48,11 +49,9 @@ class JsonFile {
   }
   std::uint64_t seed(const JsonValue& object) {
     const JsonValue& value = member(object, "seed", JsonValue::Kind::number);
-    std::uint64_t seed = 0;
-    const char* const end = value.text.data() + value.text.size();
-    const auto [stop, error] = std::from_chars(value.text.data(), end, seed);
-    if (error != std::errc{} || stop != end) complaints_.fail(value.place, "seed", "expected a whole number >= 0");
-    return seed;
+    const std::optional<std::uint64_t> seed = value.whole();
+    if (!seed) complaints_.fail(value.place, "seed", "expected a whole number >= 0");
+    return *seed;
   }
   /// A number; NaN for null and for a missing member.
   double figure(const JsonValue& object, std::string_view name) {
@@ -73,10 +72,6 @@ class JsonFile {
   FileComplaints complaints_;
   JsonValue root_;
 };
-
-std::string path_in(const std::string& folder, const char* name) {
-  return (std::filesystem::path{folder} / name).string();
-}
 
 void read_manifest(const std::string& path, StoredResults& results) {
   JsonFile json{path};
@@ -218,8 +213,19 @@ StoredReplica as_stored(const Replica& replica) {
   return stored;
 }
 
+std::string result_file(const std::string& folder, std::string_view name) {
+  std::string path = (std::filesystem::path{folder} / name).string();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    throw_file_error(path,
+                     "this file of the results is missing; copy it back, or write the results again with `contend run "
+                     "-o`",
+                     0);
+  return path;
+}
+
 StoredResults read_result_manifest(const std::string& folder) {
-  const std::string path = path_in(folder, "manifest.json");
+  const std::string path = (std::filesystem::path{folder} / "manifest.json").string();
   if (!std::filesystem::exists(path))
     throw InputError{fmt::format(
         "{}: there is no manifest.json: this is not an output folder of `contend run -o`, or its run did not end",
@@ -231,8 +237,8 @@ StoredResults read_result_manifest(const std::string& folder) {
 
 StoredResults read_results(const std::string& folder) {
   StoredResults results = read_result_manifest(folder);
-  read_summary(path_in(folder, "summary.json"), results);
-  const std::string jobs = path_in(folder, "jobs.csv");
+  read_summary(result_file(folder, "summary.json"), results);
+  const std::string jobs = result_file(folder, "jobs.csv");
   const CsvTable table = parse_csv(read_file(jobs), jobs);
   JobRows{table, jobs, results}.read();
   return results;

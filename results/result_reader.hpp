@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -47,6 +48,8 @@ struct StoredResults {
 /// Converts a run in memory to what reading its folder would give.
 [[nodiscard]] StoredReplica as_stored(const Replica& replica);
 
+/// The path of a file that every folder of this kind has. Throws InputError if somebody has deleted it.
+[[nodiscard]] std::string result_file(const std::string& folder, std::string_view name);
 /// Reads only the manifest. Throws InputError with file and line.
 [[nodiscard]] StoredResults read_result_manifest(const std::string& folder);
 /// Reads manifest, figures and jobs. Throws InputError with file and line.

@@ -135,7 +135,7 @@ void Admission::on_job_end(JobId job) {
   release(job);
   tell_left(job);
   if (was_last) return;
-  ++run.attempt;
+  run.begin_next_attempt();
   const Time retry = state_.clock + state_.options.rules.retry_delay;
   retries_.push_back(retry);
   std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});

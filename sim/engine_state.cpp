@@ -114,13 +114,17 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   jobs.resize(workload.jobs.size());
   running_at.resize(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    jobs[j].spec = &workload.jobs[j];
-    if (jobs[j].spec->duration) {
-      jobs[j].remaining_service = service_of(*jobs[j].spec);
-      continue;
+    JobRun& run = jobs[j];
+    run.spec = &workload.jobs[j];
+    if (run.spec->duration) {
+      run.total_service = service_of(*run.spec);
+      const std::vector<Time>& failed = run.spec->attempts;
+      if (!failed.empty()) run.later_attempts = run.total_service.on_each_of(run.spec->gpus) - failed.front();
+    } else {
+      run.plan = &plans[run.spec->graph];
+      run.total_service = run.plan->compute_total * run.spec->iterations;
     }
-    jobs[j].plan = &plans[workload.jobs[j].graph];
-    jobs[j].remaining_service = jobs[j].plan->compute_total * jobs[j].spec->iterations;
+    run.remaining_service = run.total_service;
   }
   gpu.resize(capacity.gpus());
   cells.resize(capacity.gpus());
@@ -160,12 +164,9 @@ void JobRun::promise(Time when, GpuTime service) {
   }
 }
 
-Time JobRun::attempt_left() const {
-  Time left = remaining_service.on_each_of(spec->gpus);
-  const std::size_t attempts = spec->attempts.size();
-  if (static_cast<std::size_t>(attempt) == attempts) return left;
-  for (std::size_t i = static_cast<std::size_t>(attempt) + 1; i < attempts; ++i) left -= spec->attempts[i];
-  return left - *spec->duration;
+void JobRun::begin_next_attempt() {
+  const auto next = static_cast<std::size_t>(++attempt);
+  later_attempts -= next < spec->attempts.size() ? spec->attempts[next] : *spec->duration;
 }
 
 bool EngineState::stays_behind(JobId other, JobId id) {
@@ -234,7 +235,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.milli_cpus = job.milli_cpus;
   view.host_memory = job.host_memory;
   view.timed = run.timed();
-  view.total_service = run.timed() ? service_of(job) : run.plan->compute_total * job.iterations;
+  view.total_service = run.total_service;
   view.remaining_service = run.remaining_service - promised(run, clock);
   if (for_key) return view;
   view.attained_service = run.attained;

@@ -152,7 +152,9 @@ struct JobRun {
   Time since;  ///< start of the present run or wait
 
   std::int64_t completed = 0;  ///< iterations
+  GpuTime total_service;       ///< as in JobView
   GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
+  Time later_attempts;         ///< of a timed job: the work of all attempts after `attempt`, on each GPU
   GpuTime attained;            ///< GPU time held until `since`
   Time waited;                 ///< in the queue, until `since`
   Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
@@ -172,7 +174,9 @@ struct JobRun {
 
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// Of a timed job: the work left for its present or next run, on each GPU.
-  [[nodiscard]] Time attempt_left() const;
+  [[nodiscard]] Time attempt_left() const { return remaining_service.on_each_of(spec->gpus) - later_attempts; }
+  /// Of a timed job whose attempt has failed: goes on to the next.
+  void begin_next_attempt();
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     return {attempt_left(), resumes ? costs.restart : Time{}, pace};
   }

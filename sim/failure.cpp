@@ -11,8 +11,10 @@
 namespace contend {
 
 void check_failed(const char* file, int line, const char* expression, std::string_view message) {
-  fmt::print(stderr, "contend: internal error at {}:{}: {}\n  violated: {}\n", file, line, message, expression);
-  std::fflush(stderr);
+  // fmt::print() would throw if nothing can be written there, and the caller would go on.
+  std::fputs(
+      fmt::format("contend: internal error at {}:{}: {}\n  violated: {}\n", file, line, message, expression).c_str(),
+      stderr);
   std::abort();
 }
 

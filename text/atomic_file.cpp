@@ -1,11 +1,11 @@
 #include "text/atomic_file.hpp"
 
 #include "sim/error.hpp"
+#include "text/byte_source.hpp"
 
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -61,14 +61,7 @@ void write_file(const std::string& path, std::string_view content) {
 }
 
 std::string read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream{std::fopen(path.c_str(), "rb"), &std::fclose};
-  if (!stream) throw_file_error(path, "can't be read", errno);
-  std::string content;
-  char buffer[1 << 16];
-  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, stream.get())) content.append(buffer, count);
-  // This also catches a folder: it can be opened but not read.
-  if (std::ferror(stream.get()) != 0) throw_file_error(path, "can't be read", errno);
-  return content;
+  return read_all(*open_bytes(path));
 }
 
 }  // namespace contend

@@ -3,12 +3,16 @@
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
 #include "text/atomic_file.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -20,10 +24,15 @@ namespace contend {
 namespace {
 
 constexpr std::size_t kGzipBuffer = std::size_t{1} << 17;
+constexpr const char* kLimitVariable = "CONTEND_MAX_INFLATED";
+constexpr Bytes kInflateLimit{std::int64_t{4} << 30};
 
 class FileBytes final : public ByteSource {
  public:
-  explicit FileBytes(const std::string& path) : path_{path}, file_{::open(path.c_str(), O_RDONLY | O_CLOEXEC)} {
+  explicit FileBytes(const std::string& path) : path_{path} {
+    if (const std::string reason = why_no_input_file(path); !reason.empty())
+      throw_file_error(path, "can't be read: " + reason, 0);
+    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file_ < 0) throw_file_error(path, "can't be read", errno);
   }
   ~FileBytes() override { ::close(file_); }
@@ -40,12 +49,13 @@ class FileBytes final : public ByteSource {
 
  private:
   std::string path_;
-  int file_;
+  int file_ = -1;
 };
 
 class InflatedSource final : public ByteSource {
  public:
-  InflatedSource(ByteSource& packed, std::string name) : packed_{packed}, name_{std::move(name)} {
+  InflatedSource(ByteSource& packed, std::string name, Bytes limit)
+      : packed_{packed}, name_{std::move(name)}, limit_{limit} {
     constexpr int kGzipOnly = 16;
     CONTEND_CHECK(::inflateInit2(&zlib_, MAX_WBITS + kGzipOnly) == Z_OK, "zlib starts");
   }
@@ -103,6 +113,13 @@ class InflatedSource final : public ByteSource {
       end_member();
     else if (state != Z_OK && state != Z_BUF_ERROR)
       throw_file_error(name_, fmt::format("damaged gzip data: {}", zlib_.msg != nullptr ? zlib_.msg : "no header"), 0);
+    inflated_ += Bytes{wanted - zlib_.avail_out};
+    if (inflated_ > limit_)
+      throw_file_error(name_,
+                       fmt::format("inflates to more than {0}, the limit for compressed files; decompress it first, or "
+                                   "raise the limit: it is the environment variable {1}, which is {0} now",
+                                   print_quantity(limit_), kLimitVariable),
+                       0);
     return wanted - zlib_.avail_out;
   }
 
@@ -116,6 +133,8 @@ class InflatedSource final : public ByteSource {
 
   ByteSource& packed_;
   std::string name_;
+  Bytes limit_;
+  Bytes inflated_;
   z_stream zlib_{};
   Part part_ = Part::beginning;
   std::string input_;  // from at_ on still to be read
@@ -125,7 +144,7 @@ class InflatedSource final : public ByteSource {
 /// A file and what inflates it.
 class FileSource final : public ByteSource {
  public:
-  explicit FileSource(const std::string& path) : bytes_{path}, text_{bytes_, path} {}
+  explicit FileSource(const std::string& path) : bytes_{path}, text_{bytes_, path, inflate_limit()} {}
   std::size_t read(char* buffer, std::size_t size) override { return text_.read(buffer, size); }
 
  private:
@@ -133,7 +152,39 @@ class FileSource final : public ByteSource {
   InflatedSource text_;
 };
 
+/// The caller opened it before the program began, so that opening it again waits for nobody.
+bool is_open_already(std::string_view path) {
+  return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
 }  // namespace
+
+std::string why_no_input_file(const std::string& path) {
+  std::error_code ignored;
+  switch (std::filesystem::status(path, ignored).type()) {
+    case std::filesystem::file_type::directory:
+      return "it is a folder";
+    case std::filesystem::file_type::fifo:
+      if (is_open_already(path)) return {};
+      return "it is a named pipe, expected a file; `contend ... /dev/stdin <PIPE` reads from a pipe";
+    case std::filesystem::file_type::character:
+    case std::filesystem::file_type::block:
+      return "it is a device, expected a file";
+    default:
+      return {};
+  }
+}
+
+Bytes inflate_limit() {
+  const char* const text = std::getenv(kLimitVariable);
+  if (text == nullptr || *text == '\0') return kInflateLimit;
+  const Parsed<Bytes> limit = parse_quantity<Bytes>(text);
+  if (!limit.value)
+    throw InputError{{.key = kLimitVariable,
+                      .reason = fmt::format("expected {}, got \"{}\"", limit.expected, text),
+                      .hint = limit.hint}};
+  return *limit.value;
+}
 
 std::unique_ptr<ByteSource> open_file(const std::string& path) {
   return std::make_unique<FileSource>(path);
@@ -143,8 +194,8 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
   return std::make_unique<FileBytes>(path);
 }
 
-std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name) {
-  return std::make_unique<InflatedSource>(packed, name);
+std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name, Bytes limit) {
+  return std::make_unique<InflatedSource>(packed, name, limit);
 }
 
 std::size_t HashedSource::read(char* buffer, std::size_t size) {

@@ -1,6 +1,7 @@
 #pragma once
 // Bytes that come piece by piece, so that a trace of gigabytes is read in little memory.
 
+#include "sim/units.hpp"
 #include "text/sha256.hpp"
 
 #include <cstddef>
@@ -18,8 +19,18 @@ class ByteSource {
   [[nodiscard]] virtual std::size_t read(char* buffer, std::size_t size) = 0;
 };
 
+/// Why a path is no input file; empty if it is one, or if opening it will say why it can't be read. A folder, a device
+/// and a named pipe are none: a device may never end, and nobody may ever write to the pipe. A pipe that the caller has
+/// opened already, such as /dev/stdin or what the shell makes of `<(command)`, is an input file.
+[[nodiscard]] std::string why_no_input_file(const std::string& path);
+
+/// The most that the data of one compressed file may inflate to: CONTEND_MAX_INFLATED of the environment, by default
+/// 4 GiB. A small file can inflate to any size, and would fill the memory. Throws InputError if the variable is no
+/// number of bytes.
+[[nodiscard]] Bytes inflate_limit();
+
 /// A file, inflated on the way if it is gzip, whatever its name. Throws InputError if it can't be opened; read() throws
-/// InputError if it can't be read, is damaged, or ends within the compressed data.
+/// InputError if it can't be read, is damaged, ends within the compressed data, or inflates to more than the limit.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::string& path);
 
 /// The bytes of a file as they are. Throws InputError if it can't be opened, as read() does if it can't be read.
@@ -28,7 +39,8 @@ class ByteSource {
 /// Another source, inflated if it is gzip: its members one after the other, without what may stand behind the last.
 /// At its end the other source, which must outlive it, has been read to its end. `name` is that of the file in
 /// messages; read() throws as that of open_file().
-[[nodiscard]] std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name);
+[[nodiscard]] std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name,
+                                                   Bytes limit = inflate_limit());
 
 /// source.read(), whose errors then say that they came up at this line of the text, if they don't say more.
 [[nodiscard]] std::size_t read_at_line(ByteSource& source, char* buffer, std::size_t size, int line);

@@ -2,9 +2,11 @@
 
 #include "sim/complaints.hpp"
 #include "text/byte_source.hpp"
+#include "text/decimal.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -16,6 +18,20 @@ constexpr std::size_t kLongestRow = std::size_t{16} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets put it in front
 constexpr std::string_view kStrayReturn = "a carriage return inside a row";
 constexpr std::string_view kStrayQuote = "a quote inside a field that does not begin with one";
+constexpr char kGuard = '\'';
+constexpr std::string_view kBeginsFormula = "=+-@\t\r\n";
+
+/// How many guards are in front of what a spreadsheet takes for a formula; nothing for any other field.
+std::optional<std::size_t> guards_of(std::string_view field) {
+  const std::size_t guards = field.find_first_not_of(kGuard);
+  const bool formula = guards != std::string_view::npos && kBeginsFormula.find(field[guards]) != std::string_view::npos;
+  return formula ? std::optional{guards} : std::nullopt;
+}
+
+bool needs_guard(std::string_view field) {
+  const std::optional<std::size_t> guards = guards_of(field);
+  return guards && (*guards > 0 || parse_scaled(field, 0).error == DecimalError::not_a_number);
+}
 
 }  // namespace
 
@@ -43,6 +59,10 @@ bool RowReader::next() {
     if (is_comment) continue;
     if (!split_line(length)) split_quoted();
     if (fields_.empty()) continue;
+    if (syntax_.guarded) {
+      for (std::string_view& field : fields_)
+        if (guards_of(field).value_or(0) > 0) field.remove_prefix(1);
+    }
     first_ = false;
     return true;
   }
@@ -174,7 +194,7 @@ void RowReader::fail(int line, std::string reason) const {
 
 CsvTable parse_csv(std::string_view text, const std::string& name) {
   TextSource source{text};
-  RowReader rows{source, name};
+  RowReader rows{source, name, {.guarded = true}};
   CsvTable table;
   if (!rows.next()) throw InputError{{.file = name, .reason = "the file is empty; expected a header line"}};
   table.header.assign(rows.fields().begin(), rows.fields().end());
@@ -194,11 +214,12 @@ CsvTable parse_csv(std::string_view text, const std::string& name) {
 }
 
 void append_csv_field(std::string& out, std::string_view field) {
+  const std::string_view guard{&kGuard, needs_guard(field) ? std::size_t{1} : 0};
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += field;
+    out.append(guard).append(field);
     return;
   }
-  out += '"';
+  out.append(1, '"').append(guard);
   for (const char c : field) {
     if (c == '"') out += '"';
     out += c;

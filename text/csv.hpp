@@ -19,6 +19,7 @@ struct RowSyntax {
   bool quotes = true;              ///< a field may be quoted, and may then contain separators and line ends
   char comment = '\0';             ///< lines that begin with it are skipped; '\0': there are no comments
   bool comments_anywhere = false;  ///< comments may also follow the first row
+  bool guarded = false;            ///< fields are as append_csv_field() writes them: a guard is taken off
 };
 
 /// Reads the rows of a table one by one. It skips blank lines and a byte order mark.
@@ -74,11 +75,14 @@ struct CsvTable {
   std::vector<CsvRow> rows;  ///< each with as many fields as the header
 };
 
-/// Reads a table; blank lines are skipped. Throws InputError with every row that has the wrong number of fields or
-/// stray quotes, and for a file without a header. `name` is the file name for messages.
+/// Reads a table as append_csv_field() writes them; blank lines are skipped. Throws InputError with every row that has
+/// the wrong number of fields or stray quotes, and for a file without a header. `name` is the file name for messages.
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::string& name);
 
-/// Appends one field, quoted if necessary.
+/// Appends one field, quoted if necessary. A spreadsheet would run a text that begins with =, +, -, @, a tab or a line
+/// end as a formula, so an apostrophe goes in front of such a text as a guard, unless the text is a number such as -5.
+/// Where apostrophes lead to one of these characters already, one more goes in front, so that any text reads back as it
+/// was.
 void append_csv_field(std::string& out, std::string_view field);
 
 }  // namespace contend

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -233,6 +235,13 @@ JsonValue parse(ByteSource& source, const std::string& file, std::optional<Build
 const JsonValue* JsonValue::find(std::string_view name) const {
   const auto found = std::find(names.begin(), names.end(), name);
   return found == names.end() ? nullptr : &items[static_cast<std::size_t>(found - names.begin())];
+}
+
+std::optional<std::uint64_t> JsonValue::whole() const {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return is(Kind::number) && error == std::errc{} && stop == end ? std::optional{number} : std::nullopt;
 }
 
 std::size_t JsonValue::count(std::string_view name) const {

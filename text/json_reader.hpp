@@ -5,7 +5,9 @@
 #include "text/byte_source.hpp"
 #include "text/file_complaints.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,8 @@ struct JsonValue {
   [[nodiscard]] const JsonValue* find(std::string_view name) const;
   /// The number of members with that name.
   [[nodiscard]] std::size_t count(std::string_view name) const;
+  /// A whole number >= 0 of up to 64 bits; nothing for any other value.
+  [[nodiscard]] std::optional<std::uint64_t> whole() const;
 };
 
 /// The kind with its article, such as `an array`, for messages.

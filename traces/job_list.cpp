@@ -48,7 +48,7 @@ constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 class JobListReader {
  public:
   JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink)
-      : rows_{source, report.file()}, report_{report}, sink_{sink} {
+      : rows_{source, report.file(), {.guarded = true}}, report_{report}, sink_{sink} {
     index_.fill(kNone);
   }
 

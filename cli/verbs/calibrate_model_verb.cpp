@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/version.hpp"
 #include "models/catalogue/catalogue.hpp"
@@ -96,31 +97,31 @@ void print_summary(const ModelMeasurement& result, const std::string& path) {
 }
 
 void print_missing(const ModelMeasurement& result) {
-  fmt::print(stderr, "contend: {} layer{} {} be measured, such as {}:\n", result.missing.size(),
-             result.missing.size() == 1 ? "" : "s", result.refused ? "can't" : "could not", result.missing.front());
+  print_message("contend: {} layer{} {} be measured, such as {}:\n", result.missing.size(),
+                result.missing.size() == 1 ? "" : "s", result.refused ? "can't" : "could not", result.missing.front());
   for (std::size_t i = 0; i < std::min(result.reasons.size(), kShownReasons); ++i)
-    fmt::print(stderr, "  {}\n", result.reasons[i]);
+    print_message("  {}\n", result.reasons[i]);
   if (result.reasons.size() > kShownReasons)
-    fmt::print(stderr, "  and {} more operations\n", result.reasons.size() - kShownReasons);
+    print_message("  and {} more operations\n", result.reasons.size() - kShownReasons);
 }
 
 int report(const Arguments& arguments, const ModelMeasurement& result) {
   const std::string path = *arguments.value("output");
-  for (const std::string& each : result.warnings) fmt::print(stderr, "contend: note: {}\n", each);
+  for (const std::string& each : result.warnings) print_message("contend: note: {}\n", each);
   if (result.cancelled) {
-    fmt::print(stderr, "contend: interrupted; nothing is written\n");
+    print_message("contend: interrupted; nothing is written\n");
     return kExitInterrupted;
   }
   if (result.refused) {
     print_missing(result);
-    fmt::print(stderr, "contend: nothing was measured; use --partial to measure and write the other layers\n");
+    print_message("contend: nothing was measured; use --partial to measure and write the other layers\n");
     return kExitCapability;
   }
   const bool writable = result.missing.empty() || (arguments.has("partial") && !result.model.layers.empty());
   if (!result.missing.empty()) print_missing(result);
   if (!writable) {
-    fmt::print(stderr, "contend: nothing is written; use --partial to write the measured layers{}\n",
-               result.model.layers.empty() ? ", of which there are none" : "");
+    print_message("contend: nothing is written; use --partial to write the measured layers{}\n",
+                  result.model.layers.empty() ? ", of which there are none" : "");
     return kExitCapability;
   }
   TimedModel model = result.model;
@@ -150,7 +151,7 @@ int run_calibrate_model(const Arguments& arguments) {
     hooks.cancelled = interrupted;
     result = measure_model(*backend, table, request, hooks);
   } catch (const DeviceError& error) {
-    fmt::print(stderr, "contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
+    print_message("contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
     return kExitCapability;
   }
   return report(arguments, result);

@@ -244,14 +244,12 @@ class UnknownRanks {
   }
   void print() const {
     for (const std::string& path : files_)
-      fmt::print(
-          stderr,
+      print_message(
           "{}: the log does not give the number of ranks, so it is not used for the link; give it by --ranks N{}\n",
           path, files_.size() > 1 ? ", once for each such log" : "");
     if (files_.size() > 1)
-      fmt::print(stderr,
-                 "of these {} logs, those of one collective are fitted as if their numbers of ranks were equal\n",
-                 files_.size());
+      print_message("of these {} logs, those of one collective are fitted as if their numbers of ranks were equal\n",
+                    files_.size());
   }
 
  private:
@@ -277,11 +275,10 @@ Input read_input(const Arguments& arguments, std::size_t logs) {
       unknown.add(path, log);
       used_exchange = used_exchange || log.used_exchange;
       if (log.guessed_exchange)
-        fmt::print(stderr,
-                   "{}: the log does not name its collective; it is taken for an all-reduce (see --collective)\n",
-                   path);
+        print_message("{}: the log does not name its collective; it is taken for an all-reduce (see --collective)\n",
+                      path);
       if (log.other_lines > 0)
-        fmt::print(stderr, "{}: {} lines that are not from nccl-tests are left out\n", path, log.other_lines);
+        print_message("{}: {} lines that are not from nccl-tests are left out\n", path, log.other_lines);
       input.samples.insert(input.samples.end(), log.samples.begin(), log.samples.end());
       input.provenance.push_back(summary_of(path, log));
     }
@@ -299,7 +296,7 @@ void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wante
   for (const SeriesFit& series : calibration.series)
     if (series.regions.size() < wanted) allowed[series.regions.size()].push_back(&series);
   for (const auto& [regions, series] : allowed)
-    fmt::print(stderr, "--regions {}: the sizes of {} allow {}\n", wanted, series_names(series), regions);
+    print_message("--regions {}: the sizes of {} allow {}\n", wanted, series_names(series), regions);
 }
 
 int run_calibrate_network(const Arguments& arguments) {
@@ -329,8 +326,8 @@ int run_calibrate_network(const Arguments& arguments) {
   if (const auto path = arguments.value("output")) {
     const NetworkFragment fragment = network_fragment(calibration, choice, input.provenance);
     write_file(*path, fragment.yaml);
-    fmt::print(stderr, "{}: {}\n", *path, fragment.says);
-    for (const std::string& note : fragment.notes) fmt::print(stderr, "{}: {}\n", *path, note);
+    print_message("{}: {}\n", *path, fragment.says);
+    for (const std::string& note : fragment.notes) print_message("{}: {}\n", *path, note);
   }
   if (const auto path = arguments.value("plot")) {
     const std::vector<FigurePanel> panels = fit_panels(calibration);

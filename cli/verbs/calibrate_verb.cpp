@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_store.hpp"
 #include "cli/version.hpp"
@@ -170,7 +171,7 @@ bool has_points(const CalibrationProfile& profile, const std::vector<OperatorGro
 }
 
 void print_notes(const CalibrationProfile& profile) {
-  for (const std::string& each : profile.warnings) fmt::print(stderr, "contend: note: {}\n", each);
+  for (const std::string& each : profile.warnings) print_message("contend: note: {}\n", each);
 }
 
 /// A calibration without any of the requested measurements is no success, and a profile without samples is useless.
@@ -182,10 +183,10 @@ int report_nothing(const CalibrationRequest& request, const CalibrationProfile& 
     std::filesystem::remove(path);
   std::vector<std::string_view> names;
   for (const OperatorGroup each : request.groups) names.push_back(to_string(each));
-  fmt::print(stderr, "contend: nothing{} could be measured; {}\n{}",
-             names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", ")),
-             resumed ? fmt::format("{} is unchanged", path) : "no profile is written",
-             skipped_summary(profile, request.groups));
+  print_message("contend: nothing{} could be measured; {}\n{}",
+                names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", ")),
+                resumed ? fmt::format("{} is unchanged", path) : "no profile is written",
+                skipped_summary(profile, request.groups));
   print_notes(profile);
   return kExitCapability;
 }
@@ -202,7 +203,7 @@ int run_calibrate(const Arguments& arguments) {
   try {
     result = measure_device(*backend, request, begun, path, mode);
   } catch (const DeviceError& error) {
-    fmt::print(stderr, "contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
+    print_message("contend: device {} of {} can't be measured: {}\n", request.device, backend->name, error.what());
     return kExitCapability;
   }
   if (result.end == CalibrationEnd::finished && !has_points(result.profile, request.groups))
@@ -213,8 +214,8 @@ int run_calibrate(const Arguments& arguments) {
   print_notes(result.profile);
   if (result.end == CalibrationEnd::finished) return kExitOk;
   const bool lost = result.end == CalibrationEnd::device_lost;
-  fmt::print(stderr, "contend: {}; the measurements so far are in {}. To continue:\n  {}\n",
-             lost ? "the device is lost: " + result.message : "interrupted", path, resume_command(arguments));
+  print_message("contend: {}; the measurements so far are in {}. To continue:\n  {}\n",
+                lost ? "the device is lost: " + result.message : "interrupted", path, resume_command(arguments));
   return lost ? kExitCapability : kExitInterrupted;
 }
 

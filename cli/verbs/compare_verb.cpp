@@ -176,7 +176,7 @@ void write_reports(const Arguments& arguments, const JudgedSides& report,
 
 void print_failures(const JudgedSides& report) {
   for (const RuleOutcome& outcome : report.outcomes)
-    if (outcome.fails) fmt::print(stderr, "contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
+    if (outcome.fails) print_message("contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
 }
 
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
@@ -185,7 +185,7 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
   if (!run_study_sides(arguments, sides)) {
-    fmt::print(stderr, "contend: interrupted; nothing was compared\n");
+    print_message("contend: interrupted; nothing was compared\n");
     return kExitInterrupted;
   }
   StudyComparison comparison;
@@ -290,7 +290,7 @@ int run_compare(const Arguments& arguments) {
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   choose_seeds(arguments, sides);
   if (!run_sides(arguments, sides)) {
-    fmt::print(stderr, "contend: interrupted; nothing was compared\n");
+    print_message("contend: interrupted; nothing was compared\n");
     return kExitInterrupted;
   }
   ComparisonReport report;

@@ -3,6 +3,7 @@
 #include "cli/explain_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "results/result_reader.hpp"
 #include "sim/error.hpp"
 
@@ -74,14 +75,14 @@ int run_explain(const Arguments& arguments) {
   ExplainReport report;
   report.job = explain_job(run.scenario, run.seed, arguments.positionals()[1], hooks);
   if (interrupted()) {
-    fmt::print(stderr, "contend: interrupted; nothing was explained\n");
+    print_message("contend: interrupted; nothing was explained\n");
     return kExitInterrupted;
   }
   if (run.digest && *run.digest != fmt::format("{:016x}", report.job.result.digest))
-    fmt::print(stderr,
-               "contend: {}: this version of the program or of the job list gives other results than the folder has; "
-               "the explanation is of the new results\n",
-               arguments.positionals()[0]);
+    print_message(
+        "contend: {}: this version of the program or of the job list gives other results than the folder has; "
+        "the explanation is of the new results\n",
+        arguments.positionals()[0]);
   report.source = arguments.positionals()[0];
   report.scheduling = run.scenario.scheduling.name;
   report.placement = run.scenario.placement.name;

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 
@@ -21,13 +22,13 @@ int run_merge(const Arguments& arguments) {
   const std::string out = *arguments.value("output");
   const MergeReport report = merge_stores(arguments.positionals(), out);
   fmt::print("{}: {} runs of {} stores\n", out, report.runs, arguments.positionals().size());
-  if (report.failed > 0) fmt::print(stderr, "contend: {} of these runs failed\n", report.failed);
+  if (report.failed > 0) print_message("contend: {} of these runs failed\n", report.failed);
   if (!report.missing.empty()) {
     std::string list;
     for (std::size_t i = 0; i < std::min(kMaxShown, report.missing.size()); ++i)
       list += fmt::format(" {}", report.missing[i]);
-    fmt::print(stderr, "contend: {} runs are in none of the stores:{}{}\n", report.missing.size(), list,
-               report.missing.size() > kMaxShown ? " ..." : "");
+    print_message("contend: {} runs are in none of the stores:{}{}\n", report.missing.size(), list,
+                  report.missing.size() > kMaxShown ? " ..." : "");
   }
   return report.missing.empty() && report.failed == 0 ? kExitOk : kExitUnfinished;
 }

@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "report/facts.hpp"
 #include "report/iteration_bars.hpp"
 #include "report/page.hpp"
@@ -176,7 +177,7 @@ int report_run(const Arguments& arguments) {
     catch_interrupts();
     outcome = replay_run(folder, run, limits, interrupted);
     if (interrupted()) return kExitInterrupted;
-    if (!outcome.replay) fmt::print(stderr, "contend: {}: no timeline. {}\n", folder.path, outcome.reason);
+    if (!outcome.replay) print_message("contend: {}: no timeline. {}\n", folder.path, outcome.reason);
   }
   const std::vector<Figure> figures = run_figures(folder, run, outcome.replay ? &*outcome.replay : nullptr);
   output.figures(figures);

@@ -134,7 +134,7 @@ int run_results(const Arguments& arguments) {
     where.push_back(parse_dimension(to_key(store.info(), each)));
   const auto ended = static_cast<std::int64_t>(store.runs().size());
   if (store.info().runs > ended)
-    fmt::print(stderr, "contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
+    print_message("contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
   if (arguments.has("rows")) {
     for (const std::string_view option : {"group-by", "metric", "baseline"})
       if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --rows", option)};
@@ -149,7 +149,7 @@ int run_results(const Arguments& arguments) {
     query.baseline = parse_settings(to_key(store.info(), *baseline));
   const ResultsTable results = query_results(store, query);
   if (results.groups.empty()) throw InputError{fmt::format("{}: no point has these values", store.path())};
-  if (results.failed > 0) fmt::print(stderr, "contend: {} runs failed and are left out\n", results.failed);
+  if (results.failed > 0) print_message("contend: {} runs failed and are left out\n", results.failed);
   if (arguments.has("csv"))
     write_csv(arguments, results_csv(results));
   else

@@ -90,9 +90,8 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
         reason = fmt::format("; the first, {}: {}", job.name, job.reason);
   }
   if (failed + unfinished == 0) return false;
-  if (failed > 0) fmt::print(stderr, "contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs, reason);
-  if (unfinished > 0)
-    fmt::print(stderr, "contend: {}: {} of {} jobs did not finish\n", scenario.name, unfinished, jobs);
+  if (failed > 0) print_message("contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs, reason);
+  if (unfinished > 0) print_message("contend: {}: {} of {} jobs did not finish\n", scenario.name, unfinished, jobs);
   return true;
 }
 
@@ -157,7 +156,7 @@ int run_run(const Arguments& arguments) {
     if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);
   print_results(arguments, scenarios, results);
   if (interrupted()) {
-    fmt::print(stderr, "contend: interrupted; the results are partial\n");
+    print_message("contend: interrupted; the results are partial\n");
     return kExitInterrupted;
   }
   bool unfinished = false;

@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
@@ -84,11 +85,11 @@ std::vector<std::int64_t> runs_to_do(const ResumedSweep& resumed, const Shard& s
       runs.push_back(run);
   }
   if (!tells) return runs;
-  fmt::print(stderr, "contend: {}: {} runs are done already, {} remain", resumed.store.path(), skipped, runs.size());
-  if (resumed.failed > 0) fmt::print(stderr, "; {} that failed are repeated", resumed.failed);
-  if (resumed.outdated > 0) fmt::print(stderr, "; {} of another version of the program are repeated", resumed.outdated);
-  if (resumed.added != 0) fmt::print(stderr, "; the sweep has {} runs more than before", resumed.added);
-  fmt::print(stderr, "\n");
+  print_message("contend: {}: {} runs are done already, {} remain", resumed.store.path(), skipped, runs.size());
+  if (resumed.failed > 0) print_message("; {} that failed are repeated", resumed.failed);
+  if (resumed.outdated > 0) print_message("; {} of another version of the program are repeated", resumed.outdated);
+  if (resumed.added != 0) print_message("; the sweep has {} runs more than before", resumed.added);
+  print_message("\n");
   return runs;
 }
 
@@ -120,14 +121,14 @@ std::string point_text(const SweepPlan& plan, std::int64_t point) {
 
 void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.unfinished > 0)
-    fmt::print(stderr, "contend: {} runs left jobs unfinished (column `finished`)\n", tally.unfinished);
+    print_message("contend: {} runs left jobs unfinished (column `finished`)\n", tally.unfinished);
   if (tally.failed.empty()) return;
-  fmt::print(stderr, "contend: {} runs failed:\n", tally.failed.size());
+  print_message("contend: {} runs failed:\n", tally.failed.size());
   for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {
     const StoreRun& run = tally.failed[i];
-    fmt::print(stderr, "  run {}, {}, seed {}: {}\n", run.run, point_text(plan, run.point), run.seed, run.error);
+    print_message("  run {}, {}, seed {}: {}\n", run.run, point_text(plan, run.point), run.seed, run.error);
   }
-  if (tally.failed.size() > kMaxShown) fmt::print(stderr, "  ... and {} more\n", tally.failed.size() - kMaxShown);
+  if (tally.failed.size() > kMaxShown) print_message("  ... and {} more\n", tally.failed.size() - kMaxShown);
 }
 
 /// The outcomes with a bound that is not met.
@@ -142,7 +143,7 @@ void report_unmet(const SweepPlan& plan, std::span<const PointOutcome> unmet) {
   for (std::size_t i = 0; i < unmet.size() && i < kMaxShown; ++i)
     print_unmet(point_text(plan, unmet[i].point), unmet[i].outcomes);
   if (unmet.size() > kMaxShown)
-    fmt::print(stderr, "contend: ... and {} more points that miss an expectation\n", unmet.size() - kMaxShown);
+    print_message("contend: ... and {} more points that miss an expectation\n", unmet.size() - kMaxShown);
 }
 
 int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
@@ -186,11 +187,9 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   report_failures(plan, tally);
   report_unmet(plan, unmet);
   if (plan.expects() && !judges && !arguments.has("quiet"))
-    fmt::print(stderr,
-               "contend: note: `expect` needs the runs of all shards: merge their stores and sweep with --resume\n");
+    print_message("contend: note: `expect` needs the runs of all shards: merge their stores and sweep with --resume\n");
   if (interrupted() && ended < static_cast<std::int64_t>(runs.size())) {
-    fmt::print(stderr, "contend: interrupted; completed runs are stored. To continue:\n  {}\n",
-               resume_command(arguments));
+    print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
   if (tally.failed.empty() && !unmet.empty()) return kExitFailed;
@@ -224,7 +223,7 @@ int run_sweep(const Arguments& arguments) {
   static_cast<void>(shard_of(arguments));
   const LoadedSweep sweep = load_sweep(arguments, threads);
   if (!arguments.has("quiet"))
-    for (const std::string& note : sweep.plan.notes()) fmt::print(stderr, "contend: note: {}\n", note);
+    for (const std::string& note : sweep.plan.notes()) print_message("contend: note: {}\n", note);
   if (arguments.has("list")) return list_points(sweep.plan);
   if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
   return run_points(arguments, sweep, mode, threads);

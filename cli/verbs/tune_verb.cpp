@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
@@ -198,8 +199,7 @@ int run_tune(const Arguments& arguments) {
   else if (!arguments.has("quiet"))
     print_table(plan, options, result);
   if (interrupted()) {
-    fmt::print(stderr, "contend: interrupted; completed runs are stored. To continue:\n  {}\n",
-               resume_command(arguments));
+    print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
   return result.points.empty() ? kExitUnfinished : kExitOk;

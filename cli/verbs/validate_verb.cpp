@@ -1,3 +1,4 @@
+#include "cli/output.hpp"
 #include "validate/suites.hpp"
 
 #include "cli/command.hpp"
@@ -33,7 +34,7 @@ int run_validate(const Arguments& arguments) {
   for (const SuiteRow& suite : validation_suites()) {
     if (!wanted.empty() && suite.name != wanted.front()) continue;
     if (wanted.empty() && suite.slow) {
-      fmt::print(stderr, "{} takes minutes; run it with: contend validate {}\n", suite.name, suite.name);
+      print_message("{} takes minutes; run it with: contend validate {}\n", suite.name, suite.name);
       continue;
     }
     if (suite.run(stdout) != 0) failed = true;

@@ -89,10 +89,12 @@ function isMissing(value) {
   return value === null || value === undefined || Number.isNaN(value);
 }
 
-/** Rows of fields as CSV (RFC 4180). */
+/** Rows of fields as CSV (RFC 4180). A text that a spreadsheet would run gets a guard: text/csv.cpp does the same. */
 function csvText(rows) {
   const field = (value) => {
-    const text = isMissing(value) ? '' : String(value);
+    const plain = isMissing(value) ? '' : String(value);
+    const runs = /^'*[=+\-@\t\r\n]/.test(plain) && !/^-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain);
+    const text = runs ? "'" + plain : plain;
     return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   };
   return rows.map((row) => row.map(field).join(',')).join('\n') + '\n';

@@ -7,8 +7,10 @@
 #include "scenarios/study/study_run.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "text/decimal.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -76,7 +78,15 @@ StudySide read_study(const std::string& folder) {
   const auto &workers = table.texts("workers"), &compression = table.texts("compression"),
              &policy = table.texts("policy");
   StudySide side;
-  for (std::size_t i = 0; i < table.rows(); ++i) side.push_back({workers[i], compression[i], policy[i], {}});
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    const ScaledDecimal number = parse_integer(workers[i]);
+    if (number.error != DecimalError::none || number.value < 1 || number.value > INT_MAX)
+      throw InputError{
+          {.file = table.file,
+           .key = "workers",
+           .reason = fmt::format("expected a whole number from 1 to {}, got \"{}\"", INT_MAX, workers[i])}};
+    side.push_back({workers[i], compression[i], policy[i], {}});
+  }
   for (const Metric& metric : study_metrics()) {
     // Anything else may be missing in a folder of an earlier version.
     const bool needed = std::ranges::find(kIterationParts, metric.name) != kIterationParts.end();

@@ -1,6 +1,7 @@
 #include "scenarios/sweep/sqlite.hpp"
 
 #include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -39,7 +40,8 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds 
   const bool exists = std::filesystem::exists(path_, ignored);
   if (mode == Mode::create && exists) throw_file_error(path_, "there is a file already", 0);
   if (mode != Mode::create && !exists) throw_file_error(path_, "there is no such file", 0);
-  if (std::filesystem::is_directory(path_, ignored)) throw_file_error(path_, "is a folder, not a store", 0);
+  if (const std::string reason = why_no_input_file(path_); !reason.empty())
+    throw_file_error(path_, "can't be opened: " + reason, 0);
   int flags = SQLITE_OPEN_NOMUTEX;
   flags |= mode == Mode::read     ? SQLITE_OPEN_READONLY
            : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -49,6 +51,9 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds 
   handle_.reset(handle);
   if (code != SQLITE_OK) fail("can't be opened");
   sqlite3_busy_timeout(handle, static_cast<int>(patience.count()));
+  // By default a quoted name that is no column stands for its own text, so that a missing column would go unnoticed.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
 }
 
 void SqlDatabase::fail(std::string_view what) const {

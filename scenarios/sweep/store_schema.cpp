@@ -2,6 +2,9 @@
 
 #include "results/result_columns.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 namespace contend {
@@ -73,6 +76,21 @@ std::string store_schema(const StoreInfo& info) {
       "NOT NULL);\n";
   if (info.per_job) sql += jobs_table();
   return sql + results_view(info);
+}
+
+std::vector<std::string> missing_tables(SqlDatabase& database, const StoreInfo& info) {
+  const auto tables_of = [](SqlDatabase& each) {
+    SqlStatement row{each, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"};
+    std::vector<std::string> tables;
+    while (row.step()) tables.push_back(row.text(0));
+    return tables;
+  };
+  SqlDatabase sound{":memory:", SqlDatabase::Mode::create};
+  sound.execute(store_schema(info));
+  const std::vector<std::string> there = tables_of(database), needed = tables_of(sound);
+  std::vector<std::string> missing;
+  std::ranges::set_difference(needed, there, std::back_inserter(missing));
+  return missing;
 }
 
 const std::vector<std::string>& point_columns() {

@@ -63,7 +63,7 @@ ResumedSweep resume_sweep(const std::string& path, const SweepPlan& plan, const 
       throw_file_error(path, "has other metrics than this sweep; write into another store (-o)", 0);
     if (old.info().per_job != info.per_job)
       throw_file_error(path, fmt::format("was written with{} --per-job", old.info().per_job ? "" : "out"), 0);
-    same = old.info().plan == info.plan;
+    same = old.info().plan == info.plan && old.info().runs == info.runs;
     added = same ? 0 : info.runs - old.info().runs;
   }
   if (!same) rewrite(path, plan, info);

@@ -21,12 +21,17 @@ namespace {
 constexpr std::array kTypeNames{"integer", "number", "text", "quantity"};
 constexpr std::array kStatusNames{"done", "failed", "refused"};
 
+/// Somebody else has changed a value that only this program writes.
+[[noreturn]] void refuse_change(const std::string& path, const std::string& what) {
+  throw_file_error(path, what + "; use a copy from before this change, or run the sweep again into another store", 0);
+}
+
 template <class Names>
-std::size_t index_of(const Names& names, const std::string& word) {
-  std::size_t index = 0;
-  while (index < names.size() && word != names[index]) ++index;
-  CONTEND_CHECK(index < names.size(), "a store holds only words that this program writes");
-  return index;
+std::size_t index_of(const Names& names, const std::string& word, const std::string& path) {
+  const auto at = std::find(names.begin(), names.end(), word);
+  if (at == names.end())
+    refuse_change(path, fmt::format("expected one of {}, got \"{}\"", fmt::join(names, ", "), word));
+  return static_cast<std::size_t>(at - names.begin());
 }
 
 std::string hexadecimal(std::uint64_t value) {
@@ -95,14 +100,29 @@ StoreInfo read_info(SqlDatabase& database) {
   SqlStatement parameter{database,
                          "SELECT key, column_name, type, number_column, unit FROM parameters ORDER BY parameter"};
   while (parameter.step())
-    info.parameters.push_back({.key = parameter.text(0),
-                               .column = parameter.text(1),
-                               .type = static_cast<StoreParameter::Type>(index_of(kTypeNames, parameter.text(2))),
-                               .number_column = parameter.text(3),
-                               .unit = parameter.text(4)});
+    info.parameters.push_back(
+        {.key = parameter.text(0),
+         .column = parameter.text(1),
+         .type = static_cast<StoreParameter::Type>(index_of(kTypeNames, parameter.text(2), database.path())),
+         .number_column = parameter.text(3),
+         .unit = parameter.text(4)});
   SqlStatement metric{database, "SELECT name, title, unit, text FROM metrics ORDER BY metric"};
   while (metric.step()) info.metrics.push_back({metric.text(0), metric.text(1), metric.text(2), metric.text(3)});
+  if (info.repeat < 1 || info.runs < 0)
+    refuse_change(database.path(), fmt::format("a sweep of {} runs, {} of each point", info.runs, info.repeat));
   return info;
+}
+
+/// Notices a table that somebody has deleted before a query fails, or a resumed sweep fills the store only in part.
+void check_tables(SqlDatabase& database, const StoreInfo& info) {
+  const std::vector<std::string> missing = missing_tables(database, info);
+  if (missing.empty()) return;
+  throw_file_error(
+      database.path(),
+      fmt::format("of the tables of a store, {} {} missing; use a copy that has all of them, or remove this "
+                  "file and run the sweep again",
+                  fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"),
+      0);
 }
 
 std::int64_t pragma(SqlDatabase& database, const std::string& name) {
@@ -162,7 +182,9 @@ SweepStore SweepStore::open(const std::string& path, Access access) {
   if (const std::int64_t schema = pragma(database, "user_version"); schema != kStoreSchema)
     throw_file_error(path, fmt::format("has schema {}, this program knows {}", schema, kStoreSchema), 0);
   if (access == Access::write) database.execute(kWriting);
+  check_tables(database, {});  // those that every store has, with the facts among them
   StoreInfo info = read_info(database);
+  if (info.per_job) check_tables(database, info);
   return SweepStore{std::move(database), std::move(info)};
 }
 
@@ -200,8 +222,10 @@ std::vector<StoreRun> SweepStore::runs() {
     StoreRun run;
     run.run = row.integer(0);
     run.point = row.integer(1);
+    if (run.run < 0 || (info_.runs > 0 && run.run >= info_.runs))
+      refuse_change(path(), fmt::format("there is a run {} in a sweep of {} runs", run.run, info_.runs));
     run.seed = static_cast<std::uint64_t>(row.integer(2));
-    run.status = static_cast<RunStatus>(index_of(kStatusNames, row.text(3)));
+    run.status = static_cast<RunStatus>(index_of(kStatusNames, row.text(3), path()));
     run.error = row.text(4);
     run.fingerprint = from_hexadecimal(row.text(5));
     run.digest = from_hexadecimal(row.text(6));

@@ -1,6 +1,7 @@
 #include "scenarios/yaml/source_layers.hpp"
 
 #include "scenarios/yaml/codecs.hpp"
+#include "text/byte_source.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -78,8 +79,7 @@ class LayerCollector {
 
 FileText read_text_file(const std::string& path) {
   constexpr std::size_t kLargest = std::max(kMaxSourceBytes, kMaxProfileBytes);
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return {std::nullopt, "it is a folder"};
+  if (std::string reason = why_no_input_file(path); !reason.empty()) return {std::nullopt, std::move(reason)};
   errno = 0;
   std::ifstream file{path, std::ios::binary};
   if (!file) return {std::nullopt, errno != 0 ? std::strerror(errno) : "it can't be opened"};

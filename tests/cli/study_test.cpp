@@ -179,6 +179,12 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
   CHECK(here.contend("report out --seed 1").code == 2);
   here.write("out/overlap.csv", "workers,compression,policy,compute_s,compression_s,exposed_communication_s\n");
   CHECK(contains(here.contend("report out").err, "nothing to draw"));
+  here.write("out/overlap.csv",
+             "workers,compression,policy,iteration_s,compute_s,compression_s,exposed_communication_s\n"
+             "many,none,wfbp,1,1,0,0\n");
+  const Outcome many = here.contend("compare out out --json");
+  CHECK(many.code == 3);
+  CHECK(contains(many.err, "out/overlap.csv: workers: expected a whole number from 1 to 2147483647, got \"many\""));
 }
 
 TEST_CASE("two studies are compared iteration by iteration") {

@@ -202,4 +202,50 @@ TEST_CASE("output that can't be written is an error") {
   CHECK(WEXITSTATUS(status) == 3);
 }
 
+TEST_CASE("the exit code doesn't depend on whether messages can be written") {
+  const Workplace here;
+  here.write("bad.yaml", "schema_version: 1\ncluster: {servres: 3}\n");
+  // A run that ends with a message: one job can never start.
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\nlarge,0,1000,1\n");
+  here.write("failing.yaml", "schema_version: 1\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\n");
+  const auto code = [&](const std::string& arguments) {
+    const int status = std::system(fmt::format("cd '{}' && \"$CONTEND_PROGRAM\" {}", here.path(""), arguments).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const int failed = here.contend("run failing.yaml").code;
+  CHECK(failed == 4);
+  for (const char* err : {"2>&-", "2>/dev/full", "<&- 2>&-"}) {
+    CAPTURE(err);
+    CHECK(code(fmt::format("check bad.yaml >/dev/null {}", err)) == 3);
+    CHECK(code(fmt::format("chekc >/dev/null {}", err)) == 2);
+    CHECK(code(fmt::format("list keys >/dev/null {}", err)) == 0);
+    CHECK(code(fmt::format("run failing.yaml >/dev/null {}", err)) == failed);
+  }
+  // Messages don't go into a file that took the place of the closed stream.
+  CHECK(code("run failing.yaml -o out >/dev/null 2>&-") == failed);
+  CHECK(!contains(here.read("out/jobs.csv") + here.read("out/manifest.json"), "contend: "));
+  CHECK(code("list keys >&- 2>/dev/null") == 3);
+}
+
+TEST_CASE("what is no file is refused at once") {
+  const Workplace here;
+  CHECK(std::system(fmt::format("mkfifo '{}'", here.path("pipe")).c_str()) == 0);
+  here.write("s.yaml", "schema_version: 1\nworkload: {jobs: pipe}\n");
+  for (const char* arguments : {"check pipe", "check s.yaml", "import auto pipe", "results pipe", "run s.yaml"}) {
+    CAPTURE(arguments);
+    const Outcome outcome = here.contend(arguments, "timeout 20");
+    CHECK(outcome.code == 3);
+    CHECK_MESSAGE(contains(outcome.err, "pipe: can't"), outcome.err);
+    CHECK_MESSAGE(contains(outcome.err, "it is a named pipe, expected a file"), outcome.err);
+  }
+  CHECK(contains(here.contend("check /dev/zero", "timeout 20").err, "it is a device, expected a file"));
+  // A pipe that the shell has opened is none of these.
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,1\n");
+  const int status = std::system(
+      fmt::format("cd '{}' && cat jobs.csv | \"$CONTEND_PROGRAM\" import jobs /dev/stdin -q -o copy.csv", here.path(""))
+          .c_str());
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(here.read("copy.csv") == here.read("jobs.csv"));
+}
+
 TEST_SUITE_END();

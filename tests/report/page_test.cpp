@@ -61,6 +61,35 @@ TEST_CASE("what is no folder of results says so") {
   CHECK_THROWS_AS((void)ColumnTable{}.numbers("x"), InputError);
 }
 
+TEST_CASE("a seed that is no whole number of 64 bits is an error of the folder") {
+  const TemporaryFolder place;
+  write_run(place.path("run"), kSmallScenario);
+  const std::string path = place.path("run/manifest.json"), text = read_file(path);
+  for (const char* seed : {"99999999999999999999", "-3", "1.5"}) {
+    std::string changed = text;
+    changed.replace(changed.find("\"seed\": 3"), 9, std::string{"\"seed\": "} + seed);
+    write_file(path, changed);
+    CHECK(complaint_of(place.path("run")) == path + ": \"seed\": expected a whole number >= 0");
+  }
+}
+
+TEST_CASE("a file that somebody has deleted from a folder of results is named") {
+  const TemporaryFolder place;
+  std::string flow{kSmallScenario};
+  flow.replace(flow.find("{nic: 10Gbps}"), 13, "{nic: 10Gbps, fidelity: flow}");
+  flow.replace(flow.find("policies: {communication: ada-dual}\n"), 36, "");
+  write_run(place.path("flow"), flow);
+  CHECK(complaint_of(place.path("flow")) == "no complaint");
+  for (const char* name :
+       {"summary.json", "scenario.yaml", "jobs.csv", "gpus.csv", "links.csv", "fabric.csv", "fabric_utilisation.csv"}) {
+    CAPTURE(name);
+    const std::string path = place.path("flow/") + name, text = read_file(path);
+    std::filesystem::remove(path);
+    CHECK(complaint_of(place.path("flow")).starts_with(path + ": this file of the results is missing; copy it back"));
+    write_file(path, text);
+  }
+}
+
 TEST_CASE("a replay is the run of the folder, and busy as its tables say") {
   const TemporaryFolder place;
   write_run(place.path("run"), kSmallScenario);

@@ -131,6 +131,17 @@ TEST_CASE("a single replica needs no column of seeds; a figure that is not there
   CHECK(std::isnan(read.replicas[0].figures[index]));
 }
 
+TEST_CASE("names that a spreadsheet would run read back as they were") {
+  Replica replica = two_jobs(9);
+  replica.result.jobs[0].name = "=1+1";
+  replica.result.jobs[1].name = "'-x";
+  const ResultFolder folder{{replica}};
+  CHECK(contains(read_file(folder.path() + "/jobs.csv"), "\n'=1+1,"));
+  const StoredResults read = read_results(folder.path());
+  CHECK(read.replicas[0].jobs[0].name == "=1+1");
+  CHECK(read.replicas[0].jobs[1].name == "'-x");
+}
+
 TEST_CASE("what is wrong with a folder") {
   const std::vector<Replica> both{two_jobs(3), two_jobs(4)};
   const auto complaint = [&](const std::function<void(const ResultFolder&)>& spoil) {
@@ -144,8 +155,10 @@ TEST_CASE("what is wrong with a folder") {
   CHECK(complaint([](const ResultFolder&) {}) == "none");
   CHECK(contains(complaint([](const auto& folder) { fs::remove(folder.path() + "/manifest.json"); }),
                  "no manifest.json"));
-  CHECK(contains(complaint([](const auto& folder) { fs::remove(folder.path() + "/jobs.csv"); }), "jobs.csv"));
-  CHECK(contains(complaint([](const auto& folder) { fs::remove(folder.path() + "/summary.json"); }), "summary.json"));
+  for (const char* file : {"/jobs.csv", "/summary.json"})
+    CHECK(contains(complaint([&](const auto& folder) { fs::remove(folder.path() + file); }),
+                   std::string{file} + ": this file of the results is missing; copy it back, or write the results "
+                                       "again with `contend run -o`"));
   CHECK(contains(change("manifest.json", "\"contend\"", "\"other\""), "program: expected \"contend\""));
   CHECK(contains(change("manifest.json", "\"version\"", "\"vision\""), "version: missing"));
   CHECK(contains(change("manifest.json", "\"seed\": 3", "\"seed\": -3"), "seed: expected a whole number"));

@@ -152,6 +152,78 @@ TEST_CASE("a run that is recorded again replaces the first, with its jobs") {
   CHECK(rows[0][11] == SqlValue{});    // finish_s: it did not
 }
 
+TEST_CASE("a table that somebody has deleted is named when the store is opened") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  StoreInfo info = small_info();
+  info.per_job = true;
+  const auto complaint_without = [&](const std::string& what) {
+    std::filesystem::remove(path);
+    SweepStore::create(path, info, small_points()).finish();
+    SqlDatabase{path, SqlDatabase::Mode::write}.execute(what);
+    std::string complaints;
+    for (const SweepStore::Access access : {SweepStore::Access::read, SweepStore::Access::write}) {
+      try {
+        static_cast<void>(SweepStore::open(path, access));
+      } catch (const InputError& error) {
+        complaints += text_of(error) + "\n";
+      }
+    }
+    return complaints;
+  };
+  const auto twice = [&](const std::string& tables) {
+    const std::string line = path + ": of the tables of a store, " + tables +
+                             " missing; use a copy that has all of them, or remove this file and run the sweep again\n";
+    return line + line;
+  };
+  CHECK(complaint_without("") == "");
+  for (const char* table : {"sweep", "parameters", "metrics", "points", "runs", "executions", "manifests", "jobs"})
+    CHECK(complaint_without(std::string{"DROP TABLE "} + table) == twice(std::string{table} + " is"));
+  CHECK(complaint_without("DROP VIEW results") == twice("results is"));
+  CHECK(complaint_without("DROP TABLE runs; DROP TABLE points") == twice("points, runs are"));
+}
+
+TEST_CASE("a column that somebody has deleted is an error and not read as its own name") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  SweepStore::create(path, small_info(), small_points()).finish();
+  SqlDatabase{path, SqlDatabase::Mode::write}.execute(
+      "DROP VIEW results; ALTER TABLE points RENAME COLUMN network_nic TO nic; CREATE VIEW results AS SELECT 1");
+  SweepStore store = SweepStore::open(path);
+  CHECK_THROWS_WITH_AS(static_cast<void>(store.points()),
+                       (path + ": can't be used: no such column: network_nic").c_str(), InputError);
+}
+
+TEST_CASE("values that somebody has changed are errors of the store") {
+  const TemporaryFolder folder;
+  const auto complaint_after = [&](const std::string& what) {
+    const std::string path = folder.path("a.sqlite");
+    std::filesystem::remove(path);
+    {
+      SweepStore store = SweepStore::create(path, small_info(), small_points());
+      store.record(done_run(1, 2));
+      store.finish();
+    }
+    SqlDatabase{path, SqlDatabase::Mode::write}.execute(what);
+    try {
+      static_cast<void>(SweepStore::open(path).runs());
+    } catch (const InputError& error) {
+      CHECK(text_of(error).starts_with(path + ": "));
+      CHECK(
+          text_of(error).ends_with("; use a copy from before this change, or run the sweep again into another store"));
+      return text_of(error).substr(path.size() + 2, text_of(error).rfind("; use") - path.size() - 2);
+    }
+    return std::string{};
+  };
+  CHECK(complaint_after("") == "");
+  CHECK(complaint_after("UPDATE runs SET status = 'ended'") == "expected one of done, failed, refused, got \"ended\"");
+  CHECK(complaint_after("UPDATE parameters SET type = 'kind'") ==
+        "expected one of integer, number, text, quantity, got \"kind\"");
+  CHECK(complaint_after("UPDATE runs SET run = 4") == "there is a run 4 in a sweep of 4 runs");
+  CHECK(complaint_after("UPDATE runs SET run = -1") == "there is a run -1 in a sweep of 4 runs");
+  CHECK(complaint_after("UPDATE sweep SET value = 0 WHERE name = 'repeat'") == "a sweep of 4 runs, 0 of each point");
+}
+
 TEST_CASE("what is no store, or there already, is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.path("a.sqlite");

@@ -5,6 +5,7 @@
 #include "tests/sim/test_kit.hpp"
 
 #include <climits>
+#include <ctime>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -152,6 +153,18 @@ TEST_CASE("after a failed attempt the job queues again, in the order of the poli
   const RunResult srtf = run(cluster(1, 1), jobs, shortest);
   CHECK(finishes(srtf) == Times{13, 7});
   CHECK(srtf.jobs[0].compute.ns() == 10);
+}
+
+TEST_CASE("the cost of an attempt does not grow with the number of attempts") {
+  // Linear in the number of attempts this takes a few hundredths of a second; quadratic, most of a minute.
+  constexpr std::int64_t kAttempts = 100'000;
+  std::vector<JobSpec> jobs{timed(0, 1), timed(1, 1)};
+  jobs[0].attempts.assign(kAttempts, Time::nanoseconds(2));
+  const std::clock_t begin = std::clock();
+  const RunResult result = run(cluster(1, 1), jobs);
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 10);
+  CHECK(result.jobs[0].attempts == kAttempts + 1);
+  CHECK(finishes(result) == Times{2 * kAttempts + 1, 2 * kAttempts + 2});
 }
 
 TEST_CASE("a preempted timed job continues where it stopped") {

@@ -68,6 +68,34 @@ TEST_CASE("CSV with quotes, CRLF, blank lines and a byte order mark") {
   CHECK(parse_csv("h\n" + written, "f").rows[0].fields[0] == "x, \"y\"\nz");
 }
 
+TEST_CASE("CSV: a spreadsheet runs no text, and any text reads back as it was") {
+  const auto written = [](std::string_view field) {
+    std::string out;
+    append_csv_field(out, field);
+    return out;
+  };
+  CHECK(written("=1+1") == "'=1+1");
+  CHECK(written("+cmd") == "'+cmd");
+  CHECK(written("-cmd") == "'-cmd");
+  CHECK(written("@SUM(A1)") == "'@SUM(A1)");
+  CHECK(written("\tx") == "'\tx");
+  CHECK(written("\r=x") == "\"'\r=x\"");
+  CHECK(written("=HYPERLINK(\"a\",B1)") == "\"'=HYPERLINK(\"\"a\"\",B1)\"");
+  for (const char* plain : {"", "-5", "-0.25", "-1.5e-07", "7", "a=b", "job-1", "'", "'quoted'", " =1"})
+    CHECK(written(plain) == plain);
+
+  const std::vector<std::string> fields{"=1", "'=1", "''=1", "-5", "'-5", "-x", "'-x",    "@",   "+1",
+                                        "\t", "'\t", "\r\n", "'",  "''",  "'a", "\"=1\"", "-1e", "=1,2"};
+  std::string row;
+  for (const std::string& field : fields) {
+    if (!row.empty()) row += ',';
+    append_csv_field(row, field);
+  }
+  std::string header;
+  for (std::size_t i = 0; i < fields.size(); ++i) header += (i > 0 ? ",c" : "c") + std::to_string(i);
+  CHECK(parse_csv(header + "\n" + row, "f").rows.at(0).fields == fields);
+}
+
 TEST_CASE("CSV errors name the line; independent errors are reported together") {
   const auto message = [](const char* text) {
     try {
