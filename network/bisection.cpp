@@ -76,7 +76,8 @@ Bisection bisection(const Topology& topology) {
   for (std::size_t period = 2; period <= servers; ++period) {
     const bool odd_whole = period == servers && servers % 2 != 0;
     if (!odd_whole && (period % 2 != 0 || servers % period != 0)) continue;
-    for (std::size_t i = 0; i < servers; ++i) in_first_half[i] = i % period < period / 2;
+    std::size_t server = 0;
+    for (auto&& is_in : in_first_half) is_in = server++ % period < period / 2;
     const std::int64_t smaller = std::min(halving.flow(in_first_half, true), halving.flow(in_first_half, false));
     const ByteRate rate{static_cast<double>(smaller)};
     if (best.halvings == 0 || rate < best.bandwidth) best.bandwidth = rate;

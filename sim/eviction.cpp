@@ -36,6 +36,7 @@ void Eviction::survey(std::span<const JobId> candidates, const JobSpec& job) {
   units_.clear();
   units_used_ = 0;
   room_.resize(state_.servers(), kUntouched);
+  share_at_.resize(state_.servers());
   const ServerRange usable = state_.capacity.servers_of_vc(job.vc);
   for (const JobId id : candidates) {
     const auto candidate = static_cast<std::uint32_t>(candidates_.size());
@@ -43,8 +44,13 @@ void Eviction::survey(std::span<const JobId> candidates, const JobSpec& job) {
     for (const GpuId gpu : state_.run(id).gpus) {
       const ServerId server = state_.server_of(gpu);
       if (!usable.contains(server)) continue;
-      if (shares_.size() == before || shares_.back().server != server) shares_.push_back({server, candidate, 0, 0});
-      ++shares_.back().gpus;
+      // The GPUs of a job need not be in the order of their servers.
+      std::uint32_t& at = share_at_[server.index()];
+      if (at < before || at >= shares_.size() || shares_[at].server != server) {
+        at = static_cast<std::uint32_t>(shares_.size());
+        shares_.push_back({server, candidate, 0, 0});
+      }
+      ++shares_[at].gpus;
       int& room = room_[server.index()];
       if (room == kUntouched) {
         room = state_.free_gpus(server);
@@ -93,7 +99,7 @@ void Eviction::price(const JobSpec& job, bool with_enough_room) {
     from = to;
     if ((room_[server.index()] >= needed) != with_enough_room) continue;
     std::sort(first, last, [](const Share& a, const Share& b) {
-      return a.price != b.price ? a.price < b.price : a.candidate < b.candidate;
+      return std::tie(a.price, a.candidate) < std::tie(b.price, b.candidate);
     });
     int room = state_.free_gpus(server);
     auto end = first;
@@ -118,8 +124,7 @@ void Eviction::price(const JobSpec& job, bool with_enough_room) {
 
 /// Groups the shares by server and prices them.
 void Eviction::sort_shares() {
-  std::vector<std::uint32_t>& next = next_share_;  // by server
-  next.resize(state_.servers());
+  std::vector<std::uint32_t>& next = share_at_;
   for (const ServerId server : touched_) next[server.index()] = 0;
   for (const Share& share : shares_) ++next[share.server.index()];
   std::uint32_t sum = 0;

@@ -71,7 +71,7 @@ class Eviction {
   std::vector<int> room_;          // by server: GPUs that are free or held by candidates; kUntouched elsewhere
   std::vector<Unit> units_;
   std::size_t units_used_ = 0, sorted_units_ = 0;
-  std::vector<std::uint32_t> next_share_;  // scratch, by server
+  std::vector<std::uint32_t> share_at_;  // scratch, by server: the last candidate's share of it, or where the next goes
 };
 
 }  // namespace contend

@@ -23,7 +23,7 @@ void ExchangeLanes::set_ways(std::size_t lane, Time now) {
   for (const TransferId id : active_) {
     Transfer& transfer = transfers_[id.index()];
     if (transfer.lane != lane || transfer.ways == on_lane_[lane]) continue;
-    if (transfer.ways > 0) progress(transfer, now);
+    progress(transfer, now);  // nothing of one that starts now
     transfer.ways = on_lane_[lane];
     const double per_byte = transfer.beta * cost_.slowdown(transfer.ways);
     transfer.end = now + transfer.latency + Time::ceil_nanoseconds(transfer.bytes * per_byte);

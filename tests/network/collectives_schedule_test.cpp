@@ -266,6 +266,14 @@ TEST_CASE("a steady ring over 16384 ranks is two steps") {
   CHECK(steady.bytes_sent() == 2 * 16383 * Bytes::mebibytes(1024).count());
 }
 
+TEST_CASE("the double tree over four ranks by hand") {
+  // In order 1, 2, 3, 4 the root is 4, its child 2 with the children 1 and 3. In the first tree these are the ranks 0,
+  // 1, 2, 3, in the second one earlier: 3, 0, 1, 2.
+  std::vector<std::vector<int>> edges;
+  for (const TreeEdge& edge : double_tree(4)) edges.push_back({edge.tree, edge.parent, edge.child});
+  CHECK(edges == std::vector<std::vector<int>>{{0, 3, 1}, {0, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 3}, {1, 0, 1}});
+}
+
 TEST_CASE("double binary tree: spanning, inner in one tree only, one message each way in a step") {
   for (int n = 2; n <= 130; ++n) {
     INFO(n);

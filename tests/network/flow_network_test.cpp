@@ -118,6 +118,35 @@ TEST_CASE("k-way contention on NICs is the same at fidelities contention and flo
   }
 }
 
+TEST_CASE("a communication policy sees how many bytes of a transfer are left, at any instant of it") {
+  const TopologySpec made = plain_fabric(spec("single-switch"));
+  auto topology = std::make_unique<Topology>(build_topology(made, 3, 1));
+  auto router = make_shortest_path_router(*topology);
+  const auto network = make_flow_network(std::move(topology), std::move(router), ring_options(), 1);
+  const std::vector<ServerId> servers{ServerId{0U}, ServerId{1U}};
+  const std::vector<GpuId> gpus{GpuId{0U}, GpuId{1U}};
+  TransferRequest request;
+  request.job = JobId{0U};
+  request.bytes = Bytes{100};
+  request.ranks = 2;
+  request.servers = servers;
+  request.gpus = gpus;
+  network->start(request, Time::nanoseconds(10));
+  std::vector<TransferId> ended;
+  for (const std::int64_t at : {10, 11, 40, 60, 95, 110}) {
+    CAPTURE(at);
+    while (network->next_end() <= Time::nanoseconds(at)) network->finish_due(network->next_end(), ended);
+    network->set_now(Time::nanoseconds(at));
+    std::vector<ActiveTransfer> active;
+    network->active(ServerId{1U}, active);
+    REQUIRE(active.size() == (at < 110 ? 1 : 0));
+    if (at < 110) CHECK(active.front().remaining_bytes == near(static_cast<double>(110 - at)));
+    CHECK(network->active_count(ServerId{1U}) == active.size());
+    CHECK(network->active_count(ServerId{2U}) == 0);
+  }
+  CHECK(ended.size() == 1);
+}
+
 TEST_CASE("an oversubscribed core slows jobs that share no server") {
   // Two leaves of two servers, one spine link of 1 byte/ns each way. Jobs 0-2 and 1-3 cross it together: 200 ns.
   TopologySpec two_leaves = plain_fabric(leaf_spine(2, 1));

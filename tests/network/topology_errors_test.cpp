@@ -118,6 +118,32 @@ TEST_CASE("a custom fabric names the rows that are wrong") {
              "fabric.graph.links[3].to: there is no node `torr`; did you mean \"tor\"?"});
 }
 
+TEST_CASE("in a Clos network two oversubscriptions leave no cable whose bandwidth may be given") {
+  TopologySpec made = clos(2, 2, 2, 4, 2);
+  made.fabric.link_bandwidth = ByteRate{5};
+  CHECK(complaints(made, 8) == Keys{});
+  made.fabric.core_oversubscription = 2;
+  CHECK(complaints(made, 8) == Keys{});
+  made.fabric.oversubscription = 2;
+  CHECK(complaints(made, 8) == Keys{"fabric.link_bandwidth"});
+  made.fabric.core_oversubscription = 0;
+  CHECK(complaints(made, 8) == Keys{});
+}
+
+TEST_CASE("what a custom fabric lists is a switch that belongs to no server and passes nothing on for GPUs") {
+  const auto complaint = [](const GraphNode& node) {
+    TopologySpec made = spec("custom");
+    made.fabric.graph.nodes = {node};
+    made.fabric.graph.links = {{"server0", node.name, {}, {}, true, 1}};
+    return texts([&] { return build_topology(made, 1, 1); });
+  };
+  const Keys refused{"fabric.graph.nodes[0]: `x` is not a plain switch; a custom fabric lists switches only"};
+  CHECK(complaint({"x", NodeKind::fabric_switch, {}, false}) == Keys{});
+  CHECK(complaint({"x", NodeKind::nic, {}, false}) == refused);
+  CHECK(complaint({"x", NodeKind::fabric_switch, 0, false}) == refused);
+  CHECK(complaint({"x", NodeKind::fabric_switch, {}, true}) == refused);
+}
+
 TEST_CASE("a graph may list the whole network, and its faults are named") {
   const auto all_wrong = [] {
     GraphSpec graph;

@@ -56,6 +56,7 @@ void check_counts(const ClusterSpec& spec, const Capacity& capacity, const Held&
       CHECK(capacity.next_server(free, ServerId{from}) == first);
     }
   }
+  CHECK(capacity.next_server(spec.gpus_per_server + 1, ServerId{0U}) == ServerId::none());
   for (std::size_t gpu = 0; gpu < held.size(); ++gpu) {
     Bytes memory = spec.gpu_memory;
     int share = kWholeGpu;
@@ -112,6 +113,20 @@ TEST_CASE("what is free is what no job holds, after every start and end") {
   check_counts(spec, capacity, held);
 }
 
+TEST_CASE("a set finds its next member, and none behind its last, whatever its size") {
+  for (const std::size_t size : {1UL, 63UL, 64UL, 65UL, 4095UL, 4096UL, 4097UL}) {
+    CAPTURE(size);
+    BitSet set{size};
+    CHECK(set.next(0) == size);
+    set.insert(size - 1);
+    CHECK(set.next(0) == size - 1);
+    CHECK(set.next(size - 1) == size - 1);
+    CHECK(set.next(size) == size);
+    set.erase(size - 1);
+    CHECK(set.next(size - 1) == size);
+  }
+}
+
 TEST_CASE("a quota is used up by as many GPUs as it has, and one that may be exceeded never is") {
   ClusterSpec spec;
   spec.servers = 1;
@@ -153,6 +168,8 @@ TEST_CASE("a job that needs exactly what the empty cluster has can run, and one 
   CHECK(why([](JobSpec& job) { job.vc = 1, job.gpus = 5; }) == "");
   CHECK(why([](JobSpec& job) { job.vc = 1, job.gpus = 6; }) == "needs 6 GPUs, the quota of its virtual cluster is 5");
   CHECK(why([](JobSpec& job) { job.vc = 2, job.gpus = 6; }) == "");
+  // Virtual cluster 3 isn't listed, so it has neither servers of its own nor a quota.
+  CHECK(why([](JobSpec& job) { job.vc = 3, job.gpus = 12; }) == "");
   // 12 CPUs are for two ranks of 5 or 6 on each of three servers; 1000 bytes for three of 333.
   CHECK(why([](JobSpec& job) { job.gpus = 6, job.milli_cpus = 6000; }) == "");
   CHECK(why([](JobSpec& job) { job.gpus = 7, job.milli_cpus = 5000; }) ==

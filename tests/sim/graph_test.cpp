@@ -127,17 +127,21 @@ TEST_CASE("validate: sizes, roles and lags") {
   lag.add_dependency(f, f, 2);
   CHECK(contains(complaint(lag), "lag"));
 
-  IterationGraph stranger;
-  stranger.add_compute("f", stranger.add_role("w", 1), Time::nanoseconds(1));
-  stranger.add_dependency(OpId{0U}, OpId{7U});
-  CHECK(contains(complaint(stranger), "names an operation that does not exist"));
+  // Of one operation, role and channel the number is 0; 1 is the first that doesn't exist.
+  for (const auto& [before, after] : {std::pair{OpId{0U}, OpId{1U}}, {OpId{1U}, OpId{0U}}, {OpId{0U}, OpId{7U}}}) {
+    IterationGraph stranger;
+    stranger.add_compute("f", stranger.add_role("w", 1), Time::nanoseconds(1));
+    stranger.add_dependency(before, after);
+    CHECK(contains(complaint(stranger), "names an operation that does not exist"));
+  }
+  for (const RoleId missing : {RoleId{1U}, RoleId{3U}, RoleId::none()}) {
+    IterationGraph homeless;
+    homeless.add_role("w", 1);
+    homeless.add_compute("f", missing, Time::nanoseconds(1));
+    CHECK(contains(complaint(homeless), "no role"));
 
-  IterationGraph homeless;
-  homeless.add_role("w", 1);
-  homeless.add_compute("f", RoleId{3U}, Time::nanoseconds(1));
-  CHECK(contains(complaint(homeless), "no role"));
-
-  IterationGraph deaf;
-  deaf.add_message("m", deaf.add_role("w", 1), RoleId::none(), Bytes{1});
-  CHECK(contains(complaint(deaf), "no receiver"));
+    IterationGraph deaf;
+    deaf.add_message("m", deaf.add_role("w", 1), missing, Bytes{1});
+    CHECK(contains(complaint(deaf), "no receiver"));
+  }
 }

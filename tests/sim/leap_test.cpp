@@ -4,6 +4,7 @@
 #include "tests/sim/test_kit.hpp"
 
 #include <cstdint>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -53,6 +54,25 @@ TEST_CASE("jobs that share GPUs and interfaces in constant order of keys are lea
   CHECK(large.leaps >= 2);
   CHECK(large.jobs[0].communication.ns() == 30 * std::int64_t{300'000'000});
   CHECK(run.result.jobs[0].communication.ns() == 30 * 300);
+}
+
+TEST_CASE("twenty jobs of one key that take turns in the network are leapt together") {
+  // A turn takes 3, so all have had theirs after 60, longer than the 10 of a task.
+  Setup setup{2, 20};
+  setup.key = [](const JobView&) { return PolicyKey{7}; };
+  setup.ways = 1;
+  const auto jobs = [](std::int64_t iterations) {
+    std::vector<TestJob> all;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      all.push_back({"role w 2 | compute f w 10 | all-reduce g w 3 | f -> g | g => f", {i, 20 + i}, iterations});
+    }
+    return all;
+  };
+  simulate(setup, jobs(50));
+  const RunResult large = simulate_once(setup, jobs(1'000'000), true);
+  CHECK(large.leaps >= 1);
+  CHECK(large.events < 50'000);
+  CHECK(large.end.ns() == 10 + 60 * std::int64_t{1'000'000});
 }
 
 TEST_CASE("a leap ends before the keys of two jobs change their order") {

@@ -3,6 +3,7 @@
 
 #include "sim/scheduling_rules.hpp"
 
+#include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/sim/test_kit.hpp"
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -89,6 +91,16 @@ TEST_CASE("the work after a restart of 3, with a checkpoint of 2 after each 10 o
   check(99, 30, 30, 7);
 }
 
+TEST_CASE("a month of work at two thirds of the pace takes a month and a half, to the ns") {
+  const Time month = Time::seconds(30LL * 86'400);
+  const WorkSegment segment{month, Time{}, 1500};
+  CHECK(length_of(segment, {}) == month + Time::seconds(15LL * 86'400));
+  // Of 3 n + 2 ns, 2 n + 1 are work; the rest of a third is rounded down.
+  const WorkDone done = work_after(segment, {}, Time::nanoseconds(3 * 1'000'000'000'000 + 2));
+  CHECK(done.done == Time::nanoseconds(2 * 1'000'000'000'000 + 1));
+  CHECK(done.saved == done.done);
+}
+
 TEST_CASE("the progress of random segments is that of going through them ns by ns") {
   RandomStream stream{1, "scheduling_rules_test"};
   const auto some = [&](std::int64_t most) { return Time::nanoseconds(stream.uniform_integer(0, most)); };
@@ -109,6 +121,24 @@ TEST_CASE("the progress of random segments is that of going through them ns by n
     CHECK(end.done == segment.work);
     CHECK(end.saved == segment.work);
   }
+}
+
+TEST_CASE("checkpoints that cost something need an interval") {
+  const auto complaint = [](std::int64_t interval, std::int64_t cost) {
+    SimulationOptions options;
+    options.rules.preemption = {Time{}, Time::nanoseconds(interval), Time::nanoseconds(cost)};
+    try {
+      const Simulation simulation{
+          {1, 1, Bytes{100}}, {}, policies_of({}, {}), std::make_unique<FixedNetwork>(1, 1, 0), std::move(options)};
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(complaint(0, 1) == "checkpoints have a cost but no interval");
+  CHECK(complaint(1, 1) == "");
+  CHECK(complaint(1, 0) == "");
+  CHECK(complaint(0, 0) == "");
 }
 
 TEST_CASE("a job on more servers than it needs takes longer, as the list of penalties says, by hand") {
@@ -133,6 +163,8 @@ TEST_CASE("a job on more servers than it needs takes longer, as the list of pena
   CHECK(length({0, 2, 4, 6}, {1500, 2000}) == 20);
   CHECK(length({0, 2, 4, 6}, {1500}) == 15);  // the last of the list holds for all further servers
   CHECK(length({0, 2, 4, 6}, {}) == 10);
+  CHECK(length({0, 2}, {1000}) == 10);
+  CHECK_THROWS_WITH_AS(length({0, 2}, {999}), "a scatter penalty makes a job on more servers faster", InputError);
 }
 
 namespace {

@@ -242,6 +242,18 @@ TEST_CASE("an illegal step of a scheduling policy is an error that names the pol
         "scheduling policy `wild`: job `?` can't be started now");
   CHECK(in_pass([&](SchedulingActions& actions) { actions.preempt(kNobody); }) ==
         "scheduling policy `wild`: job `?` can't be preempted now");
+  const auto in_place_of = [&](JobId job, std::vector<JobId> candidates) {
+    return in_pass([=](SchedulingActions& actions) { actions.start_preempting(job, candidates); });
+  };
+  CHECK(in_place_of(kA, {}) == "");
+  CHECK(in_place_of(kNobody, {}) == "scheduling policy `wild`: job `?` can't be started now");
+  CHECK(in_place_of(kB, {}) == "scheduling policy `wild`: job `B` can't be started now");
+  CHECK(in_place_of(kA, {kNobody}) == "scheduling policy `wild`: job `?` can't be preempted now");
+  CHECK(in_place_of(kA, {kB}) == "scheduling policy `wild`: job `B` can't be preempted now");
+  CHECK(complaint_about([&](const JobView* queued, SchedulingActions* actions) {
+          if (queued == nullptr && actions != nullptr) actions->start(kA);
+          if (queued != nullptr && queued->id == kB) actions->start_preempting(kB, std::vector{kA});
+        }) == "scheduling policy `wild`: job `B` can't be started now");
   // B has not arrived yet.
   CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kB); }) ==
         "scheduling policy `wild`: job `B` can't be started now");

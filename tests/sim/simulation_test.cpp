@@ -323,7 +323,7 @@ TEST_CASE("an invalid workload is refused with the name of the job") {
   };
   CHECK(refuse([](Workload&) {}) == "");
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].name = "A"; }), "`A`: the name is used twice"));
-  CHECK(contains(refuse([](Workload& w) { w.jobs[1].graph = 9; }), "`B`: it has no iteration graph"));
+  CHECK(contains(refuse([](Workload& w) { w.jobs[1].graph = 2; }), "`B`: it has no iteration graph"));  // two: 0 and 1
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].submit = Time::nanoseconds(-1); }), "before time 0"));
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].iterations = 0; }), "at least one iteration"));
   CHECK(contains(refuse([](Workload& w) { w.jobs[1].memory_per_gpu = Bytes{-1}; }), "memory is negative"));

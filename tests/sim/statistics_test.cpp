@@ -13,6 +13,7 @@ TEST_CASE("mean and sample deviation by hand") {
   const std::vector<double> values{2, 4, 9};
   CHECK(mean(values) == 5.0);
   CHECK(sample_deviation(values) == near(std::sqrt(13.0)));
+  CHECK(sample_deviation(std::vector<double>{1, 3}) == near(std::sqrt(2.0)));
   CHECK(std::isnan(mean({})));
   CHECK(std::isnan(sample_deviation(std::vector<double>{1})));
 }
@@ -69,6 +70,8 @@ TEST_CASE("a confidence interval of three replicas by hand") {
   CHECK(result.mean == 5);
   CHECK(result.half_width == near(4.302653 * 2.081666, 1e-6));
   CHECK(result.count == 3);
+  // Of two, 1 and 3, the standard error is sqrt(2 / 2) = 1.
+  CHECK(estimate(std::vector<double>{1, 3}).half_width == near(student_t_975(1)));
   CHECK(std::isnan(estimate(std::vector<double>{3}).half_width));
 }
 
@@ -85,5 +88,6 @@ TEST_CASE("a paired ratio is symmetric and does not depend on a common factor of
   CHECK(there.low == near(1 / back.high));
   CHECK(there.low < there.ratio);
   CHECK(std::isnan(paired_ratio(std::vector<double>{0}, std::vector<double>{1}).ratio));
+  CHECK(std::isnan(paired_ratio(std::vector<double>{1}, std::vector<double>{0}).ratio));
   CHECK(std::isnan(paired_ratio(std::vector<double>{1}, std::vector<double>{1}).low));
 }

@@ -198,6 +198,11 @@ TEST_CASE("virtual clusters: their own servers, or a quota") {
   const RunResult limited = run(quota, users);
   CHECK(starts(limited) == Times{0, 10, 0, Time::never().ns()});
   CHECK(limited.jobs[3].reason == "needs 2 GPUs, the quota of its virtual cluster is 1");
+
+  quota.vcs = {{.quota = 0}, {}};
+  const RunResult none = run(quota, users);
+  CHECK(starts(none) == Times{Time::never().ns(), Time::never().ns(), 0, Time::never().ns()});
+  CHECK(none.jobs[0].reason == "needs 1 GPU, the quota of its virtual cluster is 0");
 }
 
 TEST_CASE("no other job uses the servers that a virtual cluster owns") {
@@ -222,6 +227,8 @@ TEST_CASE("no other job uses the servers that a virtual cluster owns") {
   spec.vcs = {{{1, 2}}};
   CHECK_THROWS_AS(run(spec, jobs), InputError);
   spec.vcs = {{{0, 1}}, {{0, 2}}};
+  CHECK_THROWS_AS(run(spec, jobs), InputError);
+  spec.vcs = {{{0, 1}}, {{1, 1}}};  // the second owns server 1 to 1, which is none
   CHECK_THROWS_AS(run(spec, jobs), InputError);
 }
 
@@ -252,4 +259,6 @@ TEST_CASE("invalid timed jobs are refused") {
   JobSpec shared = timed(0, 1);
   shared.gpu_share = 1001;
   CHECK(complaint(shared) == "job `A`: its share of a GPU is not within 0..1000 thousandths");
+  shared.gpu_share = 1000;
+  CHECK(complaint(shared) == "");
 }
