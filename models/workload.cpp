@@ -70,6 +70,7 @@ Workload build_workload(const std::vector<JobRequest>& requests) {
     job.duration = request.duration;
     job.attempts = request.attempts;
     job.limit = request.limit;
+    job.measured_wait = request.measured_wait;
     job.outcome = request.outcome;
     job.gpu_share = request.gpu_share;
     job.milli_cpus = request.milli_cpus;

@@ -24,6 +24,7 @@ struct JobRequest {
   std::optional<Time> duration{};
   std::vector<Time> attempts{};
   std::optional<Time> limit{};
+  std::optional<Time> measured_wait{};
   JobOutcome outcome = JobOutcome::completed;
   int gpu_share = 0;
   int milli_cpus = 0;

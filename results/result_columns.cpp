@@ -56,7 +56,9 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.contended}; }},
     {"vc", "text", "virtual cluster", [](const JobResult& j) { return name_or_missing(j.vc); }},
     {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
-    {"outcome", "text", "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`",
+    {"outcome", "text",
+     "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`; `timeout` if its limit ended "
+     "it",
      [](const JobResult& j) { return finished(j) ? Cell{std::string{to_string(j.outcome)}} : Cell{}; }},
     {"attempts", "integer", "attempts begun: the failed ones, after each of which the job queued again, and the last",
      [](const JobResult& j) { return Cell{std::int64_t{j.attempts}}; }},
@@ -65,8 +67,10 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.waited}; }},
     {"overhead_s", "seconds", "part of `held_s` spent on restarts and checkpoints; jobs with a duration",
      [](const JobResult& j) { return Cell{j.overhead}; }},
-    {"lost_s", "seconds", "work undone by preemptions, beyond the last checkpoint; jobs with a duration",
+    {"lost_s", "seconds", "work undone by preemptions or a limit, beyond the last checkpoint; jobs with a duration",
      [](const JobResult& j) { return Cell{j.lost}; }},
+    {"measured_wait_s", "seconds", "time from submission to start on the real cluster, as the job list says",
+     [](const JobResult& j) { return j.measured_wait ? Cell{*j.measured_wait} : Cell{}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {

@@ -6,6 +6,8 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,11 @@ struct JobResult {
   std::int64_t iterations = 0;  ///< to be done
   std::int64_t iterations_done = 0;
   int preemptions = 0;
-  JobOutcome outcome = JobOutcome::completed;  ///< of its last attempt, as the job list says
-  int attempts = 0;                            ///< attempts begun
-  std::string vc, user;                        ///< empty: no virtual cluster, user not known
+  /// Of its last attempt, as the job list says, unless its time limit ended the job.
+  JobOutcome outcome = JobOutcome::completed;
+  int attempts = 0;                   ///< attempts begun
+  std::string vc, user;               ///< empty: no virtual cluster, user not known
+  std::optional<Time> measured_wait;  ///< as the job list says
   Time submit;
   Time start = Time::never();   ///< first start; never() if it did not start
   Time finish = Time::never();  ///< never() if it did not finish
@@ -35,7 +39,7 @@ struct JobResult {
   Time held;                    ///< time on GPUs, over all starts
   Time waited;                  ///< time in the queue, over all waits
   Time overhead;                ///< part of `held` spent on restarts and checkpoints (timed jobs)
-  Time lost;                    ///< part of `held` whose work preemptions undid (timed jobs)
+  Time lost;                    ///< part of `held` whose work preemptions or a time limit undid (timed jobs)
   Time contended;               ///< part of `communication` in which another transfer slowed it
 
   /// Completion time: finish - submit. Only for finished jobs.

@@ -85,6 +85,10 @@ std::vector<ScenarioKey> scheduling_keys() {
       row(
           "scheduling.retry_delay", [](auto& s) -> auto& { return s.rules.retry_delay; },
           quantity_codec(Time{}, 365 * kDay), "time from the failure of an attempt until the job queues again"),
+      row(
+          "scheduling.kill_at_limit", [](auto& s) -> auto& { return s.rules.kill_at_limit; }, bool_codec(),
+          "a job with a duration ends when it has held its GPUs for its limit_s since its last start, with the outcome "
+          "timeout and without further attempts; otherwise limits are only estimates for policies"),
   };
   for (ScenarioKey& key : keys) {
     if (key.path != "scheduling.preemption.checkpoint_cost") continue;

@@ -70,10 +70,14 @@ void check_demands(const Scenario& scenario, const JobList& list) {
   RowReport report{*scenario.workload.jobs, false};
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
-    const std::string length = why_too_long(workload, job);
-    if (length.empty()) continue;
-    report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
-               fmt::format("job {}: {}", quote_for_message(job.name), length));
+    const std::string length = why_too_long(workload, job), limit = why_not_killed(scenario.rules, job);
+    if (!length.empty())
+      report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
+                 fmt::format("job {}: {}", quote_for_message(job.name), length));
+    if (!limit.empty())
+      report.bad(list.lines[j], "limit_s", "a limit that can't be applied",
+                 fmt::format("job {}: {}", quote_for_message(job.name), limit),
+                 "set scheduling.kill_at_limit to false");
   }
   report.throw_if_bad();  // such jobs can't be handed to the engine
   const std::vector<std::string> reasons = why_never_start(scenario, workload);

@@ -47,6 +47,7 @@ scheduling:
     restart_cost: 0s
     checkpoint_interval: 0s
   retry_delay: 0s
+  kill_at_limit: false
 workload:
   generate:
     models: [vgg16, resnet50, inception-v3, lstm]
