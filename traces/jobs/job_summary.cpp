@@ -87,11 +87,12 @@ JobSummary summarise_jobs(std::span<const JobRequest> jobs) {
   JobSummary summary;
   summary.jobs = static_cast<std::int64_t>(jobs.size());
   if (jobs.empty()) return summary;
-  std::vector<double> durations;
+  std::vector<double> durations, waits;
   std::vector<double> gpus;
   std::set<std::string_view> users;
   for (const JobRequest& job : jobs) {
     if (job.duration) durations.push_back(job.duration->to_seconds());
+    if (job.measured_wait) waits.push_back(job.measured_wait->to_seconds());
     gpus.push_back(job.gpus);
     if (!job.user.empty()) users.insert(job.user);
     if (!job.attempts.empty()) ++summary.retried_jobs;
@@ -100,6 +101,7 @@ JobSummary summarise_jobs(std::span<const JobRequest> jobs) {
   summary.timed_jobs = static_cast<std::int64_t>(durations.size());
   summary.users = static_cast<std::int64_t>(users.size());
   summary.duration_s = distribution(std::move(durations));
+  summary.measured_wait_s = distribution(std::move(waits));
   summary.gpus = distribution(std::move(gpus));
   summary.sizes = groups<int>(
       jobs, [](const JobRequest& job) { return job.gpus; }, [](int size) { return fmt::format("{}", size); });
