@@ -8,6 +8,7 @@
 #include "cli/sweep_progress.hpp"
 #include "cli/version.hpp"
 #include "report/iteration_bars.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -177,8 +178,8 @@ void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) 
     Scenario &base = *sides[0].scenario, &other = *sides[1].scenario;
     if (arguments.has("repeat")) return;
     const int most = std::max(base.repeat, other.repeat);
-    const bool listed = base.workload.jobs && other.workload.jobs;
-    base.repeat = other.repeat = most > 1 || listed ? most : kUsualSeeds;
+    const bool random = draws_jobs(base) || draws_jobs(other);
+    base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
     return;
   }
   for (std::size_t i = 0; i < 2; ++i) {

@@ -14,9 +14,7 @@ constexpr double kHour = 3600;
 constexpr std::int64_t kHourNs = std::int64_t{3600} * 1'000'000'000;
 
 double gpu_hours_of(const JobRequest& job) {
-  double seconds = job.duration.value_or(Time{}).to_seconds();
-  for (const Time attempt : job.attempts) seconds += attempt.to_seconds();
-  return seconds * job.gpus * (job.gpu_share == 0 ? 1.0 : job.gpu_share / 1000.0) / kHour;
+  return job.duration ? gpu_seconds_of(job) / kHour : 0;
 }
 
 Distribution distribution(std::vector<double> values) {
