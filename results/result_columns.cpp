@@ -3,6 +3,7 @@
 #include "sim/check.hpp"
 
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -124,22 +125,23 @@ double count(std::size_t jobs) {
 }
 
 constexpr Metric kMetrics[] = {
-    {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }},
-    {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }},
+    {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }, true},
+    {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }, true},
     {"failed", "failed", "jobs", "jobs that the cluster could never run",
-     [](const Summary& s) { return count(s.failed); }},
+     [](const Summary& s) { return count(s.failed); }, true},
     {"unfinished", "unfinished", "jobs", "jobs that were alive when the run stopped",
-     [](const Summary& s) { return count(s.unfinished); }},
+     [](const Summary& s) { return count(s.unfinished); }, true},
     {"avg_jct_s", "average JCT", "s", "mean completion time (finish minus submission) of the finished jobs",
-     [](const Summary& s) { return s.avg_jct_s; }},
-    {"median_jct_s", "median JCT", "s", "median completion time", [](const Summary& s) { return s.median_jct_s; }},
+     [](const Summary& s) { return s.avg_jct_s; }, true},
+    {"median_jct_s", "median JCT", "s", "median completion time", [](const Summary& s) { return s.median_jct_s; },
+     true},
     {"p95_jct_s", "95th percentile JCT", "s", "95th percentile of the completion times, interpolated linearly",
-     [](const Summary& s) { return s.p95_jct_s; }},
-    {"max_jct_s", "maximum JCT", "s", "longest completion time", [](const Summary& s) { return s.max_jct_s; }},
+     [](const Summary& s) { return s.p95_jct_s; }, true},
+    {"max_jct_s", "maximum JCT", "s", "longest completion time", [](const Summary& s) { return s.max_jct_s; }, true},
     {"makespan_s", "makespan", "s", "last finish minus first submission",
      [](const Summary& s) { return s.makespan_s; }},
     {"avg_queueing_s", "average queueing", "s", "mean time from submission to first start of the finished jobs",
-     [](const Summary& s) { return s.avg_queueing_s; }},
+     [](const Summary& s) { return s.avg_queueing_s; }, true},
     {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},
     {"network_utilisation", "network utilisation", "share",
@@ -148,6 +150,9 @@ constexpr Metric kMetrics[] = {
     {"contended_share", "time under contention", "share", "transfer time under contention divided by all transfer time",
      [](const Summary& s) { return s.contended_share; }},
 };
+
+constexpr Metric kGpuHours = {
+    "gpu_hours", "GPU time", "h", "GPU time that the jobs held", [](const Summary& s) { return s.gpu_hours; }, true};
 
 template <class Row>
 void append_table(std::string& out, std::string_view file, std::string_view row, std::span<const Column<Row>> columns) {
@@ -181,6 +186,17 @@ std::span<const Metric> metrics() {
   return kMetrics;
 }
 
+std::span<const Metric> group_metrics() {
+  static const std::vector<Metric> kAll = [] {
+    std::vector<Metric> all;
+    for (const Metric& each : kMetrics)
+      if (each.of_jobs) all.push_back(each);
+    all.push_back(kGpuHours);
+    return all;
+  }();
+  return kAll;
+}
+
 const Metric& metric(std::string_view name) {
   for (const Metric& each : kMetrics)
     if (each.name == name) return each;
@@ -208,6 +224,19 @@ std::string columns_markdown() {
       "| figure | unit | meaning |\n|---|---|---|\n";
   for (const Metric& each : metrics())
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
+  out +=
+      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two) and `outcome`, "
+      "as "
+      "far\nas jobs have them, a list of groups of jobs. A group has a `value`, which is empty for the jobs without "
+      "one, and\nthese figures:\n\n";
+  for (const Metric& each : group_metrics()) {
+    const std::string_view end = &each == &group_metrics().back() ? ".\n" : ", ";
+    fmt::format_to(std::back_inserter(out), "`{}`{}", each.name, end);
+  }
+  out +=
+      "\n`gpu_hours` is the GPU time that the jobs held. If the job list has measured waits, `waits` has the mean, "
+      "median\nand 90th percentile of the waits from submission to the first start, simulated and measured, for `all` "
+      "jobs that\nhave both, and by `size`.\n";
   return out;
 }
 

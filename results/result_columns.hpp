@@ -50,8 +50,11 @@ struct Metric {
   std::string_view unit;   ///< `s`, `share` (0..1) or `jobs`
   std::string_view text;
   double (*value)(const Summary&);
+  bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
 };
 [[nodiscard]] std::span<const Metric> metrics();
+/// The figures of a group of jobs: the metrics that are over jobs alone, and GPU hours.
+[[nodiscard]] std::span<const Metric> group_metrics();
 /// The metric of that name, which must exist.
 [[nodiscard]] const Metric& metric(std::string_view name);
 

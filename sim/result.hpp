@@ -122,8 +122,20 @@ struct Summary {
   double gpu_utilisation = 0;
   double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
   double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1
+  double gpu_hours = 0;            ///< GPU time that the jobs held
 };
 
 [[nodiscard]] Summary summarise(const RunResult& result);
+
+/// What the figures over jobs are taken from.
+struct JobTimes {
+  JobState state = JobState::submitted;
+  int gpus = 0;
+  Time submit;
+  Time start = Time::never(), finish = Time::never();  ///< never() if it did not start or finish
+  Time held;
+};
+/// The figures over these jobs alone; those of GPUs and of the network are NaN.
+[[nodiscard]] Summary summarise(std::span<const JobTimes> jobs);
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 #include "cli/compare_report.hpp"
 #include "cli/compare_studies.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/group_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/running.hpp"
@@ -38,6 +39,7 @@ constexpr Option kCompareOptions[] = {
      .repeatable = true},
     {.name = "significant", .letter = '\0', .value = "", .text = "let a rule hold only if its whole 95% interval does"},
     {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
+    kByOption,
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
     {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
@@ -146,7 +148,7 @@ void print_failures(const JudgedSides& report) {
 }
 
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"significant", "worst", "jobs"})
+  for (const char* option : {"significant", "worst", "jobs", "by"})
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
@@ -255,6 +257,7 @@ int run_compare(const Arguments& arguments) {
   std::vector<ComparedSide> sides = load_sides(arguments);
   if (are_studies(sides)) return compare_studies(arguments, sides);
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
+  const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   choose_seeds(arguments, sides);
   if (!run_sides(arguments, sides)) {
     fmt::print(stderr, "contend: interrupted; nothing was compared\n");
@@ -264,6 +267,8 @@ int run_compare(const Arguments& arguments) {
   report.base = sides[0].path;
   report.other = sides[1].path;
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
+  for (const Grouping* grouping : chosen)
+    report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping));
   report.outcomes = judge(rules, report.regression, arguments.has("significant"));
   print_report(arguments, report);
   const bool met = report_expectations(arguments, sides);
