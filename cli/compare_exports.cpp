@@ -1,5 +1,6 @@
 // Formats a comparison for other programs: Markdown and JUnit XML.
 #include "cli/compare_report.hpp"
+#include "cli/group_report.hpp"
 #include "text/xml.hpp"
 
 #include <algorithm>
@@ -34,6 +35,19 @@ std::string odd_line(const char* title, const std::vector<OddJob>& jobs) {
   for (std::size_t i = 0; i < std::min(jobs.size(), kShown); ++i)
     out += fmt::format("{}{}", i > 0 ? ", " : "", escaped_markdown(jobs[i].job));
   return out + (jobs.size() > kShown ? ", ...)\n" : ")\n");
+}
+
+std::string groups_markdown(const GroupChanges& changes) {
+  const std::vector<std::vector<std::string>> rows = group_change_rows(changes);
+  std::string out = "\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& cell : rows[i]) out += fmt::format("| {} ", i == 0 ? cell : escaped_markdown(cell));
+    out += "|\n";
+    if (i > 0) continue;
+    for (std::size_t c = 0; c < rows[i].size(); ++c) out += c == 0 ? "|---" : "|---:";
+    out += "|\n";
+  }
+  return out + left_out_groups(changes.groups.size());
 }
 
 }  // namespace
@@ -89,6 +103,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   out += "| metric | BASE | NEW | change | 95% interval |\n|---|---:|---:|---:|---:|\n";
   for (const FigureRow& row : figure_rows(regression))
     out += fmt::format("| {} | {} | {} | {} | {} |\n", row.title, row.base, row.other, row.change, row.interval);
+  for (const GroupChanges& changes : report.groups) out += groups_markdown(changes);
   out += '\n';
   out += rules_markdown(report);
   for (const std::string& note : regression.notes) out += fmt::format("- note: {}\n", escaped_markdown(note));

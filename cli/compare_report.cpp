@@ -1,5 +1,6 @@
 #include "cli/compare_report.hpp"
 
+#include "cli/group_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "text/decimal.hpp"
@@ -99,6 +100,22 @@ void write_metrics(JsonWriter& json, const Regression& regression) {
     json.member("relative", each.change.relative);
     write_interval(json, "relative_95", each.change.relative_95);
     json.end_object();
+  }
+  json.end_object();
+}
+
+void write_group_changes(JsonWriter& json, const std::vector<GroupChanges>& all) {
+  json.key("groups").begin_object();
+  for (const GroupChanges& changes : all) {
+    json.key(changes.grouping->name).begin_array();
+    for (const GroupChange& group : changes.groups) {
+      json.begin_object().member("value", group.value).key("base").begin_object();
+      write_group_figures(json, group.base);
+      json.end_object().key("new").begin_object();
+      write_group_figures(json, group.other);
+      json.end_object().end_object();
+    }
+    json.end_array();
   }
   json.end_object();
 }
@@ -211,6 +228,12 @@ std::string comparison_text(const ComparisonReport& report) {
   out += odd_text(regression, "finished in NEW only", regression.gained);
   out += odd_text(regression, "only in BASE", regression.only_in_base);
   out += odd_text(regression, "only in NEW", regression.only_in_new);
+  for (const GroupChanges& changes : report.groups) {
+    const std::vector<std::vector<std::string>> rows = group_change_rows(changes);
+    Table groups{rows.front()};
+    for (std::size_t i = 1; i < rows.size(); ++i) groups.add(rows[i]);
+    out += "\n" + groups.text() + left_out_groups(changes.groups.size());
+  }
   out += changes_text(regression, "slower jobs", regression.slowest);
   out += changes_text(regression, "faster jobs", regression.fastest);
   if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
@@ -231,6 +254,7 @@ std::string comparison_json(const ComparisonReport& report) {
   json.member("paired_over", regression.paired_over == PairedOver::seeds ? "seeds" : "jobs");
   json.member("pairs", std::uint64_t{regression.pairs}).member("identical", regression.identical);
   write_metrics(json, regression);
+  if (!report.groups.empty()) write_group_changes(json, report.groups);
   json.key("jobs").begin_object();
   json.member("finished_on_both_sides", std::uint64_t{regression.jobs});
   json.member("slower", std::uint64_t{regression.slower_jobs}).member("faster", std::uint64_t{regression.faster_jobs});

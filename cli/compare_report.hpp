@@ -2,6 +2,7 @@
 // Formats the result of `contend compare` as text, JSON, a Markdown comment for a pull request, and JUnit XML, which
 // build servers show as test results.
 
+#include "results/job_groups.hpp"
 #include "results/regression.hpp"
 #include "results/regression_rules.hpp"
 #include "scenarios/keys/differences.hpp"
@@ -26,6 +27,7 @@ struct JudgedSides {
 
 struct ComparisonReport : JudgedSides {
   Regression regression;
+  std::vector<GroupChanges> groups;  ///< for each grouping that the user chose
 };
 
 [[nodiscard]] std::string comparison_text(const ComparisonReport& report);

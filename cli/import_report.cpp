@@ -78,6 +78,7 @@ std::string distributions_text(const JobSummary& summary) {
     table.add(std::move(cells));
   };
   if (summary.duration_s.count > 0) row("duration [s]", summary.duration_s);
+  if (summary.measured_wait_s.count > 0) row("measured wait [s]", summary.measured_wait_s);
   row("GPUs", summary.gpus);
   return "\n" + table.text();
 }
@@ -167,6 +168,7 @@ std::string import_json(const ImportedJobs& imported) {
   json.member("jobs_per_hour", summary.jobs_per_hour).member("peak_hour_jobs", summary.peak_hour_jobs);
   json.member("peak_hour", summary.peak_hour).member("mean_busy_gpus", summary.mean_busy_gpus);
   add_distribution(json, "duration_s", summary.duration_s);
+  add_distribution(json, "measured_wait_s", summary.measured_wait_s);
   add_distribution(json, "gpus", summary.gpus);
   add_groups(json, "sizes", summary.sizes);
   add_groups(json, "virtual_clusters", summary.vcs);

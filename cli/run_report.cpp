@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -134,6 +135,11 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
     out += fmt::format("Means over {} replicas; intervals are 95% Student-t{}.\n", results.front().size(),
                        several ? ", ratios are paired over seeds" : "");
   return out;
+}
+
+std::string_view short_title(const Metric& metric) {
+  const auto found = std::ranges::find(kColumns, metric.name, &ShownColumn::metric);
+  return found == std::end(kColumns) ? metric.title : found->title;
 }
 
 std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {

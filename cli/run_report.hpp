@@ -2,10 +2,12 @@
 // Formats the results of `contend run`: a summary of one run, a table of several, or JSON.
 
 #include "results/replica.hpp"
+#include "results/result_columns.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -17,6 +19,9 @@ namespace contend {
 /// average JCT relative to the first row under the same seeds.
 [[nodiscard]] std::string comparison_text(std::span<const Scenario> scenarios,
                                           std::span<const std::vector<Replica>> results);
+
+/// A title of the metric that is short enough for a table with many columns, without the unit.
+[[nodiscard]] std::string_view short_title(const Metric& metric);
 
 /// The figures as JSON, in either case.
 [[nodiscard]] std::string results_json(std::span<const Scenario> scenarios,

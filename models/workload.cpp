@@ -10,6 +10,27 @@
 #include <fmt/core.h>
 
 namespace contend {
+namespace {
+
+const TrainingProfile& profile_of(const JobRequest& job) {
+  const TrainingProfile* profile = find_training_profile(job.model);
+  if (profile == nullptr) throw InputError{fmt::format("job `{}`: there is no model `{}`", job.name, job.model)};
+  return *profile;
+}
+
+}  // namespace
+
+Time time_of_iteration(const JobRequest& job) {
+  const TrainingProfile& profile = profile_of(job);
+  return profile.forward + profile.backward;
+}
+
+double gpu_seconds_of(const JobRequest& job) {
+  double seconds = job.duration ? job.duration->to_seconds()
+                                : static_cast<double>(job.iterations) * time_of_iteration(job).to_seconds();
+  for (const Time attempt : job.attempts) seconds += attempt.to_seconds();
+  return seconds * job.gpus * (job.gpu_share == 0 ? 1.0 : job.gpu_share / 1000.0);
+}
 
 std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed) {
   // Each column has a stream of its own, so that a change of one range does not change the other columns.
@@ -70,6 +91,7 @@ Workload build_workload(const std::vector<JobRequest>& requests) {
     job.duration = request.duration;
     job.attempts = request.attempts;
     job.limit = request.limit;
+    job.measured_wait = request.measured_wait;
     job.outcome = request.outcome;
     job.gpu_share = request.gpu_share;
     job.milli_cpus = request.milli_cpus;
@@ -79,10 +101,7 @@ Workload build_workload(const std::vector<JobRequest>& requests) {
     job.user = users.number(request.user);
     job.gpu_type = types.number(request.gpu_type);
     if (!request.duration) {
-      const TrainingProfile* profile = find_training_profile(request.model);
-      if (profile == nullptr) {
-        throw InputError{fmt::format("job `{}`: there is no model `{}`", request.name, request.model)};
-      }
+      const TrainingProfile* const profile = &profile_of(request);
       const auto [entry, is_new] = graphs.try_emplace({profile, request.gpus}, workload.graphs.size());
       if (is_new) workload.graphs.push_back(data_parallel_graph(*profile, request.gpus));
       job.memory_per_gpu = profile->memory;

@@ -24,6 +24,7 @@ struct JobRequest {
   std::optional<Time> duration{};
   std::vector<Time> attempts{};
   std::optional<Time> limit{};
+  std::optional<Time> measured_wait{};
   JobOutcome outcome = JobOutcome::completed;
   int gpu_share = 0;
   int milli_cpus = 0;
@@ -31,6 +32,12 @@ struct JobRequest {
   int priority = 0;
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
 };
+
+/// The time that an iteration of the job computes, without communication. Throws InputError for an unknown model.
+[[nodiscard]] Time time_of_iteration(const JobRequest& job);
+/// The GPU time that the job takes by itself: that of all its attempts, or of computing its iterations. A job that
+/// takes a share of each GPU counts with that share.
+[[nodiscard]] double gpu_seconds_of(const JobRequest& job);
 
 /// A random job mix. It fixes the number of jobs of each size; model, iterations and submit time are uniform in their
 /// ranges. The defaults are the 160-job mix of arXiv 2002.10105 (authors' simulator, set `microsoft-160`, scale 1000).

@@ -40,23 +40,35 @@ std::string network_text(const Scenario& scenario) {
                      network.topology.server.kind, format_rate(*network.nic), network.collectives);
 }
 
+/// The settings that make the jobs differ from those of their trace or list.
+std::string scaling_text(const WorkloadScaling& scaling) {
+  std::string text;
+  if (scaling.load)
+    text += fmt::format(", arriving at load {:g}", *scaling.load);
+  else if (scaling.rate != 1)
+    text += fmt::format(", arriving at {:g} times its rate", scaling.rate);
+  if (scaling.durations != 1) text += fmt::format(", durations times {:g}", scaling.durations);
+  if (scaling.longest) text += fmt::format(", cut to {}", print_quantity(*scaling.longest));
+  if (scaling.largest) text += fmt::format(", of at most {} GPUs", *scaling.largest);
+  return text;
+}
+
+std::string list_text(const Scenario::Work& workload) {
+  std::string text = "job list " + *workload.jobs + scaling_text(workload.synthetic);
+  if (workload.sampling.bootstrap) text += ", demands drawn with replacement";
+  if (workload.sampling.subset < 1) text += fmt::format(", {:g} % of the jobs", 100 * workload.sampling.subset);
+  return text;
+}
+
 /// Jobs generated from a trace, with the settings that differ from it.
 std::string like_text(const std::string& trace, const SyntheticWorkload& synthetic) {
   const FittedWorkload* fitted = find_fitted_workload(trace);
   CONTEND_CHECK(fitted != nullptr, "a scenario names a fitted workload");
-  std::string text = fmt::format("{} jobs like {}", synthetic.jobs.value_or(fitted->fitted_jobs), trace);
-  if (synthetic.load)
-    text += fmt::format(", arriving at load {:g}", *synthetic.load);
-  else if (synthetic.rate != 1)
-    text += fmt::format(", arriving at {:g} times its rate", synthetic.rate);
-  if (synthetic.durations != 1) text += fmt::format(", durations times {:g}", synthetic.durations);
-  if (synthetic.longest) text += fmt::format(", cut to {}", print_quantity(*synthetic.longest));
-  if (synthetic.largest) text += fmt::format(", of at most {} GPUs", *synthetic.largest);
-  return text;
+  return fmt::format("{} jobs like {}", synthetic.jobs.value_or(fitted->fitted_jobs), trace) + scaling_text(synthetic);
 }
 
 std::string workload_text(const Scenario& scenario) {
-  if (scenario.workload.jobs) return "job list " + *scenario.workload.jobs;
+  if (scenario.workload.jobs) return list_text(scenario.workload);
   if (scenario.workload.like) return like_text(*scenario.workload.like, scenario.workload.synthetic);
   int jobs = 0;
   for (const auto& [gpus, count] : scenario.workload.generate.sizes) jobs += count;

@@ -3,6 +3,7 @@
 #include "sim/check.hpp"
 
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -56,7 +57,9 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.contended}; }},
     {"vc", "text", "virtual cluster", [](const JobResult& j) { return name_or_missing(j.vc); }},
     {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
-    {"outcome", "text", "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`",
+    {"outcome", "text",
+     "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`; `timeout` if its limit ended "
+     "it",
      [](const JobResult& j) { return finished(j) ? Cell{std::string{to_string(j.outcome)}} : Cell{}; }},
     {"attempts", "integer", "attempts begun: the failed ones, after each of which the job queued again, and the last",
      [](const JobResult& j) { return Cell{std::int64_t{j.attempts}}; }},
@@ -65,8 +68,10 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.waited}; }},
     {"overhead_s", "seconds", "part of `held_s` spent on restarts and checkpoints; jobs with a duration",
      [](const JobResult& j) { return Cell{j.overhead}; }},
-    {"lost_s", "seconds", "work undone by preemptions, beyond the last checkpoint; jobs with a duration",
+    {"lost_s", "seconds", "work undone by preemptions or a limit, beyond the last checkpoint; jobs with a duration",
      [](const JobResult& j) { return Cell{j.lost}; }},
+    {"measured_wait_s", "seconds", "time from submission to start on the real cluster, as the job list says",
+     [](const JobResult& j) { return j.measured_wait ? Cell{*j.measured_wait} : Cell{}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {
@@ -120,26 +125,27 @@ double count(std::size_t jobs) {
 }
 
 constexpr Metric kMetrics[] = {
-    {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }},
-    {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }},
+    {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }, true},
+    {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }, true},
     {"failed", "failed", "jobs", "jobs that the cluster could never run",
-     [](const Summary& s) { return count(s.failed); }},
+     [](const Summary& s) { return count(s.failed); }, true},
     {"unfinished", "unfinished", "jobs", "jobs that were alive when the run stopped",
-     [](const Summary& s) { return count(s.unfinished); }},
+     [](const Summary& s) { return count(s.unfinished); }, true},
     {"avg_jct_s", "average JCT", "s", "mean completion time (finish minus submission) of the finished jobs",
-     [](const Summary& s) { return s.avg_jct_s; }},
-    {"median_jct_s", "median JCT", "s", "median completion time", [](const Summary& s) { return s.median_jct_s; }},
+     [](const Summary& s) { return s.avg_jct_s; }, true},
+    {"median_jct_s", "median JCT", "s", "median completion time", [](const Summary& s) { return s.median_jct_s; },
+     true},
     {"p95_jct_s", "95th percentile JCT", "s", "95th percentile of the completion times, interpolated linearly",
-     [](const Summary& s) { return s.p95_jct_s; }},
-    {"max_jct_s", "maximum JCT", "s", "longest completion time", [](const Summary& s) { return s.max_jct_s; }},
+     [](const Summary& s) { return s.p95_jct_s; }, true},
+    {"max_jct_s", "maximum JCT", "s", "longest completion time", [](const Summary& s) { return s.max_jct_s; }, true},
     {"makespan_s", "makespan", "s", "last finish minus first submission",
      [](const Summary& s) { return s.makespan_s; }},
     {"avg_queueing_s", "average queueing", "s", "mean time from submission to first start of the finished jobs",
-     [](const Summary& s) { return s.avg_queueing_s; }},
+     [](const Summary& s) { return s.avg_queueing_s; }, true},
     {"avg_waiting_s", "average waiting", "s",
      "mean time of the finished jobs in the queue, over all waits: before the first start, after preemptions and after "
      "failed attempts",
-     [](const Summary& s) { return s.avg_waiting_s; }},
+     [](const Summary& s) { return s.avg_waiting_s; }, true},
     {"preemptions", "preemptions", "preemptions", "preemptions of all jobs",
      [](const Summary& s) { return static_cast<double>(s.preemptions); }},
     {"lost_gpu_s", "lost GPU time", "s",
@@ -153,6 +159,9 @@ constexpr Metric kMetrics[] = {
     {"contended_share", "time under contention", "share", "transfer time under contention divided by all transfer time",
      [](const Summary& s) { return s.contended_share; }},
 };
+
+constexpr Metric kGpuHours = {
+    "gpu_hours", "GPU time", "h", "GPU time that the jobs held", [](const Summary& s) { return s.gpu_hours; }, true};
 
 template <class Row>
 void append_table(std::string& out, std::string_view file, std::string_view row, std::span<const Column<Row>> columns) {
@@ -190,6 +199,17 @@ bool is_count(std::string_view unit) {
   return unit == "jobs" || unit == "preemptions";
 }
 
+std::span<const Metric> group_metrics() {
+  static const std::vector<Metric> kAll = [] {
+    std::vector<Metric> all;
+    for (const Metric& each : kMetrics)
+      if (each.of_jobs) all.push_back(each);
+    all.push_back(kGpuHours);
+    return all;
+  }();
+  return kAll;
+}
+
 const Metric& metric(std::string_view name) {
   for (const Metric& each : kMetrics)
     if (each.name == name) return each;
@@ -221,6 +241,19 @@ std::string columns_markdown() {
       "| figure | unit | meaning |\n|---|---|---|\n";
   for (const Metric& each : metrics())
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
+  out +=
+      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two) and `outcome`, "
+      "as "
+      "far\nas jobs have them, a list of groups of jobs. A group has a `value`, which is empty for the jobs without "
+      "one, and\nthese figures:\n\n";
+  for (const Metric& each : group_metrics()) {
+    const std::string_view end = &each == &group_metrics().back() ? ".\n" : ", ";
+    fmt::format_to(std::back_inserter(out), "`{}`{}", each.name, end);
+  }
+  out +=
+      "\n`gpu_hours` is the GPU time that the jobs held. If the job list has measured waits, `waits` has the mean, "
+      "median\nand 90th percentile of the waits from submission to the first start, simulated and measured, for `all` "
+      "jobs that\nhave both, and by `size`.\n";
   return out;
 }
 

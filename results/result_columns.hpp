@@ -50,10 +50,13 @@ struct Metric {
   std::string_view unit;   ///< `s`, `share` (0..1), `jobs` or `preemptions`
   std::string_view text;
   double (*value)(const Summary&);
+  bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
 };
 [[nodiscard]] std::span<const Metric> metrics();
 /// True for the unit of a metric that is a whole number in every run.
 [[nodiscard]] bool is_count(std::string_view unit);
+/// The figures of a group of jobs: the metrics that are over jobs alone, and GPU hours.
+[[nodiscard]] std::span<const Metric> group_metrics();
 /// The metric of that name, which must exist.
 [[nodiscard]] const Metric& metric(std::string_view name);
 

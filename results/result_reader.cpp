@@ -139,6 +139,11 @@ class JobRows {
     job.start = time(row, "start_s");
     job.finish = time(row, "finish_s");
     job.waited = time(row, "waited_s");
+    job.held = time(row, "held_s").value_or(Time{});
+    job.vc = field(row, "vc");
+    job.user = field(row, "user");
+    job.outcome = field(row, "outcome");
+    job.measured_wait = time(row, "measured_wait_s");
     if (job.state == JobState::finished && (!job.start || !job.finish))
       complaints_.add({row.line, 0}, "state", "finished, but without start_s and finish_s");
     if (replica != nullptr) replica->jobs.push_back(std::move(job));
@@ -209,6 +214,11 @@ StoredReplica as_stored(const Replica& replica) {
     if (job.start != Time::never()) row.start = job.start;
     if (job.finish != Time::never()) row.finish = job.finish;
     row.waited = job.waited;
+    row.held = job.held;
+    row.vc = job.vc;
+    row.user = job.user;
+    if (job.finish != Time::never()) row.outcome = to_string(job.outcome);
+    row.measured_wait = job.measured_wait;
   }
   return stored;
 }

@@ -25,7 +25,11 @@ struct StoredJob {
   std::int64_t iterations = 0;  ///< 0 if the file does not say
   Time submit;
   std::optional<Time> start, finish;
-  std::optional<Time> waited;  ///< over all waits; nothing if the file does not say
+  std::optional<Time> waited;         ///< over all waits; nothing if the file does not say
+  Time held;                          ///< on GPUs
+  std::string vc, user;               ///< empty: none, not known
+  std::string outcome;                ///< of a finished job, as in jobs.csv
+  std::optional<Time> measured_wait;  ///< on the real cluster
 };
 
 /// One stored run.

@@ -1,5 +1,6 @@
 #include "results/result_writer.hpp"
 
+#include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
@@ -98,7 +99,9 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
   for (const Replica& replica : replicas) {
     json.begin_object().member("seed", replica.seed).member("interrupted", replica.result.interrupted);
     for (const Metric& metric : metrics()) write_figure(json, metric, metric.value(replica.summary));
-    json.key("end_s").raw(format_seconds(replica.result.end)).end_object();
+    json.key("end_s").raw(format_seconds(replica.result.end));
+    write_groups(json, as_stored(replica));
+    json.end_object();
   }
   json.end_array();
   if (replicas.size() < 2) return;

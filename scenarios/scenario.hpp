@@ -105,8 +105,9 @@ struct IterationStudy {
 /// A virtual cluster of `cluster.vcs`: a number of servers of its own, or a number of GPUs on servers without an owner.
 struct NamedVirtualCluster {
   std::string name;
-  std::optional<int> servers, gpus;
+  std::optional<int> servers, gpus;  ///< one of them; with `others`, also neither: the servers without an owner
   bool borrow = false;
+  bool others = false;  ///< also takes the jobs of virtual clusters that are not listed, and those without one
   bool operator==(const NamedVirtualCluster&) const = default;
 };
 
@@ -153,7 +154,8 @@ struct Scenario {
   struct Work {
     std::optional<std::string> jobs;  ///< path of a job list; without it and `like`, the mix is generated
     std::optional<std::string> like;  ///< a name of fitted_workloads()
-    SyntheticWorkload synthetic;      ///< without `like`
+    SyntheticWorkload synthetic;      ///< without `like`; its scaling is that of a job list, too
+    ListSampling sampling;            ///< of a job list
     GeneratedWorkload generate;
     std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
   } workload;

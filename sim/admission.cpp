@@ -129,7 +129,7 @@ void Admission::on_job_end(JobId job) {
   JobRun& run = state_.run(job);
   in_vain_ = 0;
   ++state_.events;
-  const bool was_last = run.attempt == static_cast<int>(run.spec->attempts.size());
+  const bool was_last = run.is_cut || run.attempt == static_cast<int>(run.spec->attempts.size());
   if (was_last) run.finish = state_.clock;
   state_.set_state(job, was_last ? JobState::finished : JobState::queued);
   release(job);
@@ -283,7 +283,9 @@ void Admission::start_timed(JobRun& run, JobId job) {
   const int beyond = run.servers_spanned - (run.spec->gpus + per_server - 1) / per_server;
   const bool is_scattered = beyond > 0 && !penalty.empty();
   run.pace = is_scattered ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
-  run.ends = state_.clock + length_of(run.segment(costs), costs);
+  const Time length = length_of(run.segment(costs), costs);
+  run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && length > *run.spec->limit;
+  run.ends = state_.clock + (run.is_cut ? *run.spec->limit : length);
   run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
 }
 

@@ -78,11 +78,13 @@ void check_job(const JobSpec& job, const Workload& workload) {
   if (const std::string reason = why_too_long(workload, job); !reason.empty()) complain(reason);
 }
 
-void check_jobs(const Workload& workload) {
+void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   std::vector<std::string_view> names;
   names.reserve(workload.jobs.size());
   for (const JobSpec& job : workload.jobs) {
     check_job(job, workload);
+    if (const std::string reason = why_not_killed(rules, job); !reason.empty())
+      throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
     names.push_back(job.name);
   }
   std::sort(names.begin(), names.end());
@@ -100,7 +102,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       network{std::move(model)},
       options{std::move(run_options)},
       capacity{spec} {
-  check_jobs(workload);
+  check_jobs(workload, options.rules);
   check_rules(options.rules);
   if (options.observer != nullptr) options.leap = false;
   fold = options.leap;

@@ -145,6 +145,7 @@ struct JobRun {
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
   bool waits = false;        ///< in the queue of the scheduling policy
+  bool is_cut = false;       ///< the present or last run of a timed job is ended by its time limit
   bool resumes = false;      ///< a timed job that was preempted: its next start, or the present one, is a restart
   std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
   std::uint32_t tie = 0;     ///< JobView::tie
@@ -158,7 +159,7 @@ struct JobRun {
   GpuTime attained;            ///< GPU time held until `since`
   Time waited;                 ///< in the queue, until `since`
   Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
-  Time lost;                   ///< of a timed job: work undone by preemptions
+  Time lost;                   ///< of a timed job: work undone by preemptions, or by its time limit
   GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server

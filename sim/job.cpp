@@ -32,6 +32,8 @@ const char* to_string(JobOutcome outcome) {
       return "failed";
     case JobOutcome::cancelled:
       return "cancelled";
+    case JobOutcome::timeout:
+      return "timeout";
   }
   return "?";
 }

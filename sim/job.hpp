@@ -19,23 +19,25 @@ enum class JobState : std::uint8_t { submitted, queued, running, preempted, fini
 [[nodiscard]] const char* to_string(JobState state);
 [[nodiscard]] bool is_legal_step(JobState from, JobState to);
 
-/// How the last attempt of a job ended according to a trace. The job holds its GPUs for its duration in every case.
-enum class JobOutcome : std::uint8_t { completed, failed, cancelled };
+/// How the last attempt of a job ended: the first three according to a trace, and the job holds its GPUs for its
+/// duration in each of these cases; `timeout` if the run killed it at its time limit (SchedulingRules::kill_at_limit).
+enum class JobOutcome : std::uint8_t { completed, failed, cancelled, timeout };
 
 [[nodiscard]] const char* to_string(JobOutcome outcome);
 
 /// A training job: a gang of `gpus` ranks that runs `iterations` of one graph, or that takes a given `duration`.
 struct JobSpec {
-  std::string name;                ///< unique in the workload
-  std::string model;               ///< name of the trained model, for tables only
-  Time submit;                     ///< >= 0
-  int gpus = 1;                    ///< >= 1; equals the ranks of the graph
-  std::int64_t iterations = 1;     ///< >= 1
-  Bytes memory_per_gpu;            ///< held on every GPU of the job from start to end
-  std::size_t graph = 0;           ///< index into Workload::graphs; meaningless if there is a duration
-  std::optional<Time> duration{};  ///< of its last attempt, >= 0; replaces iterations and graph
-  std::vector<Time> attempts{};    ///< durations of earlier, failed attempts; after each the job queues again
-  std::optional<Time> limit{};     ///< wall-clock limit that the user asked for; backfilling may rely on it
+  std::string name;                     ///< unique in the workload
+  std::string model;                    ///< name of the trained model, for tables only
+  Time submit;                          ///< >= 0
+  int gpus = 1;                         ///< >= 1; equals the ranks of the graph
+  std::int64_t iterations = 1;          ///< >= 1
+  Bytes memory_per_gpu;                 ///< held on every GPU of the job from start to end
+  std::size_t graph = 0;                ///< index into Workload::graphs; meaningless if there is a duration
+  std::optional<Time> duration{};       ///< of its last attempt, >= 0; replaces iterations and graph
+  std::vector<Time> attempts{};         ///< durations of earlier, failed attempts; after each the job queues again
+  std::optional<Time> limit{};          ///< wall-clock limit that the user asked for; backfilling may rely on it
+  std::optional<Time> measured_wait{};  ///< from submission to start in the trace; has no effect on the run
   JobOutcome outcome = JobOutcome::completed;
   std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves, 0..1000; 0: shares as memory allows
   std::int32_t milli_cpus = 0;  ///< thousandths of a CPU for each GPU, on the server of that GPU

@@ -6,6 +6,8 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,11 @@ struct JobResult {
   std::int64_t iterations = 0;  ///< to be done
   std::int64_t iterations_done = 0;
   int preemptions = 0;
-  JobOutcome outcome = JobOutcome::completed;  ///< of its last attempt, as the job list says
-  int attempts = 0;                            ///< attempts begun
-  std::string vc, user;                        ///< empty: no virtual cluster, user not known
+  /// Of its last attempt, as the job list says, unless its time limit ended the job.
+  JobOutcome outcome = JobOutcome::completed;
+  int attempts = 0;                   ///< attempts begun
+  std::string vc, user;               ///< empty: no virtual cluster, user not known
+  std::optional<Time> measured_wait;  ///< as the job list says
   Time submit;
   Time start = Time::never();   ///< first start; never() if it did not start
   Time finish = Time::never();  ///< never() if it did not finish
@@ -35,7 +39,7 @@ struct JobResult {
   Time held;                    ///< time on GPUs, over all starts
   Time waited;                  ///< time in the queue, over all waits
   Time overhead;                ///< part of `held` spent on restarts and checkpoints (timed jobs)
-  Time lost;                    ///< part of `held` whose work preemptions undid (timed jobs)
+  Time lost;                    ///< part of `held` whose work preemptions or a time limit undid (timed jobs)
   Time contended;               ///< part of `communication` in which another transfer slowed it
 
   /// Completion time: finish - submit. Only for finished jobs.
@@ -121,8 +125,22 @@ struct Summary {
   double gpu_utilisation = 0;
   double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
   double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1
+  double gpu_hours = 0;            ///< GPU time that the jobs held
 };
 
 [[nodiscard]] Summary summarise(const RunResult& result);
+
+/// What the figures over jobs are taken from.
+struct JobTimes {
+  JobState state = JobState::submitted;
+  int gpus = 0;
+  Time submit;
+  Time start = Time::never(), finish = Time::never();  ///< never() if it did not start or finish
+  Time held;
+  std::optional<Time> waited{};  ///< nothing if it is not known
+};
+/// The figures over these jobs alone. Those of GPUs and of the network are NaN, and preemptions and what they undid are
+/// not counted.
+[[nodiscard]] Summary summarise(std::span<const JobTimes> jobs);
 
 }  // namespace contend

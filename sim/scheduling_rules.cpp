@@ -22,6 +22,11 @@ Time shrunk(Time time, std::int64_t pace) {
 
 }  // namespace
 
+std::string why_not_killed(const SchedulingRules& rules, const JobSpec& job) {
+  if (!rules.kill_at_limit || !job.limit || job.duration) return "";
+  return "it has a time limit and iterations, but only jobs with a duration can be killed at their time limit";
+}
+
 Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
   const std::int64_t interval = costs.checkpoint_interval.ns();
   if (interval == 0 || segment.work == Time{}) return segment.restart + stretched(segment.work, segment.pace);

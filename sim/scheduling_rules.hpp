@@ -2,9 +2,11 @@
 // SchedulingRules are the rules of scheduling outside the policy: the quantum of passes, ties, the costs of preemption,
 // retries, and the penalty for scattered jobs. Every simulator of the field decides them; few document them.
 
+#include "sim/job.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -31,10 +33,16 @@ struct SchedulingRules {
   TieOrder ties = TieOrder::submission;
   PreemptionCosts preemption;
   Time retry_delay;  ///< from the failure of an attempt until the job queues again
+  /// A timed job ends, with JobOutcome::timeout, when it has held its GPUs for its limit (JobSpec::limit) since its
+  /// last start. It has no further attempts.
+  bool kill_at_limit = false;
   /// The pace of a timed job (WorkSegment::pace) by the number of servers it spans beyond the fewest possible: the
   /// first is for one more server, the last for all further ones. Empty: placement does not change its duration.
   std::vector<std::int32_t> scatter_penalty;
 };
+
+/// The reason why the rules of time limits can't be applied to the job; an empty text if they can.
+[[nodiscard]] std::string why_not_killed(const SchedulingRules& rules, const JobSpec& job);
 
 /// The work of a timed job from one start to its end or to a preemption.
 struct WorkSegment {

@@ -5,22 +5,37 @@
 #include <vector>
 
 namespace contend {
+namespace {
 
-Summary summarise(const RunResult& result) {
+/// The first submission, or never() without jobs.
+Time first_submission(std::span<const JobTimes> jobs) {
+  Time first = Time::never();
+  for (const JobTimes& job : jobs) first = std::min(first, job.submit);
+  return first;
+}
+
+/// The last finish, or 0 if no job finished.
+Time last_end(std::span<const JobTimes> jobs) {
+  Time last;
+  for (const JobTimes& job : jobs)
+    if (job.state == JobState::finished) last = std::max(last, job.finish);
+  return last;
+}
+
+}  // namespace
+
+Summary summarise(std::span<const JobTimes> jobs) {
+  constexpr double kSecondsPerHour = 3600;
   Summary summary;
-  summary.jobs = result.jobs.size();
+  summary.jobs = jobs.size();
   std::vector<double> jct_s, queueing_s, waiting_s;
-  Time first_submit = Time::never(), last_finish;
-  for (const JobResult& job : result.jobs) {
-    first_submit = std::min(first_submit, job.submit);
-    summary.preemptions += job.preemptions;
-    summary.lost_gpu_s += job.lost.to_seconds() * job.gpus;
+  for (const JobTimes& job : jobs) {
+    summary.gpu_hours += GpuTime{job.held, job.gpus}.to_seconds() / kSecondsPerHour;
     if (job.state == JobState::failed) ++summary.failed;
     if (job.state != JobState::finished) continue;
-    last_finish = std::max(last_finish, job.finish);
-    jct_s.push_back(job.jct().to_seconds());
-    queueing_s.push_back(job.queueing().to_seconds());
-    waiting_s.push_back(job.waited.to_seconds());
+    jct_s.push_back((job.finish - job.submit).to_seconds());
+    queueing_s.push_back((job.start - job.submit).to_seconds());
+    waiting_s.push_back(job.waited ? job.waited->to_seconds() : kNaN);
   }
   summary.finished = jct_s.size();
   summary.unfinished = summary.jobs - summary.finished - summary.failed;
@@ -32,12 +47,25 @@ Summary summarise(const RunResult& result) {
   summary.max_jct_s = percentile(jct_s, 1);
   summary.avg_queueing_s = mean(queueing_s);
   summary.avg_waiting_s = mean(waiting_s);
-  summary.makespan_s = summary.finished > 0 ? (last_finish - first_submit).to_seconds() : kNaN;
+  summary.makespan_s = summary.finished > 0 ? (last_end(jobs) - first_submission(jobs)).to_seconds() : kNaN;
+  summary.gpu_utilisation = summary.network_utilisation = summary.contended_share = kNaN;
+  return summary;
+}
+
+Summary summarise(const RunResult& result) {
+  std::vector<JobTimes> jobs;
+  jobs.reserve(result.jobs.size());
+  for (const JobResult& job : result.jobs)
+    jobs.push_back({job.state, job.gpus, job.submit, job.start, job.finish, job.held, job.waited});
+  Summary summary = summarise(jobs);
+  for (const JobResult& job : result.jobs) {
+    summary.preemptions += job.preemptions;
+    summary.lost_gpu_s += job.lost.to_seconds() * job.gpus;
+  }
 
   // GPUs and links also count the work of unfinished jobs, so a run that was cut short is measured until its end.
-  const Time window = summary.jobs == 0         ? Time{}
-                      : summary.unfinished == 0 ? last_finish - first_submit
-                                                : result.end - first_submit;
+  const Time window =
+      summary.jobs == 0 ? Time{} : (summary.unfinished == 0 ? last_end(jobs) : result.end) - first_submission(jobs);
   // Sums over a large cluster are taken in seconds: they may not fit the nanoseconds of a Time.
   double gpu_busy_s = 0, link_busy_s = 0, transfer_s = 0, contended_s = 0;
   for (const GpuResult& gpu : result.gpus) gpu_busy_s += gpu.busy.to_seconds();

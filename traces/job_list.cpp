@@ -31,6 +31,7 @@ enum Column : std::uint8_t {
   kAttempts,
   kOutcome,
   kLimit,
+  kMeasuredWait,
   kVc,
   kUser,
   kGpuType,
@@ -41,8 +42,9 @@ enum Column : std::uint8_t {
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",  "submit_ms", "submit_s", "model",    "gpus",      "iterations", "duration_s",  "attempts_s", "outcome",
-    "limit_s", "vc",        "user",     "gpu_type", "gpu_share", "cpus",       "host_memory", "priority"};
+    "job_id",     "submit_ms", "submit_s",    "model",           "gpus", "iterations", "duration_s",
+    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",   "user",       "gpu_type",
+    "gpu_share",  "cpus",      "host_memory", "priority"};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 class JobListReader {
@@ -176,6 +178,7 @@ class JobListReader {
     job.user = field(kUser);
     job.gpu_type = field(kGpuType);
     if (!field(kLimit).empty()) job.limit = time(kLimit, 9);
+    if (!field(kMeasuredWait).empty()) job.measured_wait = time(kMeasuredWait, 9);
     if (!field(kAttempts).empty() && field(kDuration).empty()) bad(kAttempts, "earlier attempts need a duration_s");
     if (const std::string_view text = field(kOutcome); !text.empty()) read_outcome(text, job);
     if (!field(kGpuShare).empty()) job.gpu_share = static_cast<int>(milli(kGpuShare, 1, 1000));

@@ -11,6 +11,7 @@
 //   attempts_s    seconds of earlier attempts, which failed: `120;3600`. Needs duration_s
 //   outcome       of the last attempt: completed (as without it), failed, cancelled
 //   limit_s       seconds that the user asked for
+//   measured_wait_s  seconds from submission to start on the real cluster, for comparison
 //   vc, user      virtual cluster and user, any text
 //   gpu_type      kind of GPU it must have, any text
 //   gpu_share     part of each GPU that it takes, above 0 to 1, in thousandths

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/sweep_load.hpp"
 #include "scenarios/run/check_scenario.hpp"
 #include "scenarios/study/study_notes.hpp"
@@ -26,14 +27,14 @@ constexpr Option kCheckOptions[] = {kSetOption};
 std::string verdict(const std::string& file, const Arguments& arguments) {
   const std::vector<std::string> overrides = arguments.values("set");
   if (const std::optional<SweepPlan> sweep = sweep_of(file, overrides)) {
-    for (const std::string& note : sweep->notes()) fmt::print(stderr, "contend: warning: {}: {}\n", file, note);
+    for (const std::string& note : sweep->notes()) print_message("contend: warning: {}: {}\n", file, note);
     return fmt::format("{}: ok, {}\n", file, extent_text(*sweep));
   }
   std::vector<Arguments::Given> given;
   for (const std::string& each : overrides) given.push_back({.name = "set", .value = each});
   const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
   check_scenario(scenario);
-  for (const std::string& note : study_notes(scenario)) fmt::print(stderr, "contend: warning: {}: {}\n", file, note);
+  for (const std::string& note : study_notes(scenario)) print_message("contend: warning: {}: {}\n", file, note);
   return fmt::format("{}: ok\n", file);
 }
 

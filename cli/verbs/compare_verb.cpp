@@ -2,6 +2,7 @@
 #include "cli/compare_report.hpp"
 #include "cli/compare_studies.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/group_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
@@ -11,6 +12,7 @@
 #include "report/iteration_bars.hpp"
 #include "scenarios/keys/differences.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -40,6 +42,7 @@ constexpr Option kCompareOptions[] = {
      .repeatable = true},
     {.name = "significant", .letter = '\0', .value = "", .text = "let a rule hold only if its whole 95% interval does"},
     {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
+    kByOption,
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
     {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
@@ -180,7 +183,7 @@ void print_failures(const JudgedSides& report) {
 }
 
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"significant", "worst"})
+  for (const char* option : {"significant", "worst", "by"})
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
@@ -211,8 +214,8 @@ void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) 
     Scenario &base = *sides[0].scenario, &other = *sides[1].scenario;
     if (arguments.has("repeat")) return;
     const int most = std::max(base.repeat, other.repeat);
-    const bool listed = base.workload.jobs && other.workload.jobs;
-    base.repeat = other.repeat = most > 1 || listed ? most : kUsualSeeds;
+    const bool random = draws_jobs(base) || draws_jobs(other);
+    base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
     return;
   }
   for (std::size_t i = 0; i < 2; ++i) {
@@ -288,6 +291,7 @@ int run_compare(const Arguments& arguments) {
   std::vector<ComparedSide> sides = load_sides(arguments);
   if (are_studies(sides)) return compare_studies(arguments, sides);
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
+  const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   choose_seeds(arguments, sides);
   if (!run_sides(arguments, sides)) {
     print_message("contend: interrupted; nothing was compared\n");
@@ -296,6 +300,8 @@ int run_compare(const Arguments& arguments) {
   ComparisonReport report;
   describe_sides(sides, report);
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
+  for (const Grouping* grouping : chosen)
+    report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping));
   report.outcomes = judge(rules, report.regression, arguments.has("significant"));
   print_report(arguments, report);
   const bool met = report_expectations(arguments, sides);

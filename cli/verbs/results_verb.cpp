@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/group_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/sweep/store_query.hpp"
@@ -8,6 +9,7 @@
 #include "text/atomic_file.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/core.h>
@@ -16,11 +18,17 @@ namespace contend {
 namespace {
 
 constexpr std::string_view kResultsExamples[] = {
+    "contend results out/ --by vc --by user   # of a folder that `contend run -o` wrote",
     "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
     "contend results need.sqlite --rows --csv need.csv   # every run",
 };
 
 constexpr Option kResultsOptions[] = {
+    {.name = "by",
+     .letter = '\0',
+     .value = "COLUMN",
+     .text = "of an output folder: groups of jobs by vc, user, model, size or outcome; default: all of these",
+     .repeatable = true},
     {.name = "group-by",
      .letter = '\0',
      .value = "KEY,...",
@@ -127,7 +135,27 @@ void write_csv(const Arguments& arguments, const std::string& csv) {
     write_file(path, csv);
 }
 
+/// Prints groups of the jobs of an output folder.
+int run_folder_results(const Arguments& arguments, const std::string& folder) {
+  for (const std::string_view option : {"group-by", "metric", "where", "baseline", "rows", "csv"})
+    if (arguments.has(option))
+      throw UsageError{fmt::format("--{} is for the store of a sweep, but {} is a folder", option, folder)};
+  const StoredResults results = read_results(folder);
+  std::vector<const Grouping*> chosen = chosen_groupings(arguments);
+  if (chosen.empty()) chosen = groupings_of(results.replicas.front().jobs);
+  std::string separator;
+  for (const Grouping* grouping : chosen) {
+    fmt::print("{}{}", separator, group_table(results.replicas, *grouping));
+    separator = "\n";
+  }
+  if (const std::string waits = waits_table(results.replicas); !waits.empty()) fmt::print("{}{}", separator, waits);
+  return kExitOk;
+}
+
 int run_results(const Arguments& arguments) {
+  if (const std::string& path = arguments.positionals().front(); std::filesystem::is_directory(path))
+    return run_folder_results(arguments, path);
+  if (arguments.has("by")) throw UsageError{"--by groups the jobs of an output folder, not the points of a sweep"};
   SweepStore store = SweepStore::open(arguments.positionals().front());
   std::vector<SweepDimension> where;
   for (const std::string& each : arguments.values("where"))
@@ -161,8 +189,8 @@ int run_results(const Arguments& arguments) {
 
 const Command& results_command() {
   static constexpr Command kCommand = {.name = "results",
-                                       .arguments = "STORE",
-                                       .summary = "Print figures of a sweep by groups, with confidence intervals.",
+                                       .arguments = "STORE|FOLDER",
+                                       .summary = "Print figures of a sweep, or of the jobs of a run, by groups.",
                                        .examples = kResultsExamples,
                                        .options = kResultsOptions,
                                        .min_arguments = 1,

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/group_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
@@ -14,6 +15,7 @@
 #include "scenarios/run/batch.hpp"
 #include "sim/error.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -42,6 +44,7 @@ constexpr Option kRunOptions[] = {
      .letter = '\0',
      .value = "",
      .text = "list every message of an iteration study, with its bytes and times"},
+    kByOption,
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     kQuietOption,
     kProgressOption,
@@ -122,16 +125,33 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
                                        static_cast<std::size_t>(cluster.gpus_per_server));
 }
 
+/// Groups of jobs, if they are wanted, and waits beside measured ones, if there are any.
+void print_groups(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results,
+                  const std::vector<const Grouping*>& chosen) {
+  const auto has_waits = [](const Replica& replica) {
+    return std::ranges::any_of(replica.result.jobs, [](const JobResult& job) { return job.measured_wait.has_value(); });
+  };
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (chosen.empty() && std::ranges::none_of(results[i], has_waits)) continue;
+    std::vector<StoredReplica> stored;
+    for (const Replica& replica : results[i]) stored.push_back(as_stored(replica));
+    std::vector<std::string> tables;
+    for (const Grouping* grouping : chosen) tables.push_back(group_table(stored, *grouping));
+    if (const std::string waits = waits_table(stored); !waits.empty()) tables.push_back(waits);
+    for (const std::string& table : tables)
+      fmt::print("\n{}{}", scenarios.size() > 1 ? scenarios[i].name + "\n" : "", table);
+  }
+}
+
 void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,
-                   std::span<const std::vector<Replica>> results) {
-  if (arguments.has("json"))
-    fmt::print("{}", results_json(scenarios, results));
-  else if (arguments.has("quiet"))
-    return;
-  else if (batch_size(scenarios) > 1)
+                   std::span<const std::vector<Replica>> results, const std::vector<const Grouping*>& chosen) {
+  if (arguments.has("json")) return fmt::print("{}", results_json(scenarios, results));
+  if (arguments.has("quiet")) return;
+  if (batch_size(scenarios) > 1)
     fmt::print("{}", comparison_text(scenarios, results));
   else if (!results[0].empty())
     fmt::print("{}", summary_text(scenarios[0], results[0][0]));
+  print_groups(scenarios, results, chosen);
 }
 
 int run_run(const Arguments& arguments) {
@@ -139,9 +159,15 @@ int run_run(const Arguments& arguments) {
   const unsigned threads = thread_count(arguments);
   auto [scenarios, inputs] = load_scenarios(arguments);
   refuse_sweeps(scenarios);
-  if (is_iteration_study(scenarios)) return run_studies(arguments, scenarios);
+  if (is_iteration_study(scenarios)) {
+    if (arguments.has("by")) throw UsageError{"--by groups jobs, but an iteration study has none"};
+    return run_studies(arguments, scenarios);
+  }
   if (arguments.has("explain"))
     throw UsageError{"--explain lists the messages of an iteration study; `contend explain` explains why a job waited"};
+  const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
+  if (!chosen.empty() && arguments.has("json"))
+    throw UsageError{"--by has no effect with --json, which prints the figures of all groups"};
   JobLists lists;
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs)
@@ -154,7 +180,7 @@ int run_run(const Arguments& arguments) {
   if (timeline) timeline->close();
   for (std::size_t i = 0; i < folders.size(); ++i)
     if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);
-  print_results(arguments, scenarios, results);
+  print_results(arguments, scenarios, results, chosen);
   if (interrupted()) {
     print_message("contend: interrupted; the results are partial\n");
     return kExitInterrupted;

@@ -3,6 +3,7 @@
 
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
+#include "models/workloads/scaling.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -11,15 +12,9 @@
 namespace contend {
 
 /// The parameters of the draw.
-struct SyntheticWorkload {
+struct SyntheticWorkload : WorkloadScaling {
   const FittedWorkload* like = nullptr;
   std::optional<std::int64_t> jobs;  ///< >= 1; by default as many as were fitted
-  double rate = 1;                   ///< factor on the arrival rate of the trace, > 0; the cycle of day and week stays
-  /// Mean GPU time that arrives, as a fraction of the GPU time of the cluster, > 0. Replaces `rate`.
-  std::optional<double> load;
-  double durations = 1;         ///< factor on the durations, > 0
-  std::optional<Time> longest;  ///< longer durations are reduced to this
-  std::optional<int> largest;   ///< jobs with more GPUs are not drawn
 };
 
 /// Draws the jobs with the streams of `seed`, in order of submit time. Times are whole seconds; durations are at least

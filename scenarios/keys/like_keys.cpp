@@ -22,6 +22,32 @@ struct Jobs {
   std::optional<std::int64_t> number;
 };
 
+bool has_list(const Scenario& scenario) {
+  return scenario.workload.jobs.has_value();
+}
+
+bool has_list_or_trace(const Scenario& scenario) {
+  return has_list(scenario) || scenario.workload.like.has_value();
+}
+
+/// Keys about the jobs of a list.
+std::vector<ScenarioKey> sampling_keys() {
+  std::vector<ScenarioKey> keys{
+      row(
+          "workload.scaling.subset", [](auto& s) -> auto& { return s.workload.sampling.subset; }, number_codec(1e-6, 1),
+          "share of the jobs of the list that run, drawn at random by the seed; they keep their times of submission"),
+      row(
+          "workload.scaling.bootstrap", [](auto& s) -> auto& { return s.workload.sampling.bootstrap; }, bool_codec(),
+          "each job of the list keeps its name and submission and takes all else from a job of the list that is drawn "
+          "at random, with replacement, by the seed: replicas differ as similar weeks of the cluster would"),
+  };
+  for (ScenarioKey& key : keys) {
+    key.needs = "a list of jobs (workload.jobs)";
+    key.conditions = {has_list};
+  }
+  return keys;
+}
+
 bool is_number(const YamlNode& node) {
   return node.kind == YamlNode::Kind::scalar && !node.quoted && !node.text.empty() &&
          node.text.find_first_not_of("+-0123456789") == std::string::npos;
@@ -88,27 +114,30 @@ std::vector<ScenarioKey> like_keys() {
                      "workload.like", [](auto& s) -> auto& { return s.workload.like; },
                      optional_codec(name_codec(fitted_workload_names()), ""),
                      "generate jobs like those of this trace: arrivals, sizes, durations, outcomes")),
-      displacing(
-          {"workload.scaling.load"},
-          row(
-              "workload.scaling.rate", [](auto& s) -> auto& { return s.workload.synthetic.rate; },
-              number_codec(0.001, 1'000), "factor on the arrival rate of the trace; its daily and weekly cycles stay")),
-      displacing({"workload.scaling.rate"},
+      displacing({"workload.scaling.load"},
                  row(
-                     "workload.scaling.load", [](auto& s) -> auto& { return s.workload.synthetic.load; },
-                     optional_codec(number_codec(0.001, 100), ""),
-                     "arriving GPU time relative to the capacity of the cluster; replaces the rate")),
+                     "workload.scaling.rate", [](auto& s) -> auto& { return s.workload.synthetic.rate; },
+                     number_codec(0.001, 1'000),
+                     "factor on the arrival rate of the trace or list; the daily and weekly cycles of a trace stay")),
+      displacing(
+          {"workload.scaling.rate"},
+          row(
+              "workload.scaling.load", [](auto& s) -> auto& { return s.workload.synthetic.load; },
+              optional_codec(number_codec(0.001, 100), ""),
+              "arriving GPU time relative to the capacity of the cluster; replaces the rate. A job of iterations "
+              "counts with the time that they compute")),
       row(
           "workload.scaling.durations", [](auto& s) -> auto& { return s.workload.synthetic.durations; },
-          number_codec(0.001, 1'000), "factor on the durations of the trace"),
+          number_codec(0.001, 1'000),
+          "factor on the durations of the trace or list; of a list also on limits and on numbers of iterations"),
       row(
           "workload.scaling.longest", [](auto& s) -> auto& { return s.workload.synthetic.longest; },
           optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), ""),
-          "longest duration; longer ones are cut to it"),
+          "longest duration; longer ones are cut to it, and numbers of iterations to what computes that long"),
       row(
           "workload.scaling.largest", [](auto& s) -> auto& { return s.workload.synthetic.largest; },
           optional_codec(integer_codec<int>(1, kMaxGpus), ""),
-          "largest number of GPUs of a job; larger jobs are not generated"),
+          "largest number of GPUs of a job; larger jobs are not generated, or are left out of the list"),
   };
   for (ScenarioKey& key : keys) {
     if (key.path == "workload.like") {
@@ -116,9 +145,10 @@ std::vector<ScenarioKey> like_keys() {
       key.conditions = {[](const Scenario& scenario) { return !scenario.workload.jobs; }};
       continue;
     }
-    key.needs = "workload.like";
-    key.conditions = {[](const Scenario& scenario) { return scenario.workload.like.has_value(); }};
+    key.needs = "workload.like, or a list of jobs (workload.jobs)";
+    key.conditions = {has_list_or_trace};
   }
+  for (ScenarioKey& key : sampling_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

@@ -45,7 +45,7 @@ Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
       map_codec<Vc>({field("name", &Vc::name, text_codec(), true),
                      field("servers", &Vc::servers, optional_codec(integer_codec<int>(1, kMaxServers), "")),
                      field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxQuota), "")),
-                     field("borrow", &Vc::borrow, bool_codec())},
+                     field("borrow", &Vc::borrow, bool_codec()), field("others", &Vc::others, bool_codec())},
                     "{name: vision, gpus: 32}");
   return numbered_list(vc, "virtual clusters", kMaxItems);
 }
@@ -85,6 +85,10 @@ std::vector<ScenarioKey> scheduling_keys() {
       row(
           "scheduling.retry_delay", [](auto& s) -> auto& { return s.rules.retry_delay; },
           quantity_codec(Time{}, 365 * kDay), "time from the failure of an attempt until the job queues again"),
+      row(
+          "scheduling.kill_at_limit", [](auto& s) -> auto& { return s.rules.kill_at_limit; }, bool_codec(),
+          "a job with a duration ends when it has held its GPUs for its limit_s since its last start, with the outcome "
+          "timeout and without further attempts; otherwise limits are only estimates for policies"),
   };
   for (ScenarioKey& key : keys) {
     if (key.path != "scheduling.preemption.checkpoint_cost") continue;
@@ -108,8 +112,10 @@ std::vector<ScenarioKey> host_keys() {
           "cluster.vcs", [](auto& s) -> auto& { return s.cluster.vcs; }, vcs_codec(),
           "virtual clusters. Each has either `servers` of its own, taken in this order from the first server, which no "
           "other job may use, or a quota of `gpus` on the servers without an owner, which the scheduling policy may "
-          "exceed with `borrow: true`. Jobs without a virtual cluster use the servers without an owner. Empty: the "
-          "jobs' virtual clusters are ignored"),
+          "exceed with `borrow: true`. Jobs without a virtual cluster use the servers without an owner. One virtual "
+          "cluster may have `others: true`: it takes the jobs without a virtual cluster and those that name one "
+          "which is not in this list, and it needs neither servers nor a quota. Empty: the jobs' virtual clusters "
+          "are ignored"),
   };
 }
 
@@ -127,13 +133,21 @@ std::vector<Complaint> vcs_complaints(const Scenario& scenario) {
     complaints.push_back({.key = "cluster.vcs", .reason = std::move(reason)});
   };
   std::set<std::string> names;
+  const NamedVirtualCluster* others = nullptr;
   std::int64_t servers = 0;
   for (const NamedVirtualCluster& vc : scenario.cluster.vcs) {
     if (vc.name.empty()) complain("a virtual cluster has no name");
     if (!names.insert(vc.name).second) complain(fmt::format("there are two virtual clusters `{}`", vc.name));
-    if (vc.servers.has_value() == vc.gpus.has_value())
+    if (vc.others && others != nullptr)
+      complain(fmt::format("`{}` and `{}` both have `others: true`; one of them can take the other jobs", others->name,
+                           vc.name));
+    if (vc.others) others = &vc;
+    const bool has_neither = !vc.servers && !vc.gpus;
+    if ((vc.servers && vc.gpus) || (has_neither && !vc.others))
       complain(fmt::format("`{}` needs servers or gpus, one of the two", vc.name));
     if (vc.borrow && vc.servers) complain(fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
+    if (vc.borrow && has_neither && vc.others)
+      complain(fmt::format("`{}` has no quota of gpus that it could exceed by borrowing", vc.name));
     servers += vc.servers.value_or(0);
   }
   if (servers > scenario.cluster.servers)
@@ -157,7 +171,7 @@ ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string
     if (vc.servers) {
       made.servers = {next, next + static_cast<std::uint32_t>(*vc.servers)};
       next = made.servers.last;
-    } else {
+    } else if (vc.gpus) {
       made.quota = *vc.gpus;
     }
     made.borrows = vc.borrow;

@@ -5,6 +5,7 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "sim/cluster.hpp"
 #include "sim/complaints.hpp"
@@ -70,10 +71,14 @@ void check_demands(const Scenario& scenario, const JobList& list) {
   RowReport report{*scenario.workload.jobs, false};
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
-    const std::string length = why_too_long(workload, job);
-    if (length.empty()) continue;
-    report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
-               fmt::format("job {}: {}", quote_for_message(job.name), length));
+    const std::string length = why_too_long(workload, job), limit = why_not_killed(scenario.rules, job);
+    if (!length.empty())
+      report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
+                 fmt::format("job {}: {}", quote_for_message(job.name), length));
+    if (!limit.empty())
+      report.bad(list.lines[j], "limit_s", "a limit that can't be applied",
+                 fmt::format("job {}: {}", quote_for_message(job.name), limit),
+                 "set scheduling.kill_at_limit to false");
   }
   report.throw_if_bad();  // such jobs can't be handed to the engine
   const std::vector<std::string> reasons = why_never_start(scenario, workload);
@@ -87,9 +92,7 @@ void check_demands(const Scenario& scenario, const JobList& list) {
 
 void check_list(const Scenario& scenario) {
   JobLists lists;
-  const JobList& list = *lists.read(*scenario.workload.jobs);
-  check_virtual_clusters(scenario, list);
-  check_demands(scenario, list);
+  check_demands(scenario, *scenario_jobs(scenario, scenario.seed, lists));
 }
 
 void check_network(const Scenario& scenario, Complaints& complaints) {
@@ -112,20 +115,6 @@ void check_scenario(const Scenario& scenario) {
   }
   complaints.collect([&] { check_network(scenario, complaints); });
   complaints.throw_if_any();
-}
-
-void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
-  if (scenario.cluster.vcs.empty()) return;
-  std::vector<std::string> names;
-  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) names.push_back(vc.name);
-  RowReport report{*scenario.workload.jobs, false};
-  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
-    const std::string& vc = list.jobs[j].vc;
-    if (vc.empty() || std::ranges::find(names, vc) != names.end()) continue;
-    report.bad(list.lines[j], "vc", "cluster.vcs has no such virtual cluster",
-               fmt::format("cluster.vcs has no virtual cluster {}", quote_for_message(vc)), did_you_mean(vc, names));
-  }
-  report.throw_if_bad();
 }
 
 }  // namespace contend

@@ -4,16 +4,11 @@
 // concern it.
 
 #include "scenarios/scenario.hpp"
-#include "traces/job_list.hpp"
 
 namespace contend {
 
 /// Reads every file that the scenario names and builds its network, but runs nothing. Throws InputError with all
 /// complaints; a complaint without a file is about the scenario's file.
 void check_scenario(const Scenario& scenario);
-
-/// Throws InputError with the rows that name a virtual cluster that `cluster.vcs` lacks. Without `cluster.vcs`, the
-/// virtual clusters of jobs have no effect.
-void check_virtual_clusters(const Scenario& scenario, const JobList& list);
 
 }  // namespace contend

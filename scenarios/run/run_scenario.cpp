@@ -1,14 +1,13 @@
 #include "scenarios/run/run_scenario.hpp"
 
 #include "models/workload.hpp"
-#include "models/workloads/synthetic.hpp"
 #include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
-#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -33,15 +32,6 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const Alpha
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }
 
-std::vector<JobRequest> drawn_jobs(const Scenario& scenario, std::uint64_t seed) {
-  if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
-  SyntheticWorkload synthetic = scenario.workload.synthetic;
-  synthetic.like = find_fitted_workload(*scenario.workload.like);
-  CONTEND_CHECK(synthetic.like != nullptr, "a scenario names a fitted workload");
-  const std::int64_t gpus = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  return generate_like(synthetic, gpus, seed);
-}
-
 }  // namespace
 
 AlphaBeta network_cost(const Scenario::Network& network) {
@@ -56,10 +46,7 @@ AlphaBeta network_cost(const Scenario::Network& network) {
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  if (!scenario.workload.jobs) return build_workload(drawn_jobs(scenario, seed));
-  const std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs);
-  check_virtual_clusters(scenario, *list);
-  return build_workload(list->jobs);
+  return build_workload(scenario_jobs(scenario, seed, lists)->jobs);
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {

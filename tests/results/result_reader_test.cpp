@@ -33,6 +33,11 @@ Replica two_jobs(std::uint64_t seed) {
   done.submit = Time::nanoseconds(1);
   done.start = Time::nanoseconds(1'000'000'001);
   done.finish = Time::nanoseconds(5'500'000'003);
+  done.held = Time::nanoseconds(4'500'000'002);
+  done.vc = "vision";
+  done.user = "ann, \"b\"";
+  done.outcome = JobOutcome::timeout;
+  done.measured_wait = Time::nanoseconds(7);
   JobResult failed;
   failed.name = "big";
   failed.state = JobState::failed;
@@ -108,6 +113,11 @@ TEST_CASE("a folder says of its runs what they said themselves") {
     for (std::size_t j = 0; j < 2; ++j) {
       const StoredJob &a = got.jobs[j], &b = want.jobs[j];
       CHECK(a.name == b.name);
+      CHECK(a.held == b.held);
+      CHECK(a.vc == b.vc);
+      CHECK(a.user == b.user);
+      CHECK(a.outcome == b.outcome);
+      CHECK(a.measured_wait == b.measured_wait);
       CHECK(a.model == b.model);
       CHECK(a.state == b.state);
       CHECK(a.gpus == b.gpus);

@@ -43,11 +43,11 @@ TEST_CASE("a number of jobs needs a trace, a trace can't stand beside a list of 
         "a.yaml:2:18: workload.jobs: a number of jobs needs `workload.like`; name a trace there, or a file here");
   CHECK(errors("workload: {jobs: list.csv, like: philly}\n") ==
         "a.yaml:2:28: workload.like: needs `no list of jobs (workload.jobs)`");
-  // In a later layer a list takes the place of the trace, and of what scales it.
+  // In a later layer a list takes the place of the trace; what scales the trace scales the list.
   const Scenario list = parsed("workload: {like: philly, scaling: {load: 0.5}}\n", {"workload.jobs=list.csv"});
   CHECK(list.workload.jobs == "list.csv");
   CHECK_FALSE(list.workload.like.has_value());
-  CHECK_FALSE(list.workload.synthetic.load.has_value());
+  CHECK(list.workload.synthetic.load == 0.5);
   CHECK(parsed("workload: {like: philly, jobs: 10}\n", {"workload.like=itp"}).workload.synthetic.jobs == 10);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("a generated mix and a trace displace each other") {
 
 TEST_CASE("scaling needs a trace; rate and load displace each other") {
   CHECK(errors("workload: {scaling: {largest: 8}}\n") ==
-        "a.yaml:2:22: workload.scaling.largest: needs `workload.like`");
+        "a.yaml:2:22: workload.scaling.largest: needs `workload.like, or a list of jobs (workload.jobs)`");
   CHECK(errors("workload: {like: itp, scaling: {load: 0.5, rate: 2}}\n").find("can't stand beside") !=
         std::string::npos);
   CHECK_FALSE(parsed("workload: {like: itp, scaling: {load: 0.5}}\n", {"workload.scaling.rate=2"})

@@ -47,6 +47,7 @@ scheduling:
     restart_cost: 0s
     checkpoint_interval: 0s
   retry_delay: 0s
+  kill_at_limit: false
 workload:
   generate:
     models: [vgg16, resnet50, inception-v3, lstm]
@@ -217,7 +218,8 @@ TEST_CASE("every default passes its own reader, alone") {
     // What decides which keys mean anything goes first.
     std::vector<std::string> overrides;
     if (key.needs == "network.fidelity: flow") overrides.emplace_back("network.fidelity=flow");
-    if (key.needs == "workload.like") overrides.emplace_back("workload.like=philly");
+    if (key.needs.starts_with("workload.like")) overrides.emplace_back("workload.like=philly");
+    if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "scheduling.preemption.checkpoint_interval above 0s")
       overrides.emplace_back("scheduling.preemption.checkpoint_interval=1h");
     if (key.needs.starts_with("overlap.model or overlap.layers")) overrides.emplace_back("overlap.model=resnet50");

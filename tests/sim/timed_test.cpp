@@ -45,7 +45,7 @@ class FirstFitting final : public PlacementPolicy {
 };
 
 RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup& rules = {},
-              Observer* observer = nullptr) {
+              Observer* observer = nullptr, const SchedulingRules& scheduling = {}) {
   Workload workload;
   for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   workload.jobs = std::move(jobs);
@@ -54,6 +54,7 @@ RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup
   SimulationOptions options;
   options.until = rules.until;
   options.observer = observer;
+  options.rules = scheduling;
   Simulation simulation{
       cluster, workload, std::move(policies),
       std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size()),
@@ -261,4 +262,40 @@ TEST_CASE("invalid timed jobs are refused") {
   CHECK(complaint(shared) == "job `A`: its share of a GPU is not within 0..1000 thousandths");
   shared.gpu_share = 1000;
   CHECK(complaint(shared) == "");
+}
+
+TEST_CASE("a job is killed at its time limit: it keeps what it did, has no further attempts, and frees its GPUs") {
+  SchedulingRules rules;
+  rules.kill_at_limit = true;
+  std::vector<JobSpec> jobs{timed(0, 10), timed(1, 10), timed(2, 10), timed(3, 10)};
+  jobs[0].limit = Time::nanoseconds(6);
+  jobs[0].attempts = {Time::nanoseconds(4)};  // within the limit: fails at 4, queues behind no one, ends at 10
+  jobs[1].limit = Time::nanoseconds(10);      // long enough
+  jobs[2].limit = Time::nanoseconds(6);
+  jobs[2].attempts = {Time::nanoseconds(8)};  // the first attempt is killed, so there is no other
+  const RunResult result = run(cluster(1, 1), jobs, {}, nullptr, rules);
+  CHECK(finishes(result) == Times{10, 20, 26, 36});
+  CHECK(result.jobs[0].outcome == JobOutcome::timeout);
+  CHECK(result.jobs[0].compute.ns() == 10);
+  CHECK(result.jobs[0].attempts == 2);
+  CHECK(result.jobs[1].outcome == JobOutcome::completed);
+  CHECK(result.jobs[2].outcome == JobOutcome::timeout);
+  CHECK(result.jobs[2].attempts == 1);
+  CHECK(result.jobs[2].state == JobState::finished);
+  CHECK(result.jobs[3].outcome == JobOutcome::completed);
+  // Without the rule, limits are only estimates.
+  CHECK(finishes(run(cluster(1, 1), jobs)) == Times{14, 24, 42, 52});
+}
+
+TEST_CASE("a job that is killed loses the work since its last checkpoint; its limit covers checkpoints") {
+  SchedulingRules rules;
+  rules.kill_at_limit = true;
+  rules.preemption = {Time{}, Time::nanoseconds(10), Time::nanoseconds(2)};
+  std::vector<JobSpec> jobs{timed(0, 30)};  // 34 with its checkpoints: 0-10, 12-22, 24-34
+  jobs[0].limit = Time::nanoseconds(30);
+  const RunResult result = run(cluster(1, 1), jobs, {}, nullptr, rules);
+  CHECK(finishes(result) == Times{30});
+  CHECK(result.jobs[0].compute.ns() == 20);
+  CHECK(result.jobs[0].lost.ns() == 6);
+  CHECK(result.jobs[0].overhead.ns() == 4);
 }

@@ -120,6 +120,18 @@ TEST_CASE("what a trace tells of a job") {
   CHECK(job_list_csv(parse_job_list(written, "again.csv")) == written);
 }
 
+TEST_CASE("the wait that a trace measured is read and written") {
+  const std::string csv = "job_id,submit_s,gpus,duration_s,measured_wait_s\na,0,1,5,0.25\nb,0,1,5,\nc,0,1,5,0\n";
+  const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
+  REQUIRE(jobs.size() == 3);
+  CHECK(jobs[0].measured_wait == Time::milliseconds(250));
+  CHECK_FALSE(jobs[1].measured_wait.has_value());
+  CHECK(jobs[2].measured_wait == Time{});
+  CHECK(job_list_csv(jobs) == csv);
+  CHECK(complaints("job_id,submit_s,gpus,duration_s,measured_wait_s\na,0,1,5,-1\n") ==
+        "jobs.csv:2: measured_wait_s: expected a number >= 0, got -1");
+}
+
 TEST_CASE("a job has either a duration or iterations") {
   CHECK(complaints("job_id,submit_s,gpus\n") ==
         "jobs.csv:1: no column \"duration_s\" (or \"model\" and \"iterations\")");

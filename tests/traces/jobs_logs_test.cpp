@@ -1,4 +1,5 @@
 // The traces that are no tables with a header of comma-separated columns: Philly, SWF, Slurm.
+#include "tests/text_checks.hpp"
 #include "tests/traces/jobs_test_kit.hpp"
 
 #include "traces/jobs/timestamp.hpp"
@@ -171,4 +172,86 @@ TEST_CASE("points in time and lengths of it") {
   CHECK(parse_slurm_duration("2-01:02") == Time::seconds(176'520));
   CHECK(parse_slurm_duration("2-01") == Time::seconds(176'400));
   for (const char* wrong : {"", "5", "1:2:3:4", "x", "1-", "-1:00"}) CHECK_MESSAGE(!parse_slurm_duration(wrong), wrong);
+}
+
+TEST_CASE("Slurm: the rows of a requeued job are attempts of one job, and steps between them don't matter") {
+  const ImportedJobs got =
+      import_text_of("slurm",
+                     "JobID|Submit|Start|End|Elapsed|State|AllocTRES\n"
+                     "1|2024-03-01T10:00:00|2024-03-01T10:00:30|2024-03-01T10:01:30|00:01:00|REQUEUED|gres/gpu=2\n"
+                     "1.batch|2024-03-01T10:00:30|2024-03-01T10:00:30|2024-03-01T10:01:30|00:01:00|CANCELLED|cpu=4\n"
+                     "1|2024-03-01T10:01:30|2024-03-01T10:02:00|2024-03-01T10:04:00|00:02:00|NODE_FAIL|gres/gpu=2\n"
+                     "1|2024-03-01T10:04:00|2024-03-01T10:05:00|2024-03-01T10:10:00|00:05:00|COMPLETED|gres/gpu=2\n"
+                     "2|2024-03-01T10:00:05|2024-03-01T10:00:30|2024-03-01T10:01:30|00:01:00|REQUEUED|gres/gpu=1\n"
+                     "3|2024-03-01T10:00:06|2024-03-01T10:00:30|2024-03-01T10:01:30|00:01:00|REQUEUED|gres/gpu=1\n"
+                     "3|2024-03-01T10:01:30|2024-03-01T10:02:00|Unknown|00:05:00|RUNNING|gres/gpu=1\n"
+                     "4|2024-03-01T10:00:07|2024-03-01T10:00:30|2024-03-01T10:01:30|00:01:00|FAILED|gres/gpu=1\n");
+  REQUIRE(got.jobs.size() == 2);
+  CHECK(got.jobs[0].name == "1");
+  CHECK(got.jobs[0].submit == Time{});
+  CHECK(got.jobs[0].attempts == std::vector{Time::seconds(60), Time::seconds(120)});
+  CHECK(got.jobs[0].duration == Time::seconds(300));
+  CHECK(got.jobs[0].outcome == JobOutcome::completed);
+  CHECK(got.jobs[0].measured_wait == Time::seconds(30));
+  CHECK(got.jobs[1].name == "4");
+  CHECK(reasons_text(got.report.left_out()) ==
+        "a step of a job that has a row of its own: 1 (3); "
+        "an earlier run of a job that was requeued: it becomes an attempt of that job: 2 (2, 4); "
+        "still waiting when the trace was taken: 1 (6); "
+        "still running when the trace was taken: 1 (8); "
+        "an earlier run of a job whose last run had not ended, or is not a job: 1 (7)");
+  CHECK(got.report.rows() == 8);
+  // A job that completed is not run again.
+  CHECK(contains(trace_complaints("slurm",
+                                  "JobID|Submit|ElapsedRaw|State|AllocTRES\n"
+                                  "1|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=2\n"
+                                  "1|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=2\n"),
+                 "trace:3: job \"1\" was on line 2 already"));
+}
+
+TEST_CASE("Slurm: MIG slices are shares of a GPU") {
+  const ImportedJobs got = import_text_of("slurm",
+                                          "JobID|Submit|ElapsedRaw|State|AllocTRES\n"
+                                          "1|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:a100_3g.20gb=1,gres/gpu=1\n"
+                                          "2|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:1g.10gb=2\n"
+                                          "3|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:a30_2g.12gb=1\n"
+                                          "4|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:7g.80gb=1\n"
+                                          "5|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:rtx4090=1\n");
+  REQUIRE(got.jobs.size() == 5);
+  CHECK(got.jobs[0].gpu_share == 428);  // 3/7, rounded down
+  CHECK(got.jobs[0].gpus == 1);
+  CHECK(got.jobs[0].gpu_type == "a100_3g.20gb");
+  CHECK(got.jobs[1].gpu_share == 142);
+  CHECK(got.jobs[1].gpus == 2);
+  CHECK(got.jobs[2].gpu_share == 500);
+  CHECK(got.jobs[3].gpu_share == 0);
+  CHECK(got.jobs[4].gpu_share == 0);
+  CHECK(reasons_text(got.report.notes()) == "MIG slices of GPUs: each is read as a share of a GPU: 3 (2, 3, 4)");
+}
+
+TEST_CASE("waits that a trace measured: from submission to the first start") {
+  const ImportedJobs philly = import_text_of("philly", R"([
+    {"status": "Pass", "vc": "ee", "jobid": "j1", "user": "u1", "submitted_time": "2017-10-07 01:11:39", "attempts": [
+      {"start_time": "2017-10-07 01:12:00", "end_time": "2017-10-07 01:13:00",
+       "detail": [{"ip": "m1", "gpus": ["gpu0"]}]},
+      {"start_time": "2017-10-07 01:14:00", "end_time": "2017-10-07 02:14:01",
+       "detail": [{"ip": "m1", "gpus": ["gpu0"]}]}]}
+  ])");
+  REQUIRE(philly.jobs.size() == 1);
+  CHECK(philly.jobs[0].measured_wait == Time::seconds(21));
+  const ImportedJobs swf = import_text_of("swf",
+                                          "1 0 7 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n"
+                                          "2 5 -1 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n");
+  REQUIRE(swf.jobs.size() == 2);
+  CHECK(swf.jobs[0].measured_wait == Time::seconds(7));
+  CHECK_FALSE(swf.jobs[1].measured_wait.has_value());
+  const ImportedJobs slurm = import_text_of("slurm",
+                                            "JobID|Submit|Start|ElapsedRaw|State|AllocTRES\n"
+                                            "1|2024-03-01T10:00:00|2024-03-01T09:00:00|5|COMPLETED|gres/gpu=1\n"
+                                            "2|2024-03-01T10:00:00|2024-03-01T10:00:09|5|COMPLETED|gres/gpu=1\n");
+  REQUIRE(slurm.jobs.size() == 2);
+  CHECK_FALSE(slurm.jobs[0].measured_wait.has_value());
+  CHECK(slurm.jobs[1].measured_wait == Time::seconds(9));
+  CHECK(reasons_text(slurm.report.notes()) ==
+        "it started before it was submitted, or 100 years later: its wait is not known: 1 (2)");
 }

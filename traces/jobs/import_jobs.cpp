@@ -72,6 +72,7 @@ class Importer {
     if ((!dated && job.submit > kLongestJobTime) || job.duration.value_or(Time{}) > kLongestJobTime)
       return bad(line, "more than 100 years");
     if (job.limit.value_or(Time{}) > kLongestJobTime) return bad(line, "more than 100 years");
+    if (job.measured_wait.value_or(Time{}) > kLongestJobTime) return bad(line, "more than 100 years");
     if (job.duration.value_or(Time{}).ns() > left || (left == 0 && !job.attempts.empty()))
       return bad(line, "gpus times duration is more than 292 GPU years, which the clock can't hold");
     return true;

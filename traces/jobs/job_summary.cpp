@@ -14,9 +14,7 @@ constexpr double kHour = 3600;
 constexpr std::int64_t kHourNs = std::int64_t{3600} * 1'000'000'000;
 
 double gpu_hours_of(const JobRequest& job) {
-  double seconds = job.duration.value_or(Time{}).to_seconds();
-  for (const Time attempt : job.attempts) seconds += attempt.to_seconds();
-  return seconds * job.gpus * (job.gpu_share == 0 ? 1.0 : job.gpu_share / 1000.0) / kHour;
+  return job.duration ? gpu_seconds_of(job) / kHour : 0;
 }
 
 Distribution distribution(std::vector<double> values) {
@@ -87,11 +85,12 @@ JobSummary summarise_jobs(std::span<const JobRequest> jobs) {
   JobSummary summary;
   summary.jobs = static_cast<std::int64_t>(jobs.size());
   if (jobs.empty()) return summary;
-  std::vector<double> durations;
+  std::vector<double> durations, waits;
   std::vector<double> gpus;
   std::set<std::string_view> users;
   for (const JobRequest& job : jobs) {
     if (job.duration) durations.push_back(job.duration->to_seconds());
+    if (job.measured_wait) waits.push_back(job.measured_wait->to_seconds());
     gpus.push_back(job.gpus);
     if (!job.user.empty()) users.insert(job.user);
     if (!job.attempts.empty()) ++summary.retried_jobs;
@@ -100,6 +99,7 @@ JobSummary summarise_jobs(std::span<const JobRequest> jobs) {
   summary.timed_jobs = static_cast<std::int64_t>(durations.size());
   summary.users = static_cast<std::int64_t>(users.size());
   summary.duration_s = distribution(std::move(durations));
+  summary.measured_wait_s = distribution(std::move(waits));
   summary.gpus = distribution(std::move(gpus));
   summary.sizes = groups<int>(
       jobs, [](const JobRequest& job) { return job.gpus; }, [](int size) { return fmt::format("{}", size); });

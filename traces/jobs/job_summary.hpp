@@ -36,6 +36,7 @@ struct JobSummary {
   std::int64_t peak_hour = 0;       ///< number of that hour; the first of equally busy ones
   double mean_busy_gpus = 0;        ///< GPU hours over the time between first and last submission
   Distribution duration_s;          ///< of the last attempts
+  Distribution measured_wait_s;     ///< from submission to start, of the jobs of which the trace says it
   Distribution gpus;
   std::vector<JobGroup> sizes;     ///< by number of GPUs, ascending
   std::vector<JobGroup> vcs;       ///< most jobs first; the empty name is the jobs without one

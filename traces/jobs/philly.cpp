@@ -81,6 +81,7 @@ class PhillyJob {
             fmt::format("{} before {}", text_of(attempt, "end_time"), text_of(attempt, "start_time")));
         return false;
       }
+      if (request.attempts.empty()) read_wait(*start, request);
       request.attempts.push_back(*end - *start);
     }
     if (attempts.items.empty()) return leave_out("no attempt to run it is recorded");
@@ -95,6 +96,13 @@ class PhillyJob {
     request.duration = request.attempts.back();
     request.attempts.pop_back();
     return true;
+  }
+
+  void read_wait(Time start, JobRequest& request) {
+    if (start >= request.submit)
+      request.measured_wait = start - request.submit;
+    else
+      note("it started before it was submitted: its wait is not known");
   }
 
   static std::size_t count_gpus(const JsonValue& attempt) {

@@ -41,8 +41,25 @@ struct Resources {
   std::int64_t cpus = 0;
   std::int64_t bytes = 0;
   std::string_view gpu_type;
+  int milli_gpu = 1000;  ///< part of a GPU that each of `gpus` is, below 1000 for MIG slices
   bool valid = true;
 };
+
+/// The part of a GPU, in thousandths, that a MIG slice such as `1g.5gb` or `a100_3g.20gb` is; 1000 for other types.
+/// An A30 (6 GB for each of its compute slices) has four of these slices, other GPUs with MIG have seven (NVIDIA
+/// Multi-Instance GPU User Guide, supported profiles). Rounded down, so that as many slices fit as the GPU has.
+int part_of_gpu(std::string_view type) {
+  const std::size_t dot = type.find("g.");
+  if (dot == std::string_view::npos || dot == 0) return 1000;
+  const std::size_t end = type.find("gb", dot);
+  if (end == std::string_view::npos) return 1000;
+  const ScaledDecimal slices = parse_integer(type.substr(dot - 1, 1));
+  const ScaledDecimal gigabytes = parse_integer(type.substr(dot + 2, end - dot - 2));
+  if (slices.error != DecimalError::none || gigabytes.error != DecimalError::none) return 1000;
+  const int all = gigabytes.value == 6 * slices.value && slices.value <= 4 ? 4 : 7;
+  if (slices.value < 1 || slices.value > all) return 1000;
+  return static_cast<int>(1000 * slices.value / all);
+}
 
 /// Memory such as `320G`, `62.50G`, `4848K`; a bare number is mebibytes.
 std::optional<std::int64_t> parse_memory(std::string_view text) {
@@ -76,6 +93,7 @@ void take_entry(std::string_view entry, Resources& resources) {
     if (name == "gres/gpu") resources.gpus = number(value, resources);
     if (name.starts_with("gres/gpu:")) {
       resources.gpu_type = name.substr(std::string_view{"gres/gpu:"}.size());
+      resources.milli_gpu = part_of_gpu(resources.gpu_type);
       // Some clusters only account for GPUs by type.
       if (resources.gpus == 0) resources.gpus = number(value, resources);
     }
@@ -89,6 +107,7 @@ void take_entry(std::string_view entry, Resources& resources) {
   } else if (name.starts_with("gpu:")) {
     const std::size_t colon = name.rfind(':');
     if (colon > 3) resources.gpu_type = name.substr(4, colon - 4);
+    resources.milli_gpu = part_of_gpu(resources.gpu_type);
     resources.gpus += number(name.substr(colon + 1), resources);
   }
 }
@@ -115,7 +134,10 @@ std::optional<Resources> resources_of(TraceTable& table) {
     if (resources.cpus == 0) resources.cpus = found.cpus;
     if (resources.bytes == 0) resources.bytes = found.bytes;
     if (resources.gpus == 0) resources.gpus = found.gpus;
-    if (resources.gpu_type.empty()) resources.gpu_type = found.gpu_type;
+    if (resources.gpu_type.empty()) {
+      resources.gpu_type = found.gpu_type;
+      resources.milli_gpu = found.milli_gpu;
+    }
   }
   return resources;
 }
@@ -136,6 +158,10 @@ bool slurm_gpus(TraceTable& table, JobRequest& job) {
     return false;
   }
   job.gpus = static_cast<int>(resources->gpus);
+  if (resources->milli_gpu < 1000) {
+    job.gpu_share = resources->milli_gpu;
+    table.note("MIG slices of GPUs: each is read as a share of a GPU");
+  }
   return true;
 }
 
@@ -174,16 +200,80 @@ bool complete_slurm(TraceTable& table, JobRequest& job) {
   return table.good();
 }
 
+constexpr TableTrace kSlurm{.syntax = {.separator = '|', .quotes = false},
+                            .columns = kColumns,
+                            .clock = TraceClock::calendar,
+                            .gpus = slurm_gpus,
+                            .complete = complete_slurm};
+
+/// Joins the rows of a job that was requeued, which `sacct --duplicates` prints one after the other with the steps of
+/// each run in between: all runs but the last are attempts.
+class SlurmRuns {
+ public:
+  SlurmRuns(TraceTable& table, RowReport& report, const TraceSink& sink) : table_{table}, report_{report}, sink_{sink} {
+    format_.states = slurm_states();
+    requeued_format_.states = kRequeued;
+  }
+
+  void take_row() {
+    const std::string_view name = table_.text(Field::job);
+    const bool is_step = name.find('.') != std::string_view::npos;
+    // A job that completed is not run again: another row of its name is a fault, which the importer reports.
+    const bool is_again = held_ && held_->name == name && held_->outcome != JobOutcome::completed;
+    if (!is_step && !is_again) end();
+    const bool requeued = table_.text(Field::state) == "REQUEUED" && !is_step;
+    JobRequest job;
+    const bool is_job = read_table_job(table_, requeued ? requeued_format_ : format_, table_.line(), job);
+    if (is_step) return;
+    if (is_again && !is_job) {
+      report_.leave_out(line_, "an earlier run of a job whose last run had not ended, or is not a job");
+      held_.reset();
+    }
+    if (!is_job) return;
+    if (is_again) join_to(job);
+    held_ = std::move(job);
+    waits_again_ = requeued;
+    line_ = table_.line();
+  }
+
+  /// Hands on the job that was read last.
+  void end() {
+    if (held_ && waits_again_)
+      report_.leave_out(line_, "still waiting when the trace was taken");
+    else if (held_)
+      sink_(line_, *std::move(held_));
+    held_.reset();
+  }
+
+ private:
+  static constexpr std::array kRequeued = {TraceStateWord{"REQUEUED", TraceState::failed}};
+
+  /// Makes the runs so far attempts of their job, whose last run is `job`.
+  void join_to(JobRequest& job) {
+    report_.leave_out(line_, "an earlier run of a job that was requeued: it becomes an attempt of that job");
+    job.attempts = std::move(held_->attempts);
+    job.attempts.push_back(*held_->duration);
+    job.submit = std::min(job.submit, held_->submit);
+    job.measured_wait = held_->measured_wait;
+  }
+
+  TraceTable& table_;
+  RowReport& report_;
+  const TraceSink& sink_;
+  TableTrace format_ = kSlurm, requeued_format_ = kSlurm;
+  std::optional<JobRequest> held_;
+  bool waits_again_ = false;
+  int line_ = 0;
+};
+
 }  // namespace
 
 void read_slurm(ByteSource& source, RowReport& report, const TraceSink& sink) {
-  read_table_trace(source, report, sink,
-                   {.syntax = {.separator = '|', .quotes = false},
-                    .columns = kColumns,
-                    .clock = TraceClock::calendar,
-                    .states = slurm_states(),
-                    .gpus = slurm_gpus,
-                    .complete = complete_slurm});
+  RowReader rows{source, report.file(), kSlurm.syntax};
+  TraceTable table{rows, kSlurm.columns, report};
+  SlurmRuns runs{table, report, sink};
+  while (table.next()) runs.take_row();
+  runs.end();
 }
 
 }  // namespace contend

@@ -17,6 +17,7 @@ constexpr std::size_t kFields = 18;
 enum SwfField : std::size_t {
   kJob = 0,
   kSubmit = 1,
+  kWait = 2,
   kRunTime = 3,
   kAllocated = 4,
   kRequested = 7,
@@ -41,6 +42,7 @@ class SwfRow {
     JobRequest job;
     job.name = rows_.fields()[kJob];
     const std::optional<std::int64_t> submit = number(kSubmit, "submit time", 9);
+    const std::optional<std::int64_t> wait = number(kWait, "wait time", 9);
     const std::optional<std::int64_t> run = number(kRunTime, "run time", 9);
     const std::optional<std::int64_t> limit = number(kRequestedTime, "requested time", 9);
     const bool sized = read_processors(job);
@@ -53,6 +55,7 @@ class SwfRow {
     if (!run) return leave_out("no run time: it never started, or the log does not say");
     job.submit = Time::nanoseconds(*submit);
     job.duration = Time::nanoseconds(*run);
+    if (wait) job.measured_wait = Time::nanoseconds(*wait);
     if (limit) job.limit = Time::nanoseconds(*limit);
     return job;
   }

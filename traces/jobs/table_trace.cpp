@@ -40,6 +40,17 @@ std::optional<Time> point(TraceTable& table, Field field, TraceClock clock) {
   return table.time(field, 9);
 }
 
+/// The time between submission and start if the trace has both.
+void read_wait(TraceTable& table, const TableTrace& format, JobRequest& job) {
+  if (!table.has(Field::start)) return;
+  const std::optional<Time> start = point(table, Field::start, format.clock);
+  if (!start) return;
+  if (*start >= job.submit && *start - job.submit <= kLongestJobTime)
+    job.measured_wait = *start - job.submit;
+  else
+    table.note("it started before it was submitted, or 100 years later: its wait is not known");
+}
+
 /// The time between start and end if the trace has both, else the column of durations.
 std::optional<Time> duration(TraceTable& table, const TableTrace& format) {
   std::optional<Time> told = table.time(Field::duration, format.duration_decimals);
@@ -160,6 +171,7 @@ bool read_table_job(TraceTable& table, const TableTrace& format, std::int64_t ro
   read_texts(table, job);
   read_numbers(table, format, job);
   if (!table.good()) return false;
+  read_wait(table, format, job);
   if (format.complete != nullptr && !format.complete(table, job)) return false;
   if (!table.good()) return false;
   if (!job.duration) {

@@ -114,13 +114,15 @@ constexpr std::array kFormats = {
                 read_philly_csv},
     TraceFormat{"slurm", "accounts of Slurm: sacct --allusers --parsable2 --format=...",
                 "JobID or JobIDRaw, Submit, State, AllocTRES, ReqTRES or AllocGRES; Start and End, or Elapsed or "
-                "ElapsedRaw; User, Partition (as the virtual cluster), Timelimit or TimelimitRaw, Priority",
+                "ElapsedRaw; User, Partition (as the virtual cluster), Timelimit or TimelimitRaw, Priority. Rows of "
+                "one job that follow each other, "
+                "as --duplicates prints them, are its attempts",
                 "slurm.schedmd.com/sacct.html", "yours", true, is_slurm, read_slurm},
-    TraceFormat{
-        "swf", "Standard Workload Format 2.2, lines of 18 numbers",
-        "job, submit time, run time in s, requested (else allocated) processors as GPUs, requested time (as the "
-        "limit) and memory, status, user, queue (as the virtual cluster)",
-        "Parallel Workloads Archive", "free for research, citation asked for", false, is_swf, read_swf},
+    TraceFormat{"swf", "Standard Workload Format 2.2, lines of 18 numbers",
+                "job, submit time, wait time, run time in s, requested (else allocated) processors as GPUs, requested "
+                "time (as the "
+                "limit) and memory, status, user, queue (as the virtual cluster)",
+                "Parallel Workloads Archive", "free for research, citation asked for", false, is_swf, read_swf},
     TraceFormat{
         "tiresias", "traces of Tiresias, CSV", "job_id, num_gpu, submit_time, duration in s, model_name, iterations",
         "Gu et al., NSDI 2019; repository SymbioticLab/Tiresias", "Apache-2.0", false, is_tiresias, read_tiresias},

@@ -1,0 +1,119 @@
+#include "cli/group_report.hpp"
+
+#include "cli/run_report.hpp"
+#include "cli/text_table.hpp"
+#include "results/bootstrap.hpp"
+#include "results/regression_rules.hpp"
+#include "results/result_columns.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+std::string group_name(const std::string& value) {
+  return value.empty() ? "(none)" : value;
+}
+
+std::string group_title(const Metric& metric) {
+  return metric.unit == "jobs" ? std::string{metric.title} : fmt::format("{} [{}]", short_title(metric), metric.unit);
+}
+
+/// The figures of one metric of all groups.
+std::vector<std::string> group_cells(const Metric& metric, const std::vector<double>& values) {
+  if (metric.unit != "jobs") return format_column(values);
+  std::vector<std::string> cells;
+  for (const double value : values) cells.push_back(fmt::format("{:.6g}", value));
+  return cells;
+}
+
+std::size_t index_of(std::string_view metric) {
+  const auto all = group_metrics();
+  return static_cast<std::size_t>(std::ranges::find(all, metric, &Metric::name) - all.begin());
+}
+
+void add_waits(Table& table, const std::vector<WaitsBeside>& rows, const std::string& name) {
+  std::vector<double> seconds;
+  for (const WaitsBeside& row : rows)
+    for (const Waits& each : {row.simulated, row.measured})
+      seconds.insert(seconds.end(), {each.mean_s, each.median_s, each.p90_s});
+  const std::vector<std::string> cells = format_column(seconds);
+  constexpr std::size_t kFigures = 3;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string> line{name.empty() ? rows[i].value : name, fmt::format("{}", rows[i].jobs)};
+    for (std::size_t f = 0; f < kFigures; ++f)
+      for (const std::size_t side : {0U, 1U}) line.push_back(cells[(2 * i + side) * kFigures + f]);
+    table.add(std::move(line));
+  }
+}
+
+}  // namespace
+
+std::vector<const Grouping*> chosen_groupings(const Arguments& arguments) {
+  std::vector<const Grouping*> chosen;
+  for (const std::string& name : arguments.values("by")) chosen.push_back(&find_grouping(name));
+  return chosen;
+}
+
+std::string left_out_groups(std::size_t groups) {
+  return groups > kMaxShown ? fmt::format("and {} more\n", groups - kMaxShown) : "";
+}
+
+std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping) {
+  const std::vector<GroupFigures> groups = group_figures(replicas, grouping);
+  const std::size_t shown = std::min(groups.size(), kMaxShown);
+  std::vector<std::string> titles{std::string{grouping.title}};
+  std::vector<std::vector<std::string>> columns;
+  for (std::size_t m = 0; m < group_metrics().size(); ++m) {
+    const Metric& metric = group_metrics()[m];
+    std::vector<double> values;
+    for (std::size_t i = 0; i < shown; ++i) values.push_back(groups[i].figures[m]);
+    const bool is_usual = std::ranges::all_of(values, [](double value) { return value == 0; });
+    if (is_usual && (metric.name == "failed" || metric.name == "unfinished")) continue;
+    titles.push_back(group_title(metric));
+    columns.push_back(group_cells(metric, values));
+  }
+  Table table{titles};
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::vector<std::string> cells{group_name(groups[i].value)};
+    for (const auto& column : columns) cells.push_back(column[i]);
+    table.add(std::move(cells));
+  }
+  return table.text() + left_out_groups(groups.size());
+}
+
+std::string waits_table(std::span<const StoredReplica> replicas) {
+  std::vector<StoredJob> jobs;
+  for (const StoredReplica& replica : replicas) jobs.insert(jobs.end(), replica.jobs.begin(), replica.jobs.end());
+  const std::vector<WaitsBeside> all = waits_beside_measured(jobs, nullptr);
+  if (all.empty()) return {};
+  Table table{{"wait [s]: GPUs", "jobs", "mean", "measured", "median", "measured", "90 %", "measured"}};
+  add_waits(table, all, "all");
+  add_waits(table, waits_beside_measured(jobs, &find_grouping("size")), "");
+  return table.text();
+}
+
+std::vector<std::vector<std::string>> group_change_rows(const GroupChanges& changes) {
+  std::vector<std::vector<std::string>> rows{{std::string{changes.grouping->title}, "jobs"}};
+  const std::size_t shown = std::min(changes.groups.size(), kMaxShown);
+  for (std::size_t i = 0; i < shown; ++i)
+    rows.push_back({group_name(changes.groups[i].value), fmt::format("{:.6g}", changes.groups[i].base[0])});
+  for (const char* name : {"avg_jct_s", "p95_jct_s", "avg_queueing_s"}) {
+    const std::size_t m = index_of(name);
+    const Metric& metric = group_metrics()[m];
+    std::vector<double> values;
+    for (std::size_t i = 0; i < shown; ++i)
+      values.insert(values.end(), {changes.groups[i].base[m], changes.groups[i].other[m]});
+    const std::vector<std::string> cells = format_column(values);
+    rows[0].insert(rows[0].end(), {group_title(metric), "NEW", "change"});
+    for (std::size_t i = 0; i < shown; ++i)
+      rows[i + 1].insert(rows[i + 1].end(),
+                         {cells[2 * i], cells[2 * i + 1],
+                          change_text(metric, true, plain_change(values[2 * i], values[2 * i + 1]).relative)});
+  }
+  return rows;
+}
+
+}  // namespace contend

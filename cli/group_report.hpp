@@ -1,0 +1,34 @@
+#pragma once
+// Tables of groups of jobs, for the verbs that print results: `--by vc`.
+
+#include "cli/command.hpp"
+#include "results/job_groups.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+inline constexpr Option kByOption = {
+    .name = "by",
+    .letter = '\0',
+    .value = "COLUMN",
+    .text = "also print figures of groups of jobs: by vc, user, model, size or outcome",
+    .repeatable = true};
+
+/// The groupings that the options `--by` name. Throws InputError for one that there is not.
+[[nodiscard]] std::vector<const Grouping*> chosen_groupings(const Arguments& arguments);
+
+/// A table of the largest groups, as means over the runs; says how many it leaves out.
+[[nodiscard]] std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping);
+
+/// Simulated waits beside measured ones, for all jobs and by size; empty if no job has a measured wait.
+[[nodiscard]] std::string waits_table(std::span<const StoredReplica> replicas);
+
+/// The rows of a table of changes: a row of titles, then one for each of the first groups.
+[[nodiscard]] std::vector<std::vector<std::string>> group_change_rows(const GroupChanges& changes);
+/// What follows such a table, or one of groups: how many groups it leaves out. Empty if it has all.
+[[nodiscard]] std::string left_out_groups(std::size_t groups);
+
+}  // namespace contend

@@ -1,0 +1,194 @@
+#include "results/job_groups.hpp"
+
+#include "results/result_columns.hpp"
+#include "sim/error.hpp"
+#include "sim/statistics.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// The class of a number of GPUs: up to a power of two and above the one before, `1`, `2`, `3-4`, `5-8`.
+std::string size_class(const StoredJob& job) {
+  const auto gpus = static_cast<unsigned>(std::max(job.gpus, 1));
+  const unsigned most = std::bit_ceil(gpus), least = most / 2 + 1;
+  return least >= most ? fmt::format("{}", most) : fmt::format("{}-{}", least, most);
+}
+
+constexpr Grouping kGroupings[] = {
+    {"vc", "virtual cluster", false, [](const StoredJob& job) { return job.vc; }},
+    {"user", "user", false, [](const StoredJob& job) { return job.user; }},
+    {"model", "model", false, [](const StoredJob& job) { return job.model; }},
+    {"size", "GPUs", true, size_class},
+    {"outcome", "outcome", false, [](const StoredJob& job) { return job.outcome; }},
+};
+
+struct Group {
+  std::string value;
+  std::vector<const StoredJob*> jobs;
+};
+
+/// The groups of some jobs, in the order in which they are shown.
+std::vector<Group> groups_of(std::span<const StoredJob> jobs, const Grouping& grouping) {
+  std::map<std::string, std::vector<const StoredJob*>> by_value;
+  for (const StoredJob& job : jobs) by_value[grouping.value(job)].push_back(&job);
+  std::vector<Group> groups;
+  for (auto& entry : by_value) groups.push_back({entry.first, std::move(entry.second)});
+  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    return grouping.by_gpus ? a.jobs.front()->gpus < b.jobs.front()->gpus : a.jobs.size() > b.jobs.size();
+  });
+  return groups;
+}
+
+std::vector<double> figures_of(std::span<const StoredJob* const> jobs) {
+  std::vector<JobTimes> times;
+  for (const StoredJob* job : jobs)
+    times.push_back({job->state, job->gpus, job->submit, job->start.value_or(Time::never()),
+                     job->finish.value_or(Time::never()), job->held, job->waited});
+  const Summary summary = summarise(times);
+  std::vector<double> figures;
+  for (const Metric& each : group_metrics()) figures.push_back(each.value(summary));
+  return figures;
+}
+
+/// The mean of those that have a value; NaN if none has.
+double mean_of_known(const std::vector<double>& values) {
+  std::vector<double> known;
+  for (const double value : values)
+    if (!std::isnan(value)) known.push_back(value);
+  return mean(known);
+}
+
+Waits waits_of(const std::vector<double>& seconds) {
+  constexpr double kMedian = 0.5, kNinetieth = 0.9;
+  return {mean(seconds), percentile(seconds, kMedian), percentile(seconds, kNinetieth)};
+}
+
+void write_waits(JsonWriter& json, const char* name, const Waits& waits) {
+  json.key(name).begin_object().member("mean_s", waits.mean_s).member("median_s", waits.median_s);
+  json.member("p90_s", waits.p90_s).end_object();
+}
+
+void write_waits(JsonWriter& json, const char* name, const std::vector<WaitsBeside>& rows) {
+  json.key(name).begin_array();
+  for (const WaitsBeside& row : rows) {
+    json.begin_object().member("value", row.value).member("jobs", std::uint64_t{row.jobs});
+    write_waits(json, "simulated", row.simulated);
+    write_waits(json, "measured", row.measured);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::span<const Grouping> groupings() {
+  return kGroupings;
+}
+
+const Grouping& find_grouping(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Grouping& each : kGroupings) {
+    if (each.name == name) return each;
+    names.emplace_back(each.name);
+  }
+  throw InputError{{.reason = fmt::format("jobs can't be grouped by \"{}\"; expected {}", name, join(names)),
+                    .hint = did_you_mean(name, names)}};
+}
+
+std::vector<const Grouping*> groupings_of(std::span<const StoredJob> jobs) {
+  std::vector<const Grouping*> found;
+  for (const Grouping& each : kGroupings)
+    if (std::ranges::any_of(jobs, [&](const StoredJob& job) { return !each.value(job).empty(); }))
+      found.push_back(&each);
+  return found;
+}
+
+std::vector<GroupFigures> group_figures(std::span<const StoredReplica> replicas, const Grouping& grouping) {
+  const std::size_t metrics = group_metrics().size();
+  std::vector<std::string> values;                                // in the order of the first run that has them
+  std::map<std::string, std::vector<std::vector<double>>> found;  // by value, then run
+  for (std::size_t r = 0; r < replicas.size(); ++r) {
+    for (const Group& group : groups_of(replicas[r].jobs, grouping)) {
+      const auto [entry, is_new] = found.try_emplace(group.value, replicas.size(), figures_of({}));
+      if (is_new) values.push_back(group.value);
+      entry->second[r] = figures_of(group.jobs);
+    }
+  }
+  std::vector<GroupFigures> all;
+  for (const std::string& value : values) {
+    GroupFigures group{value, {}};
+    for (std::size_t m = 0; m < metrics; ++m) {
+      std::vector<double> of_runs;
+      for (const std::vector<double>& run : found.at(value)) of_runs.push_back(run[m]);
+      group.figures.push_back(mean_of_known(of_runs));
+    }
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+GroupChanges compare_groups(const StoredResults& base, const StoredResults& other, const Grouping& grouping) {
+  GroupChanges changes{&grouping, {}};
+  const std::vector<double> none = figures_of({});
+  for (GroupFigures& group : group_figures(base.replicas, grouping))
+    changes.groups.push_back({group.value, std::move(group.figures), none});
+  for (GroupFigures& group : group_figures(other.replicas, grouping)) {
+    auto found = std::ranges::find(changes.groups, group.value, &GroupChange::value);
+    if (found == changes.groups.end()) found = changes.groups.insert(changes.groups.end(), {group.value, none, {}});
+    found->other = std::move(group.figures);
+  }
+  return changes;
+}
+
+std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, const Grouping* grouping) {
+  constexpr Grouping kAll = {"", "", false, [](const StoredJob&) { return std::string{}; }};
+  std::vector<StoredJob> both;
+  for (const StoredJob& job : jobs)
+    if (job.start && job.measured_wait) both.push_back(job);
+  std::vector<WaitsBeside> rows;
+  for (const Group& group : groups_of(both, grouping == nullptr ? kAll : *grouping)) {
+    std::vector<double> simulated, measured;
+    for (const StoredJob* job : group.jobs) {
+      simulated.push_back((*job->start - job->submit).to_seconds());
+      measured.push_back(job->measured_wait->to_seconds());
+    }
+    rows.push_back({group.value, group.jobs.size(), waits_of(simulated), waits_of(measured)});
+  }
+  return rows;
+}
+
+void write_group_figures(JsonWriter& json, std::span<const double> figures) {
+  for (std::size_t m = 0; m < figures.size(); ++m) json.member(group_metrics()[m].name, figures[m]);
+}
+
+void write_groups(JsonWriter& json, const StoredReplica& replica) {
+  json.key("groups").begin_object();
+  for (const Grouping* grouping : groupings_of(replica.jobs)) {
+    json.key(grouping->name).begin_array();
+    for (const GroupFigures& group : group_figures({&replica, 1}, *grouping)) {
+      json.begin_object().member("value", group.value);
+      write_group_figures(json, group.figures);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+  const std::vector<WaitsBeside> all = waits_beside_measured(replica.jobs, nullptr);
+  if (all.empty()) return;
+  json.key("waits").begin_object();
+  write_waits(json, "all", all);
+  write_waits(json, "size", waits_beside_measured(replica.jobs, &find_grouping("size")));
+  json.end_object();
+}
+
+}  // namespace contend

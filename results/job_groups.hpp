@@ -1,0 +1,67 @@
+#pragma once
+// Figures of groups of jobs: by virtual cluster, user, model, size or outcome. Every table and file that shows groups
+// takes them from here. Also the waits of a run beside those that a trace measured.
+
+#include "results/result_reader.hpp"
+#include "text/json_writer.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// A property of jobs by which they can be grouped.
+struct Grouping {
+  std::string_view name;   ///< `vc`
+  std::string_view title;  ///< heading of a table
+  bool by_gpus;            ///< its groups are in order of their GPUs; those of others by number of jobs, most first
+  std::string (*value)(const StoredJob&);  ///< empty: the job has none
+};
+[[nodiscard]] std::span<const Grouping> groupings();
+/// The grouping of that name. Throws InputError with the nearest name if there is none.
+[[nodiscard]] const Grouping& find_grouping(const std::string& name);
+/// The groupings of which some job has a value.
+[[nodiscard]] std::vector<const Grouping*> groupings_of(std::span<const StoredJob> jobs);
+
+struct GroupFigures {
+  std::string value;            ///< of the grouping; empty for the jobs without one
+  std::vector<double> figures;  ///< in the order of group_metrics()
+};
+/// The figures of every group, as means over the runs. In a run that has no job of a group, its counts are 0.
+[[nodiscard]] std::vector<GroupFigures> group_figures(std::span<const StoredReplica> replicas,
+                                                      const Grouping& grouping);
+
+/// The figures of one group on both sides of a comparison.
+struct GroupChange {
+  std::string value;
+  std::vector<double> base, other;  ///< as in GroupFigures
+};
+/// The changes of one grouping.
+struct GroupChanges {
+  const Grouping* grouping = nullptr;
+  std::vector<GroupChange> groups;
+};
+[[nodiscard]] GroupChanges compare_groups(const StoredResults& base, const StoredResults& other,
+                                          const Grouping& grouping);
+
+struct Waits {
+  double mean_s = 0, median_s = 0, p90_s = 0;  ///< percentiles interpolate linearly
+};
+/// Waits from submission to the first start, simulated and measured, of the jobs that have both.
+struct WaitsBeside {
+  std::string value;  ///< of the grouping
+  std::size_t jobs = 0;
+  Waits simulated, measured;
+};
+/// A row for each group; without a grouping, a single one. Empty if no job has both waits.
+[[nodiscard]] std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, const Grouping* grouping);
+
+/// Appends the members `groups`, with every grouping that has values, and, if there are any, `waits` to an open object.
+void write_groups(JsonWriter& json, const StoredReplica& replica);
+/// Writes figures in the order of group_metrics() as members of an open object.
+void write_group_figures(JsonWriter& json, std::span<const double> figures);
+
+}  // namespace contend

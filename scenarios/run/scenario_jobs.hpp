@@ -1,0 +1,21 @@
+#pragma once
+// The jobs of one run of a scenario: drawn, or from a job list, and then scaled and assigned to virtual clusters.
+
+#include "scenarios/run/job_lists.hpp"
+#include "scenarios/scenario.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace contend {
+
+/// The jobs of the replica with this seed; a job list comes from `lists`. Its lines are those of the jobs from which
+/// the jobs have their demands; drawn jobs have neither lines nor a hash. Throws InputError, e.g. with the rows that
+/// name a virtual cluster which `cluster.vcs` lacks.
+[[nodiscard]] std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed,
+                                                           JobLists& lists);
+
+/// True if the jobs depend on the seed.
+[[nodiscard]] bool draws_jobs(const Scenario& scenario);
+
+}  // namespace contend

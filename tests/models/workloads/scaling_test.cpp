@@ -1,0 +1,69 @@
+// Job lists that are scaled: jobs of iterations, loads, and what can't be scaled.
+#include "models/workloads/scaling.hpp"
+
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+JobRequest iterating(const char* name, std::int64_t submit_s, std::int64_t iterations) {
+  JobRequest job;
+  job.name = name;
+  job.submit = Time::seconds(submit_s);
+  job.model = "vgg16";  // 36 ms forward, 54 ms backward
+  job.iterations = iterations;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("jobs of iterations are scaled by their iterations, and count with the time that they compute") {
+  const std::vector<JobRequest> list{iterating("a", 0, 1000), iterating("b", 90, 10)};
+  WorkloadScaling scaling;
+  scaling.durations = 2.5;
+  scaling.longest = Time::seconds(90);
+  const ScaledList longer = scale_list(list, scaling, {}, 1, 1);
+  CHECK(longer.jobs[0].iterations == 1000);  // 2500 would compute for 225 s, 1000 for 90
+  CHECK(longer.jobs[1].iterations == 25);
+  CHECK(longer.rows == std::vector<std::size_t>{0, 1});
+
+  // 1010 iterations compute for 90.9 s; on 2 GPUs at load 0.1 they arrive in 454.5 s.
+  WorkloadScaling load;
+  load.load = 0.1;
+  CHECK(scale_list(list, load, {}, 2, 1).jobs[1].submit.to_seconds() == near(454.5, 1e-9));
+}
+
+TEST_CASE("a factor of 1 changes no nanosecond, and times beyond the clock are refused") {
+  std::vector<JobRequest> list{iterating("a", 0, 1), iterating("b", 3'000'000'000, 1)};
+  list[1].submit += Time::nanoseconds(1);
+  list[1].duration = Time::nanoseconds(2'000'000'000'000'000'001);
+  const ScaledList same = scale_list(list, {}, {.subset = 1, .bootstrap = false}, 1, 1);
+  CHECK(same.jobs[1].submit == list[1].submit);
+  CHECK(same.jobs[1].duration == list[1].duration);
+  WorkloadScaling slow, longer;
+  slow.rate = 0.5;
+  longer.durations = 5;
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, slow, {}, 1, 1)),
+                       "the jobs would arrive over more than 100 years: workload.scaling.rate or load is too small",
+                       InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, longer, {}, 1, 1)),
+                       "workload.scaling.durations: job \"b\" would take more than 292 years", InputError);
+}
+
+TEST_CASE("a bootstrap of a subset takes both names and demands from the list") {
+  std::vector<JobRequest> list;
+  for (int i = 0; i < 100; ++i) list.push_back(iterating("", i, i + 1));
+  const ScaledList drawn = scale_list(list, {}, {.subset = 0.5, .bootstrap = true}, 1, 7);
+  REQUIRE(drawn.jobs.size() == 50);
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < drawn.jobs.size(); ++i) {
+    CHECK(drawn.jobs[i].iterations == static_cast<std::int64_t>(drawn.rows[i]) + 1);
+    if (drawn.jobs[i].submit != list[drawn.rows[i]].submit) ++moved;
+    if (i > 0) CHECK(drawn.jobs[i].submit > drawn.jobs[i - 1].submit);
+  }
+  CHECK(moved > 40);
+}
