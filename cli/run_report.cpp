@@ -24,7 +24,8 @@ std::string_view shown_unit(const Metric& metric) {
 
 struct ShownColumn {
   std::string_view metric;
-  std::string_view title;  ///< short enough for a table of ten columns
+  std::string_view title;    ///< short enough for a table of ten columns
+  bool of_scenarios = true;  ///< shown in tables of scenarios
 };
 constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
                                     {"median_jct_s", "median"},
@@ -32,6 +33,7 @@ constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
                                     {"max_jct_s", "max"},
                                     {"makespan_s", "makespan"},
                                     {"avg_queueing_s", "queueing"},
+                                    {"avg_waiting_s", "waiting", false},
                                     {"gpu_utilisation", "GPU util"},
                                     {"network_utilisation", "net util"},
                                     {"contended_share", "contended"}};
@@ -119,6 +121,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
   std::vector<std::string> titles{"scenario"};
   std::vector<std::vector<std::string>> columns;
   for (const ShownColumn& column : kColumns) {
+    if (!column.of_scenarios) continue;
     titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric))));
     columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
   }

@@ -237,7 +237,7 @@ TEST_CASE("the lines of Python in docs/howto/sweep.md work" *
           doctest::skip(!has_program() || std::system("python3 -c 'import sqlite3' 2>/dev/null") != 0)) {
   const Workplace here;
   here.write("small.yaml", kScenario);
-  REQUIRE(here.contend("sweep small.yaml -q -o need.sqlite").code == 0);
+  REQUIRE(here.contend("sweep small.yaml -q -o network-need.sqlite").code == 0);
   const std::string page = read_file("docs/howto/sweep.md");
   const std::size_t begin = page.find("import sqlite3\n");
   REQUIRE(begin != std::string::npos);
