@@ -164,6 +164,12 @@ TEST_CASE("network fit: what several at once cost") {
     for (int i = 1; i <= 10; ++i) samples.push_back(sample(all_reduce, 4, 1, 2e5 * i, 40e3 + 2e4 * i));
     samples.push_back(sample(all_reduce, 4, 2, 1e6, 260e3));
     samples.push_back(sample(all_reduce, 4, 3, 1e6, 380e3));
+    // Other series start up otherwise.
+    for (int i = 1; i <= 10; ++i) {
+      samples.push_back(sample(all_reduce, 2, 1, 2e5 * i, 90e3 + 2e4 * i));
+      samples.push_back(sample(all_gather, 4, 1, 2e5 * i, 70e3 + 2e4 * i));
+      samples.push_back(sample(broadcast, 4, 1, 2e5 * i, 70e3 + 2e4 * i));
+    }
     // The same at the ends of the line: 60 us and 240 us alone.
     samples.push_back(sample(all_reduce, 4, 2, 2e5, 84e3));
     samples.push_back(sample(all_reduce, 4, 3, 2e5, 108e3));
