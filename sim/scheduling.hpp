@@ -101,6 +101,9 @@ class SchedulingPolicy {
   /// The instant, later than now, at which the policy wants another pass although nothing happens until then (the end
   /// of a time slice or of a reservation); Time::never() if it wants none. Called after each pass if any job waits.
   [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }
+  /// The time slice of a job of so many GPUs: after it the job gives way to others that have had less. Time::never() if
+  /// the policy has no slices, or if they end after a while.
+  [[nodiscard]] virtual Time slice(int /*gpus*/) const { return Time::never(); }
 };
 
 }  // namespace contend

@@ -4,7 +4,6 @@
 #include "cli/output.hpp"
 #include "cli/sweep_load.hpp"
 #include "scenarios/run/check_scenario.hpp"
-#include "scenarios/study/study_notes.hpp"
 #include "sim/complaints.hpp"
 
 #include <optional>
@@ -33,8 +32,7 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   std::vector<Arguments::Given> given;
   for (const std::string& each : overrides) given.push_back({.name = "set", .value = each});
   const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
-  check_scenario(scenario);
-  for (const std::string& note : study_notes(scenario)) print_message("contend: warning: {}: {}\n", file, note);
+  for (const std::string& note : check_scenario(scenario)) print_message("contend: warning: {}: {}\n", file, note);
   return fmt::format("{}: ok\n", file);
 }
 

@@ -24,6 +24,7 @@ class Gittins final : public LevelPolicy {
   static constexpr std::int64_t kLevels = 10'000;               // the last level has no limit
   static constexpr PolicyKey kNeverSeen = PolicyKey{1} << 120;  // key of levels in or beyond which no job has ended
 
+  [[nodiscard]] std::optional<GpuTime> level_width() const override { return quantum_; }
   [[nodiscard]] GpuTime limit(std::int64_t level) const override {
     return level + 1 < kLevels ? quantum_ * (level + 1) : GpuTime::unlimited();
   }

@@ -159,6 +159,11 @@ Time LevelPolicy::late_wakeup() const {
   return first;
 }
 
+Time LevelPolicy::slice(int gpus) const {
+  const std::optional<GpuTime> width = level_width();
+  return width ? width->on_each_of(options_.gpu_time ? gpus : 1) : Time::never();
+}
+
 Time LevelPolicy::next_decision(const ClusterView& cluster) {
   if (!was_tight() && !sees_every_event()) return Time::never();
   const auto first = [](const auto& due) { return due.empty() ? Time::never() : due.begin()->first; };

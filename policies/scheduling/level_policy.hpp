@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -34,8 +35,11 @@ class LevelPolicy : public WalkPolicy {
   };
   explicit LevelPolicy(const Options& options) : options_{options} {}
   [[nodiscard]] Time next_decision(const ClusterView& cluster) final;
+  [[nodiscard]] Time slice(int gpus) const final;
 
  protected:
+  /// Returns the service that a job gets in each level if there are levels without end.
+  [[nodiscard]] virtual std::optional<GpuTime> level_width() const { return std::nullopt; }
   /// Returns the key of the jobs in the level; the smallest key goes first.
   [[nodiscard]] virtual PolicyKey level_key(std::int64_t level) const { return level; }
   /// Returns the attained service at which a job leaves the level; GpuTime::unlimited() for the last level.

@@ -7,6 +7,7 @@
 #include "sim/error.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -23,6 +24,7 @@ class EqualLevels final : public LevelPolicy {
   EqualLevels(const Options& options, GpuTime width) : LevelPolicy{options}, width_{width} {}
 
  private:
+  [[nodiscard]] std::optional<GpuTime> level_width() const override { return width_; }
   [[nodiscard]] GpuTime limit(std::int64_t level) const override { return width_ * (level + 1); }
   [[nodiscard]] std::int64_t level_at(GpuTime attained, std::int64_t) const override {
     return static_cast<std::int64_t>(attained.ns() / width_.ns());

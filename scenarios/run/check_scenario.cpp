@@ -4,9 +4,11 @@
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_notes.hpp"
 #include "sim/cluster.hpp"
 #include "sim/complaints.hpp"
 #include "text/words.hpp"
@@ -44,11 +46,47 @@ void check_sizes(const Scenario& scenario, Complaints& complaints) {
     check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
 }
 
+/// Returns the time on its GPUs that a job needs after a preemption before any of its work is saved.
+Time time_to_save(const PreemptionCosts& costs) {
+  return costs.restart + costs.checkpoint_interval + costs.checkpoint;
+}
+
+/// Jobs that may work in vain while others wait: their time slices end before any of their work is saved.
+void check_slices(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
+  const PreemptionCosts& costs = scenario.rules.preemption;
+  const Time needed = time_to_save(costs);
+  if (needed == Time{}) return;
+  const auto policy = make_policy(scheduling_policies(), scenario.scheduling, PolicyContext{});
+  const JobSpec* largest = nullptr;
+  std::size_t in_vain = 0;
+  for (const JobSpec& job : workload.jobs) {
+    const Time slice = policy->slice(job.gpus);
+    if (!job.duration || slice >= needed || *job.duration <= slice) continue;
+    ++in_vain;
+    if (largest == nullptr || largest->gpus < job.gpus) largest = &job;
+  }
+  if (in_vain == 0) return;
+  warnings.push_back(
+      fmt::format("policies.scheduling: under `{}` a job of {} GPUs has time slices of {:g} s on its GPUs, and after a "
+                  "preemption it "
+                  "needs {:g} s there before any work is saved (scheduling.preemption: restart_cost {:g} s, "
+                  "checkpoint_interval {:g} "
+                  "s, checkpoint_cost {:g} s); {} of {} jobs may work in vain while others wait. Longer slices or "
+                  "shorter checkpoint "
+                  "intervals would help",
+                  scenario.scheduling.name, largest->gpus, policy->slice(largest->gpus).to_seconds(),
+                  needed.to_seconds(), costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds(),
+                  costs.checkpoint.to_seconds(), in_vain, workload.jobs.size()));
+}
+
 /// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters
 /// divide the cluster.
-void check_generated(const Scenario& scenario, Complaints& complaints) {
-  if (scenario.cluster.vcs.empty() && scenario.workload.like) return;
+void check_generated(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
+  const bool runs_anywhere = scenario.cluster.vcs.empty() && scenario.workload.like;
+  if (runs_anywhere && time_to_save(scenario.rules.preemption) == Time{}) return;
   const Workload workload = scenario_workload(scenario, scenario.seed);
+  check_slices(scenario, workload, warnings);
+  if (runs_anywhere) return;
   for (const JobSpec& job : workload.jobs) {
     const std::string reason = why_too_long(workload, job);
     if (reason.empty()) continue;
@@ -66,11 +104,12 @@ void check_generated(const Scenario& scenario, Complaints& complaints) {
 }
 
 /// Throws InputError with the rows of the jobs that the cluster could not run though it had no others.
-void check_demands(const Scenario& scenario, const JobList& list) {
+void check_demands(const Scenario& scenario, const JobList& list, std::vector<std::string>& warnings) {
   const Workload workload = build_workload(list.jobs);
   RowReport report{*scenario.workload.jobs, false};
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
+    report.count_row();
     const std::string length = why_too_long(workload, job), limit = why_not_killed(scenario.rules, job);
     if (!length.empty())
       report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
@@ -88,11 +127,12 @@ void check_demands(const Scenario& scenario, const JobList& list) {
                fmt::format("job {} {}", quote_for_message(workload.jobs[j].name), reasons[j]));
   }
   report.throw_if_bad();
+  check_slices(scenario, workload, warnings);
 }
 
-void check_list(const Scenario& scenario) {
+void check_list(const Scenario& scenario, std::vector<std::string>& warnings) {
   JobLists lists;
-  check_demands(scenario, *scenario_jobs(scenario, scenario.seed, lists));
+  check_demands(scenario, *scenario_jobs(scenario, scenario.seed, lists), warnings);
 }
 
 void check_network(const Scenario& scenario, Complaints& complaints) {
@@ -104,17 +144,22 @@ void check_network(const Scenario& scenario, Complaints& complaints) {
 
 }  // namespace
 
-void check_scenario(const Scenario& scenario) {
-  if (scenario.overlap.given()) return static_cast<void>(study_model(scenario.overlap));
+std::vector<std::string> check_scenario(const Scenario& scenario) {
+  if (scenario.overlap.given()) {
+    static_cast<void>(study_model(scenario.overlap));
+    return study_notes(scenario);
+  }
+  std::vector<std::string> warnings;
   Complaints complaints;
   if (scenario.workload.jobs) {
-    complaints.collect([&] { check_list(scenario); });
+    complaints.collect([&] { check_list(scenario, warnings); });
   } else {
-    complaints.collect([&] { check_generated(scenario, complaints); });
+    complaints.collect([&] { check_generated(scenario, complaints, warnings); });
     check_sizes(scenario, complaints);
   }
   complaints.collect([&] { check_network(scenario, complaints); });
   complaints.throw_if_any();
+  return warnings;
 }
 
 }  // namespace contend

@@ -5,10 +5,14 @@
 
 #include "scenarios/scenario.hpp"
 
+#include <string>
+#include <vector>
+
 namespace contend {
 
 /// Reads every file that the scenario names and builds its network, but runs nothing. Throws InputError with all
-/// complaints; a complaint without a file is about the scenario's file.
-void check_scenario(const Scenario& scenario);
+/// complaints; a complaint without a file is about the scenario's file. Returns warnings about what is valid but hardly
+/// intended, one line each.
+std::vector<std::string> check_scenario(const Scenario& scenario);
 
 }  // namespace contend

@@ -10,6 +10,7 @@
 #include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ struct Listed {
   }
   [[nodiscard]] std::string complaints() const {
     try {
-      check_scenario(scenario);
+      static_cast<void>(check_scenario(scenario));
     } catch (const InputError& error) {
       return error.what();
     }
@@ -84,7 +85,32 @@ TEST_CASE("a virtual cluster with others: true takes the jobs of those that are 
       "cluster: {servers: 40, gpus_per_server: 8, vcs: [{name: rest, others: true}]}\nworkload: {like: philly, jobs: "
       "50}\n");
   JobLists lists;
-  for (const JobRequest& job : scenario_jobs(like, 1, lists)->jobs) CHECK(job.vc == "rest");
+  const std::shared_ptr<const JobList> drawn = scenario_jobs(like, 1, lists);
+  REQUIRE(drawn->jobs.size() == 50);
+  for (const JobRequest& job : drawn->jobs) CHECK(job.vc == "rest");
+}
+
+TEST_CASE("a check warns of time slices that end before any work is saved") {
+  const auto warnings = [](const std::string& policy, const std::string& costs) {
+    return check_scenario(
+        parsed("cluster: {servers: 40, gpus_per_server: 8}\nworkload: {like: philly, jobs: 200}\n"
+               "policies: {scheduling: " +
+               policy + ", placement: first-fit}\nscheduling: {preemption: {" + costs + "}}\n"));
+  };
+  const std::string costs = "checkpoint_interval: 10min, restart_cost: 30s";
+  // 3250 GPU seconds are 203.125 s for 16 GPUs.
+  const std::vector<std::string> las = warnings("las", costs);
+  REQUIRE(las.size() == 1);
+  CHECK_MESSAGE(contains(las[0], "under `las` a job of 16 GPUs has time slices of 203.125 s"), las[0]);
+  CHECK_MESSAGE(contains(las[0], "it needs 630 s there"), las[0]);
+  const std::vector<std::string> gittins = warnings("gittins", costs);
+  REQUIRE(gittins.size() == 1);
+  CHECK_MESSAGE(contains(gittins[0], "under `gittins`"), gittins[0]);
+  CHECK(warnings("{policy: las, slice_s: 629, gpu_time: false}", costs).size() == 1);
+  CHECK(warnings("{policy: las, slice_s: 630, gpu_time: false}", costs).empty());
+  CHECK(warnings("las", "restart_cost: 1s").empty());
+  CHECK(warnings("dlas-gpu", costs).empty());  // in the last queue a job keeps its GPUs
+  CHECK(warnings("srtf", costs).empty());
 }
 
 TEST_CASE("jobs of virtual clusters that are not listed are bad rows, whose message says what would help") {
