@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -43,6 +44,27 @@ class FallingKeys {
   Time now;
 };
 
+/// The first waiting job that fits beside all running ones and is not as wide as `refused`.
+std::optional<Rank> first_in_free(const FallingKeys& order, std::int64_t capacity, std::int64_t refused) {
+  for (const auto& [id, job] : order.jobs) capacity -= job.running ? job.width : 0;
+  std::optional<Rank> first;
+  for (const auto& [id, job] : order.jobs) {
+    if (job.running || job.width == refused || job.width > capacity) continue;
+    if (!first || order.place(id) < *first) first = order.place(id);
+  }
+  return first;
+}
+
+/// Looks at all running jobs.
+std::optional<Rank> last_running_before(const FallingKeys& order, const Rank& place) {
+  std::optional<Rank> last;
+  for (const auto& [id, job] : order.jobs) {
+    const Rank its = order.place(id);
+    if (job.running && its < place && (!last || *last < its)) last = its;
+  }
+  return last;
+}
+
 /// Walks over all jobs.
 std::set<JobId> walked(const FallingKeys& order, std::int64_t capacity) {
   std::vector<Rank> all;
@@ -61,9 +83,9 @@ std::set<JobId> walked(const FallingKeys& order, std::int64_t capacity) {
 }  // namespace
 
 TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and changes nothing else") {
-  int stopped = 0, passed_over = 0, undone = 0;
+  int stopped = 0, passed_over = 0, undone = 0, fitted = 0, beyond_zero = 0, tight = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    RandomStream stream{seed, "greedy-walk"};
+    RandomStream stream{seed, "greedy-walk"}, questions{seed, "greedy-walk.questions"};
     const std::int64_t capacity = stream.uniform_integer(4, 24);
     GreedyWalk walk{capacity};
     FallingKeys order;
@@ -80,11 +102,20 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
       }
       std::vector<JobId> gone;
       for (const auto& [id, job] : order.jobs) {
-        if (job.running && (order.place(id).key <= 0 || stream.uniform() < 0.05)) gone.push_back(id);
+        if (job.running && (order.place(id).key <= -10 || stream.uniform() < 0.05)) gone.push_back(id);
       }
       for (const JobId id : gone) {
         walk.remove(id);
         order.jobs.erase(id);
+      }
+      INFO("seed ", seed, ", step ", step);
+      const std::optional<Rank> fits = first_in_free(order, capacity, 0);
+      REQUIRE(walk.first_in_free(order.now) == fits);
+      if (fits) {  // without the jobs as wide as this one, until the pass ends
+        ++fitted;
+        walk.refuse(fits->job);
+        CHECK(walk.first_in_free(order.now) == first_in_free(order, capacity, order.jobs.at(fits->job).width));
+        walk.end_pass();
       }
       const std::set<JobId> expected = walked(order, capacity);
       const auto all_changes = [&] {
@@ -116,20 +147,32 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
         walk.add_waiting({job.key, 1, id.value(), id}, static_cast<std::int32_t>(job.width), job.width);
       }
       std::set<JobId> running;
-      std::int64_t used = 0;
+      std::int64_t used = 0, wanted = 0;
       for (const auto& [id, job] : order.jobs) {
+        wanted += job.width;
         if (!job.running) continue;
         running.insert(id);
         used += job.width;
       }
-      INFO("seed ", seed, ", step ", step);
       CHECK(running == expected);
       CHECK(walk.free() == capacity - used);
+      CHECK(walk.is_tight() == (wanted > capacity));
+      tight += wanted > capacity ? 1 : 0;
+      const auto label = static_cast<std::uint32_t>(questions.uniform_integer(0, next));
+      const Rank place{questions.uniform_integer(-20, 60), static_cast<std::int32_t>(questions.uniform_integer(0, 1)),
+                       label, JobId{label}};
+      const std::optional<Rank> last = last_running_before(order, place);
+      CHECK(walk.last_running_before(place, order.now) == last);
+      beyond_zero += last && last->key < 0 ? 1 : 0;
       passed_over += running.size() < order.jobs.size() ? 1 : 0;
     }
   }
   CHECK(stopped > 1000);
   CHECK(undone > 100);
+  CHECK(fitted > 1000);
+  CHECK(beyond_zero > 200);
+  CHECK(tight > 1000);
+  CHECK(tight < 60 * 120 - 100);
   CHECK(passed_over > 1000);
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -25,6 +27,15 @@ OverlapProblem chain(const std::vector<std::int64_t>& backward, const std::vecto
   for (std::size_t i = backward.size(); i-- > 0;) problem.gradients.push_back({i, Bytes{bytes[i]}});
   problem.cost = ExchangeCost::measured({Time::nanoseconds(alpha), TimePerByte{beta}});
   return problem;
+}
+
+/// Returns the first and the last gradient of each group, such as `0-0 1-2`.
+std::string groups(const MergePlan& plan) {
+  std::string text;
+  for (const GradientGroup& group : plan) {
+    text += (text.empty() ? "" : " ") + std::to_string(group.first) + "-" + std::to_string(group.last);
+  }
+  return text;
 }
 
 /// Tries every one of the 2^(n-1) plans: slow but obvious.
@@ -70,21 +81,79 @@ TEST_CASE("merging by hand: three gradients, one merge pays") {
   CHECK(serial_end_ns(problem, cost, {{0, 1}, {2, 2}}) == 48);
   CHECK(serial_end_ns(problem, cost, one_group(problem)) == 50);
   CHECK(serial_end_ns(problem, cost, optimal_merge(problem, cost)) == 46);
-  CHECK(ends(published_merge(problem, cost)) == std::vector<std::size_t>{0, 1, 2});
+  CHECK(groups(published_merge(problem, cost)) == "0-0 1-1 2-2");
   // With alpha 9 the second would start at 23 and the third is ready at 30 < 32: merged. 10..23, 30..47.
   const OverlapProblem dearer = chain({10, 10, 10}, {4, 4, 4}, 9, 1);
-  CHECK(ends(published_merge(dearer, serial_cost(dearer.cost))) == std::vector<std::size_t>{0, 2});
-  CHECK(ends(optimal_merge(dearer, serial_cost(dearer.cost))) == std::vector<std::size_t>{0, 2});
+  CHECK(groups(published_merge(dearer, serial_cost(dearer.cost))) == "0-0 1-2");
+  CHECK(groups(optimal_merge(dearer, serial_cost(dearer.cost))) == "0-0 1-2");
   // ASC merges only what is ready before the start: 30 is not before 23.
-  CHECK(ends(asc_merge(dearer, serial_cost(dearer.cost))) == std::vector<std::size_t>{0, 1, 2});
+  CHECK(groups(asc_merge(dearer, serial_cost(dearer.cost))) == "0-0 1-1 2-2");
+  // A fourth at 45, with alpha 8 again: 10..22, 22..34, 34..46. The start-up of the third ends at 42, before the
+  // fourth.
+  const OverlapProblem four = chain({15, 10, 10, 10}, {4, 4, 4, 4}, 8, 1);
+  CHECK(groups(published_merge(four, serial_cost(four.cost))) == "0-0 1-1 2-2 3-3");
+}
+
+TEST_CASE("planners see a compressed gradient as a dense one whose exchange takes as long, by hand") {
+  // A ring of four workers at 10 ns a byte and 5 us a step: an all-reduce takes 30 us and 2 x 3/4 x 10 = 15 ns a byte.
+  OverlapProblem problem = chain({30'000, 100'000, 50'000}, {640, 320, 1600}, 0, 0);
+  problem.workers = 4;
+  problem.cost = ExchangeCost::ring(4, {Time::microseconds(5), TimePerByte{10}, {}});
+  problem.kernels = v100_kernels();
+  const auto sizes = [](const PlannedProblem& result) {
+    std::vector<std::int64_t> bytes;
+    for (const OverlapProblem::Gradient& each : result.problem.gradients) bytes.push_back(each.size.count());
+    return bytes;
+  };
+  const PlannedProblem dense = planned(problem);
+  CHECK(sizes(dense) == std::vector<std::int64_t>{1600, 320, 640});
+  CHECK(dense.cost.alpha_ns == 30'000);
+  CHECK(dense.cost.beta_ns == 15);
+  CHECK(dense.problem.backward() == problem.backward());
+  // An eighth of 400, 80 and 160 values: 50, 10 and 20 pairs of 8 bytes from each of the workers. The all-gather takes
+  // 15 us and 3/4 x 10 ns for each of 1600, 320 and 640 bytes, which is as long as an all-reduce of half of that. The
+  // selection runs in the backward pass before the gradient is sent.
+  const auto top_k = compression("top-k", {{"density", 0.125}});
+  problem.method = top_k.get();
+  const PlannedProblem sparse = planned(problem);
+  CHECK(sparse.problem.method == nullptr);
+  CHECK(sizes(sparse) == std::vector<std::int64_t>{800, 160, 320});
+  CHECK(sparse.cost.alpha_ns == 15'000);
+  CHECK(sparse.cost.beta_ns == 15);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t layer = problem.gradients[i].layer;
+    const Time selection = top_k->stages(problem, {i, i}).front().duration;
+    CHECK(selection > Time{});
+    CHECK(sparse.problem.layers[layer].backward == problem.layers[layer].backward + selection);
+    CHECK(sparse.problem.layers[layer].forward == problem.layers[layer].forward);
+  }
+  // D-PSGD sends the weights to two neighbours: 10 us, and 20 ns a byte, which is as long as 4/3 of the bytes. They are
+  // ready before the backward pass.
+  const auto neighbours = compression("d-psgd");
+  problem.method = neighbours.get();
+  const PlannedProblem ring = planned(problem);
+  CHECK(sizes(ring) == std::vector<std::int64_t>{2133, 427, 853});
+  CHECK(ring.cost.alpha_ns == 10'000);
+  CHECK(ring.problem.backward() == Time{});
+  // Local SGD sends updated weights, and none of them in most iterations.
+  const auto local = compression("local-sgd");
+  problem.method = local.get();
+  const PlannedProblem silent = planned(problem);
+  CHECK(sizes(silent) == std::vector<std::int64_t>{1, 1, 1});
+  CHECK(silent.cost.alpha_ns == 0);
+  CHECK(silent.problem.backward() == Time{});
+  // Where bytes cost nothing, no size takes as long as another.
+  problem.method = top_k.get();
+  problem.cost = ExchangeCost::ring(4, {Time::microseconds(5), TimePerByte{0}, {}});
+  CHECK(sizes(planned(problem)) == std::vector<std::int64_t>{1, 1, 1});
 }
 
 TEST_CASE("buckets close when they are full; the first may be smaller") {
   const OverlapProblem problem = chain({1, 1, 1, 1, 1}, {5, 4, 3, 2, 1}, 0, 1);
-  CHECK(ends(fill_buckets(problem, Bytes{5}, Bytes{5})) == std::vector<std::size_t>{2, 4});
-  CHECK(ends(fill_buckets(problem, Bytes{7}, Bytes{1})) == std::vector<std::size_t>{0, 3, 4});
-  CHECK(ends(fill_buckets(problem, Bytes{100}, Bytes{100})) == std::vector<std::size_t>{4});
-  CHECK(ends(fill_buckets(problem, Bytes{0}, Bytes{0})) == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  CHECK(groups(fill_buckets(problem, Bytes{5}, Bytes{5})) == "0-2 3-4");
+  CHECK(groups(fill_buckets(problem, Bytes{7}, Bytes{1})) == "0-0 1-3 4-4");
+  CHECK(groups(fill_buckets(problem, Bytes{100}, Bytes{100})) == "0-4");
+  CHECK(groups(fill_buckets(problem, Bytes{0}, Bytes{0})) == "0-0 1-1 2-2 3-3 4-4");
 }
 
 TEST_CASE("MG-WFBP equals the exhaustive optimum under its own assumptions") {
