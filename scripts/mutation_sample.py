@@ -2,28 +2,31 @@
 """Draws mutants of the simulator at random and counts how many of them a test notices.
 
     scripts/mutation_sample.py [--count 100] [--seed 1] [--at-least 90] [--output mutants.csv]
+    scripts/mutation_sample.py --files sim/courier.cpp     # every mutant of a file
 
 A mutant is the tree with one operator changed: comparisons (< and <=, > and >=, == and !=), && and ||, + and -, * and
 /, += and -=, `return true` and `return false`, and `+ 1` or `- 1` dropped. The operators are tokens of C++, not matches
 in a line: comments, strings, directives, template brackets, unary operators, default arguments, `operator==` and its
 like, and what stands in static_assert, CONTEND_CHECK or CONTEND_DCHECK aren't touched.
 
-Each mutant is built and tested in a private copy of the working tree under --folder (build/mutation), one copy a job,
+The mutants are built and tested in a private copy of the working tree under --folder (build/mutation), one copy a job,
 with -O1 and, as in the checked build, with CONTEND_DCHECK and the assertions of the standard library: an index one past
-the end counts as noticed there too. First comes the test program of the mutant's own room, then, if that passes, those
-of the rooms that use it, the fastest first (--programs own leaves these out). A test fails, the program crashes, or it
-takes four times the processor time of the unchanged tree and ten seconds: the mutant is noticed. A mutant that
-doesn't compile is no mutant; another is drawn.
+the end counts as noticed there too. One build holds all that are drawn, and a variable of the environment chooses the
+active one (scripts/mutant_switches.py). A mutant in a header or a constant expression, for example, can't be chosen so
+and is built alone, after the others; with --alone all are. A draw in place of a mutant that doesn't compile is built
+alone, too.
+
+First comes the test program of the mutant's own room, then, if that passes, those of the rooms that use it, the fastest
+first (--programs own leaves these out). A test fails, the program crashes, or it takes four times the processor time of
+the unchanged tree and ten seconds: the mutant is noticed. A mutant that doesn't compile is no mutant; another is drawn.
 
 Mutants that change nothing are listed, each with its reason, in scripts/mutation_equivalent.txt and aren't drawn.
 Standard library only; needs cmake and ninja, and is much faster with ccache and lld.
 """
 
 import argparse
-import bisect
 import csv
 import hashlib
-import itertools
 import json
 import os
 import pathlib
@@ -36,7 +39,12 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+sys.dont_write_bytecode = True
+
+from mutant_switches import HEADER, HEADER_TEXT, VARIABLE, switched  # noqa: E402
+from mutants import Mutant, equivalents, mutants_of, tokens_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EQUIVALENT = "scripts/mutation_equivalent.txt"
@@ -44,165 +52,25 @@ ROOTS = ("sim", "network", "policies", "models", "calibration")  # those of them
 MEMORY_KB = 6 * 1024 * 1024
 SKIPPED = 77  # the exit status of a program whose tests passed, some of them skipped for want of data
 
-# ----------------------------------------------------------------------------------------------------------- tokens
-
-TOKEN = re.compile(
-    r"""(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
-      | (?P<directive>^[ \t]*\#(?:\\\n|[^\n])*)
-      | (?P<space>[^\S\n]+|\n)
-      | (?P<string>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\(.*?\)(?P=fence)"|(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
-      | (?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
-      | (?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
-      | (?P<name>[A-Za-z_]\w*)
-      | (?P<operator><=>|<<=|>>=|->\*|\.\.\.|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|->|::|\#\#|[-+*/%&|^]=|[-+*/%<>=!&|^~?:;,.(){}\[\]])
-    """, re.X | re.S | re.M)
-
-
-@dataclass(frozen=True)
-class Token:
-    kind: str
-    text: str
-    begin: int
-
-    @property
-    def end(self):
-        return self.begin + len(self.text)
-
-
-def tokens_of(text, name="text"):
-    """The tokens of a C++ file without white space and comments."""
-    tokens, at = [], 0
-    while at < len(text):
-        match = TOKEN.match(text, at)
-        if match is None:
-            raise ValueError(f"{name}:{text.count(chr(10), 0, at) + 1}: no token of C++: {text[at:at + 20]!r}")
-        if match.lastgroup not in ("space", "comment"):
-            tokens.append(Token(match.lastgroup, match[0], at))
-        at = match.end()
-    return tokens
-
-
-# ---------------------------------------------------------------------------------------------------------- mutants
-
-SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
-         "*": "/", "/": "*", "+=": "-=", "-=": "+="}
-# What stands in the brackets behind these isn't behaviour of the program, or is there to stop it.
-UNTOUCHED = {"CONTEND_CHECK", "CONTEND_DCHECK", "static_assert", "noexcept", "decltype", "sizeof", "alignas"}
-CONTROL = {"for", "if", "while", "switch", "return", "catch"}
-OPENING, CLOSING = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    file: str
-    line: int
-    column: int
-    begin: int
-    end: int
-    old: str
-    new: str
-    label: str = field(default="")  # unique among the mutants of its line
-    text: str = field(default="")   # the line, without white space at its ends
-
-    @property
-    def room(self):
-        return self.file.split("/")[0]
-
-    def __str__(self):
-        return f"{self.file}:{self.line}  {self.label}"
-
-
-@dataclass
-class Bracket:
-    sign: str
-    untouched: bool       # what is in it is left alone
-    parameters: bool      # it may hold parameters with default arguments
-    default: bool = False  # in the default argument of one
-
-
-def is_binary(text, token, before):
-    """clang-format, to which scripts/lint.sh holds the tree, puts white space on both sides of a binary operator and
-    never on both sides of a template bracket, a unary operator or the sign of a pointer or reference."""
-    if before is None or (before.kind == "operator" and before.text not in CLOSING):
-        return False
-    return text[token.begin - 1].isspace() and text[token.end:token.end + 1].isspace()
-
-
-def changes_of(tokens, text):
-    """Yields (first token, end in the text, replacement) for every mutant of a file."""
-    brackets = [Bracket("", False, False)]
-    for i, token in enumerate(tokens):
-        before = tokens[i - 1] if i > 0 else None
-        after = tokens[i + 1] if i + 1 < len(tokens) else None
-        here = brackets[-1]
-        if token.text in OPENING and token.kind == "operator":
-            named = before is not None and before.kind == "name"
-            untouched = here.untouched or here.default or (named and before.text in UNTOUCHED)
-            parameters = token.text == "(" and not (named and before.text in CONTROL)
-            brackets.append(Bracket(token.text, untouched, parameters))
-            continue
-        if token.text in CLOSING and token.kind == "operator":
-            brackets.pop()
-            continue
-        if here.parameters and token.text == "=":
-            here.default = True
-        elif here.parameters and token.text == ",":
-            here.default = False
-        if here.untouched or here.default or before is None or after is None:
-            continue
-        if token.text in ("true", "false") and before.text == "return" and after.text == ";":
-            yield token, token.end, "false" if token.text == "true" else "true"
-        if token.kind != "operator" or token.text not in SWAPS or before.text == "operator":
-            continue
-        if not is_binary(text, token, before) or "string" in (before.kind, after.kind):
-            continue
-        if token.text in ("+", "+=") and (after.kind == "character" or after.text == "fmt"):
-            continue  # of strings
-        yield token, token.end, SWAPS[token.text]
-        beyond = tokens[i + 2].text if i + 2 < len(tokens) else ""
-        if token.text in ("+", "-") and after.text == "1" and beyond not in ("*", "/", "%", "<<"):
-            yield token, after.end, ""
-
-
-def mutants_of(text, name):
-    lines, found, seen = text.split("\n"), [], {}
-    starts = list(itertools.accumulate((len(line) + 1 for line in lines), initial=0))
-    for token, end, new in changes_of(tokens_of(text, name), text):
-        line = bisect.bisect_right(starts, token.begin)
-        old = text[token.begin:end]
-        if "\n" in old:
-            continue
-        label = f"{old} -> {new}" if new else f"{old} dropped"
-        seen[line, label] = seen.get((line, label), 0) + 1
-        if seen[line, label] > 1:
-            label += f" (number {seen[line, label]} of the line)"
-        column = token.begin - starts[line - 1] + 1
-        found.append(Mutant(name, line, column, token.begin, end, old, new, label, lines[line - 1].strip()))
-    return found
-
-
-def equivalents(path):
-    """(file, line, mutation) of each entry: four lines, the last of which says why; # begins a comment."""
-    entries = []
-    for block in re.split(r"\n\s*\n", path.read_text(encoding="utf-8") if path.exists() else ""):
-        lines = [line.strip() for line in block.split("\n") if line.strip() and not line.startswith("#")]
-        if not lines:
-            continue
-        if len(lines) < 4:
-            raise ValueError(f"{path.name}: expected a file, a line, a mutation and a reason, got {lines}")
-        entries.append(tuple(lines[:3]))
-    return entries
-
-
-def all_mutants(roots, headers):
+def sources(roots, headers):
     suffixes = (".cpp", ".hpp") if headers else (".cpp",)
-    found = []
-    for root in roots:
-        for path in sorted((ROOT / root).rglob("*")):
-            name = path.relative_to(ROOT).as_posix()
-            if path.suffix in suffixes and "/cuda/" not in name:  # the copies are built without CUDA
-                found += mutants_of(path.read_text(encoding="utf-8"), name)
-    return found
+    names = [path.relative_to(ROOT).as_posix() for root in roots for path in sorted((ROOT / root).rglob("*"))
+             if path.suffix in suffixes]
+    return [name for name in names if "/cuda/" not in name]  # the copies are built without CUDA
+
+
+def named_sources(text):
+    """The files of a list with commas, as --files takes it."""
+    names = list(dict.fromkeys(pathlib.PurePosixPath(name).as_posix() for name in text.split(",")))
+    known = set(sources(ROOTS, True))
+    for name in names:
+        if name not in known:
+            sys.exit(f"--files: {name}: expected a .cpp or .hpp file below {', '.join(ROOTS)}, such as sim/courier.cpp")
+    return names
+
+
+def all_mutants(names):
+    return [it for name in names for it in mutants_of((ROOT / name).read_text(encoding="utf-8"), name)]
 
 
 # ----------------------------------------------------------------------------------------------------------- copies
@@ -225,6 +93,17 @@ def test_programs():
     return links
 
 
+def largest_accepted(items, kept, accepts, refused=False):
+    """What of `items` can be taken with `kept`, found by halving; `refused`: it is known that not all of it can."""
+    if not items or (not refused and accepts(kept + items)):
+        return kept + items
+    if len(items) == 1:
+        return kept
+    half = len(items) // 2
+    kept = largest_accepted(items[:half], kept, accepts)
+    return largest_accepted(items[half:], kept, accepts)
+
+
 class Copy:
     """A private copy of the working tree, with a build folder of its own."""
 
@@ -233,11 +112,21 @@ class Copy:
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
         self.environment["CONTEND_PROGRAM"] = str(self.build_folder / "contend")
         self.environment.setdefault("CONTEND_DATA", str(ROOT.parent / "shared/data"))
+        self.environment.pop(VARIABLE, None)
+        self.switches, self.originals = {}, {}
 
-    def bring_up_to_date(self):
+    def bring_up_to_date(self, switches):
+        """Copies the working tree, with a switch for each of some mutants; `switches` gives each its number."""
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                                 check=True, capture_output=True, text=True).stdout
         names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+        self.switches = dict(switches)
+        mutated = sorted({mutant.file for mutant in switches})
+        self.originals = {name: (ROOT / name).read_text(encoding="utf-8") for name in mutated}
+        contents = {name: self.switched_text(name).encode() for name in mutated}
+        if switches:
+            contents[HEADER] = HEADER_TEXT.encode()
+            names.add(HEADER)
         for old in [path for path in self.tree.rglob("*") if path.is_file()]:
             name = old.relative_to(self.tree).as_posix()
             if name not in names and not name.startswith("build/"):
@@ -245,12 +134,44 @@ class Copy:
         self.digest = hashlib.sha256(repr(self.options).encode())
         for name in sorted(names):
             source, target = ROOT / name, self.tree / name
-            self.digest.update(name.encode() + source.read_bytes())
+            content = contents.get(name) or source.read_bytes()
+            self.digest.update(name.encode() + content)
             # A file that is the same keeps its time, so that it isn't compiled again.
-            if not target.exists() or target.read_bytes() != source.read_bytes():
+            if not target.exists() or target.read_bytes() != content:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(source, target)
-                os.utime(target)
+                target.write_bytes(content)
+                if source.exists():
+                    shutil.copymode(source, target)
+
+    def switched_text(self, name):
+        numbers = {mutant: number for mutant, number in self.switches.items() if mutant.file == name}
+        return switched(self.originals[name], name, numbers)
+
+    def compiles(self, names):
+        """Whether some files compile, each to its object; no program is linked."""
+        objects = [f"{self.tree / name}^" for name in names]  # of ninja: what is made first from a file
+        return subprocess.run(["ninja", "-C", str(self.build_folder), f"-j{self.threads}", "-k0", *objects],
+                              env=self.environment, capture_output=True).returncode == 0
+
+    def drop_what_does_not_compile(self):
+        """Takes out the switches that keep a file from compiling; halving its mutants finds them."""
+        names = sorted(self.originals)
+        if self.compiles(names):
+            return
+        for name in names:
+            if self.compiles([name]):
+                continue
+            here = {mutant: number for mutant, number in self.switches.items() if mutant.file == name}
+            others = {mutant: number for mutant, number in self.switches.items() if mutant.file != name}
+
+            def try_with(mutants):
+                self.switches = others | {mutant: here[mutant] for mutant in mutants}
+                (self.tree / name).write_text(self.switched_text(name), encoding="utf-8")
+                return self.compiles([name])
+
+            kept = largest_accepted(list(here), [], try_with, refused=True)
+            try_with(kept)
+
 
     def configure(self):
         options = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS",
@@ -267,12 +188,15 @@ class Copy:
         return subprocess.run(["ninja", "-C", str(self.build_folder), f"-j{self.threads}", *targets],
                               env=self.environment, capture_output=True, text=True)
 
-    def test(self, room, processor_seconds, wall_seconds):
-        """None if the tests pass, else how they fail."""
+    def test(self, room, processor_seconds, wall_seconds, active=None):
+        """None if the tests pass, with the switch of a mutant set if it has one, else how they fail."""
+        environment = dict(self.environment)
+        if active is not None:
+            environment[VARIABLE] = str(active)
         limits = f"ulimit -c 0; ulimit -v {MEMORY_KB}; ulimit -t {int(processor_seconds) + 1}; exec \"$@\""
         program = str(self.build_folder / f"tests/test_{room}")
         with subprocess.Popen(["bash", "-c", limits, "bash", program, "--abort-after=1", "--no-colors"], cwd=self.tree,
-                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", start_new_session=True) as process:
             try:
                 output, _ = process.communicate(timeout=wall_seconds)
@@ -313,18 +237,21 @@ class Sampler:
             return own
         return own + sorted(others, key=lambda other: self.used_wall.get(other, 0))
 
-    def prepare(self, rooms):
-        """Builds the unchanged tree in every copy; in the first its tests must pass, and are timed."""
+    def prepare(self, rooms, switches):
+        """Builds the tree in every copy, with all switches off; in the first its tests must pass, and are timed."""
         needed = [room for room in self.links if any(room in self.programs_of(mutated) for mutated in rooms)]
         for copy in self.copies:  # all first, so that the tree may change while they are built
-            copy.bring_up_to_date()
+            copy.bring_up_to_date(switches)
         for copy in self.copies:
             begin = time.monotonic()
             copy.configure()
+            copy.drop_what_does_not_compile()
             built = copy.build(needed)
             if built.returncode != 0:
-                sys.exit(f"the unchanged tree does not build in {copy.build_folder}:\n{built.stdout[-4000:]}")
-            print(f"{copy.build_folder}: built in {time.monotonic() - begin:.0f} s", flush=True)
+                sys.exit(f"the tree without an active mutant does not build in {copy.build_folder}; does it build "
+                         f"elsewhere, or with --alone?\n{built.stdout[-4000:]}")
+            print(f"{copy.build_folder}: built in {time.monotonic() - begin:.0f} s, with {len(copy.switches)} of the "
+                  f"mutants", flush=True)
         times = self.copies[0].build_folder / "mutation_times.json"
         tree = self.copies[0].digest.hexdigest()
         known = json.loads(times.read_text()) if times.exists() else {}
@@ -334,7 +261,7 @@ class Sampler:
                 begin, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
                 how = self.copies[0].test(room, 3600, 3600)
                 if how is not None:
-                    sys.exit(f"the tests of {room} fail without a mutation: {how}")
+                    sys.exit(f"the tests of {room} fail without an active mutant: {how}; do they pass with --alone?")
                 now = resource.getrusage(resource.RUSAGE_CHILDREN)
                 processor = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
                 known[room] = [processor, time.monotonic() - begin]
@@ -343,26 +270,31 @@ class Sampler:
             print(f"test_{room}: {self.used_wall[room]:.1f} s without a mutation", flush=True)
 
     def judge(self, copy, mutant):
-        begin, path = time.monotonic(), copy.tree / mutant.file
-        original = path.read_text(encoding="utf-8")
-        path.write_text(original[:mutant.begin] + mutant.new + original[mutant.end:], encoding="utf-8")
+        begin, path, active = time.monotonic(), copy.tree / mutant.file, copy.switches.get(mutant)
+        before = path.read_text(encoding="utf-8")
+        if active is None:
+            original = copy.originals.get(mutant.file, before)
+            path.write_text(original[:mutant.begin] + mutant.new + original[mutant.end:], encoding="utf-8")
         verdict = Verdict(mutant, "survived")
         try:
             for room in self.programs_of(mutant.room):
-                if copy.build([room]).returncode != 0:
+                if active is None and copy.build([room]).returncode != 0:
                     verdict = Verdict(mutant, "not compiled")
                     break
-                how = copy.test(room, 10 + 4 * self.used_processor[room], 60 + 10 * self.used_wall[room])
+                how = copy.test(room, 10 + 4 * self.used_processor[room], 60 + 10 * self.used_wall[room], active)
                 if how is not None:
                     verdict = Verdict(mutant, "noticed", f"test_{room}", how)
                     break
         finally:
-            path.write_text(original, encoding="utf-8")
+            if active is None:
+                path.write_text(before, encoding="utf-8")
         verdict.seconds = time.monotonic() - begin
         return verdict
 
     def run(self, candidates, count):
         """Verdicts on the first `count` of the candidates that compile."""
+        # A mutant that is built alone leaves programs behind that hold it, so those with a switch come first.
+        candidates = sorted(enumerate(candidates), key=lambda pair: pair[1] not in self.copies[0].switches)
         verdicts, state = [], {"next": 0, "in flight": 0, "compiled": 0}
 
         def work(copy):
@@ -373,11 +305,11 @@ class Sampler:
                     if state["compiled"] >= count or state["next"] == len(candidates):
                         self.lock.notify_all()
                         return
-                    index = state["next"]
+                    index, mutant = candidates[state["next"]]
                     state["next"] += 1
                     state["in flight"] += 1
                 try:
-                    verdict = self.judge(copy, candidates[index])
+                    verdict = self.judge(copy, mutant)
                 except BaseException:
                     os.kill(os.getpid(), signal.SIGINT)
                     raise
@@ -486,6 +418,7 @@ def self_test():
     it = mutants_of("int a;\nint b = a - 1;\n", "a.cpp")[1]
     if (it.line, it.column, it.begin, it.end, it.old, it.new) != (2, 11, 17, 20, "- 1", ""):
         sys.exit(f"self-test: a mutant in the wrong place: {it!r}")
+    self_test_of_switches()
     known = equivalents(ROOT / EQUIVALENT)
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _, _ in known if (ROOT / file).is_file()}
     there = {(file, it.text, it.label) for file, text in texts.items() for it in mutants_of(text, file)}
@@ -495,11 +428,46 @@ def self_test():
     sys.exit(1 if stale else 0)
 
 
+def self_test_of_switches():
+    """Texts with all their switches, in short: B7 is the type of the switch of mutant 7, and so on."""
+    def shortened(text):
+        changed = switched(text, "a.cpp", {it: number for number, it in enumerate(mutants_of(text, "a.cpp"))})
+        for name, letter in (("Binary", "B"), ("Assigned", "A"), ("on", "on"), ("one", "one"), ("truth", "truth")):
+            changed = re.sub(rf"contend_mutant::{name}<(\d+)>", rf"{letter}\1", changed)
+        return changed.split("\n", 2)[2] if changed != text else text
+
+    cases = [
+        ("int a = b[c];", "int a = b[c];"),
+        ("x += y - 1;", "x += A0{} += y - B1{} - one2();"),
+        ("f(a <\n  b);", "f(a < B0{} <\n  b);"),
+        ("if (a) return true;", "if (a) return truth0(true);"),
+        ("return a && b;", "return (on0() ? ( a || b) : ( a && b));"),
+        ("x |= !a || b, c;", "x |= (on0() ? ( !a && b) : ( !a || b)), c;"),
+        ("y = a && b < c ? d : e;", "y = (on0() ? ( a || b < B1{} < c) : ( a && b < B1{} < c)) ? d : e;"),
+        ("z(a && b || c);", "z( (on0() ? (a || b || c) : on1() ? (a && b && c) : (a && b || c)));"),
+        ("return a &&  // why\n b;", "return (on0() ? ( a ||  // why\n b\n) : ( a &&  // why\n b\n));"),
+        ("if (a) {} *p = b && c;", "if (a) {} *p = (on0() ? ( b || c) : ( b && c));"),
+        ("return F{} * x && y;", "return (on1() ? ( F{} * B0{} * x || y) : ( F{} * B0{} * x && y));"),
+        ("return a && f([&] { return b || c; });",
+         "return (on0() ? ( a || f([&] { return (on1() ? ( b && c) : ( b || c)); }))"
+         " : ( a && f([&] { return (on1() ? ( b && c) : ( b || c)); })));"),
+    ]
+    for text, expected in cases:
+        if re.sub(r"\s+", " ", shortened(text)) != re.sub(r"\s+", " ", expected):
+            sys.exit(f"self-test: {text!r} with switches: expected {expected!r}, got {shortened(text)!r}")
+    for refused in ((), (0,), (6,), (2, 3), tuple(range(7))):
+        kept = largest_accepted(list(range(7)), [], lambda items: not set(items) & set(refused))
+        if kept != [item for item in range(7) if item not in refused]:
+            sys.exit(f"self-test: {refused} don't compile, and {kept} were kept of 0 to 6")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=100, help="mutants to judge (default 100)")
+    parser.add_argument("--count", type=int, help="mutants to judge (default 100, or with --files all)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default 1)")
     parser.add_argument("--roots", default=",".join(ROOTS), help=f"rooms to mutate (default {','.join(ROOTS)})")
+    parser.add_argument("--files", help="instead of rooms: files to mutate, such as sim/courier.cpp,sim/leaper.cpp")
+    parser.add_argument("--alone", action="store_true", help="build every mutant alone: slow, to check the usual way")
     parser.add_argument("--headers", action="store_true", help="mutate .hpp too: each rebuilds many files")
     parser.add_argument("--programs", choices=("own", "all"), default="all",
                         help="the test program of the mutant's room, or those of the rooms that use it too (default)")
@@ -516,14 +484,18 @@ def main():
         self_test()
     roots = [root for root in arguments.roots.split(",") if (ROOT / root).is_dir()]
     known = set(equivalents(ROOT / EQUIVALENT))
-    mutants = all_mutants(roots, arguments.headers or arguments.again is not None)
+    names = named_sources(arguments.files) if arguments.files else \
+        sources(roots, arguments.headers or arguments.again is not None)
+    mutants = all_mutants(names)
     drawn = [it for it in mutants if (it.file, it.text, it.label) not in known]
     if arguments.again:
         candidates = read_survivors(arguments.again, drawn)
         count = len(candidates)
     else:
-        candidates, count = random.Random(arguments.seed).sample(drawn, len(drawn)), min(arguments.count, len(drawn))
-        print(f"seed {arguments.seed}: {count} of {len(drawn)} mutants of {', '.join(roots)}; "
+        candidates, count = random.Random(arguments.seed).sample(drawn, len(drawn)), len(drawn)
+        if arguments.count is not None or not arguments.files:
+            count = min(100 if arguments.count is None else arguments.count, count)
+        print(f"seed {arguments.seed}: {count} of {len(drawn)} mutants of {arguments.files or ', '.join(roots)}; "
               f"{len(mutants) - len(drawn)} more are known to change nothing")
     if arguments.list:
         for it in candidates[:count]:
@@ -531,7 +503,9 @@ def main():
         return
     threads = max(1, (os.cpu_count() or 1) // arguments.jobs)
     sampler = Sampler(arguments.folder.resolve(), arguments.jobs, arguments.programs, threads, arguments.cmake)
-    sampler.prepare(sorted({it.room for it in candidates[:2 * count]}))
+    switches = {} if arguments.alone else {it: number for number, it in enumerate(candidates[:count])
+                                           if it.file.endswith(".cpp")}
+    sampler.prepare(sorted({it.room for it in candidates[:2 * count]}), switches)
     verdicts = sampler.run(candidates, count)
     if arguments.output:
         write_list(arguments.output, verdicts)
