@@ -17,7 +17,7 @@ inline constexpr Option kByOption = {
     .text = "also print figures of groups of jobs: by vc, user, model, size or outcome",
     .repeatable = true};
 
-/// The groupings that the options `--by` name. Throws InputError for one that there is not.
+/// The groupings that the options `--by` name. Throws InputError for an unknown name.
 [[nodiscard]] std::vector<const Grouping*> chosen_groupings(const Arguments& arguments);
 
 /// A table of the largest groups, as means over the runs; says how many it leaves out.

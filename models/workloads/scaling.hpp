@@ -35,10 +35,9 @@ struct ScaledList {
 
 /// The jobs of a list, in its order, after these changes: jobs that are too large are left out, others are drawn with
 /// the streams of `seed`, then times are scaled. A job of iterations counts with the time that they compute: its number
-/// of iterations is scaled. Limits are scaled as durations are, but not cut, and measured waits
-/// are dropped: they are those of another workload. `load` refers to `cluster_gpus`, and to the
-/// time between the first submission, which stays, and the last. Throws InputError if no job is left, or if the times
-/// can't be scaled as wanted.
+/// of iterations is scaled. Limits are scaled as durations are, but not cut. Measured waits are left out, because they
+/// belong to another workload. `load` refers to `cluster_gpus`, and to the time between the first submission, which
+/// stays, and the last. Throws InputError if no job is left, or if the times can't be scaled as wanted.
 [[nodiscard]] ScaledList scale_list(std::span<const JobRequest> list, const WorkloadScaling& scaling,
                                     const ListSampling& sampling, std::int64_t cluster_gpus, std::uint64_t seed);
 

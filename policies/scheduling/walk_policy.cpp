@@ -151,7 +151,7 @@ void WalkPolicy::settle(GreedyWalk& walk, SchedulingActions& actions) {
     carry_out(walk, actions);
   }
   take_back(walk);
-  rank_started(walk);
+  rank_started();
 }
 
 /// Starts the jobs that the walk has started as soon as it has stopped enough others.
@@ -239,15 +239,12 @@ void WalkPolicy::start_in_free(GreedyWalk& walk, SchedulingActions& actions) {
       no_place_.insert(next->job);
     }
   }
-  rank_started(walk);
+  rank_started();
 }
 
 /// Moves the jobs that have started to their places among the running jobs.
-void WalkPolicy::rank_started(GreedyWalk& walk) {
-  for (const MovingRank& place : started_) {
-    walk.rerank(place.rank.job, place);
-    touch_servers_of(job(place.rank.job));
-  }
+void WalkPolicy::rank_started() {
+  for (const MovingRank& place : started_) rerank(job(place.rank.job), place);
 }
 
 void WalkPolicy::mark_started(const Rank& waiting) {

@@ -28,8 +28,8 @@ struct WalkJob {
   Time waited{};                    ///< waiting time since the last promotion, without the current wait
   Time due = Time::never();         ///< when the level changes
   std::int64_t late = 0;            ///< its place in LevelPolicy::late_
-  std::vector<ServerId> servers{};  ///< on which it runs
-  RoomNeeded room{};                ///< on servers
+  std::vector<ServerId> servers{};  ///< on which it runs; empty while it waits
+  RoomNeeded room{};                ///< that the placement policy needs for it
 
   /// Returns the GPU time that the job has attained by `now`.
   [[nodiscard]] GpuTime attained(Time now) const {
@@ -42,8 +42,8 @@ struct WalkJob {
 /// The placement policy may refuse a job for which the walk has room, because the free GPUs and those of the jobs that
 /// the walk would stop are scattered. Then the job takes the place of other running jobs behind it, if the placement
 /// policy finds one (SchedulingActions::start_preempting). If not, no job is preempted for it, and the walk leaves out
-/// this job and others of its shape until the next pass. ServerRooms tells in advance of most jobs that they have no
-/// place.
+/// this job and others of its shape until other jobs have given way, or until the next pass. ServerRooms rules out most
+/// such jobs before the placement policy is asked.
 class WalkPolicy : public SchedulingPolicy {
  public:
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
@@ -102,7 +102,7 @@ class WalkPolicy : public SchedulingPolicy {
   [[nodiscard]] std::vector<JobId> jobs_behind(std::uint32_t walk, const Rank& place,
                                                std::span<const ServerId> servers);
   void start_in_free(GreedyWalk& walk, SchedulingActions& actions);
-  void rank_started(GreedyWalk& walk);
+  void rank_started();
   void mark_started(const Rank& waiting);
   void explain(SchedulingActions& actions);
 

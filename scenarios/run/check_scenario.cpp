@@ -66,17 +66,14 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
     if (largest == nullptr || largest->gpus < job.gpus) largest = &job;
   }
   if (in_vain == 0) return;
-  warnings.push_back(
-      fmt::format("policies.scheduling: under `{}` a job of {} GPUs has time slices of {:g} s on its GPUs, and after a "
-                  "preemption it "
-                  "needs {:g} s there before any work is saved (scheduling.preemption: restart_cost {:g} s, "
-                  "checkpoint_interval {:g} "
-                  "s, checkpoint_cost {:g} s); {} of {} jobs may work in vain while others wait. Longer slices or "
-                  "shorter checkpoint "
-                  "intervals would help",
-                  scenario.scheduling.name, largest->gpus, policy->slice(largest->gpus).to_seconds(),
-                  needed.to_seconds(), costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds(),
-                  costs.checkpoint.to_seconds(), in_vain, workload.jobs.size()));
+  warnings.push_back(fmt::format(
+      "policies.scheduling: under `{}` a job of {} GPUs has time slices of {:g} s on its GPUs, and after a preemption "
+      "it needs {:g} s there before any work is saved (scheduling.preemption: restart_cost {:g} s, "
+      "checkpoint_interval {:g} s, checkpoint_cost {:g} s); {} of {} jobs may work in vain while others wait. Longer "
+      "slices or shorter checkpoint intervals would help",
+      scenario.scheduling.name, largest->gpus, policy->slice(largest->gpus).to_seconds(), needed.to_seconds(),
+      costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain,
+      workload.jobs.size()));
 }
 
 /// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters

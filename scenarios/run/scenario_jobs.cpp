@@ -59,6 +59,7 @@ void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
       "list these virtual clusters in cluster.vcs, let one of them take all others by `others: true`, or ignore the "
       "virtual clusters of jobs by --set cluster.vcs=[]");
 }
+
 bool is_scaled(const Scenario& scenario) {
   const WorkloadScaling& scaling = scenario.workload.synthetic;
   return scaling.rate != 1 || scaling.load || scaling.durations != 1 || scaling.longest || scaling.largest ||

@@ -25,7 +25,7 @@ std::vector<std::string> lines(const std::vector<Scenario>& scenarios) {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("a difference is told in the keys that users set, not in figures that follow from them") {
+TEST_CASE("a difference is shown in the keys that users set, not in figures that follow from them") {
   CHECK(lines({parsed("network: {nic: 10Gbps}\n"), parsed("network: {nic: 25Gbps}\n")}) ==
         Lines{"network.nic: 10Gbps | 25Gbps"});
   CHECK(lines({parsed("policies: {placement: first-fit}\n"),
