@@ -41,6 +41,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     transfer.left = {cost_.alpha, request.bytes.to_double()};
     transfer.updated = now;
     transfer.ways = 0;
+    transfer.factor = 1;
     job_meter_[request.job.index()].change(1, 0, now);
     job_meter_[request.job.index()].count_transfer(request.bytes);
     for (const ServerId server : transfer.servers) {
@@ -70,6 +71,13 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     free_.insert(free_.end(), ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
   }
 
+  [[nodiscard]] bool can_slow_down() const override { return true; }
+  void slow_down(TransferId id, double factor, Time now) override {
+    now_ = now;
+    if (transfers_[id.index()].factor == factor) return;
+    set_rate(id, transfers_[id.index()].ways, factor);
+  }
+
   void cancel(TransferId id, Time now) override {
     now_ = now;
     calendar_.cancel(transfers_[id.index()].event);
@@ -93,6 +101,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     words.push_back(static_cast<std::uint64_t>(transfer.left.latency.ns()));
     words.push_back(static_cast<std::uint64_t>((now - transfer.updated).ns()));
     words.push_back(transfer.ways);
+    if (transfer.factor != 1) words.push_back(std::bit_cast<std::uint64_t>(transfer.factor));
   }
 
   void shift(TransferId id, Time by) override {
@@ -123,9 +132,11 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     Time updated;  // when `left` was true
     Time end;
     std::size_t ways = 0;  // k
+    double factor = 1;     // of slow_down()
     EventHandle event;
   };
 
+  [[nodiscard]] double per_byte(const Transfer& transfer) const { return transfer.factor * per_byte(transfer.ways); }
   [[nodiscard]] double per_byte(std::size_t ways) const {
     const double beta = cost_.beta.ns_per_byte();
     const auto k = static_cast<double>(ways);
@@ -139,7 +150,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     left.latency -= start_up;
     elapsed -= start_up;
     if (elapsed > Time{}) {
-      left.bytes = std::max(0.0, left.bytes - static_cast<double>(elapsed.ns()) / per_byte(transfer.ways));
+      left.bytes = std::max(0.0, left.bytes - static_cast<double>(elapsed.ns()) / per_byte(transfer));
     }
     return left;
   }
@@ -188,13 +199,18 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   void update(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     const std::size_t ways = ways_of(transfer);
-    if (ways == transfer.ways) return;
+    if (ways != transfer.ways) set_rate(id, ways, transfer.factor);
+  }
+
+  void set_rate(TransferId id, std::size_t ways, double factor) {
+    Transfer& transfer = transfers_[id.index()];
     if (transfer.ways > 0) transfer.left = progressed(transfer, now_);
     const int contended_change = (ways >= 2 ? 1 : 0) - (transfer.ways >= 2 ? 1 : 0);
     if (contended_change != 0) job_meter_[transfer.job.index()].change(0, contended_change, now_);
     transfer.ways = ways;
+    transfer.factor = factor;
     transfer.updated = now_;
-    transfer.end = now_ + transfer.left.latency + Time::ceil_nanoseconds(transfer.left.bytes * per_byte(ways));
+    transfer.end = now_ + transfer.left.latency + Time::ceil_nanoseconds(transfer.left.bytes * per_byte(transfer));
     if (cost_.tick > Time{}) {
       const std::int64_t tick = cost_.tick.ns();
       transfer.end = Time::nanoseconds((transfer.end.ns() + tick - 1) / tick * tick);

@@ -131,6 +131,9 @@ struct Scenario {
     Fidelity fidelity = Fidelity::contention;
     std::optional<ByteRate> nic;  ///< line rate of each interface; default of beta: 1 / nic
     Time alpha;                   ///< start-up time of a transfer
+    struct {
+      double compute = 0, network = 0;  ///< as in sim/interference.hpp, as plain factors
+    } interference;
     // analytic and contention only
     std::optional<TimePerByte> beta;  ///< time per byte of a transfer without contention
     std::optional<TimePerByte> eta;   ///< further time per byte for each other transfer on the interface

@@ -43,6 +43,7 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   }
   for (const Occupant& occupant : new_cell.occupants) state.run(occupant.job).live->cells.push_back(created);
   if (new_cell.touched) state.touched.push_back(created);
+  if (new_cell.is_unpaced) state.unpaced.push_back(created);
   return created;
 }
 
@@ -201,6 +202,7 @@ void leave(EngineState& state, JobId job) {
     cell.load_is_stale = true;
     std::erase_if(cell.ready, [&](const ReadyTask& task) { return task.job == job; });
     state.touch(id);
+    state.mark_pace(id);
   }
   run.live.reset();
   run.next_promise = Time::never();

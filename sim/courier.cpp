@@ -172,6 +172,7 @@ void Courier::start(std::size_t index) {
     ++run.live->channels[channel.index()].in_network;
   }
   run.live->transfers.push_back(id);
+  for (const CellId cell : run.live->cells) state_.mark_pace(cell);
   run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
   if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
   state_.in_network[id.index()] = std::move(traffic);
@@ -184,6 +185,7 @@ void Courier::end_due(std::vector<Traffic>& ended) {
     Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
     JobRun& run = state_.run(traffic.job);
     std::erase(run.live->transfers, id);
+    for (const CellId cell : run.live->cells) state_.mark_pace(cell);
     relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
     if (const Op& op = op_of(traffic); op.channel.valid()) {
       ChannelQueue& queue = run.live->channels[op.channel.index()];
@@ -212,6 +214,7 @@ void Courier::abandon(JobId job) {
     traffic.reset();
   }
   run.live->transfers.clear();
+  for (const CellId cell : run.live->cells) state_.mark_pace(cell);
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (waiting_[i].traffic.job == job) forget_waiting(i);
   }

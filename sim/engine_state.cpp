@@ -78,6 +78,13 @@ void check_job(const JobSpec& job, const Workload& workload) {
   if (const std::string reason = why_too_long(workload, job); !reason.empty()) complain(reason);
 }
 
+void check_interference(const Interference& interference, const NetworkModel& network) {
+  if (interference.compute < 0 || interference.network < 0) throw InputError{"an interference is negative"};
+  if (interference.network > 0 && !network.can_slow_down()) {
+    throw InputError{"this network model can't slow transfers down: its interference must be 0"};
+  }
+}
+
 void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   std::vector<std::string_view> names;
   names.reserve(workload.jobs.size());
@@ -104,6 +111,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       capacity{spec} {
   check_jobs(workload, options.rules);
   check_rules(options.rules);
+  check_interference(options.interference, *network);
   if (options.observer != nullptr) options.leap = false;
   fold = options.leap;
   plans.reserve(workload.graphs.size());
@@ -194,6 +202,12 @@ void EngineState::settle(JobRun& run, Time now) {
   std::erase_if(run.live->promises, [&](const Promise& promise) { return promise.at <= now; });
   run.next_promise = Time::never();
   for (const Promise& promise : run.live->promises) run.next_promise = std::min(run.next_promise, promise.at);
+}
+
+void EngineState::mark_pace(CellId cell) {
+  if (options.interference.none() || at(cell).is_unpaced) return;
+  at(cell).is_unpaced = true;
+  unpaced.push_back(cell);
 }
 
 void EngineState::touch(CellId id) {

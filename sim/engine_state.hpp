@@ -12,6 +12,7 @@
 #include "sim/cluster.hpp"
 #include "sim/fingerprint.hpp"
 #include "sim/graph_plan.hpp"
+#include "sim/interference.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
@@ -66,10 +67,12 @@ struct Cell {
   ReadyTask running;
   bool chained = false;  ///< the tasks that follow `running` on the same ranks are included in `end`
   Time started, end;
+  PacedTask pace;  ///< of `running`, if the options have any interference
   EventHandle event;
-  Time busy_time;        ///< of each GPU since GpuState::busy was last brought up to date
-  bool touched = false;  ///< true if it may have to take a task at the end of this instant
-  mutable Time load;     ///< work left of all occupants, if not stale
+  Time busy_time;           ///< of each GPU since GpuState::busy was last brought up to date
+  bool touched = false;     ///< true if it may have to take a task at the end of this instant
+  bool is_unpaced = false;  ///< true if its tasks or transfers began or ended at this instant
+  mutable Time load;        ///< work left of all occupants, if not stale
   mutable bool load_is_stale = true;
   std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
   std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
@@ -215,6 +218,7 @@ struct EngineState : ClusterView {
   std::vector<Cell> cells;
   std::vector<CellId> unused_cells;
   std::vector<CellId> touched;                     ///< cells to look at when the instant ends
+  std::vector<CellId> unpaced;                     ///< cells whose rates the pacer has to look at
   std::size_t waiting = 0;                         ///< queued and preempted jobs
   std::vector<JobId> running;                      ///< in no order
   std::vector<std::uint32_t> running_at;           ///< by job: its index in `running`
@@ -252,6 +256,8 @@ struct EngineState : ClusterView {
   };
   [[nodiscard]] Links done_in_chain(const Cell& cell) const;
   void touch(CellId cell);
+  /// Has the pacer look at the rates of the cell at the end of this instant; nothing without interference.
+  void mark_pace(CellId cell);
   void set_state(JobId job, JobState state);
 
   // ClusterView

@@ -217,13 +217,14 @@ void Executor::on_task_end(CellId id) {
   }
   const ReadyTask task = cell.running;
   const Time duration = run.plan->ops[task.op.index()].op.duration;
+  const Time held = state_.clock - cell.started;  // longer than the duration if something slowed the task
   cell.busy = false;
-  cell.busy_time += duration;
+  cell.busy_time += held;
   cell.load_is_stale = true;
   state_.occupant(id, task.job).remaining_compute -= duration;
   const GpuTime service{duration, cell.ranks()};
   run.remaining_service -= service;
-  run.compute += service;
+  run.compute += GpuTime{held, cell.ranks()};
   run.key_is_stale = true;
   ++state_.events;
   state_.leapt_events += static_cast<std::uint64_t>(cell.ranks() - 1);
@@ -237,6 +238,7 @@ void Executor::on_task_end(CellId id) {
     }
   }
   state_.touch(id);
+  state_.mark_pace(id);
   complete({task.job, task.op, task.slot, id});
   drain();
 }
@@ -303,12 +305,18 @@ void Executor::start_task(CellId id) {
   const auto& ops = run.plan->ops;
   OpId op = cell.running.op;
   cell.end = state_.clock + ops[op.index()].op.duration;
-  cell.chained = state_.options.leap && ops[op.index()].then.valid() && keeps_its_gpus(cell);
+  // Interference changes the rate of single tasks.
+  cell.chained =
+      state_.options.leap && state_.options.interference.none() && ops[op.index()].then.valid() && keeps_its_gpus(cell);
   for (; cell.chained && ops[op.index()].then.valid(); op = ops[op.index()].then) {
     run.promise(cell.end, GpuTime{ops[op.index()].op.duration, cell.ranks()});
     cell.end += ops[ops[op.index()].then.index()].op.duration;
   }
   cell.event = state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id});
+  if (!state_.options.interference.none()) {
+    cell.pace = PacedTask{ops[op.index()].op.duration, state_.clock, state_.options.interference};
+    state_.mark_pace(id);
+  }
   just_started_.push_back(id);
 }
 

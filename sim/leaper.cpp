@@ -87,6 +87,10 @@ void Leaper::write_state(const Group& group) {
     words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
                      (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
     words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
+    if (state_.options.interference.none()) continue;
+    const Int128 left = cell.pace.left(now_of(group));
+    words_.push_back(static_cast<std::uint64_t>(left));
+    words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (cell.pace.is_slowed() ? 1U : 0U));
   }
   for (const JobId id : group.jobs) {
     const JobRun& run = state_.run(id);
@@ -300,6 +304,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     if (!cell.busy) continue;
     cell.started += by;
     cell.end += by;
+    cell.pace.shift(by);
     state_.calendar.reschedule(cell.event, cell.end);
   }
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {

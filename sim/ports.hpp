@@ -99,6 +99,10 @@ class NetworkModel : public NetworkView {
   virtual void set_now(Time now) = 0;
   /// Ends the transfers that are due at `now` and appends them to `ended` in order of their ids.
   virtual void finish_due(Time now, std::vector<TransferId>& ended) = 0;
+  /// Makes the bytes of the transfer take `factor` times as long as without interference from now on, with factor >= 1
+  /// (sim/interference.hpp). Its start-up does not change. Called only if can_slow_down().
+  virtual void slow_down(TransferId /*transfer*/, double /*factor*/, Time /*now*/) {}
+  [[nodiscard]] virtual bool can_slow_down() const { return false; }
   /// Removes a transfer that has not ended.
   virtual void cancel(TransferId transfer, Time now) = 0;
 

@@ -6,6 +6,7 @@
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 #include "sim/leaper.hpp"
+#include "sim/pacer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -65,6 +66,10 @@ class Simulation::Engine {
     admission_.scheduling_pass();
     courier_.admit();
     executor_.dispatch();
+    if (!state_.unpaced.empty()) {
+      if (std::min(state_.calendar.next_time(), state_.network->next_end()) == instant) return;
+      pacer_.settle();
+    }
     leaper_.after_instant();
 #ifndef NDEBUG
     if (checked_ != state_.groups_changed) check_seats(state_);
@@ -97,6 +102,7 @@ class Simulation::Engine {
   Courier courier_{state_};
   Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); }};
   Admission admission_{state_, executor_, courier_};
+  Pacer pacer_{state_};
   Leaper leaper_{state_, admission_};
 };
 

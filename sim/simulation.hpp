@@ -7,6 +7,7 @@
 // the ready task of the job with the smallest key. Other tasks never interrupt a task.
 
 #include "sim/cluster.hpp"
+#include "sim/interference.hpp"
 #include "sim/job.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
@@ -39,6 +40,7 @@ struct SimulationOptions {
   bool leap = true;            ///< skip whole periods exactly; false executes every event
   Time until = Time::never();  ///< stop at this instant; jobs that have not ended stay unfinished
   SchedulingRules rules{};
+  Interference interference{};                   ///< between tasks and transfers on the same GPU
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts
@@ -46,7 +48,7 @@ struct SimulationOptions {
 
 class Simulation {
  public:
-  /// Throws InputError if the cluster, a job of the workload or the rules are invalid.
+  /// Throws InputError if the cluster, a job of the workload, the rules or the interference are invalid.
   Simulation(const ClusterSpec& cluster, Workload workload, PolicySet policies, std::unique_ptr<NetworkModel> network,
              SimulationOptions options);
   ~Simulation();

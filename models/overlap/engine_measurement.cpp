@@ -99,6 +99,7 @@ SteadyState measure_in_engine(const IterationGraph& graph, const ExchangeCost& c
                      "open network"};
   SimulationOptions run;
   run.leap = false;
+  run.interference = cost.interference;
   run.observer = &recorder;
   Simulation simulation{{ranks, static_cast<int>(roles), Bytes{1}},
                         std::move(workload),

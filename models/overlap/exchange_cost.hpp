@@ -5,6 +5,7 @@
 #include "models/overlap/cost_curve.hpp"
 #include "models/overlap/linear_cost.hpp"
 #include "sim/graph.hpp"
+#include "sim/interference.hpp"
 #include "sim/units.hpp"
 
 #include <array>
@@ -87,6 +88,9 @@ class ExchangeCost {
   [[nodiscard]] bool levels() const { return per_server_ > 1; }
   /// True if push and pull use different directions, so that they don't share bandwidth.
   [[nodiscard]] bool duplex() const { return duplex_; }
+
+  /// What computing and these transfers cost each other on the workers.
+  Interference interference;
 
   /// Each of k transfers at once needs k + (k-1) x penalty times as long for a byte. 0 is fair sharing; > 0 is a cost
   /// of contention (arXiv 2002.10105); at -0.5 two transfers need 1.5 times as long, as measured for all-reduces that

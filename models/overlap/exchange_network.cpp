@@ -13,8 +13,8 @@ void ExchangeLanes::progress(Transfer& transfer, Time now) const {
   transfer.latency -= start_up;
   elapsed -= start_up;
   if (elapsed > Time{}) {
-    const double per_byte = transfer.beta * cost_.slowdown(transfer.ways);
-    transfer.bytes = per_byte > 0 ? std::max(0.0, transfer.bytes - static_cast<double>(elapsed.ns()) / per_byte) : 0.0;
+    const double ns = per_byte(transfer);
+    transfer.bytes = ns > 0 ? std::max(0.0, transfer.bytes - static_cast<double>(elapsed.ns()) / ns) : 0.0;
   }
   transfer.updated = now;
 }
@@ -23,11 +23,20 @@ void ExchangeLanes::set_ways(std::size_t lane, Time now) {
   for (const TransferId id : active_) {
     Transfer& transfer = transfers_[id.index()];
     if (transfer.lane != lane || transfer.ways == on_lane_[lane]) continue;
-    progress(transfer, now);  // nothing of one that starts now
-    transfer.ways = on_lane_[lane];
-    const double per_byte = transfer.beta * cost_.slowdown(transfer.ways);
-    transfer.end = now + transfer.latency + Time::ceil_nanoseconds(transfer.bytes * per_byte);
+    set_rate(transfer, on_lane_[lane], transfer.factor, now);
   }
+}
+
+void ExchangeLanes::set_rate(Transfer& transfer, std::size_t ways, double factor, Time now) {
+  progress(transfer, now);  // nothing of one that starts now
+  transfer.ways = ways;
+  transfer.factor = factor;
+  transfer.end = now + transfer.latency + Time::ceil_nanoseconds(transfer.bytes * per_byte(transfer));
+}
+
+void ExchangeLanes::slow_down(TransferId id, double factor, Time now) {
+  Transfer& transfer = transfers_[id.index()];
+  if (factor != transfer.factor) set_rate(transfer, transfer.ways, factor, now);
 }
 
 TransferId ExchangeLanes::start(CollectiveKind kind, CollectiveScope scope, Bytes bytes, Time now) {
@@ -41,7 +50,7 @@ TransferId ExchangeLanes::start(CollectiveKind kind, CollectiveScope scope, Byte
     id = free_.back();
     free_.pop_back();
   }
-  transfers_[id.index()] = {lane, alone.beta.ns_per_byte(), alone.alpha, bytes.to_double(), now, now, 0};
+  transfers_[id.index()] = {lane, alone.beta.ns_per_byte(), alone.alpha, bytes.to_double(), now, now, 0, 1};
   active_.insert(std::upper_bound(active_.begin(), active_.end(), id), id);
   ++on_lane_[lane];
   set_ways(lane, now);
@@ -85,6 +94,7 @@ void ExchangeLanes::save_state(TransferId id, Time now, std::vector<std::uint64_
   words.push_back(static_cast<std::uint64_t>(transfer.latency.ns()));
   words.push_back(static_cast<std::uint64_t>((now - transfer.updated).ns()));
   words.push_back(transfer.ways);
+  words.push_back(std::bit_cast<std::uint64_t>(transfer.factor));
 }
 
 double ExchangeLanes::remaining_bytes(TransferId id, Time now) const {
@@ -140,6 +150,8 @@ class ExchangeNetwork final : public NetworkModel {
     lanes_.finish_due(now, ended);
     for (std::size_t i = first; i < ended.size(); ++i) forget(ended[i]);
   }
+  [[nodiscard]] bool can_slow_down() const override { return true; }
+  void slow_down(TransferId id, double factor, Time now) override { lanes_.slow_down(id, factor, now); }
   void cancel(TransferId id, Time now) override {
     account(now);
     lanes_.cancel(id, now);

@@ -24,6 +24,8 @@ class ExchangeLanes {
   /// Ends the transfers that are due and appends them to `ended` in order of ids.
   void finish_due(Time now, std::vector<TransferId>& ended);
   void cancel(TransferId transfer, Time now);
+  /// As NetworkModel::slow_down.
+  void slow_down(TransferId transfer, double factor, Time now);
   /// Appends everything that determines the future of the transfer, relative to `now`.
   void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const;
   [[nodiscard]] double remaining_bytes(TransferId transfer, Time now) const;
@@ -41,10 +43,15 @@ class ExchangeLanes {
     double bytes = 0;
     Time updated, end;
     std::size_t ways = 0;
+    double factor = 1;  // of slow_down()
   };
 
   void progress(Transfer& transfer, Time now) const;
+  [[nodiscard]] double per_byte(const Transfer& transfer) const {
+    return transfer.factor * transfer.beta * cost_.slowdown(transfer.ways);
+  }
   void set_ways(std::size_t lane, Time now);
+  void set_rate(Transfer& transfer, std::size_t ways, double factor, Time now);
   void remove(TransferId transfer);
 
   ExchangeCost cost_;

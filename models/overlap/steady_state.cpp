@@ -30,6 +30,7 @@ class Execution {
   Execution(const IterationGraph& graph, const ExchangeCost& cost, const SteadyStateOptions& options)
       : graph_{graph},
         options_{options},
+        interference_{cost.interference},
         network_{cost},
         lanes_(graph.roles().size()),
         channels_(graph.channels().size()) {
@@ -75,6 +76,8 @@ class Execution {
     bool busy = false;
     Ready running;
     Time start, end;
+    PacedTask pace;     // of `running`, if there is any interference
+    int transfers = 0;  // of its role, in the network
   };
   struct Queue {
     std::vector<Ready> ready;  // a heap
@@ -171,6 +174,7 @@ class Execution {
       const InFlight traffic = in_flight_[id.index()];
       const Op& op = graph_.ops()[traffic.message.op.index()];
       in_flight_[id.index()] = {};
+      --lanes_[op.role.index()].transfers;
       if (op.channel.valid()) {
         Queue& queue = channels_[op.channel.index()];
         --queue.in_network;
@@ -186,6 +190,7 @@ class Execution {
     const TransferId id = network_.start(op.collective, op.scope, op.bytes, now_);
     if (id.index() >= in_flight_.size()) in_flight_.resize(id.index() + 1);
     in_flight_[id.index()] = {message, now_};
+    ++lanes_[op.role.index()].transfers;
   }
 
   void admit() {
@@ -213,7 +218,26 @@ class Execution {
       lane.running = pop(lane.ready);
       lane.busy = true;
       lane.start = now_;
-      lane.end = now_ + graph_.ops()[lane.running.op.index()].duration;
+      const Time duration = graph_.ops()[lane.running.op.index()].duration;
+      lane.end = now_ + duration;
+      if (!interference_.none()) lane.pace = PacedTask{duration, now_, interference_};
+    }
+  }
+
+  /// Sets the rates of the tasks and transfers in progress, unless more is due at this instant.
+  void pace() {
+    if (interference_.none() || next() == now_) return;
+    for (Lane& lane : lanes_) {
+      const bool slowed = lane.transfers > 0;
+      if (!lane.busy || slowed == lane.pace.is_slowed()) continue;
+      lane.pace.set_slowed(slowed, now_);
+      lane.end = lane.pace.end();
+    }
+    for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+      const OpId op = in_flight_[i].message.op;
+      if (!op.valid()) continue;
+      const bool slowed = lanes_[graph_.ops()[op.index()].role.index()].busy;
+      network_.slow_down(TransferId{i}, slowed ? interference_.network_slowdown() : 1.0, now_);
     }
   }
 
@@ -229,10 +253,12 @@ class Execution {
   void settle_instant() {
     admit();
     dispatch();
+    pace();
     while (next() == now_) {
       finish();
       admit();
       dispatch();
+      pace();
     }
   }
 
@@ -282,6 +308,10 @@ class Execution {
       }
       words_.push_back((std::uint64_t{lane.running.op.value()} << 1) ^ relative(lane.running.iteration));
       words_.push_back(static_cast<std::uint64_t>((lane.end - now_).ns()));
+      if (interference_.none()) continue;
+      const Int128 left = lane.pace.left(now_);
+      words_.push_back(static_cast<std::uint64_t>(left));
+      words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (lane.pace.is_slowed() ? 1U : 0U));
     }
     for (const Queue& queue : channels_) {
       for (const Ready& each : queue.committed)
@@ -298,6 +328,7 @@ class Execution {
 
   const IterationGraph& graph_;
   SteadyStateOptions options_;
+  Interference interference_;
   std::array<std::vector<std::int32_t>, 2> begin_, predecessors_, pending_;  // by lag; by slot
   std::array<std::vector<OpId>, 2> successors_;
   std::array<std::size_t, 2> left_{};

@@ -206,6 +206,15 @@ std::vector<ScenarioKey> network_keys() {
       no_flow(row(
           "network.tick", [](auto& s) -> auto& { return s.network.tick; }, quantity_codec(Time{}, kHour),
           "transfers end at the next multiple of this time; 0s: exactly")),
+      row(
+          "network.interference.compute", [](auto& s) -> auto& { return s.network.interference.compute; },
+          number_codec(0, 1'000),
+          "a task takes 1 + this times as long while its GPU communicates; 0: computing is not slowed down"),
+      no_flow(row(
+          "network.interference.network", [](auto& s) -> auto& { return s.network.interference.network; },
+          number_codec(0, 1'000),
+          "a byte takes 1 + this times as long while a GPU of the transfer computes; 0: communication is not slowed "
+          "down")),
   };
 }
 

@@ -11,6 +11,8 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
+#include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,11 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
   cost.tick = network.tick;
   return cost;
+}
+
+Interference interference_of(const Scenario::Network& network) {
+  const auto millionths = [](double factor) { return static_cast<std::int64_t>(std::llround(factor * 1e6)); };
+  return {millionths(network.interference.compute), millionths(network.interference.network)};
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
@@ -84,6 +91,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario);
+  options.interference = interference_of(scenario.network);
   options.decisions = hooks.decisions;
   const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
   return std::make_unique<Simulation>(cluster, std::move(workload), std::move(policies), std::move(network),

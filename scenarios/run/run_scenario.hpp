@@ -25,6 +25,8 @@ struct RunHooks {
 
 /// Start-up, time per byte and penalty of a link, every one of them filled in.
 [[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
+/// The interference of the keys `network.interference.*`, rounded to millionths.
+[[nodiscard]] Interference interference_of(const Scenario::Network& network);
 
 /// The jobs of the replica with this seed; a job list comes from `lists`. Throws InputError, e.g. for a job list that
 /// can't be read.

@@ -19,6 +19,7 @@ ExchangeCost cost_on_links(const Scenario& scenario, int workers, const PeerRule
   const LinkMatrix links = read_link_matrix(*study.links).first(static_cast<std::size_t>(workers));
   ExchangeCost cost = link_cost(links, study.gamma, peers, scenario.seed);
   cost.penalty = study.two_at_once.value_or(kFairSharing) - 2;
+  cost.interference = interference_of(scenario.network);
   return cost;
 }
 
@@ -51,6 +52,7 @@ ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& p
   const bool shares = scenario.network.fidelity == Fidelity::contention;
   const double penalty = shares ? network.eta.ns_per_byte() / network.beta.ns_per_byte() : -1;
   cost.penalty = study.two_at_once ? *study.two_at_once - 2 : penalty;
+  cost.interference = interference_of(scenario.network);
   return cost;
 }
 

@@ -50,3 +50,24 @@ TEST_CASE("leaping lands on the same nanosecond as event by event, on random clu
   CHECK(cases_with_leaps * 2 > cases);
   CHECK(leapt * 5 > events);
 }
+
+TEST_CASE("leaping lands on the same nanosecond if computing and communicating slow each other") {
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  std::uint64_t cases_with_leaps = 0, slower = 0, leapt = 0, events = 0;
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    const RunResult free = cluster.run(true);
+    cluster.interference = {seed % 4 == 0 ? 0 : 250'000, seed % 3 == 0 ? 0 : 100'000 + static_cast<int>(seed % 5)};
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    events += slow.events;
+    leapt += fast.leapt_events;
+    cases_with_leaps += fast.leaps > 0 ? 1 : 0;
+    if (slow.end > free.end) ++slower;
+  }
+  CHECK(cases_with_leaps * 2 > cases);
+  CHECK(leapt * 5 > events);
+  CHECK(slower * 6 > cases);  // jobs that share GPUs, and pipelines, do both at once
+}

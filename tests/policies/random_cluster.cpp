@@ -217,6 +217,7 @@ RunResult RandomCluster::run(bool leap) const {
   SimulationOptions options;
   options.leap = leap;
   options.until = until;
+  options.interference = interference;
   Simulation simulation{cluster, std::move(workload),
                         PolicySet{make_policy(scheduling_policies(), scheduling, context),
                                   make_policy(placement_policies(), placement, context),
@@ -233,6 +234,9 @@ std::string RandomCluster::describe() const {
       seed, cluster.servers, cluster.gpus_per_server, cluster.gpu_memory.count(), text_of(scheduling),
       text_of(placement), text_of(communication), contention ? "contention" : "analytic", cost.alpha.ns(),
       cost.beta.ns_per_byte(), cost.eta.ns_per_byte(), cost.tick.ns(), until.ns());
+  if (!interference.none()) {
+    text += fmt::format("interference {} and {} millionths\n", interference.compute, interference.network);
+  }
   for (const JobSpec& job : jobs) {
     text += fmt::format("  {} at {}: {} iterations, {} bytes, {}\n", job.name, job.submit.ns(), job.iterations,
                         job.memory_per_gpu.count(), graphs[job.graph]);

@@ -29,6 +29,7 @@ struct RandomCluster {
   Choice scheduling, placement, communication;
   AlphaBeta cost;
   bool contention = true;
+  Interference interference;  ///< none unless a test sets it
   Time until = Time::never();
 
   [[nodiscard]] RunResult run(bool leap) const;

@@ -2,6 +2,7 @@
 
 #include "models/overlap/engine_measurement.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
@@ -76,4 +77,35 @@ TEST_CASE("the check finds a nanosecond") {
   fast.ends.back() += Time::nanoseconds(1);
   CHECK(
       engine_difference(graph, problem.cost, 2, fast).starts_with(fmt::format("iteration {} ends", fast.ends.size())));
+}
+
+TEST_CASE("interference of the scenario makes an iteration that overlaps longer, in a study and on a cluster") {
+  constexpr const char* kStudy =
+      "network: {{nic: 100Gbps, alpha: 5us, interference: {{compute: {}, network: {}}}}}\n"
+      "overlap: {{model: resnet50, workers: [8], fusion: [wfbp], device: V100-SXM2}}";
+  const auto seconds = [&](double c, double x) {
+    const Scenario scenario = parsed(fmt::format(kStudy, c, x));
+    CHECK(compare_all(scenario) == 1);
+    const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 8);
+    CHECK(problem.cost.interference == interference_of(scenario.network));
+    const StudyPolicies policies =
+        make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+    return steady_state(plan_iteration(*policies.fusion, problem).graph, problem.cost).iteration_ns;
+  };
+  const double alone = seconds(0, 0);
+  CHECK(seconds(0.25, 0) > alone);
+  CHECK(seconds(0.25, 0.25) > seconds(0.25, 0));
+  CHECK(interference_of(parsed("network: {interference: {compute: 0.1234567}}").network) == Interference{123'457, 0});
+
+  // Two jobs on the same GPUs: while one communicates, the other computes.
+  const auto makespan = [](double factor) {
+    const Scenario scenario = parsed(fmt::format(
+        "cluster: {{servers: 2, gpus_per_server: 1}}\nnetwork: {{nic: 1Gbps, interference: {{compute: {0}, network: "
+        "{0}}}}}\npolicies: {{placement: first-fit}}\nworkload: {{generate: {{sizes: {{2: 2}}, iterations: [50, "
+        "50]}}}}",
+        factor));
+    return run_scenario(scenario, 1).end;
+  };
+  CHECK(makespan(0.5) > makespan(0));
+  CHECK_THROWS_AS(parsed("network: {fidelity: flow, interference: {network: 0.1}}"), InputError);
 }
