@@ -50,6 +50,11 @@ double iteration_s(const OverlapProblem& problem, const std::string& fusion) {
   return settled_s(policy->plan(problem).graph, problem.cost);
 }
 
+double quick_iteration_s(const OverlapProblem& problem, const std::string& fusion) {
+  const auto policy = make(fusion_policies(), study_of(fusion, "none").fusion.front());
+  return steady_state(policy->plan(problem).graph, problem.cost).iteration_ns * 1e-9;
+}
+
 CompressedIteration compressed_iteration(OverlapProblem problem, const std::string& fusion,
                                          const std::string& compression, const std::string& device) {
   const IterationStudy study = study_of(fusion, compression);

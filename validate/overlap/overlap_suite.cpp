@@ -39,7 +39,8 @@ constexpr KnownReason kOutside[] = {
 
 int validate_overlap(std::FILE* out) {
   fmt::print(out, "overlap: scheduling of gradients inside an iteration\n\n");
-  std::vector<CheckedTable> tables{overlap_k80_simulated(), overlap_k80_measured(), overlap_v100_measured()};
+  std::vector<CheckedTable> tables{overlap_k80_simulated(), overlap_k80_measured(), overlap_v100_measured(),
+                                   overlap_v100_seconds()};
   for (CheckedTable& table : overlap_survey()) tables.push_back(std::move(table));
   return report_tables(out, "overlap", "docs/validation/overlap.md", std::move(tables), kOutside);
 }

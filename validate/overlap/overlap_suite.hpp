@@ -12,6 +12,7 @@ namespace contend {
 [[nodiscard]] CheckedTable overlap_k80_simulated();        ///< reference simulation of GoogLeNet, 4 to 64 nodes
 [[nodiscard]] CheckedTable overlap_k80_measured();         ///< speed-ups measured on 2 to 8 nodes
 [[nodiscard]] CheckedTable overlap_v100_measured();        ///< ratios measured on 16 V100
+[[nodiscard]] CheckedTable overlap_v100_seconds();         ///< the same in seconds, each network left out of the fit
 [[nodiscard]] std::vector<CheckedTable> overlap_survey();  ///< throughput measured on 8 to 32 RTX 2080 Ti
 
 /// Runs the suite `overlap`.

@@ -1,8 +1,15 @@
 // 16 V100 on four nodes, 10 GbE, fp32 gradients (Shi et al., MG-WFBP, TPDS 2021), as plotted by
 // trl730109/DreamDDP, scripts/tpds/communication.py.
 
+#include "models/overlap/iteration_fit.hpp"
 #include "validate/iteration_time.hpp"
 #include "validate/overlap/overlap_suite.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,7 +31,61 @@ constexpr MeasuredIteration kIterations[] = {{"ResNet-152", "resnet152", 128, 0.
 /// All-reduce over these 16 GPUs as the authors tabulate it (HKBU-HPML/MG-WFBP).
 constexpr LinearCost kAllReduce{Time::nanoseconds(908'100), TimePerByte{0.7396}};
 
+/// What the policies are called in the table, and in a scenario.
+struct RunPolicy {
+  const char* what;
+  const char* fusion;
+  double MeasuredIteration::*seconds;
+};
+constexpr RunPolicy kPolicies[] = {{"single layer", "bsp", &MeasuredIteration::single_s},
+                                   {"WFBP", "wfbp", &MeasuredIteration::wfbp_s},
+                                   {"MG-WFBP", "{policy: mg-wfbp, optimal: false}", &MeasuredIteration::merged_s}};
+
+OverlapProblem problem_of(const TimedModel& model, const IterationConstants& constants) {
+  ExchangeCost cost = ExchangeCost::measured(
+      {Time::ceil_nanoseconds(constants.alpha_s * 1e9), TimePerByte{constants.beta_ns_per_byte}});
+  const auto millionths = static_cast<std::int64_t>(std::llround(constants.interference * 1e6));
+  cost.interference = {millionths, millionths};
+  return overlap_problem(model, 16, cost);
+}
+
+std::string text_of(const IterationConstants& constants) {
+  return fmt::format("alpha {:.2f} ms, beta {:.2f} ns/B, interference {:.2f}", constants.alpha_s * 1e3,
+                     constants.beta_ns_per_byte, constants.interference);
+}
+
 }  // namespace
+
+CheckedTable overlap_v100_seconds() {
+  constexpr double kTolerance = 0.10;
+  constexpr IterationConstants kGuess{0.0009, 1.5, 0.3};
+  constexpr std::size_t kRuns = std::size(kPolicies);
+  CheckedTable table;
+  table.title = "Seconds of an iteration on 16 V100, 10 GbE (TPDS 2021); fitted on the other three networks";
+  std::vector<TimedModel> models;
+  std::vector<FittedRow> rows;
+  for (const MeasuredIteration& row : kIterations) {
+    models.push_back(scaled_model(row.model, "V100-PCIe", row.batch, 0, row.compute_s));
+    for (const RunPolicy& policy : kPolicies) rows.push_back({row.name, row.*policy.seconds});
+  }
+  const auto predict = [&](std::size_t row, const IterationConstants& constants) {
+    return quick_iteration_s(problem_of(models[row / kRuns], constants), kPolicies[row % kRuns].fusion);
+  };
+  const LeaveOneOut found = leave_one_out(rows, predict, kGuess);
+  for (std::size_t i = 0; i < found.groups.size(); ++i) {
+    table.notes.push_back(fmt::format("without {}: {}", found.groups[i], text_of(found.fits[i].constants)));
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const IterationConstants& constants = found.fits[row / kRuns].constants;
+    const double seconds = iteration_s(problem_of(models[row / kRuns], constants), kPolicies[row % kRuns].fusion);
+    table.checks.push_back({fmt::format("{}, {}, s", rows[row].group, kPolicies[row % kRuns].what),
+                            rows[row].seconds,
+                            seconds,
+                            kTolerance,
+                            {}});
+  }
+  return table;
+}
 
 CheckedTable overlap_v100_measured() {
   constexpr double kTolerance = 0.12;

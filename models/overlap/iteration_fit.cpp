@@ -1,0 +1,140 @@
+#include "models/overlap/iteration_fit.hpp"
+
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+namespace contend {
+
+namespace {
+
+constexpr int kConstants = 3;
+using Vector = Eigen::Matrix<double, kConstants, 1>;
+using Matrix = Eigen::Matrix<double, kConstants, kConstants>;
+
+/// The constants as numbers of a similar size, of which any value is valid: two logarithms, and the interference.
+Vector point_of(const IterationConstants& constants) {
+  return {std::log(constants.alpha_s), std::log(constants.beta_ns_per_byte), constants.interference};
+}
+IterationConstants constants_at(const Vector& point) {
+  return {std::exp(point[0]), std::exp(point[1]), std::max(0.0, point[2])};
+}
+
+class Fitter {
+ public:
+  Fitter(const std::vector<FittedRow>& rows, const IterationPredictor& predict, std::vector<std::size_t> used)
+      : rows_{rows}, predict_{predict}, used_{std::move(used)} {}
+
+  IterationConstants fit(const IterationConstants& start) const {
+    constexpr int kSteps = 40;
+    constexpr double kSlopeStep = 0.02, kSmallStep = 1e-4;
+    Vector at = point_of(start);
+    std::vector<double> here = residuals(at);
+    double damping = 1e-3;
+    for (int step = 0; step < kSteps; ++step) {
+      Matrix normal = Matrix::Zero();
+      Vector gradient = Vector::Zero();
+      std::array<std::vector<double>, kConstants> slopes;
+      for (int c = 0; c < kConstants; ++c) {
+        Vector aside = at;
+        aside[c] += kSlopeStep;
+        slopes[static_cast<std::size_t>(c)] = residuals(aside);
+        for (std::size_t i = 0; i < here.size(); ++i) {
+          double& slope = slopes[static_cast<std::size_t>(c)][i];
+          slope = (slope - here[i]) / kSlopeStep;
+          gradient[c] += slope * here[i];
+        }
+      }
+      for (int a = 0; a < kConstants; ++a) {
+        for (int b = 0; b < kConstants; ++b) {
+          for (std::size_t i = 0; i < here.size(); ++i) {
+            normal(a, b) += slopes[static_cast<std::size_t>(a)][i] * slopes[static_cast<std::size_t>(b)][i];
+          }
+        }
+      }
+      bool better = false;
+      double length = 0;
+      while (!better && damping < 1e6) {
+        Matrix damped = normal;
+        // A constant on which no row depends has no slope; it stays where it is.
+        for (int c = 0; c < kConstants; ++c) damped(c, c) += damping * std::max(normal(c, c), 1e-9);
+        Vector next = at - damped.ldlt().solve(gradient);
+        next[2] = std::max(0.0, next[2]);
+        length = (next - at).norm();
+        std::vector<double> there = residuals(next);
+        better = sum(there) < sum(here);
+        if (better) {
+          at = next;
+          here = std::move(there);
+          damping = std::max(1e-6, damping / 4);
+        } else {
+          damping *= 8;
+          if (length < kSmallStep) break;
+        }
+      }
+      if (!better || length < kSmallStep) break;
+    }
+    return constants_at(at);
+  }
+
+ private:
+  [[nodiscard]] std::vector<double> residuals(const Vector& point) const {
+    const IterationConstants constants = constants_at(point);
+    std::vector<double> all;
+    all.reserve(used_.size());
+    for (const std::size_t row : used_) all.push_back(std::log(predict_(row, constants) / rows_[row].seconds));
+    return all;
+  }
+  static double sum(const std::vector<double>& residuals) {
+    double total = 0;
+    for (const double each : residuals) total += each * each;
+    return total;
+  }
+
+  const std::vector<FittedRow>& rows_;
+  const IterationPredictor& predict_;
+  std::vector<std::size_t> used_;
+};
+
+}  // namespace
+
+IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
+                            const IterationConstants& start, const std::string& without) {
+  CONTEND_CHECK(start.alpha_s > 0 && start.beta_ns_per_byte > 0 && start.interference >= 0, "a first guess in range");
+  std::vector<std::size_t> used;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    CONTEND_CHECK(rows[row].seconds > 0, "an iteration takes time");
+    if (without.empty() || rows[row].group != without) used.push_back(row);
+  }
+  if (used.size() < kConstants) {
+    throw InputError{fmt::format("{} measured iterations don't determine {} constants", used.size(), kConstants)};
+  }
+  IterationFit fit;
+  fit.constants = Fitter{rows, predict, std::move(used)}.fit(start);
+  for (std::size_t row = 0; row < rows.size(); ++row) fit.predicted.push_back(predict(row, fit.constants));
+  return fit;
+}
+
+LeaveOneOut leave_one_out(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
+                          const IterationConstants& start) {
+  LeaveOneOut all;
+  for (const FittedRow& row : rows) {
+    if (std::find(all.groups.begin(), all.groups.end(), row.group) == all.groups.end()) all.groups.push_back(row.group);
+  }
+  if (all.groups.size() < 2) throw InputError{"leaving one group of measured iterations out leaves nothing to fit"};
+  for (const std::string& group : all.groups) all.fits.push_back(fit_iterations(rows, predict, start, group));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto group = std::find(all.groups.begin(), all.groups.end(), rows[row].group) - all.groups.begin();
+    all.predicted.push_back(all.fits[static_cast<std::size_t>(group)].predicted[row]);
+  }
+  return all;
+}
+
+}  // namespace contend

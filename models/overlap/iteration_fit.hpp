@@ -1,0 +1,53 @@
+#pragma once
+// Fits the constants of an iteration study, alpha, beta and one factor of interference, to measured iterations, and
+// judges them by rows that they were not fitted to.
+//
+// The fit minimises the sum of the squares of log(predicted / measured) with the method of Levenberg and Marquardt
+// (Marquardt, J. SIAM 1963). Iteration times have kinks where another message becomes the last one, so the slopes are
+// differences over 2% of a constant, and a step that doesn't improve the sum is not taken.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// The constants that are fitted.
+struct IterationConstants {
+  double alpha_s = 0;           ///< start-up time of a message, > 0
+  double beta_ns_per_byte = 0;  ///< time per byte, > 0
+  double interference = 0;      ///< both factors of sim/interference.hpp, >= 0
+};
+
+/// A measured iteration.
+struct FittedRow {
+  std::string group;   ///< rows that are left out together, for example those of one network
+  double seconds = 0;  ///< measured, > 0
+};
+
+/// Predicts the iteration time of a row in seconds.
+using IterationPredictor = std::function<double(std::size_t row, const IterationConstants& constants)>;
+
+/// Constants and what they predict.
+struct IterationFit {
+  IterationConstants constants;
+  std::vector<double> predicted;  ///< seconds, by row; also for rows that were left out
+};
+
+/// Fits the constants to all rows but those of the group `without`; an empty name leaves none out. `start` is the first
+/// guess. Throws InputError if fewer rows than constants are left.
+[[nodiscard]] IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
+                                          const IterationConstants& start, const std::string& without = {});
+
+/// The fits that leave out one group each, by group in order of first appearance.
+struct LeaveOneOut {
+  std::vector<std::string> groups;
+  std::vector<IterationFit> fits;  ///< as `groups`
+  std::vector<double> predicted;   ///< seconds, by row, from the fit without its group
+};
+/// Fits once for each group. Throws InputError if there is only one group, or as fit_iterations().
+[[nodiscard]] LeaveOneOut leave_one_out(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
+                                        const IterationConstants& start);
+
+}  // namespace contend

@@ -1,0 +1,86 @@
+// Tests that the fit finds the constants that made the figures, and that it never uses the group that it leaves out.
+
+#include "models/overlap/iteration_fit.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr IterationConstants kTruth{0.0004, 1.7, 0.35};
+constexpr IterationConstants kGuess{0.0001, 0.8, 0.1};
+
+/// Networks of one layer with a task of `compute` ms beside `messages` messages of `bytes` in all.
+struct Shape {
+  const char* group;
+  int compute, messages;
+  double bytes;
+};
+constexpr Shape kShapes[] = {{"a", 90, 1, 60e6},  {"a", 90, 160, 60e6}, {"a", 400, 20, 60e6},
+                             {"b", 60, 1, 20e6},  {"b", 60, 300, 20e6}, {"b", 30, 5, 20e6},
+                             {"c", 200, 1, 90e6}, {"c", 200, 60, 90e6}, {"c", 100, 200, 90e6}};
+
+/// A closed form with the three constants: one message is exposed, several overlap with half of the computing.
+double model(std::size_t row, const IterationConstants& constants) {
+  const Shape& shape = kShapes[row];
+  const double compute = shape.compute * 1e-3;
+  const double network = constants.alpha_s * shape.messages + constants.beta_ns_per_byte * 1e-9 * shape.bytes;
+  if (shape.messages == 1) return compute + network;
+  const double hidden = std::min(compute / 2, network);
+  return compute + network - hidden + constants.interference * hidden;
+}
+
+std::vector<FittedRow> rows_of(double error) {
+  std::vector<FittedRow> rows;
+  for (std::size_t i = 0; i < std::size(kShapes); ++i) {
+    rows.push_back({kShapes[i].group, model(i, kTruth) * (1 + (i % 2 == 0 ? error : -error))});
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("the fit finds the constants that made the figures") {
+  const IterationFit fit = fit_iterations(rows_of(0), model, kGuess);
+  CHECK(fit.constants.alpha_s == near(kTruth.alpha_s, 1e-3));
+  CHECK(fit.constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 1e-3));
+  CHECK(fit.constants.interference == near(kTruth.interference, 1e-2));
+}
+
+TEST_CASE("figures with errors of 3% give constants within a few times that, and predictions of what was left out") {
+  const std::vector<FittedRow> rows = rows_of(0.03);
+  const LeaveOneOut found = leave_one_out(rows, model, kGuess);
+  CHECK(found.groups == std::vector<std::string>{"a", "b", "c"});
+  for (const IterationFit& fit : found.fits) {
+    CHECK(fit.constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.2));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) CHECK(found.predicted[i] == near(rows[i].seconds, 0.15));
+}
+
+TEST_CASE("the group that is left out does not move the constants") {
+  std::vector<FittedRow> rows = rows_of(0);
+  for (FittedRow& row : rows) {
+    if (row.group == "b") row.seconds *= 7;
+  }
+  const LeaveOneOut found = leave_one_out(rows, model, kGuess);
+  CHECK(found.fits[1].constants.alpha_s == near(kTruth.alpha_s, 1e-3));
+  CHECK(found.predicted[3] == near(model(3, kTruth), 1e-3));
+  CHECK_FALSE(found.fits[0].constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.1));
+}
+
+TEST_CASE("too few figures are refused") {
+  std::vector<FittedRow> rows{{"a", 1.0}, {"b", 1.0}, {"b", 2.0}};
+  CHECK_THROWS_AS((void)leave_one_out(rows, model, kGuess), InputError);
+  rows.resize(1);
+  CHECK_THROWS_AS((void)fit_iterations(rows, model, kGuess), InputError);
+  CHECK_THROWS_AS((void)leave_one_out(rows, model, kGuess), InputError);
+}
