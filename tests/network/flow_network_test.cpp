@@ -200,6 +200,14 @@ TEST_CASE("a flow whose link fails takes another route, or stalls until the link
   CHECK(carried(moved, "leaf0->spine0") == near(50));
   CHECK(carried(moved, "leaf0->spine1") == near(50));
 
+  // A link that is down all the time could carry nothing: it is used to 0%.
+  options.events.front().time = Time{};
+  const RunResult around = run_flow(two_spines, {2, 1}, {{kExchangeOf100, {0, 1}}}, options);
+  const auto down = std::find_if(around.fabric.links.begin(), around.fabric.links.end(),
+                                 [](const FabricLinkResult& link) { return link.name == "leaf0->spine0"; });
+  REQUIRE(down != around.fabric.links.end());
+  CHECK(down->utilisation == 0);
+
   // One spine: it stalls from 60 to 200, and goes on.
   const TopologySpec one_spine = plain_fabric(leaf_spine(1, 1));
   const LinkId only = link_named(one_spine, 2, 1, "leaf0->spine0");

@@ -129,6 +129,18 @@ TEST_CASE("a strict queue, by hand") {
   CHECK(run.servers == std::vector<std::pair<ServerId, int>>{{ServerId{0u}, 2}, {ServerId{1u}, 2}});
 }
 
+TEST_CASE("a queue by fair shares, by hand") {
+  // As above: all jobs are of one user, so they keep their order, and a strict queue stops at the first that waits.
+  const Scenario scenario = parsed(
+      "cluster: {servers: 2, gpus_per_server: 2}\n"
+      "policies: {scheduling: {policy: fair-share, strict: true}, placement: first-fit}\n");
+  const Listened heard =
+      listen(scenario, timed_workload({{"a", 0, 4, 10}, {"b", 1, 2, 5}, {"c", 2, 4, 3}, {"d", 3, 1, 1}}));
+  CHECK(story(heard.jobs[1]) == "1-10 no_gpus");
+  CHECK(story(heard.jobs[2]) == "2-10 behind 1, 10-15 no_gpus");
+  CHECK(story(heard.jobs[3]) == "3-10 behind 1, 10-15 behind 2, 15-18 no_gpus");
+}
+
 TEST_CASE("a preemption, by hand") {
   // a (4 GPUs, 10 s) runs from 0. b (2 GPUs, 1 s) has less left to do at 2 and takes the GPUs; a goes on at 3.
   const Scenario scenario = parsed(

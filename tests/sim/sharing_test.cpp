@@ -193,6 +193,7 @@ TEST_CASE("an illegal placement is an error that names the policy and the job") 
   check({0, 1, 2}, 10, "was given 3");
   check({0, 4}, 10, "a GPU that does not exist");
   check({0, 1}, 60, "job `B` does not fit into the memory of GPU 0");
+  check({0, 1}, 100, "job `B` does not fit into the memory of GPU 0");  // none is free
 }
 
 namespace {
