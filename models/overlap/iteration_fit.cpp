@@ -24,7 +24,13 @@ Vector point_of(const IterationConstants& constants) {
   return {std::log(constants.alpha_s), std::log(constants.beta_ns_per_byte), constants.interference};
 }
 IterationConstants constants_at(const Vector& point) {
-  return {std::exp(point[0]), std::exp(point[1]), std::max(0.0, point[2])};
+  return {std::exp(point[0]), std::exp(point[1]), point[2]};
+}
+/// The nearest point whose constants are those of some network: what the rows leave open stays finite.
+Vector in_range(const Vector& point) {
+  static const Vector kLeast = point_of({1e-9, 1e-6, 0});
+  static const Vector kMost = point_of({10, 1e4, 20});
+  return point.cwiseMax(kLeast).cwiseMin(kMost);
 }
 
 class Fitter {
@@ -34,8 +40,8 @@ class Fitter {
 
   IterationConstants fit(const IterationConstants& start) const {
     constexpr int kSteps = 40;
-    constexpr double kSlopeStep = 0.02, kSmallStep = 1e-4;
-    Vector at = point_of(start);
+    constexpr double kSlopeStep = 0.02, kSmallStep = 1e-4, kLongestStep = 1;
+    Vector at = in_range(point_of(start));
     std::vector<double> here = residuals(at);
     double damping = 1e-3;
     for (int step = 0; step < kSteps; ++step) {
@@ -65,8 +71,8 @@ class Fitter {
         Matrix damped = normal;
         // A constant on which no row depends has no slope; it stays where it is.
         for (int c = 0; c < kConstants; ++c) damped(c, c) += damping * std::max(normal(c, c), 1e-9);
-        Vector next = at - damped.ldlt().solve(gradient);
-        next[2] = std::max(0.0, next[2]);
+        const Vector change = damped.ldlt().solve(gradient);
+        const Vector next = in_range(at - change.cwiseMin(kLongestStep).cwiseMax(-kLongestStep));
         length = (next - at).norm();
         std::vector<double> there = residuals(next);
         better = sum(there) < sum(here);

@@ -15,9 +15,9 @@ namespace contend {
 
 /// The constants that are fitted.
 struct IterationConstants {
-  double alpha_s = 0;           ///< start-up time of a message, > 0
-  double beta_ns_per_byte = 0;  ///< time per byte, > 0
-  double interference = 0;      ///< both factors of sim/interference.hpp, >= 0
+  double alpha_s = 0;           ///< start-up time of a message, from 1e-9 to 10
+  double beta_ns_per_byte = 0;  ///< time per byte, from 1e-6 to 1e4
+  double interference = 0;      ///< both factors of sim/interference.hpp, from 0 to 20
 };
 
 /// A measured iteration.

@@ -1,0 +1,145 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/load.hpp"
+#include "cli/output.hpp"
+#include "cli/text_table.hpp"
+#include "scenarios/study/measured_iterations.hpp"
+#include "sim/statistics.hpp"
+#include "text/atomic_file.hpp"
+#include "text/json_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kFitExamples[] = {
+    "contend fit study.yaml iterations.csv -o network.yaml",
+    "contend fit study.yaml iterations.csv --by workers --set overlap.device=A100-40GB",
+};
+constexpr Option kFitOptions[] = {
+    kSetOption,
+    {.name = "by",
+     .letter = '\0',
+     .value = "COLUMN",
+     .text = "leave out the rows with one text in this column at a time (default: model)"},
+    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the constants as a scenario to include"},
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
+};
+
+/// The deviations of predictions from measurements, as shares without sign.
+struct Deviations {
+  double median = 0, worst = 0;
+};
+Deviations deviations(const std::vector<MeasuredIteration>& rows, const std::vector<double>& predicted) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(std::abs(predicted[i] / rows[i].seconds - 1));
+  std::sort(all.begin(), all.end());
+  const std::size_t half = all.size() / 2;
+  return {all.size() % 2 == 1 ? all[half] : (all[half - 1] + all[half]) / 2, all.back()};
+}
+
+std::vector<std::string> constant_cells(const IterationConstants& constants) {
+  return {fmt::format("{:.1f}", constants.alpha_s * 1e6), fmt::format("{:.4f}", constants.beta_ns_per_byte),
+          fmt::format("{:.3f}", constants.interference)};
+}
+
+std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit) {
+  Table figures{{"iteration", "measured [s]", "fitted [s]", "left out [s]", "deviation [%]"}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    figures.add({rows[i].title, fmt::format("{:.4f}", rows[i].seconds), fmt::format("{:.4f}", fit.all.predicted[i]),
+                 fmt::format("{:.4f}", fit.left_out.predicted[i]),
+                 fmt::format("{:+.1f}", kPercent * (fit.left_out.predicted[i] / rows[i].seconds - 1))});
+  }
+  Table constants{{"fitted to", "alpha [us]", "beta [ns/B]", "interference"}};
+  const auto add = [&](std::string name, const IterationConstants& found) {
+    std::vector<std::string> cells = constant_cells(found);
+    cells.insert(cells.begin(), std::move(name));
+    constants.add(std::move(cells));
+  };
+  add("all", fit.all.constants);
+  for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
+    add("all but " + fit.left_out.groups[g], fit.left_out.fits[g].constants);
+  }
+  const Deviations with = deviations(rows, fit.all.predicted);
+  const Deviations without = deviations(rows, fit.left_out.predicted);
+  return fmt::format(
+      "{}\n{}\nfitted:   median deviation {:.1f}%, worst {:.1f}%\nleft out: median deviation {:.1f}%, worst {:.1f}%\n",
+      figures.text(), constants.text(), kPercent * with.median, kPercent * with.worst, kPercent * without.median,
+      kPercent * without.worst);
+}
+
+void write_constants(JsonWriter& json, const IterationConstants& constants) {
+  json.member("alpha_s", constants.alpha_s)
+      .member("beta_ns_per_byte", constants.beta_ns_per_byte)
+      .member("interference", constants.interference);
+}
+
+std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit) {
+  JsonWriter json;
+  json.begin_object();
+  write_constants(json, fit.all.constants);
+  const Deviations without = deviations(rows, fit.left_out.predicted);
+  json.member("left_out_median_deviation", without.median).member("left_out_worst_deviation", without.worst);
+  json.key("left_out").begin_array();
+  for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
+    json.begin_object().member("group", fit.left_out.groups[g]);
+    write_constants(json, fit.left_out.fits[g].constants);
+    json.end_object();
+  }
+  json.end_array().key("rows").begin_array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    json.begin_object()
+        .member("iteration", rows[i].title)
+        .member("line", rows[i].line)
+        .member("measured_s", rows[i].seconds)
+        .member("fitted_s", fit.all.predicted[i])
+        .member("left_out_s", fit.left_out.predicted[i])
+        .end_object();
+  }
+  json.end_array().end_object();
+  return json.take();
+}
+
+int run_fit(const Arguments& arguments) {
+  const std::string& scenario = arguments.positionals()[0];
+  const std::string& file = arguments.positionals()[1];
+  if (const auto output = arguments.value("output")) refuse_to_overwrite(*output, arguments.positionals());
+  const MeasurementSource source{scenario, arguments.values("set"), arguments.value("by").value_or("model")};
+  const std::vector<MeasuredIteration> rows = read_measured_iterations(read_file(file), file, source);
+  const MeasuredFit fit = fit_measured(rows);
+  fmt::print("{}", arguments.has("json") ? fit_json(rows, fit) : fit_text(rows, fit));
+  const Deviations without = deviations(rows, fit.left_out.predicted);
+  if (const auto output = arguments.value("output")) {
+    write_file(*output, constants_fragment(
+                            fit.all.constants,
+                            {fmt::format("Fitted by `contend fit` to {} measured iterations in {}.", rows.size(), file),
+                             fmt::format("With each {} left out: median deviation {:.1f}%, worst {:.1f}%.",
+                                         source.group, kPercent * without.median, kPercent * without.worst)}));
+    print_message("contend: the constants are in {}\n", *output);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& fit_command() {
+  static constexpr Command kCommand = {
+      .name = "fit",
+      .arguments = "SCENARIO MEASURED.csv",
+      .summary = "Fit alpha, beta and interference of an iteration study to measured iterations.",
+      .examples = kFitExamples,
+      .options = kFitOptions,
+      .min_arguments = 2,
+      .max_arguments = 2,
+      .run = run_fit};
+  return kCommand;
+}
+
+}  // namespace contend

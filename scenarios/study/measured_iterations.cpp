@@ -1,0 +1,203 @@
+#include "scenarios/study/measured_iterations.hpp"
+
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_iteration.hpp"
+#include "scenarios/study/study_model.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+constexpr std::string_view kSeconds = "seconds";
+constexpr std::string_view kStudy = "overlap.";
+/// Keys whose value is a list, of which a row has one item.
+constexpr std::string_view kLists[] = {"overlap.workers", "overlap.fusion", "overlap.compression"};
+
+struct Column {
+  std::string name;
+  std::string key;  ///< empty: the measured seconds
+};
+
+class MeasurementReader {
+ public:
+  MeasurementReader(std::string_view text, const std::string& file, const MeasurementSource& source)
+      : source_{source}, complaints_{file} {
+    const CsvTable table = parse_csv(text, file);
+    find_columns(table);
+    complaints_.throw_if_any();
+    for (const CsvRow& row : table.rows) read(row);
+    if (rows_.empty() && complaints_.empty()) complaints_.add({}, "", "no measured iteration");
+    complaints_.throw_if_any();
+  }
+  [[nodiscard]] std::vector<MeasuredIteration> take() { return std::move(rows_); }
+
+ private:
+  void find_columns(const CsvTable& table) {
+    std::vector<std::string> known{std::string{kSeconds}};
+    std::vector<std::string> keys;
+    for (const ScenarioKey& key : scenario_keys()) {
+      keys.emplace_back(key.path);
+      known.emplace_back(key.path);
+      if (key.path.starts_with(kStudy)) known.emplace_back(key.path.substr(kStudy.size()));
+    }
+    for (const std::string& name : table.header) {
+      Column column{name, {}};
+      if (name != kSeconds) {
+        const std::string in_study = std::string{kStudy} + name;
+        if (std::find(keys.begin(), keys.end(), in_study) != keys.end()) {
+          column.key = in_study;
+        } else if (std::find(keys.begin(), keys.end(), name) != keys.end()) {
+          column.key = name;
+        } else if (name != source_.group) {
+          complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
+        }
+      }
+      const bool twice = std::any_of(columns_.begin(), columns_.end(), [&](const Column& other) {
+        return other.name == name || (!column.key.empty() && other.key == column.key);
+      });
+      if (twice) complaints_.add({1, 0}, "", fmt::format("the column \"{}\" is there twice", name));
+      columns_.push_back(std::move(column));
+    }
+    for (const std::string_view needed : {kSeconds, std::string_view{source_.group}}) {
+      const bool is_there =
+          std::any_of(columns_.begin(), columns_.end(), [&](const Column& column) { return column.name == needed; });
+      if (!is_there) complaints_.add({1, 0}, "", fmt::format("there is no column \"{}\"", needed));
+    }
+  }
+
+  static std::string override_of(const Column& column, const std::string& text) {
+    const bool is_list = std::find(std::begin(kLists), std::end(kLists), column.key) != std::end(kLists);
+    return is_list && !text.starts_with("[") ? fmt::format("{}=[{}]", column.key, text)
+                                             : fmt::format("{}={}", column.key, text);
+  }
+
+  void read(const CsvRow& row) {
+    MeasuredIteration measured;
+    measured.line = row.line;
+    LoadOptions options{source_.overrides};
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Column& column = columns_[i];
+      const std::string& text = row.fields[i];
+      if (column.name == source_.group) measured.group = text;
+      if (column.name == kSeconds) {
+        constexpr int kNanoseconds = 9;
+        const ScaledDecimal time = parse_scaled(text, kNanoseconds);
+        if (time.error != DecimalError::none || time.value <= 0) {
+          complaints_.add({row.line, 0}, column.name, fmt::format("expected a number above 0, got \"{}\"", text));
+          return;
+        }
+        measured.seconds = Time::nanoseconds(time.value).to_seconds();
+      } else if (!text.empty() && !column.key.empty()) {
+        options.overrides.push_back(override_of(column, text));
+        measured.title += (measured.title.empty() ? "" : ", ") + text;
+      }
+    }
+    try {
+      measured.scenario = load_scenario(source_.scenario, options);
+      check(measured.scenario);
+      measured.model = study_model(measured.scenario.overlap);
+      (void)predicted_seconds(measured, constants_of(measured.scenario));
+      rows_.push_back(std::move(measured));
+    } catch (const InputError& error) {
+      for (const Complaint& complaint : error.complaints()) {
+        const std::string key = complaint.key.empty() ? std::string{} : complaint.key + ": ";
+        complaints_.add({row.line, 0}, "", key + complaint.reason, complaint.hint);
+      }
+    }
+  }
+
+  static void check(const Scenario& scenario) {
+    const IterationStudy& study = scenario.overlap;
+    if (!study.given()) throw InputError{"an iteration study has overlap.model or overlap.layers"};
+    if (study.workers.size() != 1 || study.fusion.size() != 1 || study.compression.size() != 1) {
+      throw InputError{fmt::format(
+          "a measured iteration has one number of workers, one fusion policy and one compression, not {}, {} and {}",
+          study.workers.size(), study.fusion.size(), study.compression.size())};
+    }
+    if (study.workers.front() < 2) throw InputError{"one worker exchanges nothing"};
+    if (study.links) throw InputError{"links that differ (overlap.links) have no single alpha and beta"};
+  }
+
+ public:
+  /// The constants that the scenario has; where they are 0, a first guess.
+  static IterationConstants constants_of(const Scenario& scenario) {
+    constexpr double kSomeAlpha = 1e-4, kSomeInterference = 0.2;
+    const AlphaBeta cost = network_cost(scenario.network);
+    IterationConstants constants;
+    constants.alpha_s = cost.alpha > Time{} ? cost.alpha.to_seconds() : kSomeAlpha;
+    constants.beta_ns_per_byte = cost.beta.ns_per_byte();
+    constants.interference = kSomeInterference;
+    return constants;
+  }
+
+ private:
+  const MeasurementSource& source_;
+  FileComplaints complaints_;
+  std::vector<Column> columns_;
+  std::vector<MeasuredIteration> rows_;
+};
+
+}  // namespace
+
+std::vector<MeasuredIteration> read_measured_iterations(std::string_view text, const std::string& file,
+                                                        const MeasurementSource& source) {
+  return MeasurementReader{text, file, source}.take();
+}
+
+double predicted_seconds(const MeasuredIteration& row, const IterationConstants& constants) {
+  Scenario scenario = row.scenario;
+  scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
+  scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
+  scenario.network.interference.compute = constants.interference;
+  scenario.network.interference.network = constants.interference;
+  OverlapProblem problem = study_problem(scenario, row.model, scenario.overlap.workers.front());
+  const StudyPolicies policies =
+      make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+  const std::vector<double> phases = policies.method ? policies.method->phases() : std::vector<double>{1.0};
+  use_method(scenario, policies.method.get(), problem);
+  double seconds = 0;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i] <= 0) continue;
+    problem.phase = static_cast<int>(i);
+    seconds += phases[i] * steady_state(plan_iteration(*policies.fusion, problem).graph, problem.cost).iteration_ns;
+  }
+  return seconds * 1e-9;
+}
+
+MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
+  std::vector<FittedRow> figures;
+  figures.reserve(rows.size());
+  for (const MeasuredIteration& row : rows) figures.push_back({row.group, row.seconds});
+  const IterationPredictor predict = [&](std::size_t row, const IterationConstants& constants) {
+    return predicted_seconds(rows[row], constants);
+  };
+  const IterationConstants start = MeasurementReader::constants_of(rows.front().scenario);
+  return {fit_iterations(figures, predict, start), leave_one_out(figures, predict, start)};
+}
+
+std::string constants_fragment(const IterationConstants& constants, const std::vector<std::string>& comments) {
+  std::string yaml;
+  for (const std::string& line : comments) yaml += fmt::format("# {}\n", line);
+  yaml += fmt::format(
+      "schema_version: 1\nnetwork:\n  alpha: {:.3f}us\n  beta: {:.6f}ns/B\n  interference: {{compute: {:.4f}, network: "
+      "{:.4f}}}\n",
+      constants.alpha_s * 1e6, constants.beta_ns_per_byte, constants.interference, constants.interference);
+  return yaml;
+}
+
+}  // namespace contend
