@@ -310,6 +310,9 @@ LibraryMeasurements read_measured(const std::string& path, const Arguments& argu
     }
     if (sample.ranks == 0)
       throw UsageError{fmt::format("{}: the log does not give the number of ranks; give --servers and --gpus", path)};
+    if (sample.ranks % measured.servers != 0)
+      throw InputError{fmt::format("{}: {} ranks on {} servers: expected equally many on each", path, sample.ranks,
+                                   measured.servers)};
     measured.samples.push_back(sample);
   }
   if (log.guessed_exchange)

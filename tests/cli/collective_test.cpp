@@ -89,6 +89,13 @@ TEST_CASE("collective: measured beside expected" * doctest::skip(!has_program())
   CHECK(contains(here.contend("collective --machine dgx-h100 --compare alltoall.log --servers 4").err,
                  "--servers 4: alltoall.log says 2"));
   CHECK(here.contend("collective --machine dgx-h100 --compare alltoall.log --csv alltoall.log").code == 2);
+  std::string uneven = nccl_log();
+  for (std::size_t at = uneven.find("on node1 device 7"); at != std::string::npos;
+       at = uneven.find("on node1 device 7"))
+    uneven.replace(at, 8, "on node2");
+  here.write("uneven.log", uneven);
+  CHECK(contains(here.contend("collective fabric.yaml --compare uneven.log").err,
+                 "16 ranks on 3 servers: expected equally many on each"));
   CHECK(contains(here.contend("collective --machine dgx-h100 --compare alltoall.log -b 8").err,
                  "--from has no effect with --compare"));
 }
