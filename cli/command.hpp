@@ -83,6 +83,7 @@ struct Command {
 [[nodiscard]] const Command& calibrate_model_command();
 [[nodiscard]] const Command& calibrate_network_command();
 [[nodiscard]] const Command& fit_command();
+[[nodiscard]] const Command& collective_command();
 
 /// The help of a verb: summary, examples, usage, options.
 [[nodiscard]] std::string help_text(const Command& command);

@@ -15,7 +15,7 @@ MAY_USE = {
     "text": {"sim"},
     "network": {"sim"},
     "models": {"sim", "network"},
-    "calibration": {"sim", "models"},
+    "calibration": {"sim", "network", "models"},
     "policies": {"sim", "network", "models"},
     "traces": {"sim", "text", "network", "models", "calibration"},
     "results": {"sim", "text"},

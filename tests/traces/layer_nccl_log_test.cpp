@@ -65,6 +65,7 @@ TEST_CASE("nccl logs: a new version") {
   CHECK_FALSE(log.guessed_exchange);
   CHECK_FALSE(log.used_ranks);
   CHECK(log.servers == 2);
+  CHECK(log.nccl_version == "2.28.7");
   CHECK(log.other_lines == 2);
   CHECK(log.samples[0].exchange == TimedExchange::all_reduce);
   CHECK(log.samples[0].ranks == 8);

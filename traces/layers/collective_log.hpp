@@ -4,8 +4,8 @@
 //   nccl   the output of nccl-tests (all_reduce_perf, all_gather_perf, reduce_scatter_perf, alltoall_perf,
 //          sendrecv_perf, broadcast_perf, reduce_perf) and its relatives, in all versions with a header line, by whose
 //          names columns are found. Ranks, servers and groups are counted from the `# Rank` lines; newer versions name
-//          the collective. One log may hold several runs. Lines of a launcher or of NCCL_DEBUG are left out and
-//          counted.
+//          the collective and the version of NCCL. One log may hold several runs. Lines of a launcher or of NCCL_DEBUG
+//          are left out and counted.
 //   osu    the output of an OSU benchmark (osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, osu_bcast,
 //          osu_reduce, osu_latency): comments with #, then `SIZE LATENCY` (bytes, us), with -f also minimum, maximum
 //          and iterations. Some logs put the number of ranks in front, `8,4096  91.20`. The sizes of all-gather and
@@ -36,6 +36,7 @@ struct CollectiveReadOptions {
 struct CollectiveLog {
   std::vector<CollectiveSample> samples;  ///< in file order; not empty
   int servers = 0;                        ///< of the largest run; 0 if the file does not say
+  std::string nccl_version;               ///< of NCCL, such as "2.29.2"; empty if the file does not say
   bool used_exchange = false;             ///< the file does not name its collective; the options do
   bool guessed_exchange = false;          ///< neither file nor options name it; an all-reduce is assumed
   bool used_ranks = false;                ///< the file does not give the ranks; the options do

@@ -106,6 +106,7 @@ class NcclReader {
     if (is(0, "OSU"))
       complaints_.fail({words[0].place.line, 1}, "",
                        "expected the output of nccl-tests, this is that of an OSU benchmark (an --osu-log)");
+    if (is(0, "nccl-tests")) read_version(words);
     if (is(0, "Collective") && is(1, "test") && is(2, "starting:") && words.size() > 3)
       name_ = words[3];
     else if (is(0, "nThread"))
@@ -114,6 +115,19 @@ class NcclReader {
       read_rank(words);
     else if (is(0, "size") && words.size() > 3)
       read_header(words);
+  }
+
+  /// `nccl-tests version 2.17.8 nccl-headers=22902 nccl-library=22902`: NCCL 2.29.2. Before 2.9 the code had a digit
+  /// less for the minor number.
+  void read_version(const std::vector<LogWord>& words) {
+    constexpr std::string_view kLibrary = "nccl-library=";
+    constexpr std::int64_t kNewForm = 20'000, kMost = 999'999;
+    for (const LogWord& word : words) {
+      if (!word.text.starts_with(kLibrary) || !whole(word.text.substr(kLibrary.size()))) continue;
+      const std::int64_t code =
+          read_whole(word.text.substr(kLibrary.size()), 0, kMost, word.place, "nccl-library", complaints_);
+      if (code >= kNewForm) log_.nccl_version = fmt::format("{}.{}.{}", code / 10'000, code / 100 % 100, code % 100);
+    }
   }
 
   void begin_run() {

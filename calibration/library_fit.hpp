@@ -1,0 +1,59 @@
+#pragma once
+// Measured collectives beside the times that NCCL expects of them (network/library), and the fit of the two constants
+// that decide most: the latency of a hop and the bandwidth of a channel.
+//
+// NCCL's constants rank its algorithms; they are not meant to be times. The structure holds over many sizes, so two
+// fitted numbers repair most of the difference. The hop takes up every error of start-up times, so it is a latency only
+// if the measurements have small sizes.
+
+#include "calibration/collective_sample.hpp"
+#include "network/library/nccl_machine.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// Measurements on servers of one kind, equally many ranks on each.
+struct LibraryMeasurements {
+  std::vector<CollectiveSample> samples;  ///< in order of input
+  int servers = 1;                        ///< the ranks of every sample are a multiple of it
+};
+
+/// A measured collective and what the library expects.
+struct LibraryPoint {
+  CollectiveSample sample;
+  NcclTime predicted;
+  bool for_fit = false;  ///< every second size of its collective and ranks, from the smallest one on
+
+  /// Predicted over measured, less 1.
+  [[nodiscard]] double deviation() const { return predicted.seconds / sample.time.to_seconds() - 1; }
+};
+
+/// True if the library has it and it ran alone; single messages are none of its collectives.
+[[nodiscard]] bool is_comparable(const CollectiveSample& sample);
+
+/// The comparable samples, in order of input. Throws InputError if ranks are unknown or do not suit the servers, and
+/// for what NcclModel refuses.
+[[nodiscard]] std::vector<LibraryPoint> compare_with_library(const LibraryMeasurements& measured,
+                                                             const NcclMachine& machine, const NcclChoices& choices,
+                                                             const NcclFit& fit = {});
+
+/// The ends of the hops that fit_library() tries, us. A fitted hop at an end is not determined by the measurements.
+inline constexpr double kShortestHop = 0.01, kLongestHop = 1000;
+
+/// The hop, from kShortestHop to kLongestHop, and the bandwidth of a channel, from a hundredth to ten times the planned
+/// one, with the least sum of |ln(expected / measured)| over the points `for_fit`, to 1%. The search is a grid that is
+/// refined five times. Throws InputError if nothing is comparable.
+[[nodiscard]] NcclFit fit_library(const LibraryMeasurements& measured, const NcclMachine& machine,
+                                  const NcclChoices& choices);
+
+/// The medians of the deviation and of its absolute value over points.
+struct LibraryDeviation {
+  std::size_t points = 0;
+  double median = 0, median_error = 0;
+};
+[[nodiscard]] LibraryDeviation deviation_of(std::span<const LibraryPoint> points);
+
+}  // namespace contend

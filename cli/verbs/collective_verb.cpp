@@ -1,0 +1,427 @@
+#include "calibration/library_fit.hpp"
+#include "cli/collective_report.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/load.hpp"
+#include "cli/output.hpp"
+#include "network/collectives/algorithm.hpp"
+#include "network/library/nccl_machine.hpp"
+#include "scenarios/run/fabric_collective.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+#include "text/quantities.hpp"
+#include "text/words.hpp"
+#include "traces/layers/collective_log.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <climits>
+#include <cmath>
+#include <limits>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kCollectiveExamples[] = {
+    "contend collective --machine dgx-h100 --servers 16 -b 1KiB -e 1GiB -f 4",
+    "contend collective --machine dgx-a100 --collective all-gather --every -b 1MiB -e 1MiB",
+    "contend collective scenarios/network/rail-optimised.yaml --library nccl --gpu hopper",
+    "contend collective --machine dgx-h100 --compare all_reduce.log --fit --plot all_reduce.svg",
+};
+constexpr Option kCollectiveOptions[] = {
+    {.name = "collective",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "all-reduce (default), reduce-scatter, all-gather, all-to-all, broadcast or reduce"},
+    {.name = "from", .letter = 'b', .value = "SIZE", .text = "smallest size, such as 8, 32M or 1KiB; default: 1KiB"},
+    {.name = "to", .letter = 'e', .value = "SIZE", .text = "largest size; default: 1GiB"},
+    {.name = "factor", .letter = 'f', .value = "N", .text = "each size is N times the one before; default: 4"},
+    {.name = "step", .letter = 'i', .value = "SIZE", .text = "each size is larger than the one before by this"},
+    {.name = "library",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "a library's own cost model: nccl; default with --machine, beside the fabric with SCENARIO"},
+    {.name = "nccl",
+     .letter = '\0',
+     .value = "VERSION",
+     .text = "2.10.3, 2.18.5 or 2.23.4 to 2.30.7; default: that of a log, or 2.23.4"},
+    {.name = "machine", .letter = '\0', .value = "NAME", .text = "kind of server: dgx-1v, dgx-a100, dgx-h100, ..."},
+    {.name = "gpu", .letter = '\0', .value = "NAME", .text = "with SCENARIO: volta, ampere or hopper"},
+    {.name = "cpu", .letter = '\0', .value = "NAME", .text = "intel or amd"},
+    {.name = "servers", .letter = '\0', .value = "N", .text = "number of servers; default: 1, or all of SCENARIO"},
+    {.name = "gpus", .letter = '\0', .value = "N", .text = "GPUs used on each server; default: all"},
+    {.name = "channels",
+     .letter = '\0',
+     .value = "NxRATE",
+     .text = "channels of NCCL and GB/s of each instead of the planned ones, such as 12x30"},
+    {.name = "sharp", .letter = '\0', .value = "", .text = "the switches of the network add (SHARP)"},
+    {.name = "net-latency", .letter = '\0', .value = "TIME", .text = "latency of the plug-in of NCCL's network"},
+    {.name = "hop",
+     .letter = '\0',
+     .value = "TIME",
+     .text = "measured latency of a hop between servers, or inside the only one, of the tree with LL"},
+    {.name = "rate", .letter = '\0', .value = "BANDWIDTH", .text = "measured bandwidth of a channel"},
+    {.name = "every", .letter = '\0', .value = "", .text = "print all algorithms and protocols, not only the choice"},
+    {.name = "compare",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "compare with the log of an nccl-tests program",
+     .repeatable = true},
+    {.name = "fit", .letter = '\0', .value = "", .text = "with --compare: fit hop and rate to every second size"},
+    {.name = "out-of-place", .letter = '\0', .value = "", .text = "with --compare: use the out-of-place columns"},
+    kSetOption,
+    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write all figures as a table"},
+    {.name = "plot", .letter = '\0', .value = "FILE", .text = "write a figure (SVG) of times and bus bandwidths"},
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
+};
+
+constexpr double kMicro = 1e6, kGiga = 1e9;
+constexpr int kMostServers = 1 << 16;
+constexpr std::size_t kMostSizes = 10'000;
+
+/// A size as nccl-tests has it (`8`, `32M`: powers of 1024) or with a unit (`1KiB`).
+Bytes size_of(const std::string& option, const std::string& text) {
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit{rest, static_cast<std::size_t>(text.data() + text.size() - rest)};
+  constexpr std::string_view kLetters = "KMGT";
+  const bool letter = unit.size() == 1 && kLetters.find(unit[0]) != std::string_view::npos;
+  if (error == std::errc{} && number > 0 && (unit.empty() || letter)) {
+    const std::size_t shift = unit.empty() ? 0 : 10 * (kLetters.find(unit[0]) + 1);
+    if (number <= (INT64_MAX >> shift)) return Bytes{number << shift};
+  }
+  const Parsed<Bytes> size = parse_quantity<Bytes>(text);
+  if (!size.value || *size.value <= Bytes{})
+    throw UsageError{fmt::format("--{}: expected a size > 0 such as 8, 32M or 1KiB, got \"{}\"", option, text)};
+  return *size.value;
+}
+
+std::vector<Bytes> listed_sizes(const Arguments& arguments) {
+  const Bytes from = size_of("from", arguments.value("from").value_or("1KiB"));
+  const Bytes to = size_of("to", arguments.value("to").value_or("1GiB"));
+  if (to < from) throw UsageError{"--to is smaller than --from"};
+  if (arguments.has("step") && arguments.has("factor")) throw UsageError{"--step and --factor exclude each other"};
+  const auto factor = static_cast<std::int64_t>(arguments.whole_number("factor", 2, 1 << 20).value_or(4));
+  const auto step = arguments.value("step");
+  const Bytes more = step ? size_of("step", *step) : Bytes{};
+  std::vector<Bytes> sizes;
+  for (Bytes size = from; size <= to;) {
+    sizes.push_back(size);
+    if (sizes.size() > kMostSizes) throw UsageError{fmt::format("--step: more than {} sizes", kMostSizes)};
+    if (step ? to.count() - size.count() < more.count() : size.count() > to.count() / factor) break;
+    size = step ? size + more : size * factor;
+  }
+  return sizes;
+}
+
+std::string_view to_string(CollectiveKind kind) {
+  return name_of(kind);
+}
+
+/// The first of the values that has this name.
+template <class Value, std::size_t count>
+Value named(const std::string& option, const std::string& text, const Value (&values)[count]) {
+  std::vector<std::string> names;
+  for (const Value value : values) {
+    if (to_string(value) == text) return value;
+    names.emplace_back(to_string(value));
+  }
+  throw UsageError{
+      fmt::format("--{}: expected one of {}, got \"{}\"{}", option, join(names), text, suggestion(text, names))};
+}
+
+constexpr CollectiveKind kKinds[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                     CollectiveKind::all_gather, CollectiveKind::all_to_all,
+                                     CollectiveKind::broadcast,  CollectiveKind::reduce};
+
+std::optional<CollectiveKind> kind_of(const Arguments& arguments) {
+  const auto name = arguments.value("collective");
+  return name ? std::optional{named("collective", *name, kKinds)} : std::nullopt;
+}
+
+/// `12x30`: channels and GB/s.
+ChannelPlan channels_of(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  int channels = 0;
+  double rate = 0;
+  bool read = cross != std::string::npos;
+  if (read) {
+    const char *const middle = text.data() + cross, *const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), middle, channels);
+    const auto second = std::from_chars(middle + 1, end, rate);
+    read = first.ec == std::errc{} && first.ptr == middle && second.ec == std::errc{} && second.ptr == end;
+  }
+  if (!read || channels < 1 || !std::isfinite(rate) || rate <= 0)
+    throw UsageError{
+        fmt::format("--channels: expected a number of channels and their GB/s such as 12x30, got \"{}\"", text)};
+  return {channels, rate, rate};
+}
+
+template <class T>
+std::optional<T> quantity_of(const Arguments& arguments, const char* option) {
+  const auto text = arguments.value(option);
+  if (!text) return std::nullopt;
+  const Parsed<T> parsed = parse_quantity<T>(*text);
+  if (!parsed.value)
+    throw UsageError{fmt::format("--{}: expected {}, got \"{}\"{}{}", option, parsed.expected, *text,
+                                 parsed.hint.empty() ? "" : "; ", parsed.hint)};
+  return parsed.value;
+}
+
+/// What the command line says about NCCL and the machine.
+struct Library {
+  NcclMachine machine;
+  NcclChoices choices;
+  NcclFit fit;
+};
+
+/// The machine of --machine or of the scenario; nothing if the library is not asked for.
+std::optional<Library> library_of(const Arguments& arguments, const std::optional<Scenario>& scenario) {
+  const auto name = arguments.value("library");
+  if (name && *name != "nccl") throw UsageError{fmt::format("--library: expected nccl, got \"{}\"", *name)};
+  const auto machine = arguments.value("machine");
+  if (!name && !machine) {
+    for (const char* option : {"nccl", "gpu", "cpu", "channels", "sharp", "net-latency", "hop", "rate", "every", "fit"})
+      if (arguments.has(option)) throw UsageError{fmt::format("--{} needs --library nccl or --machine", option)};
+    return std::nullopt;
+  }
+  Library library;
+  constexpr GpuGeneration kGpus[] = {GpuGeneration::volta, GpuGeneration::ampere, GpuGeneration::hopper};
+  constexpr CpuVendor kCpus[] = {CpuVendor::intel, CpuVendor::amd};
+  const auto gpu = arguments.value("gpu"), cpu = arguments.value("cpu");
+  if (machine) {
+    if (gpu) throw UsageError{"--gpu has no effect with --machine, which has its GPUs"};
+    library.machine = find_nccl_machine(*machine);
+    if (cpu) library.machine.cpu = named("cpu", *cpu, kCpus);
+  } else {
+    if (!scenario) throw UsageError{"--library nccl needs --machine NAME or a SCENARIO"};
+    if (!gpu)
+      throw UsageError{"--library nccl needs --gpu NAME, because the scenario does not say it, or --machine NAME"};
+    library.machine = nccl_machine_of(*scenario, named("gpu", *gpu, kGpus), cpu ? named("cpu", *cpu, kCpus) : kCpus[0]);
+  }
+  if (const auto text = arguments.value("nccl")) library.choices.version = read_nccl_version(*text);
+  if (const auto text = arguments.value("channels")) library.choices.graph = channels_of(*text);
+  if (arguments.has("sharp")) library.machine.sharp = true;
+  if (const auto time = quantity_of<Time>(arguments, "net-latency"))
+    library.machine.net_latency = time->to_seconds() * kMicro;
+  if (const auto time = quantity_of<Time>(arguments, "hop")) library.fit.hop = time->to_seconds() * kMicro;
+  if (const auto rate = quantity_of<ByteRate>(arguments, "rate"))
+    library.fit.channel_rate = rate->bytes_per_second() / kGiga;
+  return library;
+}
+
+std::optional<Scenario> scenario_of(const Arguments& arguments) {
+  if (arguments.positionals().empty()) {
+    if (arguments.has("set")) throw UsageError{"--set needs a SCENARIO"};
+    return std::nullopt;
+  }
+  Scenario scenario = load_scenarios(arguments).scenarios.front();
+  if (scenario.network.fidelity == Fidelity::flow) return scenario;
+  Complaint complaint;
+  complaint.file = arguments.positionals().front();
+  complaint.key = "network.fidelity";
+  complaint.reason = "only fidelity `flow` has a fabric";
+  complaint.hint = "add --set network.fidelity=flow";
+  throw InputError{{std::move(complaint)}};
+}
+
+std::string library_name(const Library& library) {
+  return fmt::format("NCCL {}", print_version(library.choices.version));
+}
+
+CollectiveRow row_of(CollectiveKind kind, int servers, int ranks, Bytes size) {
+  CollectiveRow row;
+  row.kind = kind;
+  row.servers = servers;
+  row.ranks = ranks;
+  row.size = size;
+  return row;
+}
+
+void add_time(CollectiveRow& row, const NcclTime& time) {
+  row.seconds = time.seconds;
+  row.algorithm = to_string(time.algorithm);
+  if (time.algorithm != NcclAlgorithm::sends) row.protocol = to_string(time.protocol);
+}
+
+CollectiveRow fabric_row(const Scenario& scenario, CollectiveRow row) {
+  const std::vector<int> ranks(static_cast<std::size_t>(row.servers), row.ranks / row.servers);
+  row.source = "fabric";
+  row.seconds = fabric_collective_time(scenario, row.kind, row.size, ranks).to_seconds();
+  row.algorithm = scenario.network.collectives;
+  return row;
+}
+
+std::vector<CollectiveRow> expected_rows(const Arguments& arguments, const std::optional<Scenario>& scenario,
+                                         const std::optional<Library>& library) {
+  const CollectiveKind kind = kind_of(arguments).value_or(CollectiveKind::all_reduce);
+  const int all_servers = scenario ? scenario->cluster.servers : 1;
+  const int all_gpus = scenario ? scenario->cluster.gpus_per_server : library->machine.gpus;
+  const auto servers = static_cast<int>(
+      arguments.whole_number("servers", 1, static_cast<std::uint64_t>(scenario ? all_servers : kMostServers))
+          .value_or(static_cast<std::uint64_t>(all_servers)));
+  const auto gpus = static_cast<int>(arguments.whole_number("gpus", 1, static_cast<std::uint64_t>(all_gpus))
+                                         .value_or(static_cast<std::uint64_t>(all_gpus)));
+  if (servers * gpus < 2) throw UsageError{"a collective needs two GPUs or more; give --servers or --gpus"};
+  const std::vector<int> ranks(static_cast<std::size_t>(servers), gpus);
+  std::vector<CollectiveRow> rows;
+  for (const Bytes size : listed_sizes(arguments)) {
+    const CollectiveRow row = row_of(kind, servers, servers * gpus, size);
+    if (library) {
+      const NcclModel model{nccl_communicator(library->machine, ranks, library->choices), library->fit};
+      const NcclTime choice = model.choice(kind, size);
+      for (const NcclTime& time : model.times(kind, size)) {
+        const bool chosen = time.algorithm == choice.algorithm && time.protocol == choice.protocol;
+        if (!chosen && !arguments.has("every")) continue;
+        rows.push_back(row);
+        rows.back().source = library_name(*library);
+        rows.back().chosen = chosen;
+        add_time(rows.back(), time);
+      }
+    }
+    if (scenario) rows.push_back(fabric_row(*scenario, row));
+  }
+  return rows;
+}
+
+/// The measurements of a log, whose servers the log or the command line says.
+LibraryMeasurements read_measured(const std::string& path, const Arguments& arguments, CollectiveLog& log) {
+  CollectiveReadOptions options;
+  if (const auto name = arguments.value("collective")) {
+    static_cast<void>(kind_of(arguments));  // refuses other names
+    options.exchange = timed_exchange_named(*name);
+  }
+  const auto servers = arguments.whole_number("servers", 1, kMostServers);
+  const auto gpus = arguments.whole_number("gpus", 1, 1 << 10);
+  if (gpus) options.ranks = static_cast<int>(servers.value_or(1) * *gpus);
+  options.out_of_place = arguments.has("out-of-place");
+  log = read_collective_log(path, CollectiveFormat::nccl, options);
+  LibraryMeasurements measured;
+  if (servers && log.servers > 0 && static_cast<std::uint64_t>(log.servers) != *servers)
+    throw UsageError{fmt::format("--servers {}: {} says {}", *servers, path, log.servers)};
+  measured.servers = log.servers > 0 ? log.servers : static_cast<int>(servers.value_or(1));
+  std::size_t left_out = 0;
+  for (const CollectiveSample& sample : log.samples) {
+    if (!is_comparable(sample)) {
+      ++left_out;
+      continue;
+    }
+    if (sample.ranks == 0)
+      throw UsageError{fmt::format("{}: the log does not give the number of ranks; give --servers and --gpus", path)};
+    if (sample.ranks % measured.servers != 0)
+      throw InputError{fmt::format("{}: {} ranks on {} servers: expected equally many on each", path, sample.ranks,
+                                   measured.servers)};
+    measured.samples.push_back(sample);
+  }
+  if (log.guessed_exchange)
+    print_message("{}: the log does not name its collective; it is taken for an all-reduce (see --collective)\n", path);
+  if (left_out > 0)
+    print_message("{}: {} times of single messages or of several collectives at once are left out\n", path, left_out);
+  if (measured.samples.empty()) throw InputError{fmt::format("{}: there is no collective to compare", path)};
+  return measured;
+}
+
+/// Takes the version from the log unless the command line has one.
+void take_version(Library& library, const Arguments& arguments, const std::string& path, const CollectiveLog& log) {
+  if (arguments.has("nccl")) return;
+  if (log.nccl_version.empty()) {
+    print_message("{}: the log does not say the version of NCCL; it is taken for {} (see --nccl)\n", path,
+                  print_version(library.choices.version));
+    return;
+  }
+  try {
+    library.choices.version = read_nccl_version(log.nccl_version);
+  } catch (const InputError&) {
+    throw InputError{fmt::format("{}: NCCL {}, whose constants are not known; choose another version by --nccl", path,
+                                 log.nccl_version)};
+  }
+}
+
+void add_library_rows(const Library& library, const LibraryMeasurements& measured, bool fitted,
+                      std::vector<CollectiveRow>& rows) {
+  for (const LibraryPoint& point : compare_with_library(measured, library.machine, library.choices, library.fit)) {
+    CollectiveRow row =
+        row_of(*collective_of(point.sample.exchange), measured.servers, point.sample.ranks, point.sample.size);
+    row.source = fmt::format("{}{}", library_name(library), fitted ? ", fitted" : "");
+    row.measured = point.sample.time.to_seconds();
+    row.for_fit = fitted && point.for_fit;
+    add_time(row, point.predicted);
+    rows.push_back(std::move(row));
+  }
+}
+
+std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::optional<Scenario>& scenario,
+                                         const std::optional<Library>& library) {
+  for (const char* option : {"from", "to", "factor", "step", "every"})
+    if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --compare", option)};
+  if (arguments.has("fit") && (arguments.has("hop") || arguments.has("rate")))
+    throw UsageError{"--fit finds what --hop and --rate give"};
+  std::vector<CollectiveRow> rows;
+  for (const std::string& path : arguments.values("compare")) {
+    CollectiveLog log;
+    const LibraryMeasurements measured = read_measured(path, arguments, log);
+    if (library) {
+      Library used = *library;
+      take_version(used, arguments, path, log);
+      add_library_rows(used, measured, false, rows);
+      if (arguments.has("fit")) {
+        used.fit = fit_library(measured, used.machine, used.choices);
+        add_library_rows(used, measured, true, rows);
+        print_message("{}: fitted to every second size: --hop {:.2f}us --rate {:.2f}GB/s\n", path, *used.fit.hop,
+                      *used.fit.channel_rate);
+        if (*used.fit.hop <= kShortestHop * 1.01 || *used.fit.hop >= kLongestHop / 1.01)
+          print_message("{}: these sizes do not determine the hop, which ended at the end of its range\n", path);
+      }
+    }
+    if (scenario) {
+      for (const CollectiveSample& sample : measured.samples) {
+        const CollectiveKind kind = *collective_of(sample.exchange);
+        rows.push_back(fabric_row(*scenario, row_of(kind, measured.servers, sample.ranks, sample.size)));
+        rows.back().measured = sample.time.to_seconds();
+      }
+    }
+  }
+  return rows;
+}
+
+int run_collective_verb(const Arguments& arguments) {
+  const std::vector<std::string> logs = arguments.values("compare");
+  for (const char* option : {"csv", "plot"})
+    if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), logs);
+  for (const char* option : {"fit", "out-of-place"})
+    if (arguments.has(option) && logs.empty()) throw UsageError{fmt::format("--{} needs --compare FILE", option)};
+  const std::optional<Scenario> scenario = scenario_of(arguments);
+  const std::optional<Library> library = library_of(arguments, scenario);
+  if (!scenario && !library)
+    throw UsageError{"contend collective: expected --machine NAME, or a SCENARIO of fidelity `flow`, or both"};
+  const std::vector<CollectiveRow> rows =
+      logs.empty() ? expected_rows(arguments, scenario, library) : compared_rows(arguments, scenario, library);
+  if (arguments.has("json"))
+    fmt::print("{}", collective_json(rows));
+  else if (!logs.empty())
+    fmt::print("{}", measured_text(rows));
+  else
+    fmt::print("{}", arguments.has("every") ? algorithms_text(rows) : collective_text(rows));
+  if (const auto path = arguments.value("csv")) write_file(*path, collective_csv(rows));
+  if (const auto path = arguments.value("plot")) write_file(*path, collective_svg(rows));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& collective_command() {
+  static constexpr Command kCommand = {
+      .name = "collective",
+      .arguments = "[SCENARIO]",
+      .summary = "Print how long a collective takes by size, as NCCL expects it and on a fabric.",
+      .examples = kCollectiveExamples,
+      .options = kCollectiveOptions,
+      .min_arguments = 0,
+      .max_arguments = 1,
+      .run = run_collective_verb};
+  return kCommand;
+}
+
+}  // namespace contend

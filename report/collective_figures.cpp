@@ -1,0 +1,64 @@
+#include "report/collective_figures.hpp"
+
+#include "network/collectives/algorithm.hpp"
+#include "network/library/nccl_model.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr double kPanelHeight = 320;
+
+FigurePanel panel(const std::string& id, const std::string& title, FigureAxis y) {
+  XyPlot plot;
+  plot.x = {.title = "size", .unit = "B", .logarithmic = true, .categories = {}};
+  plot.y = std::move(y);
+  return {.figure = {.id = id, .title = title, .caption = "Dots: measured. Lines: expected.", .plot = std::move(plot)},
+          .height = kPanelHeight};
+}
+
+void add(FigurePanel& panel, const CollectiveCurve& curve, std::vector<double> values) {
+  std::get<XyPlot>(panel.figure.plot)
+      .series.push_back({.name = curve.name,
+                         .mark = curve.measured ? SeriesMark::dots : SeriesMark::line,
+                         .x = curve.bytes,
+                         .y = std::move(values),
+                         .low = {},
+                         .high = {},
+                         .labels = {}});
+}
+
+}  // namespace
+
+std::vector<FigurePanel> collective_panels(std::span<const CollectiveCurve> curves) {
+  constexpr double kMicro = 1e6, kGiga = 1e-9;
+  std::vector<CollectiveKind> kinds;
+  for (const CollectiveCurve& curve : curves)
+    if (std::ranges::find(kinds, curve.kind) == kinds.end()) kinds.push_back(curve.kind);
+  std::vector<FigurePanel> panels;
+  for (const CollectiveKind kind : kinds) {
+    const std::string name{name_of(kind)};
+    FigurePanel times = panel("time-" + name, fmt::format("Time of one {} by its size", name),
+                              {.title = "time", .unit = "us", .logarithmic = true, .categories = {}});
+    FigurePanel rates = panel("busbw-" + name, fmt::format("Bus bandwidth of one {} by its size", name),
+                              {.title = "bus bandwidth", .unit = "GB/s", .from_zero = true, .categories = {}});
+    for (const CollectiveCurve& curve : curves) {
+      if (curve.kind != kind) continue;
+      std::vector<double> us, bus;
+      for (std::size_t i = 0; i < curve.bytes.size(); ++i) {
+        us.push_back(curve.seconds[i] * kMicro);
+        bus.push_back(curve.bytes[i] / curve.seconds[i] * bus_factor(kind, curve.ranks) * kGiga);
+      }
+      add(times, curve, std::move(us));
+      add(rates, curve, std::move(bus));
+    }
+    panels.push_back(std::move(times));
+    panels.push_back(std::move(rates));
+  }
+  return panels;
+}
+
+}  // namespace contend

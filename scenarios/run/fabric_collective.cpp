@@ -1,0 +1,86 @@
+#include "scenarios/run/fabric_collective.hpp"
+
+#include "scenarios/run/fabric.hpp"
+#include "scenarios/run/flow_fidelity.hpp"
+#include "sim/error.hpp"
+#include "sim/ports.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+Time fabric_collective_time(const Scenario& scenario, CollectiveKind kind, Bytes bytes,
+                            const std::vector<int>& ranks_by_server) {
+  const auto all_servers = static_cast<std::size_t>(scenario.cluster.servers);
+  const int each = scenario.cluster.gpus_per_server;
+  if (ranks_by_server.size() > all_servers)
+    throw InputError{fmt::format("{} servers: the cluster has {}", ranks_by_server.size(), all_servers)};
+  std::vector<ServerId> servers;
+  std::vector<GpuId> gpus;
+  for (std::size_t server = 0; server < ranks_by_server.size(); ++server) {
+    const int ranks = ranks_by_server[server];
+    if (ranks < 1 || ranks > each)
+      throw InputError{fmt::format("{} ranks on a server: expected 1 to {}, its number of GPUs", ranks, each)};
+    servers.emplace_back(server);
+    for (int i = 0; i < ranks; ++i)
+      gpus.emplace_back(server * static_cast<std::size_t>(each) + static_cast<std::size_t>(i));
+  }
+  if (gpus.size() < 2) throw InputError{"a collective needs two ranks or more"};
+  const std::unique_ptr<NetworkModel> network = make_flow_network(scenario, scenario.seed, 1);
+  TransferRequest request;
+  request.job = JobId{0U};
+  request.collective = kind;
+  request.bytes = bytes;
+  request.ranks = static_cast<int>(gpus.size());
+  if (servers.size() > 1) request.servers = servers;
+  request.gpus = gpus;
+  network->start(request, Time{});
+  std::vector<TransferId> ended;
+  while (ended.empty()) {
+    const Time next = network->next_end();
+    if (next == Time::never())
+      throw InputError{"the collective never ends: there is no route between some of its GPUs"};
+    network->finish_due(next, ended);
+    if (!ended.empty()) return next;
+  }
+  return {};
+}
+
+NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVendor cpu) {
+  constexpr double kGiga = 1e9, kNvlink = 25, kPcie3 = 15.75;
+  constexpr std::size_t kCubeMeshLinks = 6;
+  const ServerSpec server = topology_spec(scenario).server;
+  const auto giga = [](ByteRate rate) { return rate.bytes_per_second() / kGiga; };
+  NcclMachine machine;
+  machine.name = "scenario";
+  machine.gpu = gpu;
+  machine.cpu = cpu;
+  machine.gpus = scenario.cluster.gpus_per_server;
+  machine.nvswitch = server.kind == "nvswitch";
+  const bool cube = server.kind == "hybrid-cube-mesh";
+  machine.link = machine.nvswitch || cube ? InsideLink::nvlink : InsideLink::pcie;
+  const double slot = giga(server.pcie_bandwidth) * kPlannedPcie3 / kPcie3;
+  if (machine.link == InsideLink::nvlink) {
+    const double planned = gpu >= GpuGeneration::hopper ? kPlannedNvlinkHopper : kPlannedNvlinkAmpere;
+    const auto links = static_cast<double>(cube ? kCubeMeshLinks : server.nvlinks_per_gpu);
+    machine.gpu_rate = links * giga(server.nvlink_bandwidth) * planned / kNvlink;
+  } else {
+    machine.gpu_rate = slot;
+  }
+  const auto gpus = static_cast<std::size_t>(machine.gpus);
+  const std::size_t switches = (gpus + server.gpus_per_pcie_switch - 1) / server.gpus_per_pcie_switch;
+  const bool tree = server.kind != "plain";
+  if (tree && std::min(server.sockets, switches) > 1)
+    machine.socket_rate = cpu == CpuVendor::amd ? kPlannedSocketAmd : kPlannedSocketIntel;
+  machine.nics = static_cast<int>(tree ? server.nics : 1);
+  machine.nic_rate = giga(server.nic_bandwidth);
+  machine.nic_slot = slot;
+  machine.near_nics = tree && server.nics >= switches;
+  return machine;
+}
+
+}  // namespace contend

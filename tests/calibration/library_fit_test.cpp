@@ -1,0 +1,88 @@
+// The fit of a hop and of a channel to times that the model itself made, and what cannot be compared.
+
+#include "calibration/library_fit.hpp"
+
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr NcclChoices kChoices{.version = {2, 23, 4}, .graph = {}};
+
+/// Times of the model with this fit among 4 x 8 ranks, times `factor`.
+LibraryMeasurements made_by(const NcclMachine& machine, const NcclFit& fit, double factor = 1) {
+  LibraryMeasurements measured;
+  measured.servers = 4;
+  const NcclModel model{nccl_communicator(machine, {8, 8, 8, 8}, kChoices), fit};
+  for (const TimedExchange exchange : {TimedExchange::all_reduce, TimedExchange::all_gather}) {
+    for (std::int64_t m = 1 << 10; m <= 1 << 30; m *= 2) {
+      CollectiveSample sample;
+      sample.exchange = exchange;
+      sample.ranks = 32;
+      sample.size = Bytes{m};
+      sample.time = Time::ceil_nanoseconds(model.choice(*collective_of(exchange), sample.size).seconds * 1e9 * factor);
+      measured.samples.push_back(sample);
+    }
+  }
+  return measured;
+}
+
+}  // namespace
+
+TEST_CASE("library fit: finds the hop and the channel that made the times") {
+  const NcclMachine& machine = find_nccl_machine("dgx-a100");
+  const LibraryMeasurements measured = made_by(machine, {.hop = 23.0, .channel_rate = 6.5});
+  const NcclFit fit = fit_library(measured, machine, kChoices);
+  CHECK(*fit.hop == near(23, 0.01));
+  CHECK(*fit.channel_rate == near(6.5, 0.01));
+  const LibraryDeviation planned = deviation_of(compare_with_library(measured, machine, kChoices));
+  const LibraryDeviation fitted = deviation_of(compare_with_library(measured, machine, kChoices, fit));
+  CHECK(planned.median_error > 0.3);
+  CHECK(fitted.median_error < 0.01);
+  CHECK(fitted.points == 42);
+}
+
+TEST_CASE("library fit: uses every second size, and the deviation has a sign") {
+  const NcclMachine& machine = find_nccl_machine("dgx-a100");
+  LibraryMeasurements measured = made_by(machine, {}, 2);
+  measured.samples.push_back(measured.samples.front());  // a size once more
+  const std::vector<LibraryPoint> points = compare_with_library(measured, machine, kChoices);
+  REQUIRE(points.size() == 43);
+  for (std::size_t i = 0; i < 42; ++i) {
+    CHECK(points[i].for_fit == (i % 21 % 2 == 0));
+    CHECK(points[i].deviation() == near(-0.5, 1e-3));
+  }
+  CHECK(points.back().for_fit);
+  CHECK(deviation_of(points).median == near(-0.5, 1e-3));
+  CHECK(deviation_of(points).median_error == near(0.5, 1e-3));
+  // Times of the sizes that are not used do not move the fit.
+  const NcclFit before = fit_library(measured, machine, kChoices);
+  for (std::size_t i = 0; i < 42; ++i)
+    if (!points[i].for_fit) measured.samples[i].time += Time::milliseconds(50);
+  const NcclFit after = fit_library(measured, machine, kChoices);
+  CHECK(*after.hop == near(*before.hop));
+  CHECK(*after.channel_rate == near(*before.channel_rate));
+}
+
+TEST_CASE("library fit: what cannot be compared") {
+  const NcclMachine& machine = find_nccl_machine("dgx-a100");
+  LibraryMeasurements measured = made_by(machine, {});
+  measured.samples.resize(3);
+  measured.samples[0].exchange = TimedExchange::message;
+  measured.samples[1].jobs = 2;
+  CHECK(compare_with_library(measured, machine, kChoices).size() == 1);
+  measured.servers = 5;
+  CHECK_THROWS_AS(static_cast<void>(compare_with_library(measured, machine, kChoices)), InputError);
+  measured.servers = 4;
+  measured.samples[2].ranks = 0;
+  CHECK_THROWS_AS(static_cast<void>(fit_library(measured, machine, kChoices)), InputError);
+  measured.samples.resize(2);
+  CHECK_THROWS_AS(static_cast<void>(fit_library(measured, machine, kChoices)), InputError);
+}

@@ -1,0 +1,88 @@
+// Single collectives on the fabric of a scenario, against the schedule run by hand.
+
+#include "scenarios/run/fabric_collective.hpp"
+
+#include "network/collectives/collective_run.hpp"
+#include "network/collectives/rank_order.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+Scenario fabric_of(const char* server, std::size_t nics) {
+  Scenario scenario;
+  scenario.cluster.servers = 4;
+  scenario.cluster.gpus_per_server = 8;
+  scenario.network.fidelity = Fidelity::flow;
+  scenario.network.nic = ByteRate{50e9};
+  scenario.network.topology.server.kind = server;
+  scenario.network.topology.server.nics = nics;
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("fabric collective: the schedule of the scenario's algorithm on the idle fabric") {
+  Scenario scenario = fabric_of("nvswitch", 8);
+  scenario.network.alpha = Time::microseconds(7);
+  scenario.network.step_overhead = Time::microseconds(2);
+  scenario.network.routing = Routing::shortest_path;
+  const Topology topology = build_topology(scenario);
+  const auto router = build_router(scenario, topology, scenario.seed);
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+    CollectiveShape shape;
+    shape.ranks = 32;
+    const CollectiveSchedule ring =
+        expand_collective(find_collective_algorithm("ring", kind), kind, shape, Bytes{1 << 20}, StepForm::steady);
+    const CollectiveRun run = run_collective(ring, topological_order(topology.gpus(), topology), topology, *router,
+                                             {.overhead = scenario.network.step_overhead});
+    CHECK(fabric_collective_time(scenario, kind, Bytes{1 << 20}, {8, 8, 8, 8}) == run.end + scenario.network.alpha);
+  }
+  // Fewer ranks: the first GPUs of the first servers. With one server nothing leaves it.
+  const Time few = fabric_collective_time(scenario, CollectiveKind::all_reduce, Bytes{1 << 30}, {2, 2});
+  const Time inside = fabric_collective_time(scenario, CollectiveKind::all_reduce, Bytes{1 << 30}, {4});
+  CHECK(inside < few);
+}
+
+TEST_CASE("fabric collective: what the cluster does not have") {
+  const Scenario scenario = fabric_of("nvswitch", 8);
+  const auto time = [&](const std::vector<int>& ranks) {
+    return fabric_collective_time(scenario, CollectiveKind::all_reduce, Bytes{1 << 20}, ranks);
+  };
+  CHECK_THROWS_AS(static_cast<void>(time({8, 8, 8, 8, 8})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(time({9, 8})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(time({8, 0})), InputError);
+  CHECK_THROWS_AS(static_cast<void>(time({1})), InputError);
+}
+
+TEST_CASE("fabric collective: the servers of a scenario as a machine of NCCL") {
+  const auto plan = [](const NcclMachine& machine, int gpus, bool several) {
+    return plan_channels(machine, gpus, several);
+  };
+  const NcclMachine hopper = nccl_machine_of(fabric_of("nvswitch", 8), GpuGeneration::hopper, CpuVendor::intel);
+  const NcclMachine& preset = find_nccl_machine("dgx-h100");
+  CHECK(plan(hopper, 8, false) == plan(preset, 8, false));
+  CHECK(plan(hopper, 8, true) == plan(preset, 8, true));
+  CHECK(plan_nvls_channels(hopper, 8, false) == plan_nvls_channels(preset, 8, false));
+  CHECK(hopper.near_nics);
+  Scenario cube = fabric_of("hybrid-cube-mesh", 1);
+  cube.network.nic = ByteRate{12.5e9};
+  cube.network.topology.server.pcie_bandwidth = ByteRate{15.754e9};
+  const NcclMachine volta = nccl_machine_of(cube, GpuGeneration::volta, CpuVendor::intel);
+  CHECK(plan(volta, 8, false) == ChannelPlan{6, 20, 20});
+  CHECK(plan(volta, 8, true) == ChannelPlan{1, 12, 12});
+  CHECK_FALSE(volta.near_nics);
+  Scenario slots = fabric_of("pcie", 1);
+  slots.network.nic = ByteRate{1.25e9};
+  slots.network.topology.server.pcie_bandwidth = ByteRate{15.754e9};
+  const NcclMachine pcie = nccl_machine_of(slots, GpuGeneration::volta, CpuVendor::intel);
+  CHECK(plan(pcie, 8, false) == ChannelPlan{1, 10, 10});
+  CHECK(plan(pcie, 8, true) == ChannelPlan{1, 1.2, 1.2});
+  slots.network.topology.server.sockets = 1;
+  CHECK(plan(nccl_machine_of(slots, GpuGeneration::volta, CpuVendor::intel), 8, false) == ChannelPlan{1, 12, 12});
+}
