@@ -7,6 +7,7 @@
 #include "sim/simulation.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,7 +32,9 @@ struct RandomCluster {
   bool contention = true;
   Time until = Time::never();
 
-  [[nodiscard]] RunResult run(bool leap) const;
+  /// Runs it, with the placement policy inside another one if `wrap` is given.
+  using Wrap = std::function<std::unique_ptr<PlacementPolicy>(std::unique_ptr<PlacementPolicy>)>;
+  [[nodiscard]] RunResult run(bool leap, const Wrap& wrap = {}) const;
   /// Returns everything that determines the outcome, so that a reader can rebuild the case by hand.
   [[nodiscard]] std::string describe() const;
 };
