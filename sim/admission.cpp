@@ -222,12 +222,10 @@ bool Admission::has_room(const JobSpec& job) {
   });
   if (is_hopeless) return false;
   const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
-  const auto per_server = static_cast<std::size_t>(state_.spec.gpus_per_server);
   int room = 0;
-  for (std::size_t g = servers.first * per_server; g < servers.last * per_server && room < job.gpus; ++g) {
-    if (state_.capacity.fits(GpuId{g}, rank)) ++room;
+  for (GpuId gpu{0U}; (gpu = state_.capacity.next_gpu(rank, gpu, servers)).valid(); gpu = GpuId{gpu.index() + 1}) {
+    if (++room == job.gpus) return true;
   }
-  if (room == job.gpus) return true;
   too_large_.push_back(&job);
   return false;
 }

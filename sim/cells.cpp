@@ -32,7 +32,10 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   const CellId created = take_cell(state);
   Cell& old_cell = state.at(id);
   Cell& new_cell = state.at(created);
+  const bool is_noted = new_cell.load_is_noted;
   new_cell = old_cell;
+  new_cell.load_is_noted = is_noted;
+  state.note_load(created);
   new_cell.gpus = part;
   std::erase_if(old_cell.gpus, [&](GpuId gpu) { return std::find(part.begin(), part.end(), gpu) != part.end(); });
   CONTEND_DCHECK(!old_cell.gpus.empty(), "a split leaves something behind");
@@ -56,7 +59,10 @@ void merge(EngineState& state, CellId into, CellId from) {
   kept.gpus.insert(kept.gpus.end(), gone.gpus.begin(), gone.gpus.end());
   for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
   state.calendar.cancel(gone.event);
+  state.note_load(into);
+  const bool is_noted = gone.load_is_noted;
   gone = Cell{};
+  gone.load_is_noted = is_noted;
   state.unused_cells.push_back(from);
 }
 
@@ -124,7 +130,7 @@ void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant
   occupant.pending[run.at(cell.running.slot, cell.running.op)] = kDone;
   occupant.pending[run.at(cell.running.slot, op.then)] -= 1;
   occupant.remaining_compute -= op.op.duration;
-  cell.load_is_stale = true;
+  cell.load -= GpuTime{op.op.duration, 1};
   run.live->left[cell.running.slot] -= cell.ranks();
   cell.busy_time += op.op.duration;
   cell.started += op.op.duration;
@@ -137,6 +143,7 @@ void occupy(EngineState& state, JobId job) {
   const Plan& plan = *run.plan;
   const std::vector<GpuId>& gpus = run.gpus;
   run.live = std::make_unique<JobExecution>();
+  run.live->iterations = run.spec->iterations;
   run.live->role_servers.assign(plan.roles.size(), {});
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
@@ -163,7 +170,8 @@ void occupy(EngineState& state, JobId job) {
     occupant.role = RoleId{static_cast<std::size_t>(role - 1)};
     occupant.rank = rank;
     occupant.remaining_compute = plan.compute_per_rank[occupant.role.index()] * (run.spec->iterations - run.completed);
-    occupant.pending.assign(2 * plan.ops.size(), 0);
+    occupant.pending = PendingCounts{2 * plan.ops.size()};
+    state.change_load(cell, GpuTime{occupant.remaining_compute, 1});
     state.at(cell).occupants.push_back(std::move(occupant));
     state.at(cell).who.push_back(job);
     state.at(cell).seated = ++state.groups_changed;
@@ -197,9 +205,9 @@ void leave(EngineState& state, JobId job) {
       cell.busy = cell.chained = false;
       cell.busy_time += state.clock - cell.started;
     }
+    state.change_load(id, GpuTime{} - state.load_of(state.occupant(id, job)));
     std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
     std::erase(cell.who, job);
-    cell.load_is_stale = true;
     std::erase_if(cell.ready, [&](const ReadyTask& task) { return task.job == job; });
     state.touch(id);
     state.mark_pace(id);
@@ -247,6 +255,9 @@ void check_seats(const EngineState& state) {
       CONTEND_CHECK(state.gpu[gpu.index()].cell == CellId{c}, "a GPU knows its cell");
     }
     CONTEND_CHECK(cell.who.size() == cell.occupants.size(), "a cell knows the jobs on it");
+    GpuTime load;
+    for (const Occupant& occupant : cell.occupants) load += state.load_of(occupant);
+    CONTEND_CHECK(cell.load == load, "a cell knows its load");
     for (const JobId job : cell.who) {
       const auto& cells = state.jobs[job.index()].live->cells;
       CONTEND_CHECK(std::find(cells.begin(), cells.end(), CellId{c}) != cells.end(), "a job knows its cells");

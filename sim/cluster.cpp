@@ -165,6 +165,39 @@ void Capacity::change(GpuId id, const RankDemand& rank, int sign) {
   gpu.jobs += sign;
   CONTEND_DCHECK(gpu.jobs >= 0 && gpu.reserved >= 0 && gpu.reserved <= kWholeGpu, "a GPU is not given away twice");
   if (const bool is_free = gpu.jobs == 0; is_free != was_free) add_free(server_of(id), is_free ? 1 : -1);
+  if (rooms_) rooms_->set(server_of(id).index(), room_of(server_of(id)));
+}
+
+ServerRoom Capacity::room_of(ServerId server) const {
+  ServerRoom room;
+  const std::size_t first = server.index() * gpus_per_server_;
+  for (std::size_t g = first; g < first + gpus_per_server_; ++g) {
+    const bool is_shared_by_memory = gpus_[g].jobs > 0 && gpus_[g].reserved == 0;
+    room = join(room, {free_memory(GpuId{g}), is_shared_by_memory ? -1 : free_share(GpuId{g})});
+  }
+  return room;
+}
+
+const ServerTree<ServerRoom>& Capacity::rooms() const {
+  if (!rooms_) {
+    rooms_.emplace(servers_.size());
+    for (std::size_t s = 0; s < servers_.size(); ++s) rooms_->set(s, room_of(ServerId{s}));
+  }
+  return *rooms_;
+}
+
+GpuId Capacity::next_gpu(const RankDemand& rank, GpuId from, const ServerRange& servers) const {
+  const auto may_fit = [&rank](const ServerRoom& room) { return room.may_fit(rank); };
+  std::size_t gpu = std::max(from.index(), servers.first * gpus_per_server_);
+  std::size_t server = gpu / gpus_per_server_;
+  while (server < servers.last) {
+    for (; gpu < (server + 1) * gpus_per_server_; ++gpu) {
+      if (fits(GpuId{gpu}, rank)) return GpuId{gpu};
+    }
+    server = rooms().next(server + 1, may_fit);
+    gpu = server * gpus_per_server_;
+  }
+  return GpuId::none();
 }
 
 void Capacity::use_quota(std::int32_t vc, int gpus) {

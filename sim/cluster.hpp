@@ -5,11 +5,14 @@
 #include "sim/cluster_view.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
+#include "sim/server_tree.hpp"
 #include "sim/units.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +74,21 @@ struct RankDemand {
 /// `time` times the reserved share of a GPU, in thousandths; rounded down.
 [[nodiscard]] Time reserved_part(Time time, std::int32_t share);
 
+/// The most room that a GPU of some servers has: the memory for jobs that share GPUs as their memory allows, and the
+/// share that may be reserved; -1: no such job fits on any.
+struct ServerRoom {
+  Bytes memory{-1};
+  std::int32_t share = -1;
+  bool operator==(const ServerRoom&) const = default;
+  friend ServerRoom join(const ServerRoom& a, const ServerRoom& b) {
+    return {std::max(a.memory, b.memory), std::max(a.share, b.share)};
+  }
+  /// False if no rank of this demand fits on any of the GPUs.
+  [[nodiscard]] bool may_fit(const RankDemand& rank) const {
+    return rank.share > 0 ? share >= rank.share : memory >= rank.memory;
+  }
+};
+
 /// Counts the resources that jobs hold. The jobs on a GPU either all reserve shares of it, or all share it as its
 /// memory allows. Queries have the meaning of those of the same name in ClusterView.
 class Capacity {
@@ -91,6 +109,11 @@ class Capacity {
     return owns_servers(vc) ? vcs_[index(vc)].free : unowned_free_;
   }
   [[nodiscard]] ServerId next_server(int free, ServerId from) const;
+  /// The first GPU >= `from` on these servers on which the rank fits; none() if there is none. O(log servers), but for
+  /// ranks that ask for a share and memory, more if GPUs have the one and not the other.
+  [[nodiscard]] GpuId next_gpu(const RankDemand& rank, GpuId from, const ServerRange& servers) const;
+  /// The room on each server. It is kept up to date from the first call on.
+  [[nodiscard]] const ServerTree<ServerRoom>& rooms() const;
   [[nodiscard]] int free_share(GpuId gpu) const { return kWholeGpu - gpus_[gpu.index()].reserved; }
   [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const { return servers_[server.index()].milli_cpus; }
   [[nodiscard]] Bytes free_host_memory(ServerId server) const { return servers_[server.index()].host_memory; }
@@ -119,6 +142,7 @@ class Capacity {
 
   void change(GpuId gpu, const RankDemand& rank, int sign);
   void add_free(ServerId server, int change);
+  [[nodiscard]] ServerRoom room_of(ServerId server) const;
   [[nodiscard]] BitSet& servers_with(int free);
   [[nodiscard]] bool has(std::int32_t vc) const { return vc >= 0 && index(vc) < vcs_.size(); }
   static std::size_t index(std::int32_t vc) { return static_cast<std::size_t>(vc); }
@@ -133,6 +157,7 @@ class Capacity {
   std::vector<Vc> vcs_;
   std::vector<std::int32_t> owner_;  // by server: the virtual cluster that owns it; -1: none
   std::vector<BitSet> by_free_;      // servers, by their free GPUs
+  mutable std::optional<ServerTree<ServerRoom>> rooms_;
 };
 
 }  // namespace contend

@@ -90,6 +90,22 @@ class ClusterView {
   /// GPUs that start() still lets the virtual cluster take; INT_MAX if it has no quota or the policy may exceed it.
   [[nodiscard]] virtual int quota_left(std::int32_t vc) const = 0;
 
+  // Searches for GPUs with room for a rank of a job. What is written here looks at every server; the engine answers the
+  // same from indices. A GPU has room if the job may use its server, it `fits`, and the CPUs and host memory of the
+  // server suffice for ranks on it and on the GPUs of smaller id that fit.
+
+  /// The first GPU >= `from` with room, whatever the CPUs and host memory; none() if there is none.
+  [[nodiscard]] virtual GpuId next_gpu(const JobView& job, GpuId from) const;
+  /// Appends the first `count` GPUs with room in order of load, then id; fewer if there are fewer.
+  virtual void least_loaded(const JobView& job, std::size_t count, std::vector<GpuId>& gpus) const;
+  /// Appends servers with room, in order of the load of all their GPUs, then by id, until they have room for `ranks`.
+  virtual void least_loaded_servers(const JobView& job, std::size_t ranks, std::vector<ServerId>& servers) const;
+
+  /// Appends the GPUs of the server with room, by id. The job must be allowed to use the server.
+  void gpus_with_room(ServerId server, const JobView& job, std::vector<GpuId>& gpus) const;
+  /// Load of all GPUs of the server.
+  [[nodiscard]] Time load_of_server(ServerId server) const;
+
   /// Ranks of the job for which the server has free CPUs and host memory; its GPUs are not considered.
   [[nodiscard]] std::int64_t ranks_by_host(ServerId server, const JobView& job) const {
     std::int64_t ranks = INT32_MAX;

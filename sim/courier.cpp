@@ -162,7 +162,7 @@ void Courier::admit() {
 }
 
 void Courier::start(std::size_t index) {
-  Traffic traffic = waiting_[index].traffic;
+  Traffic traffic = std::move(waiting_[index].traffic);  // its list of servers; the ids stay for forget_waiting()
   forget_waiting(index);
   traffic.since = state_.clock;
   const TransferId id = state_.network->start(request_of(traffic), state_.clock);

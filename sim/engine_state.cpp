@@ -265,8 +265,10 @@ JobView EngineState::view(JobId id, bool for_key) const {
 
 void EngineState::jobs_on(GpuId id, std::vector<JobId>& on_gpu) const {
   const GpuState& state = gpu[id.index()];
-  for (const Occupant& occupant : cells[state.cell.index()].occupants) on_gpu.push_back(occupant.job);
-  on_gpu.insert(on_gpu.end(), state.timed.begin(), state.timed.end());
+  if (!plans.empty()) {
+    for (const JobId job : cells[state.cell.index()].who) on_gpu.push_back(job);
+  }
+  for (const JobId job : state.timed) on_gpu.push_back(job);
   if (!away.empty()) std::erase_if(on_gpu, [this](JobId job) { return is_away(job); });
 }
 
@@ -283,21 +285,17 @@ EngineState::Links EngineState::done_in_chain(const Cell& cell) const {
   return done;
 }
 
-Time EngineState::load(GpuId id) const {
-  const Cell& cell = cells[gpu[id.index()].cell.index()];
-  if (cell.load_is_stale) {
-    cell.load = Time{};
-    for (const Occupant& occupant : cell.occupants) {
-      cell.load += occupant.remaining_compute + jobs[occupant.job.index()].live->remaining_communication;
-    }
-    cell.load_is_stale = false;
-  }
-  Time load = cell.load;
+Time EngineState::load_of_graph_jobs(const Cell& cell) const {
+  Time load = cell.load.on_each_of(1);
   for (std::size_t i = 0; i < cell.occupants.size() && !away.empty(); ++i) {
-    const Occupant& gone = cell.occupants[i];
-    if (is_away(gone.job)) load -= gone.remaining_compute + jobs[gone.job.index()].live->remaining_communication;
+    if (is_away(cell.who[i])) load -= load_of(cell.occupants[i]).on_each_of(1);
   }
   if (cell.busy && !is_away(cell.running.job)) load -= done_in_chain(cell).duration;
+  return load;
+}
+
+Time EngineState::load(GpuId id) const {
+  Time load = load_of_graph_jobs(cells[gpu[id.index()].cell.index()]);
   for (const JobId timed : gpu[id.index()].timed) {
     if (is_away(timed)) continue;
     const JobView remaining = view(timed, false);

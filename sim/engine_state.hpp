@@ -13,6 +13,8 @@
 #include "sim/fingerprint.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
+#include "sim/load_order.hpp"
+#include "sim/pending_counts.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
@@ -52,9 +54,9 @@ struct ReadyTask {
 struct Occupant {
   JobId job;
   RoleId role;
-  int rank = 0;                       ///< global number; meaningful only if the job is not foldable
-  Time remaining_compute;             ///< of each rank
-  std::vector<std::int32_t> pending;  ///< [slot x ops + op]: ends that each rank waits for; per-rank operations only
+  int rank = 0;            ///< global number; meaningful only if the job is not foldable
+  Time remaining_compute;  ///< of each rank
+  PendingCounts pending;   ///< [slot x ops + op], of per-rank operations
 };
 
 /// A set of GPUs that are simulated as one; the top of this file defines it.
@@ -69,13 +71,13 @@ struct Cell {
   Time started, end;
   PacedTask pace;  ///< of `running`, if the options have any interference
   EventHandle event;
-  Time busy_time;           ///< of each GPU since GpuState::busy was last brought up to date
-  bool touched = false;     ///< true if it may have to take a task at the end of this instant
-  bool is_unpaced = false;  ///< true if its tasks or transfers began or ended at this instant
-  mutable Time load;        ///< work left of all occupants, if not stale
-  mutable bool load_is_stale = true;
-  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
-  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
+  Time busy_time;                      ///< of each GPU since GpuState::busy was last brought up to date
+  bool touched = false;                ///< true if it may have to take a task at the end of this instant
+  bool is_unpaced = false;             ///< true if its tasks or transfers began or ended at this instant
+  mutable bool load_is_noted = false;  ///< true if it is in EngineState::changed_loads
+  GpuTime load;                        ///< work left of all occupants on each GPU; falls when an operation ends
+  std::uint64_t formed = 0;            ///< EngineState::groups_changed when it was last split or merged
+  std::uint64_t seated = 0;            ///< EngineState::groups_changed when a job was last seated on it
 
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
@@ -124,7 +126,8 @@ struct ChannelQueue {
 struct JobExecution {
   Slot current = 0;                    ///< slot of the oldest iteration in flight
   std::array<std::int32_t, 2> left{};  ///< instances not yet done, by slot
-  std::vector<std::int32_t> pending;   ///< as Occupant::pending, of collectives
+  std::int64_t iterations = 1;         ///< of the job
+  PendingCounts pending;               ///< as Occupant::pending, of collectives
   Time remaining_communication;        ///< if the job were alone in the network
   Time communication_per_iteration;
 
@@ -139,42 +142,43 @@ struct JobExecution {
   std::vector<Promise> promises;  ///< of tasks inside chains
 };
 
-/// A job of the run. It is small, because a million of them may wait or have ended.
+/// A job of the run. It is small, because a million of them may wait or have ended. What an event of an iteration graph
+/// reads stands first, close together.
 struct JobRun {
-  const JobSpec* spec = nullptr;
-  const Plan* plan = nullptr;  ///< null for a timed job
+  PolicyKey key = 0;  ///< of the scheduling policy
+  Time next_promise = Time::never();
+  bool key_is_stale = true;
+  bool waits = false;    ///< in the queue of the scheduling policy
+  bool is_cut = false;   ///< the present or last run of a timed job is ended by its time limit
+  bool resumes = false;  ///< a timed job that was preempted: its next start, or the present one, is a restart
   JobState state = JobState::submitted;
-  int preemptions = 0;
-  int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
-  int servers_spanned = 0;   ///< at the last start
-  bool waits = false;        ///< in the queue of the scheduling policy
-  bool is_cut = false;       ///< the present or last run of a timed job is ended by its time limit
-  bool resumes = false;      ///< a timed job that was preempted: its next start, or the present one, is a restart
-  std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
-  std::uint32_t tie = 0;     ///< JobView::tie
-  Time start = Time::never(), finish = Time::never();
-  Time since;  ///< start of the present run or wait
-
+  const Plan* plan = nullptr;          ///< null for a timed job
+  std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
+  Time start = Time::never();
   std::int64_t completed = 0;  ///< iterations
-  GpuTime total_service;       ///< as in JobView
   GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
-  Time later_attempts;         ///< of a timed job: the work of all attempts after `attempt`, on each GPU
-  GpuTime attained;            ///< GPU time held until `since`
-  Time waited;                 ///< in the queue, until `since`
-  Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
-  Time lost;                   ///< of a timed job: work undone by preemptions, or by its time limit
   GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
+  std::vector<GpuId> gpus;     ///< by rank, while it runs
+  const JobSpec* spec = nullptr;
+  GpuTime total_service;   ///< as in JobView
+  PolicyKey key_fall = 0;  ///< by how much the key falls in an iteration
+  Time since;              ///< start of the present run or wait
+  Time finish = Time::never();
+
+  int preemptions = 0;
+  int attempt = 0;            ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
+  int servers_spanned = 0;    ///< at the last start
+  std::int32_t pace = 1000;   ///< of the present run of a timed job (WorkSegment)
+  std::uint32_t tie = 0;      ///< JobView::tie
+  EventHandle end;            ///< the calendar event at `ends`
+  Time ends = Time::never();  ///< of a timed job, while it runs: its end unless it is preempted
+  Time later_attempts;        ///< of a timed job: the work of all attempts after `attempt`, on each GPU
+  GpuTime attained;           ///< GPU time held until `since`
+  Time waited;                ///< in the queue, until `since`
+  Time overhead;              ///< of a timed job, until `since`: restarts and checkpoints
+  Time lost;                  ///< of a timed job: work undone by preemptions, or by its time limit
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
-  Time next_promise = Time::never();
-  PolicyKey key = 0;       ///< of the scheduling policy
-  PolicyKey key_fall = 0;  ///< by how much it falls in an iteration
-  bool key_is_stale = true;
-
-  std::vector<GpuId> gpus;             ///< by rank, while it runs
-  std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
-  Time ends = Time::never();           ///< of a timed job, while it runs: its end unless it is preempted
-  EventHandle end;                     ///< the calendar event at `ends`
 
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// Of a timed job: the work left for its present or next run, on each GPU.
@@ -186,7 +190,7 @@ struct JobRun {
   }
   void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
-  [[nodiscard]] bool next_is_open() const { return completed + 1 < spec->iterations; }
+  [[nodiscard]] bool next_is_open() const { return completed + 1 < live->iterations; }
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };
 
@@ -228,9 +232,11 @@ struct EngineState : ClusterView {
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
-  std::vector<JobId> away;           ///< running jobs that the view leaves out while an eviction is considered
-  std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
-  std::uint64_t groups_changed = 0;  ///< counts changes of which jobs share GPUs or servers
+  std::vector<JobId> away;                    ///< running jobs that the view leaves out while an eviction is considered
+  std::vector<JobId> iterated;                ///< jobs that completed an iteration at this instant
+  std::uint64_t groups_changed = 0;           ///< counts changes of which jobs share GPUs or servers
+  mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
+  mutable LoadOrder load_order;
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
@@ -258,6 +264,23 @@ struct EngineState : ClusterView {
   void touch(CellId cell);
   /// Has the pacer look at the rates of the cell at the end of this instant; nothing without interference.
   void mark_pace(CellId cell);
+  /// Work left of a job on each GPU of a cell, counting a running chain as not begun.
+  [[nodiscard]] GpuTime load_of(const Occupant& occupant) const {
+    return GpuTime{occupant.remaining_compute, 1} +
+           GpuTime{jobs[occupant.job.index()].live->remaining_communication, 1};
+  }
+  /// Work left on each GPU of a cell, of its occupants that are not away.
+  [[nodiscard]] Time load_of_graph_jobs(const Cell& cell) const;
+  /// Changes Cell::load.
+  void change_load(CellId cell, GpuTime by) {
+    at(cell).load += by;
+    note_load(cell);
+  }
+  /// Says that the load of its GPUs has changed, or that it is about to fall with time alone.
+  void note_load(CellId cell) const {
+    if (std::exchange(cells[cell.index()].load_is_noted, true)) return;
+    changed_loads.push_back(cell);
+  }
   void set_state(JobId job, JobState state);
 
   // ClusterView
@@ -286,6 +309,15 @@ struct EngineState : ClusterView {
   }
   [[nodiscard]] ServerRange servers_for(const JobView& job_view) const override {
     return capacity.servers_of_vc(job_view.vc);
+  }
+  [[nodiscard]] GpuId next_gpu(const JobView& job_view, GpuId from) const override {
+    return capacity.next_gpu(RankDemand{job_view}, from, servers_for(job_view));
+  }
+  void least_loaded(const JobView& job_view, std::size_t count, std::vector<GpuId>& chosen) const override {
+    load_order.gpus(*this, job_view, count, chosen);
+  }
+  void least_loaded_servers(const JobView& job_view, std::size_t ranks, std::vector<ServerId>& chosen) const override {
+    load_order.servers(*this, job_view, ranks, chosen);
   }
   [[nodiscard]] bool owns_servers(std::int32_t vc) const override { return capacity.owns_servers(vc); }
   [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const override { return capacity.free_gpus_of_vc(vc); }

@@ -150,6 +150,7 @@ void Eviction::give_back(const Candidate& candidate, bool take) {
   } else {
     state_.away.push_back(candidate.job);
   }
+  for (const GpuId gpu : run.gpus) state_.note_load(state_.gpu[gpu.index()].cell);
 }
 
 void Eviction::send_away(std::uint32_t index) {

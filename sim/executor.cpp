@@ -18,7 +18,7 @@ Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobI
 void Executor::begin(JobId job) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  run.live->pending.assign(2 * plan.ops.size(), 0);
+  run.live->pending = PendingCounts{2 * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
   run.live->communication_per_iteration = Time{};
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
@@ -32,7 +32,7 @@ void Executor::begin(JobId job) {
                                  run.spec->name, run.spec->iterations)};
   }
   run.live->remaining_communication = run.live->communication_per_iteration * left;
-  for (const CellId cell : run.live->cells) state_.at(cell).load_is_stale = true;
+  for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
   open(job, 0, true);
   if (run.next_is_open()) open(job, 1, false);
   drain();
@@ -191,7 +191,7 @@ void Executor::end_iteration(JobId job) {
   while (run.live->left[run.live->current] == 0) {
     ++run.completed;
     state_.iterated.push_back(job);
-    if (run.completed == run.spec->iterations) return on_finished_(job);
+    if (run.completed == run.live->iterations) return on_finished_(job);
     const Slot freed = run.live->current;
     run.live->current ^= 1;
     if (run.next_is_open()) open(job, freed, false);
@@ -220,7 +220,7 @@ void Executor::on_task_end(CellId id) {
   const Time held = state_.clock - cell.started;  // longer than the duration if something slowed the task
   cell.busy = false;
   cell.busy_time += held;
-  cell.load_is_stale = true;
+  state_.change_load(id, GpuTime{} - GpuTime{duration, 1});
   state_.occupant(id, task.job).remaining_compute -= duration;
   const GpuTime service{duration, cell.ranks()};
   run.remaining_service -= service;
@@ -250,8 +250,9 @@ void Executor::end_transfers() {
     JobRun& run = state_.run(traffic.job);
     const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
     if (!planned.per_rank || traffic.rank == run.plan->first_rank[planned.op.role.index()]) {
-      run.live->remaining_communication -= courier_.solo_time(traffic);  // messages count once
-      for (const CellId seat : run.live->cells) state_.at(seat).load_is_stale = true;
+      const Time solo = courier_.solo_time(traffic);
+      run.live->remaining_communication -= solo;  // messages count once
+      for (const CellId seat : run.live->cells) state_.change_load(seat, GpuTime{} - GpuTime{solo, 1});
     }
     const CellId cell =
         traffic.rank < 0 ? CellId::none() : run.live->cell_of_rank[static_cast<std::size_t>(traffic.rank)];
@@ -281,19 +282,18 @@ void Executor::start_task(CellId id) {
   Cell& cell = state_.at(id);
   std::size_t best = 0;
   if (cell.ready.size() > 1) {
-    const auto rank = [&](const ReadyTask& task) {
-      const bool later = task.slot != state_.run(task.job).live->current;
+    // Most keys differ, and what breaks ties lies elsewhere in memory.
+    const auto tie = [&](const ReadyTask& task) {
       const JobRun& run = state_.run(task.job);
-      return std::tuple{
-          state_.key(task.job), run.start, task.job, later, run.plan->ops[task.op.index()].op.priority, task.op};
+      const bool later = task.slot != run.live->current;
+      return std::tuple{run.start, task.job, later, run.plan->ops[task.op.index()].op.priority, task.op};
     };
-    auto best_rank = rank(cell.ready[0]);
+    PolicyKey best_key = state_.key(cell.ready[0].job);
     for (std::size_t i = 1; i < cell.ready.size(); ++i) {
-      const auto candidate = rank(cell.ready[i]);
-      if (candidate < best_rank) {
-        best = i;
-        best_rank = candidate;
-      }
+      const PolicyKey key = state_.key(cell.ready[i].job);
+      if (key > best_key || (key == best_key && tie(cell.ready[best]) < tie(cell.ready[i]))) continue;
+      best = i;
+      best_key = key;
     }
   }
   cell.running = cell.ready[best];
@@ -308,6 +308,7 @@ void Executor::start_task(CellId id) {
   // Interference changes the rate of single tasks.
   cell.chained =
       state_.options.leap && state_.options.interference.none() && ops[op.index()].then.valid() && keeps_its_gpus(cell);
+  if (cell.chained) state_.note_load(id);
   for (; cell.chained && ops[op.index()].then.valid(); op = ops[op.index()].then) {
     run.promise(cell.end, GpuTime{ops[op.index()].op.duration, cell.ranks()});
     cell.end += ops[ops[op.index()].then.index()].op.duration;

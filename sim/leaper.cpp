@@ -95,7 +95,7 @@ void Leaper::write_state(const Group& group) {
   for (const JobId id : group.jobs) {
     const JobRun& run = state_.run(id);
     const std::size_t ops = run.plan->ops.size();
-    const auto write_slots = [&](const std::vector<std::int32_t>& pending) {
+    const auto write_slots = [&](const PendingCounts& pending) {
       for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
         for (std::size_t op = 0; op < ops; ++op) {
           words_.push_back(static_cast<std::uint32_t>(pending[run.at(slot, OpId{op})]));
@@ -314,7 +314,8 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     const JobAccount& b = now.jobs[i];
     run.completed += (b.completed - a.completed) * periods;
     run.remaining_service += (b.remaining_service - a.remaining_service) * periods;
-    run.live->remaining_communication += (b.remaining_communication - a.remaining_communication) * periods;
+    const Time communication = (b.remaining_communication - a.remaining_communication) * periods;
+    run.live->remaining_communication += communication;
     run.compute += (b.compute - a.compute) * periods;
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
@@ -323,9 +324,9 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     if (!run.live->promises.empty()) run.next_promise += by;
     run.key_is_stale = true;
     for (std::size_t c = 0; c < run.live->cells.size(); ++c) {
-      state_.at(run.live->cells[c]).load_is_stale = true;
-      state_.occupant(run.live->cells[c], id).remaining_compute +=
-          (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
+      const Time compute = (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
+      state_.occupant(run.live->cells[c], id).remaining_compute += compute;
+      state_.change_load(run.live->cells[c], GpuTime{compute, 1} + GpuTime{communication, 1});
     }
     for (ChannelQueue& channel : run.live->channels) {
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;

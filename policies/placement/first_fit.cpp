@@ -15,9 +15,9 @@ class FirstFit final : public PlacementPolicy {
   [[nodiscard]] bool refuses_alike() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (job.gpu_share == kWholeGpu) return place_whole(cluster, job, chosen);
-    candidates_with_room(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);
-    chosen.resize(chosen.size() < needed ? 0 : needed);
+    candidates_with_room(cluster, job, chosen, needed);
+    if (chosen.size() < needed) chosen.clear();
   }
 
  private:

@@ -104,14 +104,18 @@ std::int64_t Availability::at(Time time) const {
   return amount;
 }
 
-Time Availability::next_change(Time time) const {
+Time Availability::next_begin(Index node, Time time) const {
   Time next = Time::never();
-  for (Index node = root_; node != kNone;) {
+  while (node != kNone) {
     const Node& n = nodes_[node];
     if (n.begin > time) next = n.begin;
     node = n.begin > time ? n.left : n.right;
   }
   return next;
+}
+
+Time Availability::next_change(Time time) const {
+  return next_begin(root_, time);
 }
 
 void Availability::begin_step(Time time) {
@@ -144,28 +148,37 @@ void Availability::take(Time from, Time to, std::int64_t width) {
   if (to != Time::never()) join(to);
 }
 
-Time Availability::first(Index node, Time from, Wanted wanted, std::int64_t width, std::int64_t added) const {
-  if (node == kNone) return Time::never();
-  const Node& n = nodes_[node];
-  const bool has_any = wanted == Wanted::enough ? n.largest + added >= width : n.smallest + added < width;
-  if (!has_any) return Time::never();
-  if (n.begin >= from) {
-    const Time left = first(n.left, from, wanted, width, added + n.to_add);
-    if (left != Time::never()) return left;
-    if ((n.amount + added >= width) == (wanted == Wanted::enough)) return n.begin;
+bool Availability::reaches(Search& search, Time begin, bool has_enough) {
+  if (search.start != Time::never() && begin - search.start >= search.length) return true;
+  if (!has_enough) {
+    search.start = Time::never();
+  } else if (search.start == Time::never()) {
+    search.start = begin;
   }
-  return first(n.right, from, wanted, width, added + n.to_add);
+  return false;
+}
+
+bool Availability::finds(Search& search, Index node, std::int64_t added) const {
+  if (node == kNone) return false;
+  const Node& n = nodes_[node];
+  const bool all_enough = n.smallest + added >= search.width;
+  if (all_enough || n.largest + added < search.width) {
+    const bool is_open = search.start != Time::never();
+    if (is_open == all_enough) return false;
+    const Time begin = next_begin(node, search.from);
+    return begin != Time::never() && reaches(search, begin, all_enough);
+  }
+  if (n.begin > search.from) {
+    if (finds(search, n.left, added + n.to_add)) return true;
+    if (reaches(search, n.begin, n.amount + added >= search.width)) return true;
+  }
+  return finds(search, n.right, added + n.to_add);
 }
 
 Time Availability::earliest(Time from, Time length, std::int64_t width) const {
-  Time start = from;
-  if (at(from) < width) start = first(root_, from, Wanted::enough, width, 0);
-  while (start != Time::never()) {
-    const Time end = first(root_, start, Wanted::too_little, width, 0);
-    if (end == Time::never() || end - start >= length) return start;
-    start = first(root_, end, Wanted::enough, width, 0);
-  }
-  return start;
+  Search search{from, length, width, at(from) >= width ? from : Time::never()};
+  (void)finds(search, root_, 0);
+  return search.start;  // a gap that is open at the end never closes
 }
 
 void Availability::forget(Time now) {

@@ -13,8 +13,9 @@ namespace contend {
 /// Amounts may have any unit, such as thousandths of a GPU.
 ///
 /// The steps are a treap by time. Each node knows the smallest and the largest amount of its subtree, and what is still
-/// to be added to all amounts below it. Every operation is O(log n) of the steps, except earliest(), which is
-/// O(k log n) if k gaps are too short. Priorities come from a counter, so that the shape is the same in every run.
+/// to be added to all amounts below it. Every operation is O(log n) of the steps, except earliest(), which visits k
+/// gaps that are too short one after the other, in a single walk through the steps. Priorities come from a counter, so
+/// that the shape is the same in every run.
 class Availability {
  public:
   explicit Availability(std::int64_t free) { root_ = make(Time{}, free); }
@@ -41,7 +42,12 @@ class Availability {
     std::uint64_t priority = 0;
     Index left = kNone, right = kNone;
   };
-  enum class Wanted { enough, too_little };
+  /// The search for a gap: a time in which enough is free.
+  struct Search {
+    Time from, length;
+    std::int64_t width;
+    Time start;  // of the gap that is open; Time::never() while there is none
+  };
 
   [[nodiscard]] Index make(Time begin, std::int64_t amount);
   void add(Index node, std::int64_t amount);
@@ -54,9 +60,13 @@ class Availability {
   void begin_step(Time at);
   /// Joins the step that begins at `at` to the one before it if they are equal.
   void join(Time at);
-  /// Returns when the first step begins, at `from` or later, that has at least, or less than, `width`; Time::never() if
-  /// there is none. `added` is the sum of what is to be added on the way from the root.
-  [[nodiscard]] Time first(Index node, Time from, Wanted wanted, std::int64_t width, std::int64_t added) const;
+  /// Returns the first time after `time` at which a step below the node begins; Time::never() if there is none.
+  [[nodiscard]] Time next_begin(Index node, Time time) const;
+  /// Continues a search over the steps below the node that begin after Search::from. Returns true if the open gap is
+  /// long enough. `added` is the sum of what is to be added on the way from the root.
+  [[nodiscard]] bool finds(Search& search, Index node, std::int64_t added) const;
+  /// Opens or closes a gap where a step with or without enough begins. Returns true if the open gap is long enough.
+  [[nodiscard]] static bool reaches(Search& search, Time begin, bool has_enough);
 
   Time begin_{};  // of the first step
   std::vector<Node> nodes_;

@@ -4,6 +4,7 @@
 #include "policies/scheduling/rank_tree.hpp"
 #include "sim/units.hpp"
 
+#include <compare>
 #include <cstdint>
 
 namespace contend {
@@ -15,6 +16,14 @@ struct MovingRank {
 
   [[nodiscard]] PolicyKey key_at(Time now) const { return rate == 0 ? rank.key : rate * (rank.key - now.ns()); }
   [[nodiscard]] Rank at(Time now) const { return {key_at(now), rank.tier, rank.label, rank.job}; }
+  /// The order of the two places at `now`.
+  [[nodiscard]] std::strong_ordering compare(const MovingRank& other, Time now) const {
+    if (const auto by_key = key_at(now) <=> other.key_at(now); by_key != 0) return by_key;
+    if (rank.tier != other.rank.tier) return rank.tier <=> other.rank.tier;
+    if (rank.label != other.rank.label) return rank.label <=> other.rank.label;
+    return rank.job <=> other.rank.job;
+  }
+  bool operator==(const MovingRank&) const = default;
 };
 
 }  // namespace contend

@@ -5,11 +5,6 @@
 
 namespace contend {
 
-bool ServerRooms::Stand::is_behind(const Stand& other, Time now) const {
-  if (kind != other.kind) return kind > other.kind;
-  return kind == Kind::held && other.at.at(now) < at.at(now);
-}
-
 /// Returns the first time after `now` at which the order of the two may be another one.
 Time ServerRooms::crossing(const Stand& a, const Stand& b, Time now) {
   if (a.kind != Stand::Kind::held || b.kind != Stand::Kind::held || a.at.rate == b.at.rate) return Time::never();
@@ -103,7 +98,9 @@ void ServerRooms::survey(std::uint32_t server, Time now) {
 void ServerRooms::look_at(std::uint32_t server, Time now) {
   survey(server, now);
   for (auto& [gpus, tournament] : tournaments_) {
-    tournament.stands[server] = gpus_[static_cast<std::size_t>(gpus - 1)];
+    const Stand& stand = gpus_[static_cast<std::size_t>(gpus - 1)];
+    if (tournament.stands[server] == stand) continue;
+    tournament.stands[server] = stand;
     play_all_of(tournament, server, now);
   }
 }
@@ -125,7 +122,7 @@ ServerRooms::Tournament& ServerRooms::tournament_for(int gpus, Time now) {
 int ServerRooms::count_in(const Tournament& tournament, std::size_t node, const Rank& place, Time now,
                           int enough) const {
   const Stand& best = tournament.stands[winner(tournament, node)];
-  const bool counts = best.kind == Stand::Kind::free || (best.kind == Stand::Kind::held && !(best.at.at(now) < place));
+  const bool counts = best.is_at_or_behind(place, now);
   if (!counts || node >= leaves_) return counts ? 1 : 0;
   int found = count_in(tournament, 2 * node, place, now, enough);
   if (found < enough) found += count_in(tournament, 2 * node + 1, place, now, enough - found);
@@ -157,23 +154,28 @@ std::vector<ServerId> ServerRooms::furthest_back(int gpus, const Rank& place, Ti
   const Tournament& tournament = tournament_at(gpus, now);
   const auto stand_of = [&](std::size_t node) -> const Stand& { return tournament.stands[winner(tournament, node)]; };
   const auto is_in_front = [&](std::size_t a, std::size_t b) {
-    if (stand_of(b).is_behind(stand_of(a), now)) return true;
-    return !stand_of(a).is_behind(stand_of(b), now) && winner(tournament, a) > winner(tournament, b);
+    const auto order = stand_of(a).compare(stand_of(b), now);
+    return order < 0 || (order == 0 && winner(tournament, a) > winner(tournament, b));
   };
   std::vector<ServerId> servers;
-  std::vector<std::size_t> open{1};  // a heap of nodes whose servers have yet to be looked at
+  std::vector<std::size_t> open;  // a heap of nodes whose servers have yet to be looked at
+  const auto add = [&](std::size_t node) {
+    if (!stand_of(node).is_at_or_behind(place, now)) return;
+    open.push_back(node);
+    std::push_heap(open.begin(), open.end(), is_in_front);
+  };
+  add(1);
   while (!open.empty() && servers.size() < limit) {
     std::pop_heap(open.begin(), open.end(), is_in_front);
-    const std::size_t node = open.back();
+    std::size_t node = open.back();
     open.pop_back();
-    if (!stand_of(node).is_at_or_behind(place, now)) break;
-    if (node >= leaves_) {
-      servers.emplace_back(static_cast<std::uint32_t>(node - leaves_));
-      continue;
-    }
-    for (const std::size_t child : {2 * node, 2 * node + 1}) {
-      open.push_back(child);
-      std::push_heap(open.begin(), open.end(), is_in_front);
+    const std::uint32_t server = winner(tournament, node);
+    servers.emplace_back(server);
+    while (node < leaves_) {  // what the server has beaten comes after it
+      node *= 2;
+      const bool is_left = winner(tournament, node) == server;
+      add(is_left ? node + 1 : node);
+      if (!is_left) ++node;
     }
   }
   return servers;

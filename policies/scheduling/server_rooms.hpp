@@ -11,6 +11,7 @@
 #include "sim/ids.hpp"
 #include "sim/units.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,9 +43,14 @@ class ServerRooms {
     enum class Kind { never, held, free };  // from front to back
     Kind kind = Kind::never;
     MovingRank at{};
-    [[nodiscard]] bool is_behind(const Stand& other, Time now) const;
+    bool operator==(const Stand&) const = default;
+    [[nodiscard]] std::strong_ordering compare(const Stand& other, Time now) const {
+      if (kind != other.kind || kind != Kind::held) return kind <=> other.kind;
+      return at.compare(other.at, now);
+    }
+    [[nodiscard]] bool is_behind(const Stand& other, Time now) const { return compare(other, now) > 0; }
     [[nodiscard]] bool is_at_or_behind(const Rank& place, Time now) const {
-      return kind == Kind::free || (kind == Kind::held && !(at.at(now) < place));
+      return kind == Kind::free || (kind == Kind::held && at.compare({place, 0}, now) >= 0);
     }
   };
   struct Match {

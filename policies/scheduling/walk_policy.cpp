@@ -84,9 +84,12 @@ void WalkPolicy::add_walk(const ClusterView& cluster, const JobView& job) {
 bool WalkPolicy::holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places) {
   on_gpu_.clear();
   cluster_->jobs_on(gpu, on_gpu_);
+  // The GPUs of a server are asked about in order, and a job often holds several in a row.
+  if (gpu.index() % static_cast<std::size_t>(gpus_per_server()) == 0) holder_ = {};
   for (const JobId id : on_gpu_) {
     if (job(id).walk != walk) return false;
-    places.push_back(walks_[walk].moving_place(id));
+    if (holder_.rank.job != id) holder_ = walks_[walk].moving_place(id);
+    places.push_back(holder_);
   }
   return true;
 }
@@ -208,13 +211,15 @@ bool WalkPolicy::start_in_place_of_any_behind(GreedyWalk& walk, const Rank& wait
 /// Returns the jobs of the walk on these servers that stand behind the place, the last one first.
 std::vector<JobId> WalkPolicy::jobs_behind(std::uint32_t walk, const Rank& place, std::span<const ServerId> servers) {
   std::vector<Rank> ranks;
+  JobId before;  // a job often holds several GPUs in a row
   const auto per_server = static_cast<std::size_t>(gpus_per_server());
   for (const ServerId server : servers) {
     for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g) {
       on_gpu_.clear();
       cluster_->jobs_on(GpuId{g}, on_gpu_);
       for (const JobId id : on_gpu_) {
-        if (job(id).walk != walk) continue;
+        if (id == before || job(id).walk != walk) continue;
+        before = id;
         const Rank rank = walks_[walk].place(id, now_);
         if (place < rank) ranks.push_back(rank);
       }

@@ -121,6 +121,7 @@ class WalkPolicy : public SchedulingPolicy {
   std::vector<MovingRank> started_;          // their places among the running jobs
   std::vector<Rank> gave_way_;               // in this walk, with their places among the running jobs
   std::vector<JobId> on_gpu_;                // scratch
+  MovingRank holder_;                        // scratch: the place of the last job that holders_of() has looked up
   std::set<JobId> no_place_;                 // refused in this pass although enough GPUs were free
 };
 

@@ -206,7 +206,7 @@ RandomCluster random_cluster(std::uint64_t seed) {
   return Builder{seed}.build();
 }
 
-RunResult RandomCluster::run(bool leap) const {
+RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   Workload workload;
   for (const std::string& text : graphs) workload.graphs.push_back(graph_from_text(text));
   workload.jobs = jobs;
@@ -218,9 +218,10 @@ RunResult RandomCluster::run(bool leap) const {
   options.leap = leap;
   options.until = until;
   options.interference = interference;
+  auto placing = make_policy(placement_policies(), placement, context);
+  if (wrap) placing = wrap(std::move(placing));
   Simulation simulation{cluster, std::move(workload),
-                        PolicySet{make_policy(scheduling_policies(), scheduling, context),
-                                  make_policy(placement_policies(), placement, context),
+                        PolicySet{make_policy(scheduling_policies(), scheduling, context), std::move(placing),
                                   make_policy(communication_policies(), communication, context), scheduling.name,
                                   placement.name, communication.name},
                         std::move(network), std::move(options)};

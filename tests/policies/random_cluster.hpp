@@ -7,6 +7,7 @@
 #include "sim/simulation.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,7 +33,9 @@ struct RandomCluster {
   Interference interference;  ///< none unless a test sets it
   Time until = Time::never();
 
-  [[nodiscard]] RunResult run(bool leap) const;
+  /// Runs it, with the placement policy inside another one if `wrap` is given.
+  using Wrap = std::function<std::unique_ptr<PlacementPolicy>(std::unique_ptr<PlacementPolicy>)>;
+  [[nodiscard]] RunResult run(bool leap, const Wrap& wrap = {}) const;
   /// Returns everything that determines the outcome, so that a reader can rebuild the case by hand.
   [[nodiscard]] std::string describe() const;
 };

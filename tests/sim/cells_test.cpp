@@ -98,6 +98,9 @@ TEST_CASE("cells that differ in anything stay apart") {
   CHECK(sizes([](Cell& cell) { cell.running.slot = 1; }) == Sizes{4, 4});
   CHECK(sizes([](Cell& cell) { cell.end = Time::nanoseconds(11); }) == Sizes{4, 4});
   CHECK(sizes([](Cell& cell) { cell.chained = true; }) == Sizes{4, 4});
-  CHECK(sizes([](Cell& cell) { cell.occupants[0].remaining_compute = Time::nanoseconds(1); }) == Sizes{4, 4});
+  CHECK(sizes([](Cell& cell) {
+          cell.occupants[0].remaining_compute = Time::nanoseconds(1);
+          cell.load = GpuTime{Time::nanoseconds(1), 1};
+        }) == Sizes{4, 4});
   CHECK(sizes([](Cell& cell) { cell.occupants[0].pending[1] = 1; }) == Sizes{4, 4});
 }

@@ -1,0 +1,121 @@
+#include "sim/load_order.hpp"
+
+#include "sim/engine_state.hpp"
+
+#include <functional>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+/// A load that the GPU won't fall below until its cell is noted again.
+Time bound_of(const EngineState& state, GpuId gpu) {
+  const Cell& cell = state.cells[state.gpu[gpu.index()].cell.index()];
+  const Time load = state.load_of_graph_jobs(cell);
+  return cell.busy && cell.chained ? load - (cell.end - cell.started) : load;
+}
+
+}  // namespace
+
+void LoadOrder::refresh(const EngineState& state) {
+  const bool is_first = !tree_;
+  if (is_first) {
+    tree_.emplace(state.servers());
+    is_stale_.resize(state.servers());
+  }
+  const auto note = [&](std::size_t server) {
+    if (is_stale_[server]) return;
+    is_stale_[server] = true;
+    stale_.push_back(static_cast<std::uint32_t>(server));
+  };
+  for (std::size_t s = 0; is_first && s < state.servers(); ++s) note(s);
+  for (const CellId id : state.changed_loads) {
+    const Cell& cell = state.cells[id.index()];
+    cell.load_is_noted = false;
+    for (const GpuId gpu : cell.gpus) note(state.server_of(gpu).index());
+  }
+  state.changed_loads.clear();
+  const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
+  for (const std::uint32_t server : stale_) {
+    LoadBounds bounds{Time::never(), Time{}};
+    for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
+      const Time load = bound_of(state, GpuId{g});
+      bounds.gpu = std::min(bounds.gpu, load);
+      bounds.server += load;
+    }
+    tree_->set(server, bounds);
+    is_stale_[server] = false;
+  }
+  stale_.clear();
+}
+
+template <class List, class Take>
+void LoadOrder::search(const EngineState& state, const JobView& job, Time LoadBounds::*bound,
+                       std::size_t ids_per_server, const List& list, const Take& take) {
+  refresh(state);
+  const RankDemand rank{job};
+  const ServerRange usable = state.servers_for(job);
+  const auto& rooms = state.capacity.rooms();
+  const auto goes_later = [](const Entry& a, const Entry& b) {
+    return std::tuple{a.load, a.first, a.node == 0} > std::tuple{b.load, b.first, b.node == 0};
+  };
+  const auto push = [&](const Entry& entry) {
+    heap_.push_back(entry);
+    std::push_heap(heap_.begin(), heap_.end(), goes_later);
+  };
+  const auto push_node = [&](std::size_t node) {
+    const std::size_t first = tree_->first_of(node);
+    if (first >= usable.last || first + tree_->size_of(node) <= usable.first || !rooms.at(node).may_fit(rank)) return;
+    push({tree_->at(node).*bound, first * ids_per_server, node});
+  };
+  heap_.clear();
+  push_node(1);
+  while (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end(), goes_later);
+    const Entry entry = heap_.back();
+    heap_.pop_back();
+    if (entry.node == 0) {
+      if (!take(entry.first)) return;
+    } else if (tree_->is_server(entry.node)) {
+      list(ServerId{tree_->first_of(entry.node)}, [&](Time load, std::size_t id) { push({load, id, 0}); });
+    } else {
+      push_node(2 * entry.node);
+      push_node(2 * entry.node + 1);
+    }
+  }
+}
+
+void LoadOrder::gpus(const EngineState& state, const JobView& job, std::size_t count, std::vector<GpuId>& chosen) {
+  const auto list = [&](ServerId server, const auto& push) {
+    found_.clear();
+    state.gpus_with_room(server, job, found_);
+    for (const GpuId gpu : found_) push(state.load(gpu), gpu.index());
+  };
+  const std::size_t end = chosen.size() + count;
+  if (count == 0) return;
+  search(state, job, &LoadBounds::gpu, static_cast<std::size_t>(state.spec.gpus_per_server), list,
+         [&](std::size_t gpu) {
+           chosen.emplace_back(gpu);
+           return chosen.size() < end;
+         });
+}
+
+void LoadOrder::servers(const EngineState& state, const JobView& job, std::size_t ranks,
+                        std::vector<ServerId>& chosen) {
+  const auto list = [&](ServerId server, const auto& push) {
+    found_.clear();
+    state.gpus_with_room(server, job, found_);
+    if (!found_.empty()) push(state.load_of_server(server), server.index());
+  };
+  std::vector<GpuId> with_room;
+  if (ranks == 0) return;
+  search(state, job, &LoadBounds::server, 1, list, [&](std::size_t server) {
+    chosen.emplace_back(server);
+    state.gpus_with_room(ServerId{server}, job, with_room);
+    return with_room.size() < ranks;
+  });
+}
+
+}  // namespace contend

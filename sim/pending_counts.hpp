@@ -1,0 +1,43 @@
+#pragma once
+// PendingCounts is a small table of numbers that lies inside its owner, because one event in a large cluster reads the
+// tables of several jobs and cells, and each place in memory that it has to fetch costs as much as many instructions.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace contend {
+
+/// The ends that each operation of the two iterations in flight still waits for. The tables of graphs with at most
+/// three operations lie inside the object.
+class PendingCounts {
+ public:
+  PendingCounts() = default;
+  explicit PendingCounts(std::size_t size) : size_{static_cast<std::uint32_t>(size)} {
+    if (size > kInside) more_ = std::make_unique<std::int32_t[]>(size);
+  }
+  PendingCounts(const PendingCounts& other) : PendingCounts(other.size_) { std::copy_n(other.data(), size_, data()); }
+  PendingCounts(PendingCounts&&) = default;
+  PendingCounts& operator=(const PendingCounts& other) { return *this = PendingCounts{other}; }
+  PendingCounts& operator=(PendingCounts&&) = default;
+  ~PendingCounts() = default;
+
+  std::int32_t& operator[](std::size_t i) { return data()[i]; }
+  std::int32_t operator[](std::size_t i) const { return data()[i]; }
+  bool operator==(const PendingCounts& other) const {
+    return std::equal(data(), data() + size_, other.data(), other.data() + other.size_);
+  }
+
+ private:
+  static constexpr std::size_t kInside = 6;
+  [[nodiscard]] std::int32_t* data() { return more_ ? more_.get() : inside_.data(); }
+  [[nodiscard]] const std::int32_t* data() const { return more_ ? more_.get() : inside_.data(); }
+
+  std::array<std::int32_t, kInside> inside_{};
+  std::uint32_t size_ = 0;
+  std::unique_ptr<std::int32_t[]> more_;
+};
+
+}  // namespace contend
