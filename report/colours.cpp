@@ -41,18 +41,21 @@ std::string cell_colour(const HeatMap& map, double value) {
     const double most = std::log(high / map.middle);
     return diverging_colour(most > 0 ? std::log(value / map.middle) / most : 0);
   }
-  return heat_colour(high > low ? (value - low) / (high - low) : 0.5);
+  if (!(high > low)) return heat_colour(0.5);
+  if (map.logarithmic) return heat_colour(std::log(value / low) / std::log(high / low));
+  return heat_colour((value - low) / (high - low));
 }
 
 std::pair<double, double> heat_range(const HeatMap& map) {
   if (map.low < map.high) return {map.low, map.high};
   double low = INFINITY, high = -INFINITY;
   for (const double value : map.values) {
-    if (!std::isfinite(value)) continue;
+    if (!std::isfinite(value) || (map.logarithmic && value <= 0)) continue;
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  return low <= high ? std::pair{low, high} : std::pair{0.0, 1.0};
+  if (low <= high) return {low, high};
+  return {map.logarithmic ? 0.1 : 0.0, 1.0};
 }
 
 }  // namespace contend

@@ -39,9 +39,12 @@ Figure metric_figure(std::span<const RunFolder> folders, const Metric& metric) {
     series.low.push_back(figure.mean - figure.half_width);
     series.high.push_back(figure.mean + figure.half_width);
   }
+  const bool intervals = std::ranges::any_of(series.low, [](double low) { return !std::isnan(low); });
+  if (!intervals) series.low = series.high = {};
   return {.id = "metric-" + std::string{metric.name},
           .title = std::string{metric.title},
-          .caption = fmt::format("{}; mean over replicas with its 95% Student-t interval.", metric.text),
+          .caption = fmt::format("{}{}.", metric.text,
+                                 intervals ? "; mean over replicas with its 95% Student-t interval" : ""),
           .plot = XyPlot{.x = names_axis(folders),
                          .y = {.title = std::string{metric.title},
                                .unit = std::string{metric.unit},

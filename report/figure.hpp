@@ -21,6 +21,14 @@ struct FigureAxis {
   std::vector<std::string> categories;    ///< names of the positions 0, 1, ..., if any
   std::vector<double> ticks{};            ///< positions of the ticks, if any, instead of round numbers
   std::vector<std::string> tick_names{};  ///< their names, one for each
+  // What people read instead of `title` and `categories`, which name the columns and values of the CSV; empty: those.
+  std::string shown_title{};
+  std::vector<std::string> shown_categories{};  ///< one for each category
+
+  [[nodiscard]] const std::string& drawn_title() const { return shown_title.empty() ? title : shown_title; }
+  [[nodiscard]] const std::vector<std::string>& drawn_categories() const {
+    return shown_categories.empty() ? categories : shown_categories;
+  }
 };
 
 /// How the values of a series are drawn: joined by lines, joined by steps (a value holds until the next), as dots, or
@@ -33,6 +41,9 @@ struct FigureSeries {
   std::vector<double> x, y;         ///< of equal length; NaN in y is a gap
   std::vector<double> low, high;    ///< an interval around each y, or empty
   std::vector<std::string> labels;  ///< a name for each point, or empty
+  std::string shown_name{};         ///< what the legend has instead of `name`, which the CSV has; empty: that
+
+  [[nodiscard]] const std::string& drawn_name() const { return shown_name.empty() ? name : shown_name; }
 };
 
 struct XyPlot {
@@ -69,6 +80,7 @@ struct HeatMap {
   /// If not NaN, > 0: colours diverge from this value, evenly in the logarithm of value / middle, with low = middle^2 /
   /// high; a line separates the cells above it from those below.
   double middle = std::numeric_limits<double>::quiet_NaN();
+  bool logarithmic = false;  ///< colours are even in the logarithm of the values, which must then be > 0 to have one
 };
 
 struct Figure {
@@ -77,6 +89,9 @@ struct Figure {
   std::string caption;  ///< one or two sentences: what is counted, and how
   std::variant<XyPlot, BoxPlot, HeatMap> plot;
 };
+
+/// Writes a member that is a list of texts.
+void write_texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts);
 
 /// Writes the figure as one JSON object.
 void write_figure_json(JsonWriter& json, const Figure& figure);

@@ -1,7 +1,6 @@
 // Figures as JSON for the page and as CSV for people.
 
 #include "report/figure.hpp"
-#include "sim/check.hpp"
 #include "text/csv.hpp"
 
 #include <cmath>
@@ -9,18 +8,20 @@
 #include <fmt/format.h>
 
 namespace contend {
-namespace {
-
-constexpr std::string_view kMarks[] = {"line", "step", "dots", "bars"};
-
 void write_texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
   json.key(name).begin_array();
   for (const std::string& text : texts) json.value(text);
   json.end_array();
 }
 
+namespace {
+
+constexpr std::string_view kMarks[] = {"line", "step", "dots", "bars"};
+
 void write_axis(JsonWriter& json, std::string_view name, const FigureAxis& axis) {
   json.key(name).begin_object().member("title", axis.title).member("unit", axis.unit);
+  if (!axis.shown_title.empty()) json.member("shown_title", axis.shown_title);
+  if (!axis.shown_categories.empty()) write_texts(json, "shown_categories", axis.shown_categories);
   json.member("log", axis.logarithmic).member("from_zero", axis.from_zero);
   if (!axis.categories.empty()) write_texts(json, "categories", axis.categories);
   if (!axis.ticks.empty()) {
@@ -40,6 +41,7 @@ struct PlotWriter {
     json.key("series").begin_array();
     for (const FigureSeries& series : plot.series) {
       json.begin_object().member("name", series.name).member("mark", kMarks[static_cast<std::size_t>(series.mark)]);
+      if (!series.shown_name.empty()) json.member("shown_name", series.shown_name);
       json.key("x").numbers(series.x);
       json.key("y").numbers(series.y);
       if (!series.low.empty()) json.key("low").numbers(series.low);
@@ -68,7 +70,8 @@ struct PlotWriter {
     write_axis(json, "y", plot.y);
     json.member("x_from", plot.x_from).member("x_step", plot.x_step).member("columns", std::uint64_t{plot.columns});
     json.member("low", plot.low).member("high", plot.high);
-    CONTEND_CHECK(std::isnan(plot.middle), "the page draws no diverging maps");
+    if (!std::isnan(plot.middle)) json.member("middle", plot.middle);
+    json.member("log", plot.logarithmic);
     json.key("values").numbers(plot.values);
   }
 };

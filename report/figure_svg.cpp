@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kWidth = 640;
 constexpr double kRight = 16, kBottom = 52, kTop = 34;
-constexpr double kLetter = 6.1;  ///< mean width of a letter at the size of the labels
+constexpr double kLetter = 6.1;         ///< mean width of a letter at the size of the labels
+constexpr double kWidestLetters = 1.2;  ///< how much wider a name such as `40Gbps` may be in the font of some machine
 constexpr double kLegendRow = 16;
 constexpr std::size_t kLongestLabel = 26, kLongestName = 90;  ///< letters
 
@@ -130,7 +131,7 @@ class Sheet {
     return scale.ticks[1] - scale.ticks[0];
   }
   static std::vector<std::string> tick_labels(const PlotScale& scale, const FigureAxis& axis) {
-    if (!axis.categories.empty()) return axis.categories;
+    if (!axis.categories.empty()) return axis.drawn_categories();
     if (!axis.ticks.empty()) return axis.tick_names;
     std::vector<std::string> labels;
     for (std::size_t i = 0; i < scale.ticks.size(); ++i)
@@ -156,7 +157,7 @@ class Sheet {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const double at = x(named ? static_cast<double>(i) : x_.ticks[i]);
       const std::string label = shortened(labels[i], kLongestLabel);
-      const double half = text_width(label) / 2;
+      const double half = kWidestLetters * text_width(label) / 2;
       line(at, bottom(), at, bottom() + 4, "stroke=\"#57606a\"");
       if (at - half < free_from) continue;
       text(at, bottom() + 18, "middle", label);
@@ -217,7 +218,7 @@ class XySheet {
     std::vector<SeriesMark> marks;  // of the names
     for (const FigureSeries& series : plot.series) {
       std::size_t i = 0;
-      const std::string name = shortened(series.name, kLongestName);
+      const std::string name = shortened(series.drawn_name(), kLongestName);
       while (i < marks.size() && (styles.names[i].name != name || marks[i] == series.mark)) ++i;
       const bool line = series.mark == SeriesMark::line || series.mark == SeriesMark::step;
       if (i == marks.size()) {
@@ -348,6 +349,7 @@ class HeatSheet {
     for (std::size_t i = 0; i < plot_.values.size(); ++i) {
       const bool missing = std::isnan(plot_.values[i]);
       // On a map of two sides white means the middle, so what is missing is grey.
+      if (plot_.logarithmic && plot_.values[i] <= 0) continue;
       if (missing && std::isnan(plot_.middle)) continue;
       const std::size_t column = i % plot_.columns, row = i / plot_.columns;
       sheet_.box(left(column), top(row), left(column + 1) + 0.2, top(row + 1) + 0.2,
@@ -402,7 +404,8 @@ class HeatSheet {
     const bool diverging = !std::isnan(plot_.middle);
     for (int i = 0; i < kShades; ++i) {
       const double part = i / (kShades - 1.0);
-      const double value = diverging ? low * std::pow(high / low, part) : low + part * (high - low);
+      const double value =
+          diverging || plot_.logarithmic ? low * std::pow(high / low, part) : low + part * (high - low);
       sheet_.box(Sheet::right() - 160 + i * 3, sheet_.top() - 18, Sheet::right() - 157 + i * 3, sheet_.top() - 10,
                  fmt::format("fill=\"{}\"", cell_colour(plot_, value)));
     }
@@ -410,6 +413,7 @@ class HeatSheet {
     const auto label = [&](double value, double apart) {
       return tick_text(value, plot_.value_unit, apart > 0 ? apart : 1);
     };
+    const bool ratios = diverging || plot_.logarithmic;  // the digits of an end depend on that end alone
     bool below = false, above = false;
     for (const double value : plot_.values) {
       below = below || value < low;
@@ -418,9 +422,12 @@ class HeatSheet {
     const char* const under = below ? "≤ " : "";
     const char* const over = above ? "≥ " : "";
     sheet_.text(Sheet::right() - 166, sheet_.top() - 9, "end",
-                fmt::format("{}  {}{}", plot_.value_title, under, label(low, diverging ? low / 100 : step)));
+                fmt::format("{}  {}{}", plot_.value_title, under, label(low, ratios ? low / 100 : step)));
     sheet_.text(Sheet::right() - 34, sheet_.top() - 9, "start",
-                fmt::format("{}{}", over, label(high, diverging ? high : step)));
+                fmt::format("{}{}", over,
+                            label(high, !ratios                    ? step
+                                        : high == std::floor(high) ? 1
+                                                                   : high / 100)));
   }
 
   const HeatMap& plot_;

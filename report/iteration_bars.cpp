@@ -2,7 +2,7 @@
 
 #include "report/colours.hpp"
 #include "report/plot_scale.hpp"
-#include "results/column_table.hpp"
+#include "report/sweep_names.hpp"
 #include "sim/error.hpp"
 #include "text/xml.hpp"
 
@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBarsFile = "overlap.csv";
 constexpr double kBarsWidth = 640, kBarsTop = 56, kBarHeight = 20, kBarsBottom = 44, kBarsRight = 70, kBarsLetter = 6.1;
+constexpr double kSeconds = 2;  ///< iterations from here on are drawn in seconds, shorter ones in milliseconds
 
 struct Part {
   std::string_view column, name;
@@ -56,17 +57,22 @@ std::string legend(double left) {
 }
 
 std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
+  double most = 0;
+  for (const Bar& bar : bars) most = std::max(most, bar.total());
+  const bool seconds = most >= kSeconds;
+  const double units = seconds ? 1 : 1e3;  // in a second
+  const std::string_view unit = seconds ? "s" : "ms";
   std::vector<double> totals{0};
   std::size_t longest = 0;
   for (const Bar& bar : bars) {
-    totals.push_back(1e3 * bar.total());
+    totals.push_back(units * bar.total());
     longest = std::max(longest, bar.name.size());
   }
-  const FigureAxis axis{.title = "iteration", .unit = "ms", .from_zero = true, .categories = {}};
+  const FigureAxis axis{.title = "iteration", .unit = std::string{unit}, .from_zero = true, .categories = {}};
   const PlotScale scale = fit_scale(axis, totals, true);
   const double left = std::min(300.0, 20 + kBarsLetter * static_cast<double>(longest));
   const double bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()), height = bottom + kBarsBottom;
-  const auto x = [&](double ms) { return left + scale.at(ms) * (kBarsWidth - kBarsRight - left); };
+  const auto x = [&](double value) { return left + scale.at(value) * (kBarsWidth - kBarsRight - left); };
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
@@ -79,13 +85,13 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
                        x(tick), kBarsTop, bottom);
     out += words(x(tick), bottom + 16, "middle", tick_text(tick, "", step));
   }
-  out += words((left + kBarsWidth - kBarsRight) / 2, height - 10, "middle", "iteration [ms]");
+  out += words((left + kBarsWidth - kBarsRight) / 2, height - 10, "middle", fmt::format("iteration [{}]", unit));
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const double y = kBarsTop + kBarHeight * static_cast<double>(i);
     out += words(left - 6, y + 14, "end", bars[i].name);
     double from = 0;
     for (std::size_t part = 0; part < kParts.size(); ++part) {
-      const double to = from + 1e3 * bars[i].parts[part];
+      const double to = from + units * bars[i].parts[part];
       if (to > from) out += box(x(from), y + 3, x(to) - x(from), kBarHeight - 6, series_colour(part));
       from = to;
     }
@@ -100,11 +106,15 @@ bool is_study_folder(const std::string& folder) {
   return fs::exists(fs::path{folder} / kBarsFile) && !fs::exists(fs::path{folder} / "manifest.json");
 }
 
+ColumnTable iteration_table(const std::string& folder) {
+  return read_columns((fs::path{folder} / kBarsFile).string());
+}
+
 std::vector<IterationBars> iteration_bars(const std::string& folder) {
-  const ColumnTable table = read_columns((fs::path{folder} / kBarsFile).string());
+  const ColumnTable table = iteration_table(folder);
   const auto& workers = table.texts("workers");
-  const auto& compression = table.texts("compression");
-  const auto& policy = table.texts("policy");
+  const std::vector<std::string> compression = value_titles(table.texts("compression"));
+  const std::vector<std::string> policy = value_titles(table.texts("policy"));
   std::array<std::vector<double>, kParts.size()> parts;
   for (std::size_t i = 0; i < kParts.size(); ++i) parts[i] = table.numbers(kParts[i].column);
   const bool compresses = std::ranges::any_of(compression, [](const auto& each) { return each != "none"; });
@@ -119,8 +129,8 @@ std::vector<IterationBars> iteration_bars(const std::string& folder) {
       if (!std::isfinite(bar.total()) || bar.total() <= 0)
         throw InputError{fmt::format("{}: row {}: an iteration takes time", table.file, row + 1)};
     }
-    all.push_back({fmt::format("iteration-{}-workers", workers[first]),
-                   drawing(fmt::format("An iteration of {} workers", workers[first]), bars)});
+    const std::string title = fmt::format("An iteration of {} workers", workers[first]);
+    all.push_back({fmt::format("iteration-{}-workers", workers[first]), title, drawing(title, bars)});
   }
   if (all.empty()) throw InputError{fmt::format("{}: no policy worked, there is nothing to draw", table.file)};
   return all;

@@ -5,10 +5,14 @@
 #include "report/timeline_codec.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/differences.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "sim/statistics.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -185,14 +189,31 @@ std::string comparison_page(std::span<const RunFolder> folders, std::span<const 
   return page_document(title, json.take(), {});
 }
 
-std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> figures) {
+std::string study_page(const std::string& folder, std::span<const IterationBars> drawings) {
+  const std::string yaml = read_file((std::filesystem::path{folder} / "scenario.yaml").string());
+  const Scenario scenario = parse_scenario(yaml, folder + "/scenario.yaml");
+  const ColumnTable table = iteration_table(folder);
+  std::vector<std::size_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const std::string title = scenario.name.empty() ? "iteration study" : scenario.name;
+  JsonWriter json;
+  json.begin_object().member("kind", "study").member("title", title).member("description", scenario.description);
+  json.member("scenario", yaml).key("drawings").begin_array();
+  for (const IterationBars& each : drawings)
+    json.begin_object().member("name", each.name).member("title", each.title).member("svg", each.svg).end_object();
+  json.end_array();
+  write_table(json, "iterations", table, rows);
+  json.end_object();
+  return page_document(title, json.take(), {});
+}
+
+std::string sweep_page(const SweepData& data, const SweepAxes& axes) {
   JsonWriter json;
   const std::string title = data.info.name.empty() ? "sweep" : data.info.name;
   json.begin_object().member("kind", "sweep").member("title", title);
   json.member("description", "").member("scenario", data.info.scenario);
   write_pairs(json, "provenance", {{"program", data.build}});
   write_sweep_json(json, data, axes);
-  write_figures(json, figures);
   json.end_object();
   return page_document(title, json.take(), {});
 }

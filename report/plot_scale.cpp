@@ -109,8 +109,8 @@ std::string tick_text(double value, const std::string& unit, double step) {
 
 std::string axis_text(const FigureAxis& axis) {
   return axis.unit.empty() || axis.unit == "share" || axis.unit == axis.title || !axis.ticks.empty()
-             ? axis.title
-             : fmt::format("{} [{}]", axis.title, unit_text(axis.unit));
+             ? axis.drawn_title()
+             : fmt::format("{} [{}]", axis.drawn_title(), unit_text(axis.unit));
 }
 
 }  // namespace contend

@@ -1,13 +1,12 @@
 #include "report/sweep_data.hpp"
 #include "report/sweep_groups.hpp"
+#include "report/sweep_names.hpp"
 #include "sim/error.hpp"
-#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace contend {
 namespace {
@@ -26,18 +25,8 @@ std::string file_name(const std::string& text) {
   return name;
 }
 
-std::size_t level_named(const SweepLevels& levels, const SweepReference& reference) {
-  const auto at = std::ranges::find(levels.names, reference.value);
-  if (at != levels.names.end()) return static_cast<std::size_t>(at - levels.names.begin());
-  const std::string near = nearest_name(reference.value, levels.names);
-  throw InputError{fmt::format("{} is never \"{}\"{}", reference.key, reference.value,
-                               near.empty() ? fmt::format("; it is {}", fmt::join(levels.names, ", "))
-                                            : fmt::format("; did you mean \"{}\"?", near))};
-}
-
-std::vector<bool> rows_at(const SweepLevels& levels, std::size_t level) {
-  std::vector<bool> rows;
-  for (const std::size_t each : levels.of_row) rows.push_back(each == level);
+std::vector<bool> rows_at(std::vector<bool> rows, const SweepLevels& levels, std::size_t level) {
+  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = rows[row] && levels.of_row[row] == level;
   return rows;
 }
 
@@ -51,14 +40,15 @@ std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes, con
   const SweepLevels x = levels_of(parameter_of(data, axes.x)), by = levels_of(parameter_of(data, axes.by));
   const SweepLevels facets = levels_of(parameter_of(data, reference.key));
   const std::size_t base_level = level_named(facets, reference);
-  const auto base = grouped(data, metric.values, x, by, rows_at(facets, base_level));
+  const std::vector<bool> held = held_rows(data, axes);
+  const auto base = grouped(data, metric.values, x, by, rows_at(held, facets, base_level));
   std::vector<Figure> figures;
   for (std::size_t facet = 0; facet < facets.names.size(); ++facet) {
     if (facet == base_level) continue;
-    const auto own = grouped(data, metric.values, x, by, rows_at(facets, facet));
+    const auto own = grouped(data, metric.values, x, by, rows_at(held, facets, facet));
     HeatMap map;
-    map.x = {.title = axes.x, .unit = "", .categories = x.names};
-    map.y = {.title = axes.by, .unit = "", .categories = by.names};
+    map.x = level_axis(parameter_of(data, axes.x), x);
+    map.y = level_axis(parameter_of(data, axes.by), by);
     map.value_title = "ratio";
     map.columns = x.names.size();
     map.middle = 1;
@@ -72,12 +62,13 @@ std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes, con
     }
     std::string id = "ratio-map-" + file_name(facets.names[facet]);
     if (std::ranges::find(figures, id, &Figure::id) != figures.end()) id += fmt::format("-{}", facet);
-    figures.push_back({.id = id,
-                       .title = fmt::format("{}: {} over {}", what.title, facets.names[facet], reference.value),
-                       .caption = fmt::format("{} with {} = {} over that with {}; means over the points with these "
-                                              "values and over seeds.",
-                                              what.text, reference.key, facets.names[facet], reference.value),
-                       .plot = std::move(map)});
+    figures.push_back(
+        {.id = id,
+         .title = fmt::format("{}: {} over {}{}", capitalised(what.title), facets.titles[facet],
+                              facets.titles[base_level], held_text(data, axes)),
+         .caption = fmt::format("{} with {} = {} over that with {}.{}", capitalised(what.text), reference.key,
+                                facets.names[facet], reference.value, averaged_text(data, axes)),
+         .plot = std::move(map)});
   }
   if (figures.empty()) throw InputError{fmt::format("{} has no other value than {}", reference.key, reference.value)};
   return figures;

@@ -1,6 +1,7 @@
 #include "report/run_figures.hpp"
 
 #include "report/distributions.hpp"
+#include "report/sweep_names.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,8 +52,8 @@ Figure utilisation(const RunFolder& folder, const Replay& replay) {
       .id = "utilisation",
       .title = "Utilisation of GPUs and interfaces",
       .caption = fmt::format("Share of GPU time that executed compute operations, and of the time of all interfaces "
-                             "with at least one transfer, in bins of {:g} s.",
-                             replay.gpu_busy.width().to_seconds()),
+                             "with at least one transfer, in bins of {}.",
+                             time_text(replay.gpu_busy.width().to_seconds())),
       .plot = std::move(plot)};
 }
 
@@ -121,8 +122,8 @@ Figure link_heat(const NetworkReport& fabric, Time end) {
   return {.id = "links",
           .title = "Utilisation of links over time",
           .caption = fmt::format("Bytes over what a link could have carried; the {} busiest of {} links that carried "
-                                 "anything, averaged over {:g} s.",
-                                 links.size(), used, step),
+                                 "anything, averaged over {}.",
+                                 links.size(), used, time_text(step)),
           .plot = std::move(map)};
 }
 
@@ -169,25 +170,20 @@ Figure jct_curve(const RunFolder& folder) {
       .plot = std::move(plot)};
 }
 
-/// Completion times grouped by another column; numbers in numeric order.
+/// Completion times grouped by another column, in natural order.
 Figure jct_boxes(const RunFolder& folder, std::string_view column, const std::string& title, std::string id) {
   struct Order {
-    bool operator()(const std::string& a, const std::string& b) const {
-      return std::pair{a.size(), a} < std::pair{b.size(), b};
-    }
+    bool operator()(const std::string& a, const std::string& b) const { return natural_less(a, b); }
   };
   const std::vector<std::string>& by = folder.jobs.texts(column);
   const std::vector<double> jct = folder.jobs.numbers("jct_s");
-  const bool numeric = column == "gpus";
-  std::map<std::string, std::vector<double>, Order> sized;
-  std::map<std::string, std::vector<double>> named;
+  std::map<std::string, std::vector<double>, Order> groups;
   for (std::size_t i = 0; i < by.size(); ++i) {
     if (std::isnan(jct[i])) continue;
-    (numeric ? sized[by[i]] : named[by[i]]).push_back(jct[i]);
+    groups[by[i]].push_back(jct[i]);
   }
   BoxPlot plot{.group_title = title, .y = jct_axis(), .groups = {}};
-  for (const auto& [name, values] : sized) plot.groups.push_back(box_of(name, values));
-  for (const auto& [name, values] : named) plot.groups.push_back(box_of(name, values));
+  for (const auto& [name, values] : groups) plot.groups.push_back(box_of(name, values));
   return {
       .id = std::move(id),
       .title = "Completion times by " + title,

@@ -38,7 +38,7 @@ struct RunFolder {
   [[nodiscard]] std::vector<std::size_t> rows_of(const ColumnTable& table, const Run& run) const;
 };
 
-/// The files that `contend run -o` writes to a folder.
+/// The files that `contend run -o` writes to a folder, of a run or of an iteration study.
 [[nodiscard]] std::span<const std::string_view> run_files();
 
 /// Reads a folder. Throws InputError if the folder or one of its files is missing or unreadable.

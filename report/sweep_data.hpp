@@ -19,6 +19,7 @@ struct SweepData {
     /// Values as people write them, by run and then by point without a run; empty if the point has no such key.
     std::vector<std::string> values;
     std::vector<double> numbers;  ///< as many; NaN if the value is not a number
+    std::string title{};          ///< the key as a figure names it, see key_titles()
   };
   struct Metric {
     StoreMetric description;
@@ -28,39 +29,51 @@ struct SweepData {
   std::string build;  ///< of the program; several are joined by commas
   std::vector<Parameter> parameters;
   std::vector<Metric> metrics;
-  std::vector<std::int64_t> points;  ///< by run
+  std::vector<std::int64_t> points;  ///< by run, and then those without a run
   std::vector<std::uint64_t> seeds;
   std::vector<RunStatus> states;
   std::vector<std::string> errors;  ///< empty for a completed run
 
-  [[nodiscard]] std::size_t runs() const { return points.size(); }
+  /// The point with which each run is compared under the same seed; empty if the sweep has no baseline.
+  std::vector<std::int64_t> baselines;
+  std::string baseline_text;  ///< what these points have in common, `NIC = 200Gbps`; empty without a baseline
+
+  [[nodiscard]] std::size_t runs() const { return seeds.size(); }
 };
 
 /// Reads the store of a sweep. Throws InputError.
 [[nodiscard]] SweepData read_sweep(const std::string& path);
 
-/// The names of two parameters and a metric to draw; choose_axes() chooses those that are empty.
-struct SweepAxes {
-  std::string x, by, metric;
-};
-/// Completes the axes. x is the numeric parameter with most values, or any parameter if none is numeric; `by` is the
-/// next one if another varies; neither is `taken`. The metric is the average JCT, or the first one. Throws InputError
-/// for an unknown name, with the nearest.
-[[nodiscard]] SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted, const std::string& taken = {});
-
-/// A line for each value of `by` and, with two parameters, a heat map. As in query_results(), a figure is averaged
-/// first over its points for each seed and then over seeds, which gives its 95% interval. Seeds without a value at one
-/// of these points are left out; if none remains, there is no figure.
-[[nodiscard]] std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes);
-
-/// The value of a parameter, as the store prints it, that serves as the reference.
+/// The value of a parameter, as the store prints it: one that figures are held at, or that serves as their reference.
 struct SweepReference {
   std::string key, value;
 };
-/// For each other value of that parameter, a map of the metric relative to the reference, with a cell for each value of
-/// x and of `by`; it shows where each side is better. A cell is the ratio of two figures of sweep_figures(), empty if
-/// there is none. Throws InputError for an unknown value, with the nearest, and unless x and `by` are two other
-/// parameters.
+
+/// What to draw: two parameters, a metric, and what becomes of the other parameters that vary.
+struct SweepAxes {
+  std::string x{}, by{}, metric{};
+  std::vector<SweepReference> held{};   ///< figures are drawn of the points with these values only
+  std::vector<std::string> averaged{};  ///< figures are means over all values of these
+};
+/// Completes the axes. x is the numeric parameter with most values, or any parameter if none is numeric. `by` is a
+/// parameter of words, such as a policy, before one of numbers, and has no more values than lines can be told apart.
+/// Neither is `taken`. The metric is the average JCT, or the first one. No figure is a mean over a parameter that is
+/// not `averaged`: where points with different values of another parameter would fall together, it is held at the value
+/// that most of the sweep has, the first of several, unless most of the figure would be empty then. Throws InputError
+/// for an unknown name or value, with the nearest.
+[[nodiscard]] SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted, const std::string& taken = {});
+
+/// A line for each value of `by`, or a dot for each point where points that differ in more fall together, and, with two
+/// parameters, a heat map; if the sweep has a baseline, the same again for the ratio to it. As in query_results(), a
+/// figure is averaged first over its points for each seed and then over seeds, which gives its 95% interval; a ratio is
+/// the geometric mean over seeds and points. Seeds without a value at one of these points are left out; if none
+/// remains, there is no figure.
+[[nodiscard]] std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes);
+
+/// For each other value of the reference's parameter, a map of the metric relative to the reference, with a cell for
+/// each value of x and of `by`; it shows where each side is better. A cell is the ratio of two figures of
+/// sweep_figures(), empty if there is none. Throws InputError for an unknown value, with the nearest, and unless x and
+/// `by` are two other parameters.
 [[nodiscard]] std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes,
                                              const SweepReference& reference);
 

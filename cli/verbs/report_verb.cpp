@@ -54,6 +54,16 @@ constexpr Option kReportPageOptions[] = {
     {.name = "x", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter on the x axis"},
     {.name = "by", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter with one line for each value"},
     {.name = "metric", .letter = '\0', .value = "NAME", .text = "for a sweep: metric to draw"},
+    {.name = "hold",
+     .letter = '\0',
+     .value = "KEY=VALUE",
+     .text = "for a sweep: draw only the points with this value of another parameter",
+     .repeatable = true},
+    {.name = "average",
+     .letter = '\0',
+     .value = "KEY",
+     .text = "for a sweep: draw means over all values of another parameter",
+     .repeatable = true},
     {.name = "relative-to",
      .letter = '\0',
      .value = "KEY=VALUE",
@@ -82,11 +92,9 @@ void check_options(const Arguments& arguments, Kind kind) {
         throw UsageError{fmt::format("contend report: --{} applies to the report of {}", option, what)};
   };
   only({"seed", "spans", "from", "to", "no-timeline"}, Kind::run, "one run");
-  only({"x", "by", "metric", "relative-to"}, Kind::sweep, "a sweep");
+  only({"x", "by", "metric", "hold", "average", "relative-to"}, Kind::sweep, "a sweep");
   if (arguments.has("relative-to") && !arguments.has("svg"))
     throw UsageError{"contend report: --relative-to needs --svg DIR, to which its maps are written"};
-  if (kind == Kind::study && arguments.has("output"))
-    throw UsageError{"contend report: an iteration study has no page; --svg DIR writes its drawings"};
   for (const char* option : {"spans", "from", "to"})
     if (arguments.has(option) && arguments.has("no-timeline"))
       throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
@@ -197,40 +205,38 @@ int report_comparison(const Arguments& arguments) {
   return kExitOk;
 }
 
-std::optional<SweepReference> reference(const Arguments& arguments) {
-  const auto text = arguments.value("relative-to");
-  if (!text) return std::nullopt;
-  const std::size_t equals = text->find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text->size())
-    throw UsageError{fmt::format("contend report: --relative-to: expected KEY=VALUE, got \"{}\"", *text)};
-  return SweepReference{text->substr(0, equals), text->substr(equals + 1)};
+SweepReference key_and_value(std::string_view option, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw UsageError{fmt::format("contend report: --{}: expected KEY=VALUE, got \"{}\"", option, text)};
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 int report_sweep(const Arguments& arguments) {
   const auto option = [&](std::string_view name) { return arguments.value(name).value_or(""); };
   const SweepData data = read_sweep(arguments.positionals().front());
-  const std::optional<SweepReference> relative = reference(arguments);
-  const SweepAxes axes = choose_axes(data, {.x = option("x"), .by = option("by"), .metric = option("metric")},
-                                     relative ? relative->key : std::string{});
+  std::optional<SweepReference> relative;
+  if (const auto text = arguments.value("relative-to")) relative = key_and_value("relative-to", *text);
+  SweepAxes wanted{.x = option("x"), .by = option("by"), .metric = option("metric")};
+  for (const std::string& each : arguments.values("hold")) wanted.held.push_back(key_and_value("hold", each));
+  wanted.averaged = arguments.values("average");
+  SweepAxes axes = choose_axes(data, wanted, relative ? relative->key : std::string{});
   const Output output{arguments, "report.html"};
-  const std::vector<Figure> figures = sweep_figures(data, axes);
-  if (relative) output.figures(ratio_maps(data, axes, *relative));
-  output.figures(figures);
-  if (output.wants_page()) output.page(sweep_page(data, axes, figures));
+  if (relative) {
+    output.figures(ratio_maps(data, axes, *relative));
+    axes.held.push_back(*relative);  // the other figures show the reference itself
+  }
+  output.figures(sweep_figures(data, axes));
+  if (output.wants_page()) output.page(sweep_page(data, axes));
   return kExitOk;
 }
 
-/// Writes drawings only, to the folder itself unless --svg names another.
 int report_iteration(const Arguments& arguments) {
   const std::string& folder = arguments.positionals().front();
-  const fs::path target{arguments.value("svg").value_or(folder)};
   const std::vector<IterationBars> drawings = iteration_bars(folder);
-  make_folder(target.string());
-  for (const IterationBars& each : drawings) {
-    const std::string file = (target / (each.name + ".svg")).string();
-    write_file(file, each.svg);
-    fmt::print("{}\n", file);
-  }
+  const Output output{arguments, (fs::path{folder} / "report.html").string()};
+  for (const IterationBars& each : drawings) output.drawing(each.name, each.svg);
+  if (output.wants_page()) output.page(study_page(folder, drawings));
   return kExitOk;
 }
 

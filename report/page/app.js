@@ -39,7 +39,7 @@ function watchKeys() {
 }
 
 function watchSize() {
-  let width = 0, pending = 0;
+  let width = document.documentElement.clientWidth, pending = 0;
   new ResizeObserver(() => {
     const now = document.documentElement.clientWidth;
     if (now === width || pending) return;
@@ -49,15 +49,25 @@ function watchSize() {
       redrawAll();
     });
   }).observe(document.documentElement);
-  // Paper is white, and hides nothing.
-  let before = '';
+  // Paper is white, hides nothing, and has a width of its own.
+  let before = null;
   addEventListener('beforeprint', () => {
-    before = document.documentElement.dataset.theme;
+    if (before) return;
+    const closed = [...document.querySelectorAll('details:not([open])')];
+    before = {theme: document.documentElement.dataset.theme, closed};
+    for (const node of closed) node.open = true;
+    document.documentElement.classList.add('printing');
     setTheme('light');
-    page.timeline?.draw();
-    for (const node of document.querySelectorAll('details')) node.open = true;
+    page.timeline?.toPaper();
   });
-  addEventListener('afterprint', () => setTheme(before));
+  addEventListener('afterprint', () => {
+    if (!before) return;
+    for (const node of before.closed) node.open = false;
+    document.documentElement.classList.remove('printing');
+    page.timeline?.fromPaper();
+    setTheme(before.theme);
+    before = null;
+  });
 }
 
 async function start() {
@@ -65,10 +75,11 @@ async function start() {
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   try {
     const data = JSON.parse(new TextDecoder().decode(await unpackBlock('data')));
-    const sections = await {run: runPage, comparison: comparisonPage, sweep: sweepPage}[data.kind](data);
+    const sections = await {run: runPage, comparison: comparisonPage, sweep: sweepPage, study: studyPage}[data.kind](data);
     root.append(...header(data, sections), ...sections);
+    // Each of these draws all that there is.
     for (const action of page.afterwards) action();
-    redrawAll();
+    if (!page.afterwards.length) redrawAll();
     watchKeys();
     watchSize();
   } catch (error) {

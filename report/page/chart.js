@@ -13,8 +13,18 @@ const THEMES = {
 };
 // Okabe and Ito's colours; lighter on dark ground.
 
+const FIGURE_FONT = 'system-ui, "Segoe UI", Helvetica, Arial, sans-serif';
 const DASHES = [null, '6 3', '2 2'];
-const LETTER = 6.4;
+/** Width of a text in the font of the figures, in pixels. */
+const textWidth = (() => {
+  const context = document.createElement('canvas').getContext('2d');
+  return (text, size = 12) => {
+    context.font = `${size}px ${FIGURE_FONT}`;
+    return context.measureText(text).width;
+  };
+})();
+/** Points of a series that are elements of their own. */
+const MOST_CIRCLES = 2000;
 /** Share of an axis that is left free beyond the outermost points, so that they are whole. */
 const POINT_ROOM = 0.03;
 
@@ -26,16 +36,45 @@ function seriesColour(theme, index) {
   return theme.series[index % theme.series.length];
 }
 
-/** The frame of a plot: title-less SVG with axes; returns places for marks. */
-function makeFrame({width, height, x, y, xAxis, yAxis, theme, top = 10}) {
-  const yLabels = tickLabels(y, yAxis).map((label) => shortened(label));
-  const widest = Math.max(3, ...yLabels.map((label) => label.length));
-  const left = Math.min(width * 0.4, widest * LETTER + 34), right = width - 14, bottom = height - 44;
+/** A text cut so that it is at most so wide. */
+function fitted(text, width, size = 12) {
+  if (textWidth(text, size) <= width) return text;
+  let low = 1, high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (textWidth(text.slice(0, middle) + '…', size) <= width) low = middle; else high = middle - 1;
+  }
+  return text.slice(0, low) + '…';
+}
+
+/**
+ * How the labels of an x axis stand: each below its tick where they fit; of values in order only every n-th where they
+ * don't; and names, none of which can be left out, at an angle. {every, slope, most: width of a label, height}
+ */
+function labelPlan(labels, axis, width) {
+  if (!axis.categories) return {every: 1, slope: false, most: Infinity, height: 0};
+  const widest = labels.reduce((most, label) => Math.max(most, textWidth(label)), 0), slot = width / Math.max(1, labels.length);
+  if (widest + 8 <= slot) return {every: 1, slope: false, most: Infinity, height: 0};
+  if (axis.ordered) return {every: Math.ceil((widest + 10) / slot), slope: false, most: Infinity, height: 0};
+  const most = Math.min(widest, 130);
+  return {every: Math.ceil(15 / slot), slope: true, most, height: Math.ceil(most * 0.6) + 4};
+}
+
+/**
+ * The frame of a plot: an SVG with axes and a name; returns places for marks. `below`: a second line for each label of x.
+ */
+function makeFrame({width, height, x, y, xAxis, yAxis, theme, top = 10, name = '', below = null}) {
+  const yLabels = tickLabels(y, yAxis).map((label) => fitted(label, width * 0.3));
+  const widest = Math.max(18, ...yLabels.map((label) => textWidth(label)));
+  const left = Math.min(width * 0.4, widest + 36), right = width - 14;
+  let xLabels = tickLabels(x, xAxis);
+  const plan = labelPlan(xLabels, xAxis, right - left);
+  if (plan.slope && below) xLabels = xLabels.map((label, i) => `${label}, ${below[i]}`);
+  const bottom = height - 44 - plan.height - (below && !plan.slope ? 14 : 0);
   const px = (value) => left + x.at(value) * (right - left);
   const py = (value) => bottom - y.at(value) * (bottom - top);
   const root = shape('svg', {
-    viewBox: `0 0 ${width} ${height}`, width, height, 'font-family': 'system-ui, "Segoe UI", Helvetica, Arial, sans-serif',
-    'font-size': 12, fill: theme.text, role: 'img',
+    viewBox: `0 0 ${width} ${height}`, width, height, 'font-family': FIGURE_FONT, 'font-size': 12, fill: theme.text, role: 'img', 'aria-label': name,
   });
   const every = yAxis.categories ? Math.ceil(yLabels.length / Math.max(1, (bottom - top) / 14)) : 1;
   yLabels.forEach((label, i) => {
@@ -43,23 +82,31 @@ function makeFrame({width, height, x, y, xAxis, yAxis, theme, top = 10}) {
     const at = py(yAxis.categories ? i : y.ticks[i]);
     if (!yAxis.categories)
       root.append(shape('line', {x1: left, x2: right, y1: at, y2: at, stroke: theme.grid}));
-    root.append(shape('text', {x: left - 7, y: at + 4, 'text-anchor': 'end', fill: theme.muted, text: label}));
+    root.append(shape('text', {class: 'ylabel', x: left - 7, y: at + 4, 'text-anchor': 'end', fill: theme.muted, text: label}));
   });
   root.append(shape('line', {x1: left, x2: right, y1: bottom, y2: bottom, stroke: theme.axis}));
-  let free = -Infinity;
-  tickLabels(x, xAxis).forEach((full, i) => {
+  let free = -Infinity, mark = -Infinity;
+  xLabels.forEach((full, i) => {
     const at = px(xAxis.categories ? i : x.ticks[i]);
-    const room = xAxis.categories ? Math.max(4, Math.floor((right - left) / xAxis.categories.length / LETTER)) : 26;
-    const label = shortened(full, Math.max(room, 6));
-    const half = label.length * LETTER / 2;
+    if (at - mark < 2) return;  // a sweep may have thousands of values
+    mark = at;
     root.append(shape('line', {x1: at, x2: at, y1: bottom, y2: bottom + 4, stroke: theme.axis}));
-    if (at - half < free || at + half > width) return;
-    root.append(shape('text', {x: at, y: bottom + 17, 'text-anchor': 'middle', fill: theme.muted, text: label}));
-    free = at + half + 8;
+    if (i % plan.every) return;
+    if (plan.slope) {
+      root.append(shape('text', {class: 'xlabel', transform: `translate(${at + 4} ${bottom + 14}) rotate(-35)`, 'text-anchor': 'end', fill: theme.muted,
+                                 text: fitted(full, Math.min(plan.most, (at - 4) / 0.82))}));
+      return;
+    }
+    if (at < free) return;
+    const half = textWidth(full) / 2, middle = Math.min(at, width - half - 1);
+    if (middle - half < free || middle < at - 14) return;
+    root.append(shape('text', {class: 'xlabel', x: middle, y: bottom + 17, 'text-anchor': 'middle', fill: theme.muted, text: full}));
+    if (below) root.append(shape('text', {class: 'xlabel', x: middle, y: bottom + 31, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 11, text: below[i]}));
+    free = middle + half + 8;
   });
-  root.append(shape('text', {x: (left + right) / 2, y: height - 7, 'text-anchor': 'middle', text: axisText(xAxis)}));
+  root.append(shape('text', {class: 'xtitle', x: (left + right) / 2, y: height - 7, 'text-anchor': 'middle', text: axisText(xAxis, x)}));
   root.append(shape('text', {
-    transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle', text: axisText(yAxis),
+    class: 'ytitle', transform: `translate(13 ${(top + bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle', text: fitted(axisText(yAxis, y), bottom - top + 30),
   }));
   return {root, px, py, left, right, top, bottom, x, y};
 }
@@ -74,8 +121,8 @@ function makeLegend(series, colours, width, theme, hidden, toggle) {
   const group = shape('g', {});
   let x = 4, y = 14;
   series.forEach((one, i) => {
-    const name = shortened(one.name, 40);
-    const length = name.length * LETTER + 34;
+    const name = shortened(one.shown_name || one.name, 40);
+    const length = textWidth(name) + 36;
     if (x + length > width && x > 4) {
       x = 4;
       y += 19;
@@ -136,7 +183,14 @@ function drawSeries(layer, series, frame, figure, colour, dash, theme) {
     }));
   }
   if (series.mark === 'step') return;
-  const radius = series.x.length > 2000 ? 1.5 : 3;
+  if (series.x.length > MOST_CIRCLES) {
+    // As one element: thousands would take seconds.
+    const dot = 'm-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0';
+    const path = series.x.map((x, i) => (drawable(x, series.y[i]) ? `M${px(x).toFixed(1)} ${py(series.y[i]).toFixed(1)}${dot}` : '')).join('');
+    layer.append(shape('path', {d: path, fill: colour, 'fill-opacity': 0.7}));
+    return;
+  }
+  const radius = 3;
   series.x.forEach((x, i) => {
     if (!drawable(x, series.y[i])) return;
     const [low, high] = [series.low && series.low[i], series.high && series.high[i]];
@@ -166,7 +220,7 @@ function xyScales(figure, hidden, zoom, width, height) {
     const ends = xs.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
     if (ends[0] <= ends[1]) xs.push(ends[0] - 0.5, ends[1] + 0.5);
   }
-  if (figure.y.at_least) ys.push(figure.y.at_least);
+  for (const bound of [figure.y.at_least, figure.y.at_most]) if (Number.isFinite(bound)) ys.push(bound);
   const room = list.some((s) => s.mark === 'line' || s.mark === 'dots') ? POINT_ROOM : 0;
   if (figure.diagonal) {
     // One range for both, so that the diagonal is x = y.
@@ -182,6 +236,11 @@ function xyScales(figure, hidden, zoom, width, height) {
   return {x, y};
 }
 
+/** What a reader hears who does not see the figure. */
+function accessibleName(figure) {
+  return figure.caption ? `${figure.title}. ${figure.caption}` : figure.title;
+}
+
 /** Draws a figure of kind `xy`. `state` keeps what the reader did: {hidden: Set, zoom: [from, to]}. */
 function drawXy(figure, {width, height, theme, state, redraw}) {
   const {hidden} = state;
@@ -193,8 +252,10 @@ function drawXy(figure, {width, height, theme, state, redraw}) {
     }))
     : {group: null, height: 6};
   const {x, y} = xyScales(figure, hidden, state.zoom, width, height);
-  const frame = makeFrame({width, height: height + legend.height, x, y, xAxis: figure.x, yAxis: figure.y, theme, top: legend.height + 4});
+  const frame = makeFrame({width, height: height + legend.height, x, y, xAxis: figure.x, yAxis: figure.y, theme, top: legend.height + 4, name: accessibleName(figure)});
   if (legend.group) frame.root.append(legend.group);
+  // What can be pressed is not hidden in an image.
+  if (legend.group && redraw) frame.root.setAttribute('role', 'group');
   const clip = `clip-${figure.id}`;
   frame.root.append(shape('clipPath', {id: clip}, shape('rect', {
     x: frame.left, y: frame.top - 6, width: frame.right - frame.left + 6, height: frame.bottom - frame.top + 6,
@@ -238,10 +299,10 @@ function xyTooltip(figure, hidden, frame, at) {
   if (!best) return null;
   const series = figure.series[best.s];
   const named = (value) => figure.x.ticks && figure.x.tick_names[figure.x.ticks.indexOf(value)];
-  const xText = (value) => figure.x.categories ? figure.x.categories[value] : named(value) || quantity(value, figure.x.unit);
+  const xText = (value) => figure.x.categories ? drawnCategories(figure.x)[value] : named(value) || quantity(value, figure.x.unit);
   const lines = [];
   if (series.labels) lines.push(series.labels[best.i]);
-  lines.push(`${figure.x.title}: ${xText(series.x[best.i])}`);
+  lines.push(`${drawnTitle(figure.x)}: ${xText(series.x[best.i])}`);
   const others = series.mark === 'dots' && !figure.x.categories ? [best.s] : figure.series.map((_, s) => s);
   for (const s of others) {
     if (hidden.has(s)) continue;
@@ -250,7 +311,7 @@ function xyTooltip(figure, hidden, frame, at) {
     if (i < 0 || isMissing(each.y[i])) continue;
     const interval = each.low && !isMissing(each.low[i])
       ? ` [${quantity(each.low[i], figure.y.unit)}, ${quantity(each.high[i], figure.y.unit)}]` : '';
-    const name = figure.series.length > 1 ? each.name : figure.y.title;
+    const name = figure.series.length > 1 ? each.shown_name || each.name : figure.y.title;
     lines.push(`${name}: ${quantity(each.y[i], figure.y.unit)}${interval}`);
     if (lines.length > 12) break;
   }
@@ -274,7 +335,7 @@ function drawBoxes(figure, {width, height, theme}) {
   const xAxis = {title: figure.group_title, unit: '', categories: figure.groups.map((g) => g.name)};
   const frame = makeFrame({
     width, height, x: categoryScale(figure.groups.length), y: fitScale(figure.y, values, {count: height / 48}), xAxis,
-    yAxis: figure.y, theme,
+    yAxis: figure.y, theme, name: accessibleName(figure), below: figure.groups.map((g) => `n=${g.count}`),
   });
   const half = Math.min(36, (frame.right - frame.left) / figure.groups.length * 0.3);
   const py = (value) => figure.y.log && value <= 0 ? frame.bottom : frame.py(value);
@@ -286,7 +347,6 @@ function drawBoxes(figure, {width, height, theme}) {
     group.append(shape('line', {x1: x - half, x2: x + half, y1: py(g.median), y2: py(g.median), 'stroke-width': 2.4}));
     for (const value of g.outliers) group.append(shape('circle', {cx: x, cy: py(value), r: 2.2}));
     frame.root.append(group);
-    frame.root.append(shape('text', {x, y: frame.bottom - 6, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 10.5, text: `n=${g.count}`}));
   });
   return frame;
 }

@@ -27,8 +27,7 @@ function comparisonTable(runs) {
     columns.push({
       name: metric.name, title: metric.title, unit: metric.unit, values: own.map((m) => m.value),
       text: (value, row) => {
-        const spread = own[row].half_width;
-        return quantity(value, metric.unit) + (!isMissing(spread) && spread > 0 ? ` ± ${quantity(spread, metric.unit)}` : '');
+        return withSpread(value, own[row].half_width, metric.unit);
       },
     });
     if (own.some((m) => !isMissing(m.half_width))) columns.push({name: metric.name + '_half_width_95', values: own.map((m) => m.half_width), hidden: true});
@@ -41,7 +40,7 @@ function comparisonTable(runs) {
       return row === 0 ? '1' : value.toFixed(3) + (isMissing(low) ? '' : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
     },
   });
-  return sortableTable(columns, {name: 'comparison', filter: runs.length > 8});
+  return sortableTable(columns, {name: 'comparison', filter: runs.length > 8, caption: 'Figures of the runs'});
 }
 
 /** Figures of one pair at a time, chosen from a list. */
@@ -72,7 +71,7 @@ function changesTable(series, first, other) {
     {name: `jct_${other}_s`, title: `JCT, ${other}`, unit: 's', values: series.y},
     {name: 'difference_s', title: 'difference', unit: 's', values: series.x.map((x, i) => series.y[i] - x)},
     {name: 'ratio', values: series.x.map((x, i) => (x > 0 ? series.y[i] / x : null)), text: (value) => (isMissing(value) ? '–' : value.toFixed(3))},
-  ], {name: 'jobs-compared'});
+  ], {name: 'jobs-compared', caption: `Jobs of ${first} and ${other}`});
 }
 
 function comparisonPage(data) {
@@ -84,21 +83,21 @@ function comparisonPage(data) {
   const shared = names.filter((name) => isSame(name) && fact(described[0], name) !== '').map((name) => [name, fact(described[0], name)]);
   for (const metric of comparedMetrics(runs).shared) {
     const {value, half_width: spread} = metricOf(runs[0], metric.name);
-    if (!isMissing(value)) shared.push([metric.title, quantity(value, metric.unit) + (spread > 0 ? ` ± ${quantity(spread, metric.unit)}` : '')]);
+    if (!isMissing(value)) shared.push([metric.title, withSpread(value, spread, metric.unit)]);
   }
   const differing = data.differences.map(({key, values}) => ({name: key, values: values.map((value) => value || '–')}));
   if (!isSame('description')) differing.push({name: 'description', values: runs.map((run) => run.description)});
-  const what = differing.length ? sortableTable([{name: 'run', values: runs.map((run) => run.name)}, ...differing], {name: 'scenarios', filter: false})
+  const what = differing.length ? sortableTable([{name: 'run', values: runs.map((run) => run.name)}, ...differing], {name: 'scenarios', filter: false, caption: 'What differs between the runs'})
     : el('p', {class: 'notice', text: 'No key of the scenarios: the runs differ in their seeds or in the program that ran them.'});
   const intervals = runs.some((run) => run.replicas > 1);
   return [
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
       + 'JCT / first is the average completion time over that of the first run under the same seeds, paired.'}), comparisonTable(data.runs)),
     section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), what),
-      el('div', {}, el('h3', {text: 'What all share'}), factTable(shared)))),
+      el('div', {}, el('h3', {text: 'What all share'}), factTable(shared, 'What all runs share')))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),
-    section('metrics', 'Figures with intervals', el('div', {class: 'grid small'}, ...own.filter((f) => f.id.startsWith('metric')).map((figure) => figureElement(figure, {height: 240})))),
+    section('metrics', intervals ? 'Figures with intervals' : 'Figures', el('div', {class: 'grid small'}, ...own.filter((f) => f.id.startsWith('metric')).map((figure) => figureElement(figure, {height: 240})))),
     pairSection(data.runs, data.figures),
-    section('provenance', 'Where it comes from', ...data.runs.map((run) => el('details', {}, el('summary', {text: run.name}), factTable(run.provenance)))),
+    section('provenance', 'Where it comes from', ...data.runs.map((run) => el('details', {}, el('summary', {text: run.name}), factTable(run.provenance, `Provenance of ${run.name}`)))),
   ];
 }

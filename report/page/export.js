@@ -145,7 +145,7 @@ function currentTheme() {
 function figureElement(figure, {height = 300, plain = false} = {}) {
   const kind = KINDS[figure.kind];
   const state = {hidden: new Set(), zoom: null};
-  const stage = el('div', {class: 'stage', tabindex: plain ? null : 0, 'aria-label': figure.title});
+  const stage = el('div', {class: 'stage', role: 'group', tabindex: plain ? null : 0, 'aria-label': figure.title});
   let frame = null;
   const options = (width, theme, redraw) => ({width, height, theme, state, redraw});
   const draw = () => {
@@ -158,13 +158,14 @@ function figureElement(figure, {height = 300, plain = false} = {}) {
   watchPointer(stage, figure, kind, state, () => frame, draw);
   const light = () => {
     const drawn = kind.draw(figure, options(720, THEMES.light, null)).root;
-    drawn.prepend(shape('rect', {width: '100%', height: '100%', fill: '#ffffff'}));
+    drawn.prepend(shape('title', {text: figure.title}), shape('desc', {text: figure.caption}), shape('rect', {width: '100%', height: '100%', fill: '#ffffff'}));
     return {text: svgText(drawn), width: 720, height: Number(drawn.getAttribute('height'))};
   };
   if (plain) return el('div', {class: 'figure plain'}, stage);
-  const logs = figure.kind === 'heat' ? [] : [['y', figure.y], ...(figure.x ? [['x', figure.x]] : [])];
-  const toggles = logs.filter(([, axis]) => !axis.categories).map(([name, axis]) => el('button', {
-    type: 'button', text: `log ${name}`, 'aria-pressed': String(axis.log), title: `Logarithmic ${name} axis`,
+  const heat = figure.kind === 'heat', logs = heat ? [['colours', figure]] : [['y', figure.y], ...(figure.x ? [['x', figure.x]] : [])];
+  const offered = ([, axis]) => (heat ? !figure.middle && figure.values.some((value) => value > 0) : !axis.categories);
+  const toggles = logs.filter(offered).map(([name, axis]) => el('button', {
+    type: 'button', text: `log ${name}`, 'aria-pressed': String(Boolean(axis.log)), title: heat ? 'Logarithmic colours' : `Logarithmic ${name} axis`,
     onclick: (event) => {
       axis.log = !axis.log;
       state.zoom = null;
@@ -174,8 +175,10 @@ function figureElement(figure, {height = 300, plain = false} = {}) {
   }));
   const tools = exportButtons(figure.id, {svg: light, rows: () => kind.csv(figure)});
   tools.prepend(...toggles);
-  return el('figure', {class: 'figure', id: figure.id},
+  const node = el('figure', {class: 'figure', id: figure.id, 'aria-label': figure.title},
     el('header', {}, el('h3', {text: figure.title}), tools), stage, el('figcaption', {text: figure.caption}));
+  node.forget = () => drawings.delete(draw);
+  return node;
 }
 
 /** Tooltips, and zooming of plots along x by dragging; a double click or Escape shows all again. */

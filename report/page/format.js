@@ -48,32 +48,80 @@ function unitText(unit) {
   return {s_per_B: 's/B', Bps: 'B/s', per_s: '1/s'}[unit] || unit;
 }
 
+/** Units of time with their lengths in seconds. */
+const TIME_UNITS = [['ns', 1e-9], ['µs', 1e-6], ['ms', 1e-3], ['s', 1], ['min', 60], ['h', 3600], ['d', 86400]];
+
+/** The unit in which people tell a time: from two minutes, hours or days on the larger one. */
+function timeUnit(seconds) {
+  const size = Math.abs(seconds);
+  if (size === 0) return TIME_UNITS[3];
+  for (const [i, limit] of [[0, 1e-6], [1, 1e-3], [2, 1], [3, 120], [4, 7200], [5, 172800]]) if (size < limit) return TIME_UNITS[i];
+  return TIME_UNITS[6];
+}
+
+/** A number with `count` significant digits, but never fewer than it has before the point. */
+function rounded(value, count) {
+  return Math.abs(value) >= 10 ** count ? Math.round(value).toLocaleString('en-US') : digits(value, count);
+}
+
+/** A length of time in seconds. */
+function timeText(seconds, count = 4) {
+  const [name, length] = timeUnit(seconds);
+  return `${rounded(seconds / length, count)} ${name}`;
+}
+
 /** A value with its unit: `s`, `share` (0..1) or whatever the data say. */
-function quantity(value, unit) {
+function quantity(value, unit, count = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  if (unit === 's') return timeText(value, count);
   if (unit === 'share') return percent(value);
   if (unit === 'Bps' || unit === 'B') return bytes(value) + (unit === 'B' ? '' : '/s');
   if (unit === 'per_s') return `${number(value)}/s`;
-  return unit && unit !== 'jobs' ? `${number(value)} ${unitText(unit)}` : number(value);
+  if (unit === 'flag') return value ? 'yes' : 'no';
+  return unit && unit !== 'jobs' ? `${number(value)} ${value === 1 ? unitText(unit).replace(/s$/, '') : unitText(unit)}` : number(value);
 }
 
-/** A length of time from nanoseconds, in the unit that fits. */
+/** The same with half the width of its interval, both in one unit. */
+function withSpread(value, half, unit) {
+  if (isMissing(half) || !(half > 0)) return quantity(value, unit);
+  if (unit !== 's') return `${quantity(value, unit)} ± ${quantity(half, unit)}`;
+  const [name, length] = timeUnit(value);
+  return `${rounded(value / length, 4)} ± ${rounded(half / length, 3)} ${name}`;
+}
+
+/** What a rounded value was, for those who point at it; null where it tells nothing new. */
+function exactText(value, unit) {
+  return unit === 's' && Number.isFinite(value) && Math.abs(value) >= 120 ? `${value.toLocaleString('en-US', {maximumFractionDigits: 9})} s` : null;
+}
+
+/** A length of time from nanoseconds. */
 function duration(ns) {
-  const size = Math.abs(ns);
-  if (size === 0) return '0 s';
-  if (size < 1e3) return `${ns} ns`;
-  if (size < 1e6) return `${digits(ns / 1e3, 6)} µs`;
-  if (size < 1e9) return `${digits(ns / 1e6, 7)} ms`;
-  if (size < 600e9) return `${digits(ns / 1e9, 7)} s`;
-  if (size < 7200e9) return `${digits(ns / 60e9, 5)} min`;
-  return `${digits(ns / 3600e9, 5)} h`;
+  const [name, length] = timeUnit(ns / 1e9);
+  return `${digits(ns / 1e9 / length, 7)} ${name}`;
 }
 
-/** A point in time from nanoseconds: seconds, with as many decimals as `step` (ns) needs. */
-function instant(ns, step) {
-  const decimals = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9)));
+function inSeconds(ns, decimals) {
   return (ns / 1e9).toLocaleString('en-US', {minimumFractionDigits: decimals, maximumFractionDigits: decimals}) + ' s';
 }
+
+/**
+ * A point in time from nanoseconds, as exact as `step` (ns) needs: seconds below two minutes, then hours, minutes and
+ * seconds as on a clock, or whole hours or days where `step` is one.
+ */
+function instant(ns, step) {
+  const decimals = clamp(Math.ceil(9 - Math.log10(step) - 1e-9), 0, 9);
+  if (ns < 120e9 && step < 60e9) return inSeconds(ns, decimals);
+  if (step >= 86400e9) return `${Math.round(ns / 86400e9).toLocaleString('en-US')} d`;
+  if (step >= 3600e9) return `${Math.round(ns / 3600e9).toLocaleString('en-US')} h`;
+  const scale = 10 ** decimals, whole = Math.round(ns / 1e9 * scale), seconds = whole / scale;
+  const hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60;
+  if (step >= 60e9) return `${hours}:${String(minutes).padStart(2, '0')} h`;
+  const rest = (seconds - 3600 * hours - 60 * minutes).toFixed(decimals);
+  return `${hours}:${String(minutes).padStart(2, '0')}:${rest.padStart(decimals ? decimals + 3 : 2, '0')}`;
+}
+
+/** Names in the order in which people list them: job-2 before job-10. */
+const naturalOrder = new Intl.Collator('en', {numeric: true}).compare;
 
 function bytes(count) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -22,50 +22,122 @@ function estimateOf(values) {
   return {mean, half: studentT(count - 1) * Math.sqrt(squares / (count - 1) / count), count};
 }
 
-/** The values of a parameter in order: numbers first, then texts. {names, numbers, rank: by code} */
-function levelsOf(parameter) {
-  const order = parameter.names.map((_, code) => code).sort((a, b) => {
-    const [x, y] = [parameter.numbers[a], parameter.numbers[b]];
-    if (isMissing(x) || isMissing(y)) return isMissing(x) - isMissing(y) || (parameter.names[a] < parameter.names[b] ? -1 : 1);
-    return x - y;
-  });
-  const rank = [];
-  order.forEach((code, place) => { rank[code] = place; });
-  return {names: order.map((code) => parameter.names[code] || '(none)'), numbers: order.map((code) => parameter.numbers[code]), rank};
+/** {ratio, low, high}: the geometric mean of ratios from their logarithms; null unless all are finite. */
+function ratioOf(logarithms) {
+  const {mean, half} = estimateOf(logarithms);
+  if (!Number.isFinite(mean)) return null;
+  return {mean: Math.exp(mean), low: half === null ? null : Math.exp(mean - half), high: half === null ? null : Math.exp(mean + half)};
+}
+
+/** The names of the values as people write them. */
+function titlesOf(parameter) {
+  return parameter.titles || parameter.names;
 }
 
 /**
  * The estimate of a group: averaged over its points, seed by seed, and then over seeds. Seeds that lack a value at a point
  * are left out; null where none is left.
  */
-function groupEstimate(group) {
+function groupEstimate(group, isRatio) {
   const count = group.points.size + group.waiting, means = [];
   for (const values of group.bySeed.values())
     if (values.length === count) means.push(values.reduce((sum, v) => sum + v, 0) / count);
-  return means.length ? estimateOf(means) : null;
+  if (!means.length) return null;
+  if (isRatio) return withRuns(ratioOf(means), means.length * count);
+  const {mean, half} = estimateOf(means);
+  return withRuns({mean, low: half === null ? null : mean - half, high: half === null ? null : mean + half}, means.length * count);
+}
+
+function withRuns(estimate, runs) {
+  return estimate && {...estimate, runs};
+}
+
+/** The row with which each run is compared, -1 for none: of the point `partnerOf(row)` under the same seed. */
+function partnerRows(sweep, partnerOf) {
+  const rows = new Map();
+  sweep.points.forEach((point, row) => rows.set(`${point} ${sweep.seeds[row]}`, row));
+  return sweep.points.map((_, row) => rows.get(`${partnerOf(row)} ${sweep.seeds[row]}`) ?? -1);
+}
+
+/** The points that have this value of the parameter and agree with those of each run in all else. */
+function partnersAt(sweep, parameter, code) {
+  const others = sweep.parameters.filter((each) => each !== parameter), of = (row) => others.map((each) => each.codes[row]).join(' ');
+  const points = new Map();
+  sweep.points.forEach((point, row) => { if (parameter.codes[row] === code) points.set(of(row), point); });
+  return partnerRows(sweep, (row) => points.get(of(row)));
+}
+
+/** Logarithms of ratios to the partners: as log_ratios() in report/sweep_groups.cpp. */
+function logRatios(values, partners) {
+  return values.map((value, row) => {
+    const other = partners[row] < 0 ? null : values[partners[row]];
+    if (isMissing(value) || isMissing(other)) return null;
+    return value > 0 && other > 0 ? Math.log(value) - Math.log(other) : -Infinity;
+  });
 }
 
 /**
  * Estimates by level of `by` and of x, over the rows that `keep` lets through: runs, and behind them the points that have
- * none yet.
+ * none yet. With `partners` they are ratios.
  */
-function pivot(sweep, metric, x, by, keep = () => true) {
-  const xLevels = levelsOf(x), byLevels = by ? levelsOf(by) : {names: [metric.title], numbers: [null], rank: [0]};
-  const groups = byLevels.names.map(() => xLevels.names.map(() => ({points: new Set(), waiting: 0, bySeed: new Map()})));
+function pivot(sweep, metric, x, by, keep = () => true, partners = null) {
+  const count = by ? by.names.length : 1, values = partners ? logRatios(metric.values, partners) : metric.values;
+  const groups = Array.from({length: count}, () => Array(x.names.length).fill(null));
   x.codes.forEach((code, row) => {
     if (!keep(row)) return;
-    const group = groups[by ? byLevels.rank[by.codes[row]] : 0][xLevels.rank[code]];
+    const line = groups[by ? by.codes[row] : 0], group = line[code] ||= {points: new Set(), waiting: 0, bySeed: new Map()};
     if (row >= sweep.points.length) {
       ++group.waiting;
       return;
     }
     group.points.add(sweep.points[row]);
-    const value = metric.values[row], seed = sweep.seeds[row];
+    const value = values[row], seed = sweep.seeds[row];
     if (isMissing(value)) return;
     if (!group.bySeed.has(seed)) group.bySeed.set(seed, []);
     group.bySeed.get(seed).push(value);
   });
-  return {xLevels, byLevels, cells: groups.map((row) => row.map(groupEstimate))};
+  return groups.map((row) => row.map((group) => group && groupEstimate(group, Boolean(partners))));
+}
+
+/** Whether rows that agree in `grouped` differ in the parameter. */
+function isMixed(parameter, grouped, keep) {
+  const codes = new Map();
+  for (let row = 0; row < parameter.codes.length; ++row) {
+    if (!keep(row)) continue;
+    const group = grouped.map((each) => each.codes[row]).join(' '), code = parameter.codes[row];
+    if (!codes.has(group)) codes.set(group, code);
+    else if (codes.get(group) !== code) return true;
+  }
+  return false;
+}
+
+/** The number of different combinations of values of these parameters in the rows that are kept. */
+function combinations(parameters, keep) {
+  const found = new Set();
+  parameters[0].codes.forEach((_, row) => { if (keep(row)) found.add(parameters.map((each) => each.codes[row]).join(' ')); });
+  return found.size;
+}
+
+/** Points as if they were the values of a parameter: {names, codes, xCodes: the value of x of each}. */
+function pointsAsValues(sweep, x) {
+  const number = new Map(), xCodes = [], codes = [];
+  [...sweep.points, ...sweep.waiting].forEach((point, row) => {
+    if (!number.has(point)) {
+      number.set(point, number.size);
+      xCodes.push(x.codes[row]);
+    }
+    codes.push(number.get(point));
+  });
+  return {names: [...number.keys()], codes, xCodes};
+}
+
+/** The value of most rows that are left, the first of several. */
+function mostFrequent(parameter, keep) {
+  const count = new Map();
+  parameter.codes.forEach((code, row) => { if (keep(row)) count.set(code, (count.get(code) || 0) + 1); });
+  let best = null;
+  for (const [code, times] of count) if (best === null || times > count.get(best)) best = code;
+  return best;
 }
 
 /** Whether the levels can stand on an axis of numbers. */
@@ -73,30 +145,63 @@ function isNumeric(parameter) {
   return parameter.numeric && parameter.numbers.every((n) => !isMissing(n));
 }
 
-function lineFigure(sweep, metric, x, by, keep, id, title) {
-  const {xLevels, byLevels, cells} = pivot(sweep, metric, x, by, keep), numeric = isNumeric(x);
-  const low = Math.min(...xLevels.numbers), high = Math.max(...xLevels.numbers);
-  return {
-    id, kind: 'xy', title, base: 0, diagonal: false,
-    caption: `${metric.text}${by ? `, a line a value of ${by.key}` : ''}; means over the points with these values and over seeds, bars: 95% Student-t intervals over seeds.`,
-    x: numeric ? {title: x.key, unit: x.unit, log: low > 0 && high / low >= 32, ...(x.unit ? {ticks: xLevels.numbers, tick_names: xLevels.names} : {})} : {title: x.key, unit: '', log: false, categories: xLevels.names},
-    y: {title: metric.title, unit: metric.unit, log: false, from_zero: true},
+/** Ratio from which on an axis or a colour scale is logarithmic, and other limits: as in report/sweep_figures.cpp. */
+const LOG_RANGE = 32, MOST_JOINED = 32, MOST_CELLS = 40000;
+
+function levelAxis(parameter) {
+  return {title: parameter.key, shown_title: parameter.title, unit: '', log: false, categories: parameter.names, shown_categories: titlesOf(parameter), ordered: isNumeric(parameter)};
+}
+
+/**
+ * What a picture is about: {sweep, metric, x, by, keep, held: [[parameter, code]], averaged: [parameter], partners, baseline}.
+ * Returns its lines and, over two parameters that have not too many values, its map; `cells` are the estimates, xCode(i) the
+ * value of x in column i of them.
+ */
+function sweepFigures(about, id) {
+  const {sweep, metric, x, by, keep, held, averaged, partners, baseline} = about;
+  const others = sweep.parameters.filter((each) => each !== x && each !== by && !averaged.includes(each)), also = others.filter((each) => isMixed(each, by ? [by] : [], keep));
+  // Where points that differ in more fall together, each is drawn by itself.
+  const apart = also.some((each) => isMixed(each, by ? [x, by] : [x], keep)), columns = apart ? pointsAsValues(sweep, x) : x;
+  const xCode = (i) => (apart ? columns.xCodes[i] : i), cells = pivot(sweep, metric, columns, by, keep, partners), numeric = isNumeric(x), names = by ? by.names : [metric.title], titles = by ? titlesOf(by) : names;
+  const low = Math.min(...minMax(x.numbers)), high = Math.max(...minMax(x.numbers)), intervals = cells.some((row) => row.some((cell) => cell && cell.low !== null));
+  const subject = capitalised(metric.title) + (partners ? ` relative to ${baseline}` : '') + (by ? ' by ' : ' over ') + x.title + (by ? ` and ${by.title}` : '');
+  const title = subject + (held.length ? ` (${held.map(([parameter, code]) => `${parameter.title} = ${titlesOf(parameter)[code]}`).join(', ')})` : '');
+  const over = averaged.map((each) => `${new Set(each.codes.filter((_, row) => keep(row))).size} values of ${each.title}`);
+  if (sweep.repeat > 1) over.push(`${sweep.repeat} seeds`);
+  const caption = `${capitalised(metric.text)}${partners ? `, over that with ${baseline} and all else equal, under the same seeds (geometric mean)` : ''}.`
+    + (also.length ? ` ${apart ? 'Each dot is a point; they' : 'Points'} differ in ${also.map((each) => each.title).join(' and ')}, too.` : '') + (over.length ? ` Means over ${over.join(' and ')}.` : '');
+  const value = partners ? {title: `${metric.title} / baseline`, unit: '', log: true} : {title: metric.title, unit: metric.unit, log: false, from_zero: true};
+  const mark = apart || (also.length && numeric && x.names.length > MOST_JOINED) ? 'dots' : 'line';
+  const figures = [{
+    id: `${id}lines`, kind: 'xy', title, base: 0, diagonal: false, caption: caption + (intervals ? ' Bars: 95% Student-t intervals over seeds.' : ''),
+    x: !numeric ? levelAxis(x) : {title: x.key, shown_title: x.title, unit: x.unit, log: low > 0 && high / low >= LOG_RANGE, ...(x.unit ? {ticks: x.numbers, tick_names: titlesOf(x)} : {})},
+    y: value,
     series: cells.map((row, b) => {
       const present = row.map((cell, i) => [cell, i]).filter(([cell]) => cell);
       return {
-        name: byLevels.names[b], mark: 'line', x: present.map(([, i]) => (numeric ? xLevels.numbers[i] : i)), y: present.map(([cell]) => cell.mean),
-        low: present.map(([cell]) => (cell.half === null ? null : cell.mean - cell.half)),
-        high: present.map(([cell]) => (cell.half === null ? null : cell.mean + cell.half)),
+        name: names[b], shown_name: titles[b], mark, x: present.map(([, i]) => (numeric ? x.numbers[xCode(i)] : xCode(i))), y: present.map(([cell]) => cell.mean),
+        ...(intervals ? {low: present.map(([cell]) => cell.low), high: present.map(([cell]) => cell.high)} : {}),
       };
-    }),
-  };
+    }).filter((series) => series.x.length > 0 || !by),
+  }];
+  if (by && !apart && x.names.length * by.names.length <= MOST_CELLS) {
+    const values = cells.flatMap((row) => row.map((cell) => (cell ? cell.mean : null)));
+    figures.push({
+      id: `${id}map`, kind: 'heat', title, caption, x: levelAxis(x), y: levelAxis(by), value_title: value.title, value_unit: value.unit, x_from: 0, x_step: 1,
+      columns: x.names.length, low: 0, high: 0, ...colouring(values, Boolean(partners)), values,
+    });
+  }
+  return {figures, cells, xCode};
 }
 
-function mapFigure(sweep, metric, x, by, keep, id, title) {
-  const {xLevels, byLevels, cells} = pivot(sweep, metric, x, by, keep);
-  return {
-    id, kind: 'heat', title, caption: `${metric.text}; means over the points with these values and over seeds.`, x: {title: x.key, unit: '', categories: xLevels.names},
-    y: {title: by ? by.key : '', unit: '', categories: byLevels.names}, value_title: metric.title, value_unit: metric.unit, x_from: 0, x_step: 1,
-    columns: xLevels.names.length, low: 0, high: 0, values: cells.flat().map((cell) => (cell ? cell.mean : null)),
-  };
+function minMax(values) {
+  return values.reduce(([low, high], value) => (isMissing(value) ? [low, high] : [Math.min(low, value), Math.max(high, value)]), [Infinity, -Infinity]);
+}
+
+/** Colours by the logarithm where values range widely, and to both sides of 1 for ratios. */
+function colouring(values, isRatio) {
+  const [low, high] = minMax(values);
+  if (!isRatio) return {log: low > 0 && high / low >= LOG_RANGE};
+  const most = clamp(Math.max(high, 1 / low), 1.02, 16);
+  return {log: false, middle: 1, low: 1 / most, high: most};
 }

@@ -1,11 +1,12 @@
 // The page about one run.
 
 function tile(metric, replicas) {
-  const value = metric.unit === 'share' ? percent(metric.value) : number(metric.value);
-  const unit = metric.unit === 'share' || isMissing(metric.value) ? '' : metric.unit;
+  const [value, unit] = isMissing(metric.value) ? ['–', ''] : metric.unit === 's' ? timeText(metric.value, 3).split(' ')
+    : metric.unit === 'share' ? [percent(metric.value), ''] : [number(metric.value), metric.unit];
   const spread = replicas > 1 && !isMissing(metric.half_width) && metric.half_width > 0
-    ? el('div', {class: 'spread', text: `± ${quantity(metric.half_width, metric.unit)}`}) : null;
-  return el('div', {class: 'tile', title: metric.text}, el('div', {class: 'name', text: metric.title}),
+    ? el('div', {class: 'spread', text: withSpread(metric.value, metric.half_width, metric.unit).replace(/^.*(?=±)/, '')}) : null;
+  const exact = exactText(metric.value, metric.unit);
+  return el('div', {class: 'tile', title: metric.text + (exact ? `: ${exact}` : '')}, el('div', {class: 'name', text: metric.title}),
     el('div', {class: 'value'}, value, unit ? el('small', {text: ' ' + unit}) : null), spread);
 }
 
@@ -19,8 +20,8 @@ function jobsTile(metrics, replicas) {
     el('div', {class: 'value'}, text, finished === all ? null : el('small', {text: ` of ${number(all)}`})), rest ? el('div', {class: 'spread', text: rest}) : null);
 }
 
-function factTable(pairs) {
-  return el('table', {class: 'facts'}, el('tbody', {}, ...pairs.map(([name, value]) =>
+function factTable(pairs, caption) {
+  return el('table', {class: 'facts'}, el('caption', {text: caption}), el('tbody', {}, ...pairs.map(([name, value]) =>
     el('tr', {}, el('th', {scope: 'row', text: name}), el('td', {text: value})))));
 }
 
@@ -29,16 +30,19 @@ function section(id, title, ...children) {
 }
 
 /** A drawing that is a whole SVG document, in a tree of its own so that its styles stay inside. */
-function drawingElement(name, text) {
+function drawingElement(name, title, text) {
   const host = el('div', {class: 'drawing'});
   const root = host.attachShadow({mode: 'open'});
   const parsed = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+  parsed.setAttribute('role', 'img');
+  parsed.setAttribute('aria-label', title);
   parsed.style.maxWidth = '100%';
   parsed.style.height = 'auto';
   root.append(document.importNode(parsed, true));
   // Its style sheet follows the system; the page follows the reader.
-  const style = root.querySelector('style'), rules = style.textContent, dark = /@media \(prefers-color-scheme:dark\)\{(.*)\}\s*$/s;
+  const style = root.querySelector('style'), rules = style ? style.textContent : '', dark = /@media \(prefers-color-scheme:dark\)\{(.*)\}\s*$/s;
   const paint = () => {
+    if (!style) return;
     const found = rules.match(dark);
     style.textContent = !found ? rules : rules.replace(dark, '') + (document.documentElement.dataset.theme === 'dark' ? found[1] : '');
   };
@@ -46,14 +50,19 @@ function drawingElement(name, text) {
   drawings.add(paint);
   const size = parsed.viewBox.baseVal;
   const tools = exportButtons(name, {svg: () => ({text, width: size.width, height: size.height})});
-  return el('figure', {class: 'figure', id: name}, el('header', {}, el('h3', {text: 'Topology'}), tools), host);
+  return el('figure', {class: 'figure', id: name, 'aria-label': title}, el('header', {}, el('h3', {text: title}), tools), host);
 }
 
-const COLUMN_UNITS = {compute_gpu_s: 's'};
+const COLUMN_UNITS = {compute_gpu_s: 's', utilisation: 'share', scaling_efficiency: 'share', above_bound: 'share'};
+
+/** The unit of a column of a result file, by its name. */
+function unitOfColumn(name) {
+  if (COLUMN_UNITS[name]) return COLUMN_UNITS[name];
+  return name.endsWith('_per_s') ? 'per_s' : name.endsWith('_s') ? 's' : name.endsWith('_bytes') ? 'B' : '';
+}
 
 function withUnits(columns) {
-  return columns.map((column) => ({...column, title: column.name.replace(/_s$/, '').replaceAll('_', ' '),
-    unit: COLUMN_UNITS[column.name] || (column.name.endsWith('_s') ? 's' : column.name === 'utilisation' ? 'share' : '')}))
+  return columns.map((column) => ({...column, title: column.name.replace(/_per_s$/, '').replace(/_s$/, '').replace(/_bytes$/, '').replaceAll('_', ' '), unit: unitOfColumn(column.name)}))
     .filter((column) => column.values.some((value) => !isMissing(value) && value !== ''));
 }
 
@@ -62,7 +71,7 @@ function summaryNote(data) {
   if (!summarised) return null;
   return el('p', {class: 'notice'}, el('strong', {text: 'Summarised. '}),
     `The run has ${data.recorded.toLocaleString('en-US')} spans, more than a page holds one by one. Here they are in bins of `
-    + `${digits(summarised.bin_ns / 1e9, 4)} s: the height of a colour is the share of the bin in which a job was busy. `
+    + `${timeText(summarised.bin_ns / 1e9)}: the height of a colour is the share of the bin in which a job was busy. `
     + `contend report --from TIME --to TIME shows a part of the run in full.`);
 }
 
@@ -105,15 +114,25 @@ async function runPage(data) {
       el('div', {class: 'tiles'}, jobsTile(data.metrics, data.replicas),
         ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas)))),
     section('scenario', 'What was simulated', el('div', {class: 'split'},
-      el('div', {}, factTable(data.facts), el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
-      el('div', {}, data.topology ? drawingElement('topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null))),
+      el('div', {}, factTable(data.facts, 'What was simulated')),
+      el('div', {}, data.topology ? drawingElement('topology', 'Topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null)),
+      el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
     await timelineSection(data),
     section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(['utilisation', 'queue'])),
       el('div', {class: 'grid'}, ...over(['gpu-heat', 'nic-heat', 'links']))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id)))),
-    section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow})),
+    section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'})),
   ];
-  if (data.links) parts.push(section('linktable', 'Links of the fabric', sortableTable(withUnits(tableColumns(data.links)), {name: 'links'})));
-  parts.push(section('provenance', 'Where it comes from', factTable(data.provenance)));
+  if (data.links) parts.push(section('linktable', 'Links of the fabric', sortableTable(withUnits(tableColumns(data.links)), {name: 'links', caption: 'The links of the fabric'})));
+  parts.push(section('provenance', 'Where it comes from', factTable(data.provenance, 'Provenance')));
   return parts;
+}
+
+/** The page about an iteration study. */
+function studyPage(data) {
+  return [
+    section('drawings', 'Iterations', el('div', {class: 'grid'}, ...data.drawings.map(({name, title, svg}) => drawingElement(name, title, svg)))),
+    section('iterations', 'All figures', sortableTable(withUnits(tableColumns(data.iterations)), {name: 'iterations', caption: 'An iteration of each policy, method and number of workers'})),
+    section('scenario', 'What was simulated', el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
+  ];
 }

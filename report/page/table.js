@@ -7,14 +7,14 @@ function compareCells(a, b) {
   const missing = [isMissing(a) || a === '', isMissing(b) || b === ''];
   if (missing[0] || missing[1]) return missing[0] - missing[1];
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  return String(a).localeCompare(String(b), 'en', {numeric: true});
+  return naturalOrder(String(a), String(b));
 }
 
 /**
  * all: columns [{name, title?, unit?, values, text?(value, row), hidden?}]; the values of one are numbers or texts, and
- * hidden ones are only copied. options: {name, filter, onrow(row)}
+ * hidden ones are only copied. options: {name, caption, filter, onrow(row)}
  */
-function sortableTable(all, {name, filter = true, onrow = null} = {}) {
+function sortableTable(all, {name, caption, filter = true, onrow = null} = {}) {
   const columns = all.filter((column) => !column.hidden), rows = columns.length ? columns[0].values.length : 0;
   const state = {by: -1, down: false, word: '', shown: TABLE_PIECE};
   const body = el('tbody'), count = el('span', {class: 'count'}), more = el('button', {type: 'button', class: 'more'});
@@ -47,7 +47,7 @@ function sortableTable(all, {name, filter = true, onrow = null} = {}) {
       columns.forEach((column, i) => {
         const value = column.values[row];
         const text = column.text ? column.text(value, row) : typeof value === 'number' ? quantity(value, column.unit) : isMissing(value) ? '–' : value;
-        line.append(el('td', {class: numeric[i] ? 'number' : String(text).length > 48 ? 'long' : null, text}));
+        line.append(el('td', {class: numeric[i] ? 'number' : String(text).length > 48 ? 'long' : null, title: exactText(value, column.unit), text}));
       });
       return line;
     }));
@@ -67,7 +67,7 @@ function sortableTable(all, {name, filter = true, onrow = null} = {}) {
   }}));
   bar.append(count, exportButtons(name, {rows: () => [all.map((c) => c.name), ...order().map((row) => all.map((c) => c.values[row]))]}));
   draw();
-  return el('div', {class: 'table'}, bar, el('div', {class: 'scroll'}, el('table', {}, el('thead', {}, el('tr', {}, ...heads)), body)), more);
+  return el('div', {class: 'table'}, bar, el('div', {class: 'scroll'}, el('table', {}, el('caption', {text: caption}), el('thead', {}, el('tr', {}, ...heads)), body)), more);
 }
 
 /** Columns of a result file: texts that are all numbers become numbers. */

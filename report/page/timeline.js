@@ -1,6 +1,9 @@
 // The timeline: lanes of spans on a canvas, with zoom, pan, search and what is under the pointer.
 
-const AXIS = 24, OVERVIEW = 44, MAX_HEIGHT = 760;
+const AXIS = 24, OVERVIEW = 44, MAX_HEIGHT = 920;
+/** Lanes as low as this still have names of their own, as high as that are no easier to read. */
+const LOWEST_LANE = 11, HIGHEST_LANE = 22;
+const LEGEND_JOBS = 21;
 const GROUP_NAMES = {gpu: 'GPUs', nic: 'interfaces', inside: 'inside servers', link: 'links'};
 const TIMELINE_THEMES = {
   light: {back: '#ffffff', band: '#f4f6f8', text: '#24292f', muted: '#57606a', line: '#d5dae0', brush: '#0072b2', fade: '#eceff2'},
@@ -60,7 +63,7 @@ class Timeline {
   build() {
     this.canvas = el('canvas', {class: 'lanes', tabindex: 0, role: 'application', 'aria-label':
       'Timeline. Arrow keys move, plus and minus zoom, 0 shows all, slash searches, n and p go through the matches.'});
-    this.overview = el('canvas', {class: 'overview', 'aria-hidden': 'true'});
+    this.overview = el('canvas', {class: 'overview', role: 'img', 'aria-label': 'Share of GPUs that are busy over the whole run'});
     this.status = el('span', {class: 'count', role: 'status'});
     this.detail = el('div', {class: 'detail', text: 'Point at a span; click to keep it here and to light up its job.'});
     this.search = el('input', {type: 'search', placeholder: 'Search a job  ( / )', 'aria-label': 'Search a job or model',
@@ -85,7 +88,9 @@ class Timeline {
       button('−', 'Zoom out (−)', () => this.zoom(2)), button('+', 'Zoom in (+)', () => this.zoom(0.5)),
       button('All', 'Show all (0)', () => this.show(...this.whole)), button('Full', 'Full screen', () => this.toggleFull()), tools);
     this.box = el('div', {class: 'canvasbox'}, this.overview, this.canvas);
-    this.root = el('div', {class: 'timeline'}, this.bar, this.box, this.detail);
+    this.legend = el('div', {class: 'legend'});
+    this.sheets = el('div', {class: 'sheets'});
+    this.root = el('div', {class: 'timeline', role: 'group', 'aria-label': 'Timeline'}, this.bar, this.box, this.sheets, this.legend, this.detail);
     this.listen();
     drawings.add(() => {
       this.recolour();
@@ -133,7 +138,7 @@ class Timeline {
     this.shown = this.data.lanes.filter((lane) => this.groups.has(lane.group));
     const full = document.fullscreenElement === this.root;
     const room = full ? Math.max(200, innerHeight - 150 - OVERVIEW) : MAX_HEIGHT;
-    this.laneHeight = clamp(Math.floor((room - AXIS) / Math.max(1, this.shown.length)), 9, 22);
+    this.laneHeight = clamp(Math.floor((room - AXIS) / Math.max(1, this.shown.length)), LOWEST_LANE, HIGHEST_LANE);
     const width = Math.max(320, Math.floor(this.box.clientWidth)), ratio = window.devicePixelRatio || 1;
     this.height = Math.min(room, AXIS + Math.max(1, this.shown.length) * this.laneHeight);
     this.ratio = ratio;
@@ -335,7 +340,8 @@ class Timeline {
     if (exact) lines.push(`${kind.op}, iteration ${data.number[i].toLocaleString('en-US')}`);
     else if (kind.job >= 0) lines.push(`${data.share[i]}% busy: ${data.number[i].toLocaleString('en-US')} ${kind.transfer ? 'transfers' : 'operations'} ended`);
     lines.push(`${lane.name}${lane.group === 'gpu' ? `, server ${lane.server}` : ''}`);
-    lines.push(`from ${instant(data.start[i], exact ? 1 : lane.bin_ns)}, ${duration(length)}`);
+    const step = exact ? 1 : lane.bin_ns, start = instant(data.start[i], step);
+    lines.push(`from ${start}${exact && !start.endsWith(' s') ? ` (${inSeconds(data.start[i], 9)})` : ''}, ${duration(length)}`);
     if (exact && kind.transfer) lines.push(`${bytes(kind.bytes)} among ${kind.ranks} ranks on ${Math.max(1, kind.servers)} server${kind.servers > 1 ? 's' : ''}`);
     return lines;
   }

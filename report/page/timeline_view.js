@@ -38,7 +38,21 @@ Object.assign(Timeline.prototype, {
 
   /** Draws at once. The time it took, in ms, is kept in `drawTimes`. */
   draw() {
-    const begin = performance.now(), context = this.canvas.getContext('2d'), {ratio, theme} = this;
+    const begin = performance.now();
+    this.paint();
+    this.drawOverview();
+    this.drawTimes.push(performance.now() - begin);
+    if (this.drawTimes.length > 1000) this.drawTimes.shift();
+    // What is in view, once the view rests.
+    this.legendTimer ||= setTimeout(() => {
+      this.legendTimer = 0;
+      this.drawLegend();
+    }, 150);
+  },
+
+  /** The lanes that are shown, on the canvas. */
+  paint() {
+    const context = this.canvas.getContext('2d'), {ratio, theme} = this;
     this.scroll = clamp(this.scroll, 0, this.maxScroll());
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = theme.back;
@@ -49,9 +63,67 @@ Object.assign(Timeline.prototype, {
     this.drawGutter(context);
     this.drawAxis(context);
     this.drawMarks(context);
-    this.drawOverview();
-    this.drawTimes.push(performance.now() - begin);
-    if (this.drawTimes.length > 1000) this.drawTimes.shift();
+  },
+
+  /** What a colour stands for, by busy time in view: [{name, colour, share, job}], the most first. */
+  legendItems() {
+    const {data, view} = this, busy = new Float64Array(data.kinds.length);
+    for (const lane of this.shown) {
+      for (let i = firstAbove(data.end, view.from, lane.from, lane.to); i < lane.to && data.start[i] < view.to; ++i)
+        busy[data.kind[i]] += (Math.min(data.end[i], view.to) - Math.max(data.start[i], view.from)) * data.share[i];
+    }
+    const items = new Map();
+    data.kinds.forEach((kind, k) => {
+      if (busy[k] <= 0) return;
+      const name = kind.job < 0 ? 'links, as high as they are utilised' : this.colourBy === 'job' ? this.jobs.names[kind.job]
+        : this.colourBy === 'model' ? this.jobs.models[kind.job] : kind.op || (kind.transfer ? 'transfers' : 'compute');
+      if (!items.has(name)) items.set(name, {name, colour: SPAN_COLOURS[this.colourNumber(kind) % SPAN_COLOURS.length], share: 0, job: this.colourBy === 'job' ? kind.job : -1});
+      items.get(name).share += busy[k];
+    });
+    return [...items.values()].sort((a, b) => b.share - a.share);
+  },
+
+  drawLegend() {
+    const items = this.legendItems(), shown = items.slice(0, LEGEND_JOBS), rest = items.length - shown.length;
+    const swatch = ({colour}) => {
+      const node = el('i', {'aria-hidden': 'true'});
+      node.style.background = colour;
+      return node;
+    };
+    this.legend.replaceChildren(...shown.map((item) => (item.job < 0 ? el('span', {}, swatch(item), item.name)
+      : el('button', {type: 'button', title: 'Light up this job', onclick: () => this.lightUp(item.job)}, swatch(item), item.name))),
+    el('span', {text: `${rest > 0 ? `and ${rest.toLocaleString('en-US')} jobs that are less busy here; colours come back after ${SPAN_COLOURS.length}. ` : ''}`
+      + 'A lane is filled as high as it is busy.'}));
+  },
+
+  lightUp(job) {
+    this.search.value = this.jobs.names[job];
+    this.find(this.jobs.names[job]);
+  },
+
+  /** All lanes over the time in view, a canvas for each page of paper. */
+  toPaper() {
+    const {shown, canvas, laneHeight, height, width, gutter, ratio, scroll} = this, room = 680, each = Math.floor((room - AXIS) / 9), mostSheets = 8;
+    const parts = Math.max(1, Math.min(mostSheets, Math.ceil(shown.length / each))), lanes = Math.ceil(Math.min(shown.length, mostSheets * each) / parts);
+    this.sheets.replaceChildren();
+    for (let from = 0; from < parts * lanes && from < shown.length; from += lanes) {
+      const part = shown.slice(from, from + lanes);
+      this.shown = part;
+      this.laneHeight = clamp(Math.floor((room - AXIS) / part.length), 9, 18);
+      Object.assign(this, {width: 1150, gutter: 128, ratio: 2, scroll: 0, image: null, height: AXIS + part.length * this.laneHeight});
+      this.canvas = el('canvas', {class: 'sheet', width: 2 * this.width, height: 2 * this.height, role: 'img', 'aria-label': `Timeline of ${part[0].name} to ${part.at(-1).name}`});
+      this.canvas.style.width = `${this.width}px`;
+      this.paint();
+      this.sheets.append(this.canvas);
+    }
+    Object.assign(this, {shown, canvas, laneHeight, height, width, gutter, ratio, scroll, image: null});
+    if (shown.length > parts * lanes) this.sheets.append(el('p', {class: 'lead', text: `The first ${parts * lanes} of ${shown.length.toLocaleString('en-US')} lanes.`}));
+    this.drawLegend();
+  },
+
+  fromPaper() {
+    this.sheets.replaceChildren();
+    this.layout();
   },
 
   /** The part of time that pixels stand for: `from` on a grid of whole pixels. */
@@ -102,10 +174,10 @@ Object.assign(Timeline.prototype, {
     const {theme} = this;
     context.fillStyle = theme.back;
     context.fillRect(0, 0, this.gutter, this.height);
-    context.font = `${clamp(this.laneHeight - 1, 9, 11)}px system-ui, sans-serif`;
+    const font = clamp(this.laneHeight - 1, 8, 11);
+    context.font = `${font}px system-ui, sans-serif`;
     context.textBaseline = 'middle';
     context.textAlign = 'right';
-    const every = Math.ceil(10 / this.laneHeight);
     this.shown.forEach((lane, l) => {
       const y = AXIS + l * this.laneHeight - this.scroll;
       if (y < AXIS - this.laneHeight / 2 || y > this.height) return;
@@ -118,7 +190,7 @@ Object.assign(Timeline.prototype, {
         context.stroke();
       }
       context.fillStyle = lane.group === 'gpu' ? theme.text : theme.muted;
-      if (l % every === 0) context.fillText(shortened(lane.name, this.gutter < 100 ? 12 : 18), this.gutter - 8, y + this.laneHeight / 2);
+      context.fillText(fitted(lane.name, this.gutter - 12, font), this.gutter - 8, y + this.laneHeight / 2);
     });
   },
 
@@ -129,19 +201,18 @@ Object.assign(Timeline.prototype, {
     context.font = '11px system-ui, sans-serif';
     context.fillStyle = theme.muted;
     context.textAlign = 'left';
-    context.fillText(`${duration(view.to - view.from)} shown`, 6, AXIS / 2);
-    const ticks = linearTicks(view.from / 1e9, view.to / 1e9, this.plotWidth / 120);
-    const step = ticks.length > 1 ? (ticks[1] - ticks[0]) * 1e9 : 1;
+    context.fillText(`${timeText((view.to - view.from) / 1e9)} shown`, 6, AXIS / 2);
+    const {ticks, step} = timeTicks(view.from, view.to, this.plotWidth / 120);
     context.textAlign = 'center';
     for (const tick of ticks) {
-      const x = this.gutter + (tick * 1e9 - view.from) / (view.to - view.from) * this.plotWidth;
+      const x = this.gutter + (tick - view.from) / (view.to - view.from) * this.plotWidth;
       context.fillStyle = theme.line;
       context.fillRect(x, AXIS - 5, 1, 5);
       context.globalAlpha = 0.5;
       context.fillRect(x, AXIS, 1, this.height);
       context.globalAlpha = 1;
       context.fillStyle = theme.muted;
-      if (x > this.gutter + 24 && x < this.width - 24) context.fillText(instant(tick * 1e9, step), x, AXIS / 2);
+      if (x > this.gutter + 24 && x < this.width - 24) context.fillText(instant(tick, step), x, AXIS / 2);
     }
   },
 
@@ -210,7 +281,7 @@ Object.assign(Timeline.prototype, {
 
   /** The lanes that are shown, all of them, over the time in view. */
   toSvg() {
-    const width = 1000, gutter = 128, lane = 14, height = AXIS + this.shown.length * lane + 8;
+    const width = 1000, gutter = 128, lane = 14, below = AXIS + this.shown.length * lane + 8;
     const sink = new SvgSink(this.data, this.colours), view = this.grid(width - gutter);
     const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     this.shown.forEach((each, l) => {
@@ -223,13 +294,21 @@ Object.assign(Timeline.prototype, {
       const dark = wantsDarkText(this.colours[this.data.kind[label.index]]);
       return `<text x="${label.x0 + 3}" y="${(label.y0 + label.y1) / 2 + 4}" fill="${dark ? '#111' : '#fff'}">${escape(full.length <= fits ? full : full.slice(0, fits - 1) + '…')}</text>`;
     });
-    const ticks = linearTicks(this.view.from / 1e9, this.view.to / 1e9, 7);
+    const {ticks, step} = timeTicks(this.view.from, this.view.to, 7);
     const axis = ticks.map((tick) => {
-      const x = gutter + (tick * 1e9 - this.view.from) / (this.view.to - this.view.from) * (width - gutter);
-      return `<path d="M${x.toFixed(1)} ${AXIS - 5}V${height}" stroke="#d5dae0"/><text x="${x.toFixed(1)}" y="12" text-anchor="middle">${escape(instant(tick * 1e9, ticks.length > 1 ? (ticks[1] - ticks[0]) * 1e9 : 1))}</text>`;
+      const x = gutter + (tick - this.view.from) / (this.view.to - this.view.from) * (width - gutter);
+      return `<path d="M${x.toFixed(1)} ${AXIS - 5}V${below}" stroke="#d5dae0"/><text x="${x.toFixed(1)}" y="12" text-anchor="middle">${escape(instant(tick, step))}</text>`;
     });
+    let [x, y] = [4, below + 14];
+    const legend = this.legendItems().slice(0, LEGEND_JOBS).map(({name, colour}) => {
+      const length = textWidth(name, 10.5) + 34;
+      if (x + length > width) [x, y] = [4, y + 16];
+      x += length;
+      return `<rect x="${x - length}" y="${y - 8}" width="14" height="9" rx="2" fill="${colour}"/><text x="${x - length + 18}" y="${y}">${escape(name)}</text>`;
+    });
+    const height = y + 10;
     const text = `<svg xmlns="${SVG}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="10.5" fill="#24292f">`
-      + `<rect width="${width}" height="${height}" fill="#ffffff"/>${axis.join('')}${names.join('')}`
+      + `<title>Timeline</title><rect width="${width}" height="${height}" fill="#ffffff"/>${axis.join('')}${names.join('')}${legend.join('')}`
       + `<g transform="translate(${gutter} ${AXIS})">${sink.parts.join('')}${labels.join('')}</g></svg>\n`;
     return {text, width, height};
   },

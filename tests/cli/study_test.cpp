@@ -174,8 +174,12 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
   CHECK(count("fill=\"#0072b2\"") == 1 + 4);
   CHECK(count("fill=\"#d55e00\"") == 1 + 2);
   CHECK(contains(svg, ">onebit-adam, bsp</text>"));
-  CHECK(here.contend("report out").out == "out/iteration-2-workers.svg\nout/iteration-8-workers.svg\n");
-  CHECK(here.contend("report out -o page.html").code == 2);
+  CHECK(here.contend("report out").out == "out/report.html\n");
+  const std::string page = here.read("out/report.html");
+  CHECK(contains(page, "\"kind\": \"study\""));
+  CHECK(contains(page, "An iteration of 8 workers"));
+  CHECK(contains(page, "\"name\": \"exposed_communication_s\""));
+  CHECK(contains(here.contend("report out -o out/overlap.csv").err, "this file is an input of the report"));
   CHECK(here.contend("report out --seed 1").code == 2);
   here.write("out/overlap.csv", "workers,compression,policy,compute_s,compression_s,exposed_communication_s\n");
   CHECK(contains(here.contend("report out").err, "nothing to draw"));

@@ -4,7 +4,9 @@
 #include "report/assets.hpp"
 #include "report/facts.hpp"
 #include "report/run_figures.hpp"
+#include "report/sweep_names.hpp"
 #include "scenarios/sweep/store_query.hpp"
+#include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 #include "tests/report/report_kit.hpp"
@@ -182,18 +184,43 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
   CHECK(data.states[4] == RunStatus::failed);
   const SweepAxes axes = choose_axes(data, {});
   CHECK(axes.x == "network.nic");
-  CHECK(axes.by == "policies.placement.kappa");  // numbers before texts
+  CHECK(axes.by == "policies.communication");  // lines are policies before they are numbers
   CHECK(axes.metric == "avg_jct_s");
+  // No mean over kappa that nobody asked for: it is held at its first value.
+  REQUIRE(axes.held.size() == 1);
+  CHECK(axes.held[0].key == "policies.placement.kappa");
+  CHECK(axes.held[0].value == "1");
   const SweepAxes asked = choose_axes(data, {.x = "policies.communication", .by = "", .metric = "gpu_utilisation"});
   CHECK(asked.by == "network.nic");
   CHECK_THROWS_WITH_AS((void)choose_axes(data, {.x = "network.nik", .by = "", .metric = ""}),
                        "the sweep has no parameter \"network.nik\"; did you mean \"network.nic\"?", InputError);
+  CHECK_THROWS_WITH_AS((void)choose_axes(data, {.held = {{"policies.communication", "srfs"}}}),
+                       "policies.communication is never \"srfs\"; did you mean \"srsf\"?", InputError);
+  CHECK_THROWS_WITH_AS((void)choose_axes(data, {.x = "network.nic", .averaged = {"network.nic"}}),
+                       "network.nic can't be averaged: the figures have all its values", InputError);
+  // The policy is held where kappa is asked for as lines.
+  const SweepAxes kappas = choose_axes(data, {.by = "policies.placement.kappa"});
+  REQUIRE(kappas.held.size() == 1);
+  CHECK(kappas.held[0].value == "srsf");
 
-  // 1 Gbps, kappa 1: 1000 + {0, 100, 200} + 10 + {5, 10, 15} over three policies and seeds, the mean of which is 1120.
-  // By seed: 1115, 1120, 1125, of deviation 5, so that the interval is t(2) 5 / sqrt(3), whatever the policies differ
-  // by. Run 4 (policy 0, kappa 2, seed 2) failed, so that kappa 2 has the seeds 1 and 3 only: 1125 and 1135.
-  const std::vector<Figure> figures = sweep_figures(data, axes);
+  // 1 Gbps, srsf, kappa 1: 1000 + 10 + {5, 10, 15}, the mean of which is 1020 with the deviation 5.
+  const std::vector<Figure> held = sweep_figures(data, axes);
+  REQUIRE(held.size() == 2);
+  CHECK(held[0].title == "Average JCT by NIC and communication (kappa = 1)");
+  const XyPlot& three = std::get<XyPlot>(held[0].plot);
+  REQUIRE(three.series.size() == 3);
+  CHECK(three.series[2].name == "srsf");
+  CHECK(three.series[2].y[0] == near(1020));
+  CHECK(contains(held[0].caption, "Means over 3 seeds. Bars: 95% Student-t intervals over seeds."));
+
+  // On request the mean over policies. 1 Gbps, kappa 1: 1000 + {0, 100, 200} + 10 + {5, 10, 15}, the mean of which is
+  // 1120. By seed: 1115, 1120, 1125, of deviation 5, so that the interval is t(2) 5 / sqrt(3), whatever the policies
+  // differ by. Run 4 (policy 0, kappa 2, seed 2) failed, so that kappa 2 has the seeds 1 and 3 only: 1125 and 1135.
+  const SweepAxes means = choose_axes(data, {.by = "policies.placement.kappa", .averaged = {"policies.communication"}});
+  CHECK(means.held.empty());
+  const std::vector<Figure> figures = sweep_figures(data, means);
   const XyPlot& lines = std::get<XyPlot>(figures[0].plot);
+  CHECK(contains(figures[0].caption, "Means over 3 values of communication and 3 seeds."));
   REQUIRE(lines.series.size() == 2);
   CHECK(lines.x.logarithmic == false);  // 1 to 8
   CHECK(lines.series[0].x[0] == 125e6);
@@ -204,7 +231,106 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
   const HeatMap& map = std::get<HeatMap>(figures[1].plot);
   CHECK(map.values[0] == near(1120));
   CHECK(map.columns == 4);
-  CHECK(!contains(sweep_page(data, axes, figures), "<img"));
+  CHECK(!contains(sweep_page(data, axes), "<img"));
+}
+
+TEST_CASE("the ratios of a sweep to its baseline are those of contend results") {
+  const TemporaryFolder place;
+  const std::string path = place.path("s.sqlite");
+  write_store(path, 4, INT64_MAX, true);
+  const SweepData data = read_sweep(path);
+  CHECK(data.baseline_text == "communication = srsf");
+  SweepStore store = SweepStore::open(path);
+  const std::string x = "network.nic", by = "policies.communication";
+  for (const bool averaged : {false, true}) {
+    CAPTURE(averaged);
+    SweepAxes wanted{.x = x, .by = by, .metric = "avg_jct_s"};
+    if (averaged) wanted.averaged = {"policies.placement.kappa"};
+    const std::vector<Figure> figures = sweep_figures(data, choose_axes(data, wanted));
+    REQUIRE(figures.size() == 4);
+    CHECK(figures[2].id == "sweep-ratio-lines");
+    CHECK(contains(figures[2].title, "Average JCT relative to communication = srsf by NIC and communication"));
+    ResultsQuery query{.group_by = {by, x}, .metrics = {"avg_jct_s"}, .where = {}, .baseline = {}};
+    if (!averaged) query.where.push_back(parse_dimension("policies.placement.kappa=1"));
+    std::map<std::pair<std::string, double>, RatioEstimate> expected;
+    for (const ResultsGroup& group : query_results(store, query).groups)
+      expected[{std::get<std::string>(group.values[0]), group.numbers[1]}] = group.ratios.at(0);
+    std::size_t drawn = 0;
+    for (const FigureSeries& series : std::get<XyPlot>(figures[2].plot).series) {
+      for (std::size_t i = 0; i < series.x.size(); ++i, ++drawn) {
+        const RatioEstimate& other = expected.at({series.name, series.x[i]});
+        CHECK(series.y[i] == near(other.ratio));
+        CHECK(series.low[i] == near(other.low));
+        CHECK(series.high[i] == near(other.high));
+        if (series.name == "srsf") CHECK(series.y[i] == 1);
+      }
+    }
+    CHECK(drawn == 12);
+    const HeatMap& map = std::get<HeatMap>(figures[3].plot);
+    CHECK(map.middle == 1);
+    CHECK(map.low == near(1 / map.high));
+    CHECK(map.high > 2);  // 8 Gbps: 325 over 125 and a little
+  }
+}
+
+TEST_CASE("points that differ in more than what is drawn are told, and never averaged") {
+  const TemporaryFolder place;
+  write_store(place.path("s.sqlite"), 40);
+  SweepData data = read_sweep(place.path("s.sqlite"));
+  SweepData::Parameter& kappa = data.parameters[2];
+  const auto redraw = [&](const auto& value) {
+    for (std::size_t row = 0; row < kappa.values.size(); ++row) {
+      kappa.numbers[row] = value(row);
+      kappa.values[row] = fmt::format("{}", kappa.numbers[row]);
+    }
+  };
+  const SweepAxes wanted{.x = "network.nic", .by = "policies.communication", .metric = "avg_jct_s"};
+  // As if kappa varied with the rate: the points of a rate and a policy have one kappa.
+  redraw([&](std::size_t row) { return data.parameters[0].numbers[row] / 3; });
+  SweepAxes axes = choose_axes(data, wanted);
+  CHECK(axes.held.empty());
+  std::vector<Figure> figures = sweep_figures(data, axes);
+  CHECK(figures.size() == 2);
+  CHECK(contains(figures[0].caption, ". Points differ in kappa, too."));
+  CHECK(std::get<XyPlot>(figures[0].plot).series[0].mark == SeriesMark::dots);
+  CHECK(std::get<XyPlot>(figures[0].plot).series[0].x.size() == 40);
+
+  // As if it had been drawn at random: two points of a rate and a policy differ in it, and hardly any are equal. Each
+  // is a dot, and a map would have to average.
+  redraw([&](std::size_t row) {
+    return static_cast<double>(data.points[row] / 2) + static_cast<double>(data.points[row] % 2) / 3;
+  });
+  axes = choose_axes(data, wanted);
+  CHECK(axes.held.empty());
+  figures = sweep_figures(data, axes);
+  REQUIRE(figures.size() == 1);
+  CHECK(contains(figures[0].caption, ". Each dot is a point; they differ in kappa, too."));
+  const FigureSeries& srsf = std::get<XyPlot>(figures[0].plot).series[2];
+  REQUIRE(srsf.x.size() == 80);
+  CHECK(srsf.x[0] == srsf.x[1]);
+  CHECK(srsf.y[0] == near(1020));
+  CHECK(srsf.y[1] == near(1030));
+}
+
+TEST_CASE("keys and values are written as people write them") {
+  CHECK(key_titles({"network.nic", "policies.placement", "policies.placement.kappa", "cluster.gpus_per_server"}) ==
+        std::vector<std::string>{"NIC", "placement", "kappa", "GPUs per server"});
+  CHECK(key_titles({"a.x.size", "b.x.size", "b.count"}) == std::vector<std::string>{"a x size", "b x size", "count"});
+  CHECK(value_titles({"none", "top-k", "top-k gamma_ps=499.671953", "acp-sgd rank=32", "lwf kappa=4 warm_up=0"}) ==
+        std::vector<std::string>{"none", "top-k", "top-k (gamma 500 ps)", "acp-sgd (rank 32)",
+                                 "lwf (kappa 4, warm up 0)"});
+  // As many digits as tell two values apart.
+  CHECK(value_titles({"top-k gamma_ps=499.671953", "top-k gamma_ps=499.8"}) ==
+        std::vector<std::string>{"top-k (gamma 499.7 ps)", "top-k (gamma 499.8 ps)"});
+  CHECK(value_titles({"</script><img src=x onerror=alert(1)>", "10Gbps", "a b"}) ==
+        std::vector<std::string>{"</script><img src=x onerror=alert(1)>", "10Gbps", "a b"});
+  std::vector<std::string> names = {"job-10", "job-2", "b", "job-02", "job-1", "a10", "a9b"};
+  std::ranges::sort(names, natural_less);
+  CHECK(names == std::vector<std::string>{"a9b", "a10", "b", "job-1", "job-02", "job-2", "job-10"});
+  CHECK(time_text(13754) == "3.82 h");
+  CHECK(time_text(2.097152) == "2.1 s");
+  CHECK(time_text(200e-6) == "200 us");
+  CHECK(time_text(864000) == "10 d");
 }
 
 TEST_CASE("maps relative to a value: one for each other value, cell by cell") {
@@ -215,6 +341,7 @@ TEST_CASE("maps relative to a value: one for each other value, cell by cell") {
   const SweepAxes axes = choose_axes(data, {.x = "", .by = "", .metric = "avg_jct_s"}, key);
   CHECK(axes.x == "network.nic");
   CHECK(axes.by == "policies.placement.kappa");
+  CHECK(axes.held.empty());
   const std::vector<Figure> figures = ratio_maps(data, axes, {key, "srsf"});
   REQUIRE(figures.size() == 2);
   CHECK(figures[0].id == "ratio-map---script--img-src-x-onerror-alert-1--");
@@ -243,7 +370,8 @@ TEST_CASE("the figures of a sweep are those of contend results") {
     write_store(path, 4, end);
     const SweepData data = read_sweep(path);
     const std::string x = "network.nic", by = "policies.placement.kappa";
-    const Figure figure = sweep_figures(data, {.x = x, .by = by, .metric = "avg_jct_s"}).front();
+    const Figure figure =
+        sweep_figures(data, {.x = x, .by = by, .metric = "avg_jct_s", .averaged = {"policies.communication"}}).front();
     SweepStore store = SweepStore::open(path);
     const ResultsTable table =
         query_results(store, {.group_by = {by, x}, .metrics = {"avg_jct_s"}, .where = {}, .baseline = {}});

@@ -39,8 +39,8 @@ inline void write_run(const std::string& folder, std::string_view yaml) {
 }
 
 /// A store of `sizes` x 3 policies x 2 kappas x 3 seeds whose figures follow from a formula; one run has failed. Runs
-/// from `end` on are not there yet.
-inline void write_store(const std::string& path, int sizes, std::int64_t end = INT64_MAX) {
+/// from `end` on are not there yet. With a baseline, every point is compared with that of the first policy.
+inline void write_store(const std::string& path, int sizes, std::int64_t end = INT64_MAX, bool baseline = false) {
   const std::vector<StoreParameter> parameters = {{.key = "network.nic",
                                                    .column = "network_nic",
                                                    .type = StoreParameter::Type::quantity,
@@ -70,7 +70,7 @@ inline void write_store(const std::string& path, int sizes, std::int64_t end = I
         points.push_back({.point = point,
                           .hash = fmt::format("{:016x}", point),
                           .settings = {},
-                          .baseline = std::nullopt,
+                          .baseline = baseline ? std::optional{point - 2 * policy} : std::nullopt,
                           .values = {fmt::format("{}Gbps", gbps), std::string{policies[policy]}, kappa},
                           .numbers = {static_cast<double>(gbps) * 125e6, NAN, static_cast<double>(kappa)}});
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -1,5 +1,7 @@
 // What the test of the page needs: a browser that tells on every console message and request, and counted checks.
 
+import {inflateSync} from 'node:zlib';
+
 import {chromium} from 'playwright-core';
 
 const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
@@ -98,6 +100,49 @@ export function layoutFaults(page) {
     }));
     return faults;
   });
+}
+
+/** Labels of the axes of a figure that lie on each other or on the title of their axis, or leave the drawing. */
+export function labelFaults(page) {
+  return page.evaluate(() => {
+    const faults = [], overlap = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+    for (const root of document.querySelectorAll('.figure .stage > svg')) {
+      const name = root.closest('.figure').id, frame = root.getBoundingClientRect(), all = (query) => [...root.querySelectorAll(query)].map((node) => [node, node.getBoundingClientRect()]);
+      const upright = all('.xlabel, .ylabel, .scale').filter(([node]) => !node.hasAttribute('transform')), titles = all('.xtitle, .ytitle');
+      upright.forEach(([a, one], i) => [...upright.slice(i + 1), ...titles].forEach(([b, other]) => {
+        if (overlap(one, other)) faults.push(`${name}: "${a.textContent}" lies on "${b.textContent}"`);
+      }));
+      for (const [node, box] of all('text')) if (box.left < frame.left - 2 || box.right > frame.right + 2 || box.top < frame.top - 2 || box.bottom > frame.bottom + 2) faults.push(`${name}: "${node.textContent}" leaves the drawing`);
+      // Numbers that are printed under a box lie on no line of it.
+      const numbers = all('.xlabel').filter(([node]) => /^n=/.test(node.textContent));
+      for (const [node, box] of numbers) for (const [, other] of all('g[stroke] path, g[stroke] rect, g[stroke] circle')) if (overlap(box, other)) faults.push(`${name}: a whisker strikes through "${node.textContent}"`);
+    }
+    return faults;
+  });
+}
+
+/** What a reader who does not see the page would miss: names of drawings and of tables. */
+export function nameFaults(page) {
+  return page.evaluate(() => {
+    const faults = [], drawings = [...document.querySelectorAll('svg, canvas')];
+    for (const host of document.querySelectorAll('.drawing')) drawings.push(...host.shadowRoot.querySelectorAll('svg'));
+    for (const node of drawings) if (!node.getAttribute('role') || !node.getAttribute('aria-label')) faults.push(`a ${node.tagName} in ${node.closest('[id]')?.id} has no name`);
+    for (const node of document.querySelectorAll('table')) if (!node.caption || !node.caption.textContent) faults.push(`a table in ${node.closest('[id]')?.id} has no caption`);
+    for (const node of document.querySelectorAll('svg[role="img"] [role="button"]')) faults.push(`a button of ${node.closest('.figure').id} is hidden in an image`);
+    return faults;
+  });
+}
+
+/** The pages of a PDF that Chromium has printed: {empty: numbers of pages with neither text nor image, count, images: widths}. */
+export function pagesOfPdf(pdf) {
+  const text = pdf.toString('latin1'), empty = [], pages = [...text.matchAll(/\/Type \/Page\b(?!s)[\s\S]*?\/Contents (\d+) 0 R/g)];
+  pages.forEach(([, id], i) => {
+    const at = text.search(new RegExp(`(^|\\n)${id} 0 obj`)), begin = text.indexOf('stream', at) + 6, from = begin + (text[begin] === '\r' ? 2 : 1);
+    const content = inflateSync(pdf.subarray(from, text.indexOf('endstream', from))).toString('latin1');
+    if (!/\b(Tj|TJ|Do)\b/.test(content)) empty.push(i + 1);
+  });
+  const images = [...text.matchAll(/\/Subtype \/Image[\s\S]{0,80}?\/Width (\d+)/g)].map(([, width]) => Number(width));
+  return {count: pages.length, empty, images};
 }
 
 /** Rows of CSV, with numbers as numbers: two writers may spell one number in two ways. */

@@ -1,7 +1,7 @@
 // Drives the reports that run.sh has written: report_test.mjs BROWSER FOLDER
 
 import {existsSync, readFileSync, statSync} from 'node:fs';
-import {check, finish, inkOfFigures, launch, layoutFaults, open, parseCsv, sameRows, settle} from './checks.mjs';
+import {check, finish, inkOfFigures, labelFaults, launch, layoutFaults, nameFaults, open, pagesOfPdf, parseCsv, sameRows, settle} from './checks.mjs';
 
 const [executable, folder] = process.argv.slice(2);
 const file = (name) => `${folder}/data/${name}`;
@@ -21,11 +21,11 @@ async function checkLooks(browser, name) {
   for (const [width, scheme] of [[1400, 'light'], [1400, 'dark'], [2200, 'light'], [420, 'dark']]) {
     const page = await open(browser, file(`${name}.html`), {width, scheme});
     const what = `${name} ${width} ${scheme}`;
-    const faults = await layoutFaults(page);
+    const faults = [...await layoutFaults(page), ...await labelFaults(page), ...await nameFaults(page)];
     check(faults.length === 0, `${what}: ${faults.join('; ')}`);
     if (scheme === 'light') {
       const inks = await inkOfFigures(page);
-      check(Object.keys(inks).length >= 2, `${what}: has figures`);
+      check(Object.keys(inks).length >= 2 || name === 'study', `${what}: has figures`);
       for (const [id, ink] of Object.entries(inks)) check(ink > 0.005, `${what}: ${id} is blank (${ink})`);
     }
     await pictures(page, `${name}-${width}-${scheme}`);
@@ -35,12 +35,13 @@ async function checkLooks(browser, name) {
 }
 
 /** The numbers that the page copies are those that the program writes. */
-async function checkNumbers(page, name) {
+async function checkNumbers(page, name, least = 2) {
   const figures = await page.evaluate(async () => {
     const data = JSON.parse(new TextDecoder().decode(await unpackBlock('data')));
-    return data.figures.map((figure) => [figure.id, csvText(KINDS[figure.kind].csv(figure))]);
+    const own = data.kind === 'sweep' ? contend.explorer.figures().all : data.figures;
+    return own.map((figure) => [figure.id, csvText(KINDS[figure.kind].csv(figure))]);
   });
-  check(figures.length >= 2, `${name}: the page has figures`);
+  check(figures.length >= least, `${name}: the page has figures`);
   for (const [id, text] of figures) {
     const path = file(`${name}-figures/${id}.csv`);
     check(existsSync(path), `${path} is there`);
@@ -172,8 +173,66 @@ async function checkFiles(page) {
   check(parsed, 'the SVG of the timeline is XML');
   await tools.getByText('Copy CSV').click();
   await page.waitForFunction(() => /rows copied/.test(document.querySelector('#jct-cdf .tools').textContent));
-  const paper = await page.pdf({format: 'A4', landscape: true});
-  check(paper.length > 20000, 'the page prints');
+}
+
+/** On paper: no page is empty, all lanes are there with the legend, and no drawing is cut. */
+async function checkPaper(page, what, lanes) {
+  const before = await page.evaluate(() => document.documentElement.dataset.theme);
+  await page.evaluate(() => {
+    addEventListener('beforeprint', () => {
+      const sheets = [...document.querySelectorAll('canvas.sheet')];
+      contend.paper = {
+        sheets: sheets.map((node) => node.getAttribute('aria-label')), legend: document.querySelector('.legend')?.textContent,
+        wide: [...document.querySelectorAll('.figure')].filter((node) => node.querySelector('.stage > svg')?.getBoundingClientRect().right > node.getBoundingClientRect().right).map((node) => node.id),
+      };
+    }, {once: true});
+  });
+  const pdf = pagesOfPdf(await page.pdf({preferCSSPageSize: true})), paper = await page.evaluate(() => contend.paper);
+  check(pdf.count > 0 && pdf.empty.length === 0, `${what}: of ${pdf.count} printed pages these are empty: ${pdf.empty}`);
+  check(paper.wide.length === 0, `${what}: figures are cut on paper: ${paper.wide}`);
+  if (lanes) {
+    check(paper.sheets.length > 0 && pdf.images.filter((width) => width === 2300).length === paper.sheets.length, `${what}: the timeline is printed: ${pdf.images}`);
+    check(paper.sheets[0].includes(lanes[0]) && paper.sheets.at(-1).endsWith(lanes.at(-1)), `${what}: all lanes are printed: ${paper.sheets}`);
+    check(paper.legend.includes('job'), `${what}: the legend is printed`);
+  }
+  check(await page.evaluate(() => document.documentElement.dataset.theme) === before && await page.locator('canvas.sheet').count() === 0, `${what}: the page is as it was before`);
+}
+
+const laneNames = (page) => page.evaluate(() => contend.timeline.shown.map((lane) => lane.name));
+
+/** The names of lanes that a draw writes beside them. */
+function labelledLanes(page) {
+  return page.evaluate(() => {
+    const written = [], {prototype} = CanvasRenderingContext2D, fillText = prototype.fillText;
+    prototype.fillText = function (text, ...rest) {
+      written.push(text);
+      fillText.call(this, text, ...rest);
+    };
+    const {timeline} = contend, shown = timeline.shown.filter((_, l) => (l + 1) * timeline.laneHeight - timeline.scroll <= timeline.height - 24);
+    timeline.draw();
+    prototype.fillText = fillText;
+    return {missing: shown.map((lane) => lane.name).filter((name) => !written.includes(name)), shown: shown.length};
+  });
+}
+
+async function checkLegend(page) {
+  const items = await page.evaluate(() => {
+    contend.timeline.drawLegend();
+    return contend.timeline.legendItems().map((item) => item.name);
+  });
+  const names = await page.evaluate(() => contend.timeline.jobs.names);
+  check(items.length === 5 && names.every((name) => items.includes(name)), `the legend names all jobs: ${items}`);
+  check(await page.locator('.legend button i').count() === 4, 'each with its colour');
+  await page.locator('.timelinebar select').selectOption('model');
+  check(await page.evaluate(() => {
+    contend.timeline.drawLegend();
+    return [...document.querySelectorAll('.legend > *')].slice(0, -1).map((node) => node.textContent).sort().join();
+  }) === 'links, as high as they are utilised,lstm,resnet50,vgg16', 'the legend names models and links');
+  await page.locator('.timelinebar select').selectOption('job');
+  await page.evaluate(() => contend.timeline.drawLegend());
+  await page.locator('.legend button', {hasText: 'job-three'}).click();
+  check((await page.locator('.timelinebar .count').textContent()) === '1 of 4 jobs', 'a click on the legend lights up the job');
+  await page.locator('canvas.lanes').press('Escape');
 }
 
 async function checkTheme(page) {
@@ -189,7 +248,9 @@ async function checkRun(browser) {
   const page = await open(browser, file('hostile.html'));
   await checkNumbers(page, 'hostile');
   await checkTimeline(page);
+  await checkLegend(page);
   await checkFiles(page);
+  await checkPaper(page, 'hostile', await laneNames(page));
   await checkTheme(page);
   checkClean(page, 'hostile');
   await checkHostileNames(page);
@@ -215,43 +276,116 @@ async function checkComparison(browser) {
   await page.context().close();
 }
 
-/** What the page groups by itself is what the program grouped. */
-async function checkGrouping(page, name, count) {
-  const own = await page.evaluate(() => {
-    const {sweep} = contend.explorer, of = (key) => sweep.parameters.find((p) => p.key === key);
-    return csvText(xyCsv(lineFigure(sweep, sweep.metrics[0], of('network.nic'), of('policies.placement.kappa'), () => true, 'x', 'x')));
-  });
-  const rows = parseCsv(own);
-  check(rows.length === count + 1, `${name}: ${rows.length - 1} figures`);
-  check(sameRows(rows, parseCsv(readFileSync(file(`${name}-figures/sweep-lines.csv`), 'utf8'))), `${name}: means and intervals of the page are those of the files`);
-}
-
 /** A sweep that is not finished: a point without a run leaves its group without a figure. */
 async function checkBegun(browser) {
   const page = await open(browser, file('begun.html'));
-  await checkGrouping(page, 'begun', 7);
+  await checkNumbers(page, 'begun');
+  check(await page.evaluate(() => contend.explorer.figures().own.cells.flat().filter(Boolean).length) === 7, 'begun: seven figures');
   check((await page.locator('#runs .count').textContent()) === '67 rows', 'the table has the runs that there are');
+  check((await page.locator('#sweep-lines figcaption').textContent()).includes('Means over 3 values of communication and 3 seeds.'), 'what is averaged is told');
   checkClean(page, 'begun');
   await page.context().close();
 }
 
+const titles = (page) => page.evaluate(() => [...document.querySelectorAll('#explore .grid h3')].map((node) => node.textContent));
+
 async function checkSweep(browser) {
   const page = await open(browser, file('sweep.html'));
   await checkNumbers(page, 'sweep');
-  const drawn = await page.evaluate(() => [...document.querySelectorAll('#explore h3')].map((node) => node.textContent));
-  check(drawn[0] === 'average JCT over network.nic' && drawn[1] === 'average JCT over network.nic and policies.placement.kappa', `the page begins as the files: ${drawn}`);
-  await checkGrouping(page, 'sweep', 16);
-  check(await page.locator('.multiples .figure').count() === 3, 'a small multiple a policy');
+  const drawn = await titles(page);
+  check(drawn.length === 2 && drawn.every((title) => title === 'Average JCT by NIC and communication (kappa = 1)'), `lines are policies, and what is held is told: ${drawn}`);
+  check(await page.evaluate(() => contend.explorer.figures().own.cells.flat().filter(Boolean).length) === 24, 'sweep: a figure for each rate and policy');
+  check(await page.locator('.multiples .figure').count() === 2, 'a small multiple for each kappa');
   check((await page.locator('#explore .notice').textContent()).includes('2 of 146 runs are not in the store yet. One run gave no result'), 'missing and failed runs are told');
   await page.locator('.controls select').first().selectOption('gpu_utilisation');
-  check((await page.locator('#sweep-lines h3').textContent()) === 'GPU utilisation over network.nic', 'another metric is drawn');
+  check((await titles(page))[0] === 'GPU utilisation by NIC and communication (kappa = 1)', 'another metric is drawn');
   await page.locator('.controls select').nth(1).selectOption('policies.communication');
-  check((await page.locator('#sweep-lines h3').textContent()) === 'GPU utilisation over policies.communication', 'another parameter is drawn');
+  check((await titles(page))[0] === 'GPU utilisation by communication and NIC (kappa = 1)', 'another parameter is drawn');
+  // Without lines two parameters are left over: both are held, until the reader asks for a mean.
+  await page.locator('.controls select').nth(2).selectOption('');
+  check((await titles(page))[0] === 'GPU utilisation over communication (NIC = 1Gbps, kappa = 1)', `what is left over is held: ${await titles(page)}`);
+  await page.locator('.choice', {hasText: 'network.nic'}).last().locator('select').selectOption('all');
+  check((await page.locator('#sweep-lines figcaption').textContent()).includes('Means over 8 values of NIC and 3 seeds.'), 'a mean over a parameter is told');
   await page.locator('#runs th button', {hasText: 'network.nic'}).click();
   check((await page.locator('#runs tbody td:nth-child(3)').first().textContent()) === '128Gbps', 'quantities sort as quantities');
   await page.locator('#runs input').fill('no <memory>');
   check(await page.locator('#runs tbody tr').count() === 1, 'a table is filtered');
   checkClean(page, 'sweep');
+  await page.context().close();
+}
+
+/** The ratios that the tutorial reads: in the table, as lines and as a map of two sides. */
+async function checkRatios(browser) {
+  const page = await open(browser, file('need.html'));
+  check(await tellsIntervals(page), 'intervals are told where there are several seeds');
+  await checkNumbers(page, 'need');
+  const [head, ...rows] = parseCsv(readFileSync(file('need.csv'), 'utf8')), at = (name) => head.indexOf(name);
+  const cells = await page.locator('#explore .table tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)));
+  check(rows.length === 16 && cells.length === 16, `a row for each point: ${cells.length}`);
+  rows.forEach((row, i) => {
+    const [ratio, low, high] = ['ratio', 'ratio_low', 'ratio_high'].map((name) => row[at(`avg_jct_s_${name}`)].toFixed(3));
+    check(cells[i][0] === row[at('policies_placement')] && cells[i][1] === row[at('network_nic')] && cells[i].at(-1) === `${ratio} [${low}, ${high}]`, `the ratio is that of contend results: ${cells[i]} ${ratio}`);
+  });
+  check((await titles(page))[3] === 'Average JCT relative to NIC = 200Gbps by NIC and placement', `the map of ratios: ${await titles(page)}`);
+  const maps = await page.evaluate(() => {
+    const [own, ratio] = contend.explorer.figures().all.filter((figure) => figure.kind === 'heat');
+    return {log: own.log, middle: ratio.middle, colours: [1 / 8, 1, 8].map((value) => cellColour(ratio, value, heatRange(ratio))), even: cellColour(own, Math.sqrt(heatRange(own)[0] * heatRange(own)[1]), heatRange(own)), half: heatColour(0.5)};
+  });
+  check(maps.log && String(maps.even) === String(maps.half), 'values that range widely have logarithmic colours');
+  const [less, same, more] = maps.colours;
+  check(maps.middle === 1 && String(same) === '255,255,255' && less[0] > less[2] && more[2] > more[0], `colours of ratios part at 1: ${maps.colours}`);
+  check(await page.locator('#sweep-ratio-map .parting').getAttribute('d') !== '', 'a line parts the sides');
+  const toggle = page.locator('#sweep-map .tools button', {hasText: 'log colours'}), cell = () => page.locator('#sweep-map image').getAttribute('href');
+  const before = await cell();
+  await toggle.click();
+  check(await toggle.getAttribute('aria-pressed') === 'false' && await cell() !== before, 'colours can be made even');
+  // Any value of a parameter may be the baseline, and none.
+  const choice = page.locator('.choice', {hasText: 'ratio to'}).locator('select');
+  await choice.selectOption({label: 'placement = first-fit'});
+  const ratio = (await page.locator('#explore .table tbody tr').first().locator('td').last().textContent());
+  check(ratio === '1.000 [1.000, 1.000]' && (await titles(page))[2].includes('relative to placement = first-fit'), `another baseline: ${ratio}`);
+  await choice.selectOption('');
+  check((await titles(page)).length === 2, 'no ratio');
+  await checkPaper(page, 'need');
+  checkClean(page, 'need');
+  await page.context().close();
+}
+
+const tellsIntervals = (page) => page.evaluate(() => /95% (Student|interval)/.test(document.querySelector('main').textContent));
+
+/** Policies with parameters, without replicas. */
+async function checkMethods(browser) {
+  const page = await open(browser, file('methods.html'));
+  await checkNumbers(page, 'methods');
+  const drawn = await titles(page), legend = await page.locator('#sweep-lines svg [role="button"]').allTextContents();
+  check(drawn[0] === 'Samples/s by NIC and compression (workers = 4)', `titles as people write them: ${drawn}`);
+  check(legend.join() === 'none,top-k,top-k (gamma 500 ps)', `names as people write them: ${legend}`);
+  check(!(await page.evaluate(() => [...document.querySelectorAll('h3, svg, select')].map((node) => node.textContent).join())).includes('gamma_ps'), 'nowhere a raw parameter');
+  check(!await tellsIntervals(page), 'no interval without replicas');
+  checkClean(page, 'methods');
+  await page.context().close();
+  const study = await open(browser, file('study.html'));
+  check(await study.locator('#drawings .figure').count() === 2, 'a drawing for each number of workers');
+  check(await study.locator('#iterations tbody tr').count() === 6, 'the figures of a study');
+  const cells = (await study.locator('#iterations tbody tr').first().locator('td').allTextContents()).join(' | ');
+  check(/ ms \| .*\/s \| .*%/.test(cells), `figures have their units: ${cells}`);
+  await checkPaper(study, 'study');
+  checkClean(study, 'study');
+  await study.context().close();
+}
+
+/** Ten thousand points drawn at random open as a page of dots. */
+async function checkMany(browser) {
+  const size = statSync(file('many.html')).size, page = await open(browser, file('many.html'));
+  await checkNumbers(page, 'many', 1);
+  check(size < 8e6, `many: ${size} bytes`);
+  check((await page.locator('#runs .count').textContent()) === '10,000 rows', 'all runs are there');
+  const lines = await page.evaluate(() => contend.explorer.figures().all[0]);
+  check(lines.series.length === 2 && lines.series.every((series) => series.mark === 'dots'), 'a dot for each point');
+  check(lines.caption.includes('differ in alpha, too.'), `what else differs is told: ${lines.caption}`);
+  console.log(`many: ${(size / 1e6).toFixed(2)} MB, 10000 points; opens in ${page.openMs.toFixed(0)} ms (${page.openCpuMs.toFixed(0)} ms of the main thread)`);
+  await pictures(page, 'many');
+  checkClean(page, 'many');
   await page.context().close();
 }
 
@@ -289,6 +423,23 @@ async function checkLarge(browser, name, most) {
   console.log(`${name}: ${(size / 1e6).toFixed(2)} MB, ${spans.recorded} spans as ${spans.count} in ${spans.lanes} lanes; opens in ${page.openMs.toFixed(0)} ms (${page.openCpuMs.toFixed(0)} ms of the main thread); `
     + `panning draws in ${frames.draw.toFixed(1)} ms (median), ${frames.worst.toFixed(1)} ms (worst), ${drawing.toFixed(1)} ms of the main thread; `
     + `${(1000 / frames.gap).toFixed(0)} frames a second`);
+  // Times in units that people read, whoever tells them; no interval without replicas.
+  const told = await page.evaluate(() => [...document.querySelectorAll('.tile, .figure, .table, .legend, .notice, .lead')].map((node) => node.textContent).join('\n'));
+  const long = told.match(/\d,\d{3}(\.\d+)? s\b/g);
+  check(long === null, `${name}: long times in seconds: ${long?.slice(0, 5)}`);
+  check(/makespan[\d.]+ (h|min)/.test(told), `${name}: the makespan is told in hours or minutes`);
+  check(!await tellsIntervals(page), `${name}: no interval without replicas`);
+  for (const factor of [1, 0.1, 0.001]) {
+    await page.evaluate((f) => contend.timeline.zoom(f), factor);
+    const {missing, shown} = await labelledLanes(page);
+    check(missing.length === 0 && shown >= 70, `${name}: of ${shown} lanes these have no name: ${missing}`);
+  }
+  await page.evaluate(() => contend.timeline.show(...contend.timeline.whole));
+  const order = page.locator('#jobs th button', {hasText: 'job id'});
+  await order.click();
+  const ids = await page.locator('#jobs tbody tr td:first-child').allTextContents();
+  check(ids.slice(0, 12).join() === [...Array(12).keys()].map((i) => `job-${i}`).join(), `job-2 comes before job-10: ${ids.slice(0, 12)}`);
+  await checkPaper(page, name, await laneNames(page));
   await pictures(page, name);
   await page.locator('#timeline').screenshot({path: `${folder}/pictures/${name}-timeline.png`});
   checkClean(page, name);
@@ -301,7 +452,10 @@ try {
   await checkComparison(browser);
   await checkSweep(browser);
   await checkBegun(browser);
-  for (const name of ['hostile', 'several', 'sweep']) await checkLooks(browser, name);
+  await checkRatios(browser);
+  await checkMethods(browser);
+  await checkMany(browser);
+  for (const name of ['hostile', 'several', 'sweep', 'need', 'methods', 'study']) await checkLooks(browser, name);
   if (existsSync(file('large.html'))) {
     await checkLarge(browser, 'large', 1e6);
     await checkLarge(browser, 'million', 1.2e6);

@@ -62,7 +62,32 @@ few=(--set 'workload.generate.iterations=[20, 60]')
 "$contend" report sweep.sqlite --svg sweep-figures -o sweep.html
 # Its last point has no run yet and the one before it has one of three.
 "$write_store" begun.sqlite 4 67
-"$contend" report begun.sqlite --svg begun-figures -o begun.html
+"$contend" report begun.sqlite --by policies.placement.kappa --average policies.communication --svg begun-figures -o begun.html
+# The sweep of the tutorial, with its ratios to a baseline; policies with parameters; ten thousand points drawn at random.
+"$contend" sweep "$here/../../../scenarios/sweeps/network-need.yaml" -q -o need.sqlite
+"$contend" results need.sqlite --metric avg_jct_s --csv need.csv
+"$contend" report need.sqlite --svg need-figures -o need.html
+cat >"$data/methods.yaml" <<'YAML'
+schema_version: 1
+name: methods
+network: {alpha: 20us, nic: 10Gbps}
+overlap: {model: resnet50, batch: 32, workers: [4, 16], fusion: [bsp], compression: [none, top-k, {policy: top-k, gamma_ps: 499.671953}]}
+YAML
+"$contend" run methods.yaml -q -o methods
+"$contend" report methods -o study.html
+"$contend" sweep methods.yaml --set network.nic=0.1Gbps,1Gbps,10Gbps,25Gbps,100Gbps -q -o methods.sqlite
+"$contend" report methods.sqlite --metric throughput_per_s --svg methods-figures -o methods.html
+cat >"$data/many.yaml" <<'YAML'
+schema_version: 1
+name: many
+cluster: {servers: 2, gpus_per_server: 2}
+network: {nic: 10Gbps}
+workload: {generate: {sizes: {1: 2, 4: 1}, iterations: [5, 20], arrivals: 2s}}
+sweep:
+  random: {points: 10000, seed: 1, keys: {network.nic: {from: 1Gbps, to: 100Gbps, scale: log}, policies.placement: [first-fit, lwf], network.alpha: {from: 0us, to: 50us}}}
+YAML
+"$contend" sweep many.yaml -q -o many.sqlite
+"$contend" report many.sqlite --svg many-figures -o many.html
 "$contend" run "$study/base.yaml" --repeat 1 -q -o large
 "$contend" report large -o large.html
 # Three iterations of ten: about a million spans.
