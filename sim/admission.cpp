@@ -297,6 +297,7 @@ void Admission::preempt(JobId job, JobId by) {
   if (run.timed()) {
     state_.calendar.cancel(run.end);
   } else {
+    run.lost += state_.undone(run);
     courier_.abandon(job);
     leave(state_, job);
     run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
@@ -388,7 +389,7 @@ void Admission::release(JobId job) {
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
-    run.lost += work.done - work.saved;
+    run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
     if (work.saved > Time{}) in_vain_ = 0;
     run.resumes = false;
     run.ends = Time::never();

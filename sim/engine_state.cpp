@@ -176,6 +176,22 @@ bool EngineState::stays_behind(JobId other, JobId id) {
   return key(other) - kIterationsInFlight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
 }
 
+GpuTime EngineState::undone(const JobRun& run) const {
+  if (run.timed()) {
+    const WorkDone work = work_done(run);
+    return {work.done - work.saved, run.spec->gpus};
+  }
+  GpuTime lost = run.plan->compute_total * (run.spec->iterations - run.completed);
+  lost -= run.remaining_service - promised(run, clock);
+  const auto job = static_cast<std::size_t>(&run - jobs.data());
+  for (const CellId id : run.live->cells) {
+    const Cell& cell = cells[id.index()];
+    if (!cell.busy || cell.running.job.index() != job) continue;
+    lost += GpuTime{clock - cell.started - done_in_chain(cell).duration, cell.ranks()};
+  }
+  return lost;
+}
+
 GpuTime EngineState::promised(const JobRun& run, Time now) {
   GpuTime service;
   if (run.next_promise > now) return service;

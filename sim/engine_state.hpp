@@ -159,7 +159,7 @@ struct JobRun {
   GpuTime attained;            ///< GPU time held until `since`
   Time waited;                 ///< in the queue, until `since`
   Time overhead;               ///< of a timed job, until `since`: restarts and checkpoints
-  Time lost;                   ///< of a timed job: work undone by preemptions, or by its time limit
+  GpuTime lost;                ///< work undone by preemptions, or by a time limit
   GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
@@ -236,6 +236,9 @@ struct EngineState : ClusterView {
   [[nodiscard]] WorkDone work_done(const JobRun& run) const {
     return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
   }
+  /// The work that a running job loses if it is preempted now: of a timed job, that since its last checkpoint; of a
+  /// graph job, the compute time of its iterations in flight, tasks that run now included.
+  [[nodiscard]] GpuTime undone(const JobRun& run) const;
   /// The job as a policy sees it; `for_key` leaves out what SchedulingPolicy::key must not depend on.
   [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.

@@ -22,6 +22,17 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::stoull(text);
 }
 
+/// All GPU time went into work that was kept or lost. A job that still runs has unfinished tasks besides.
+void check_gpu_time(const RunResult& result) {
+  GpuTime busy, spent;
+  for (const GpuResult& gpu : result.gpus) busy += GpuTime{gpu.busy, 1};
+  for (const JobResult& job : result.jobs) {
+    if (job.state == JobState::running) return;
+    spent += job.compute + job.lost;
+  }
+  CHECK(busy == spent);
+}
+
 }  // namespace
 
 TEST_CASE("leaping lands on the same nanosecond as event by event, on random clusters") {
@@ -41,6 +52,7 @@ TEST_CASE("leaping lands on the same nanosecond as event by event, on random clu
     leapt += fast.leapt_events;
     cases_with_leaps += fast.leaps > 0 ? 1 : 0;
     jobs += slow.jobs.size();
+    check_gpu_time(slow);
     for (const JobResult& job : slow.jobs) finished += job.state == JobState::finished ? 1 : 0;
   }
   MESSAGE(cases, " cases, ", events, " events, ", leapt, " leapt, ", cases_with_leaps, " cases with leaps");
