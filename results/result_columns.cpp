@@ -59,9 +59,10 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
     {"outcome", "text",
      "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`; `timeout` if its limit ended "
-     "it",
+     "it, `failed` if it ran out of retries",
      [](const JobResult& j) { return finished(j) ? Cell{std::string{to_string(j.outcome)}} : Cell{}; }},
-    {"attempts", "integer", "attempts begun: the failed ones, after each of which the job queued again, and the last",
+    {"attempts", "integer",
+     "attempts begun: those that failed or were killed, after each of which the job queued again, and the last",
      [](const JobResult& j) { return Cell{std::int64_t{j.attempts}}; }},
     {"held_s", "seconds", "time on GPUs, over all starts", [](const JobResult& j) { return Cell{j.held}; }},
     {"waited_s", "seconds", "time in the queue, over all waits; `queueing_s` is the first",
@@ -69,7 +70,8 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"overhead_s", "seconds", "part of `held_s` spent on restarts and checkpoints; jobs with a duration",
      [](const JobResult& j) { return Cell{j.overhead}; }},
     {"lost_gpu_s", "seconds",
-     "GPU time of work undone by preemptions or a limit: since the last checkpoint; of a job of iterations, compute "
+     "GPU time of work undone by preemptions, a limit or retries: since the last checkpoint; of a job of iterations, "
+     "compute "
      "time of the iterations in flight, which `compute_gpu_s` leaves out",
      [](const JobResult& j) { return Cell{j.lost}; }},
     {"measured_wait_s", "seconds", "time from submission to start on the real cluster, as the job list says",
@@ -150,7 +152,8 @@ constexpr Metric kMetrics[] = {
      [](const Summary& s) { return s.avg_waiting_s; }, true},
     {"preemptions", "preemptions", "preemptions", "preemptions of all jobs",
      [](const Summary& s) { return static_cast<double>(s.preemptions); }},
-    {"lost_gpu_s", "lost GPU time", "s", "GPU time of work that preemptions or time limits undid, over all jobs",
+    {"lost_gpu_s", "lost GPU time", "s",
+     "GPU time of work that preemptions, time limits or retries undid, over all jobs",
      [](const Summary& s) { return s.lost_gpu_s; }},
     {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},

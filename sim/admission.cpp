@@ -12,6 +12,18 @@
 
 namespace contend {
 
+namespace {
+// Between the places of two jobs of the list among those with equal keys: room for retries.
+constexpr std::int64_t kTieStep = std::int64_t{1} << 32;
+
+/// True if the attempt of a timed job that ends now is followed by another.
+bool is_retried(const SchedulingRules& rules, const JobRun& run) {
+  if (run.is_cut) return run.timeouts < rules.timeouts.times.value_or(0);
+  if (!run.is_last_attempt()) return true;
+  return run.spec->outcome == JobOutcome::failed && run.failures < rules.failures.times.value_or(0);
+}
+}  // namespace
+
 void Admission::begin() {
   arrivals_.reserve(state_.jobs.size());
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) arrivals_.emplace_back(j);
@@ -68,7 +80,23 @@ void Admission::order_ties() {
       sort_by([&](JobId a, JobId b) { return state_.run(a).spec->name < state_.run(b).spec->name; });
       break;
   }
-  for (std::size_t i = 0; i < order.size(); ++i) state_.run(order[i]).tie = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) state_.run(order[i]).tie = static_cast<std::int64_t>(i + 1) * kTieStep;
+}
+
+std::int64_t Admission::tie_of_resubmission(std::int64_t tie) {
+  const auto is_later = [&](Time now, JobId job) { return now < state_.run(job).spec->submit; };
+  const auto submitted =
+      std::upper_bound(arrivals_.begin(), arrivals_.end(), state_.clock, is_later) - arrivals_.begin();
+  switch (state_.options.rules.ties) {
+    case TieOrder::submission:
+    case TieOrder::list_reversed:  // behind all jobs submitted until now, and earlier retries
+      return submitted * kTieStep + ++resubmissions_;
+    case TieOrder::latest:  // in front of them
+      return (std::ssize(arrivals_) - submitted + 1) * kTieStep - ++resubmissions_;
+    case TieOrder::name:
+      break;
+  }
+  return tie;
 }
 
 Time Admission::next_arrival() const {
@@ -110,10 +138,15 @@ void Admission::enqueue(JobId job) {
   state_.policies.scheduling->queued(state_.job(job));
 }
 
-void Admission::on_retry(JobId job) {
+void Admission::on_retry(JobId id) {
   std::pop_heap(retries_.begin(), retries_.end(), std::greater<>{});
   retries_.pop_back();
-  enqueue(job);
+  JobRun& job = state_.run(id);
+  if (job.resubmits) {
+    job.submitted = state_.clock;
+    job.tie = tie_of_resubmission(job.tie);
+  }
+  enqueue(id);
 }
 
 void Admission::on_finished(JobId job) {
@@ -129,17 +162,31 @@ void Admission::on_job_end(JobId job) {
   JobRun& run = state_.run(job);
   in_vain_ = 0;
   ++state_.events;
-  const bool was_last = run.is_cut || run.attempt == static_cast<int>(run.spec->attempts.size());
-  if (was_last) run.finish = state_.clock;
-  state_.set_state(job, was_last ? JobState::finished : JobState::queued);
+  const WorkSegment ended = run.segment(state_.options.rules.preemption);
+  const bool comes_back = is_retried(state_.options.rules, run);
+  if (!comes_back) run.finish = state_.clock;
+  state_.set_state(job, comes_back ? JobState::queued : JobState::finished);
   release(job);
   tell_left(job);
-  if (was_last) return;
-  run.begin_next_attempt();
-  const Time retry = state_.clock + state_.options.rules.retry_delay;
-  retries_.push_back(retry);
+  if (comes_back) retry(job, ended);
+}
+
+void Admission::retry(JobId job, const WorkSegment& ended) {
+  JobRun& run = state_.run(job);
+  const SchedulingRules& rules = state_.options.rules;
+  const RetryRule& rule = run.is_cut ? rules.timeouts : rules.failures;
+  if (run.is_cut || run.is_last_attempt()) {
+    if (rule.from_start) run.undo_until_left(run.attempt_length());
+    if (!rule.from_start && !run.is_cut) run.undo_until_left(ended.work - saved_before_end(ended, rules.preemption));
+    run.resumes = !rule.from_start;
+  } else {
+    run.begin_next_attempt();
+  }
+  const Time queues = state_.clock + rule.delay_before(++(run.is_cut ? run.timeouts : run.failures));
+  run.resubmits = rule.at_end;
+  retries_.push_back(queues);
   std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});
-  state_.calendar.schedule(retry, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+  state_.calendar.schedule(queues, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
 }
 
 void Admission::on_pass() {
@@ -367,7 +414,7 @@ void Admission::show(JobId job) const {
   if (state_.options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
   if (run.since == state_.clock) return;
   for (const GpuId gpu : run.gpus) {
-    state_.options.observer->compute(gpu, job, kRun, run.attempt, run.since, state_.clock);
+    state_.options.observer->compute(gpu, job, kRun, run.retries(), run.since, state_.clock);
   }
 }
 

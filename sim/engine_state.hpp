@@ -148,7 +148,11 @@ struct JobRun {
   bool is_cut = false;       ///< the present or last run of a timed job is ended by its time limit
   bool resumes = false;      ///< a timed job that was preempted: its next start, or the present one, is a restart
   std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
-  std::uint32_t tie = 0;     ///< JobView::tie
+  int failures = 0;          ///< failed attempts of a timed job after which it was retried
+  int timeouts = 0;          ///< attempts of a timed job that were killed at its limit and retried
+  bool resubmits = false;    ///< its next retry counts as a submission (RetryRule::at_end)
+  std::int64_t tie = 0;      ///< JobView::tie
+  Time submitted;            ///< JobView::submit
   Time start = Time::never(), finish = Time::never();
   Time since;  ///< start of the present run or wait
 
@@ -176,8 +180,18 @@ struct JobRun {
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// Of a timed job: the work left for its present or next run, on each GPU.
   [[nodiscard]] Time attempt_left() const { return remaining_service.on_each_of(spec->gpus) - later_attempts; }
+  /// Of a timed job: the work of its attempt, done or not, on each GPU.
+  [[nodiscard]] Time attempt_length() const {
+    const auto index = static_cast<std::size_t>(attempt);
+    return index < spec->attempts.size() ? spec->attempts[index] : *spec->duration;
+  }
+  [[nodiscard]] bool is_last_attempt() const { return attempt == static_cast<int>(spec->attempts.size()); }
+  /// Attempts of a timed job that have begun and ended, except the last.
+  [[nodiscard]] int retries() const { return failures + timeouts; }
   /// Of a timed job whose attempt has failed: goes on to the next.
   void begin_next_attempt();
+  /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
+  void undo_until_left(Time left);
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     return {attempt_left(), resumes ? costs.restart : Time{}, pace};
   }

@@ -27,7 +27,7 @@ struct JobResult {
   int preemptions = 0;
   /// Of its last attempt, as the job list says, unless its time limit ended the job.
   JobOutcome outcome = JobOutcome::completed;
-  int attempts = 0;                   ///< attempts begun
+  int attempts = 0;                   ///< begun
   std::string vc, user;               ///< empty: no virtual cluster, user not known
   std::optional<Time> measured_wait;  ///< as the job list says
   Time submit;
