@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -302,6 +303,75 @@ bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
   for (const JobId victim : victims_) preempt(victim, job);
   start_on_chosen(job);
   return true;
+}
+
+void Admission::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
+  const JobSpec& spec = *state_.run(job).spec;
+  for (const GpuId gpu : gpus)
+    take ? state_.capacity.take(gpu, RankDemand{spec}) : state_.capacity.give_back(gpu, RankDemand{spec});
+  state_.capacity.use_quota(spec.vc, take ? spec.gpus : -spec.gpus);
+}
+
+void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
+  const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
+  for (const auto& [job, width] : order) {
+    const bool is_known = in_pass_ && job.index() < state_.jobs.size();
+    if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed anew");
+    if (!runs(job)) continue;
+    reserve(job, state_.run(job).gpus, false);
+    state_.away.push_back(job);
+  }
+  const std::vector<std::vector<GpuId>> places = find_places(order, capacity);
+  state_.away.clear();
+  std::vector<std::size_t> leaving, starting;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const JobId job = order[i].job;
+    bool stays = false;
+    if (runs(job)) {
+      std::vector<GpuId> held = state_.run(job).gpus, next = places[i];
+      reserve(job, held, true);
+      std::sort(held.begin(), held.end());
+      std::sort(next.begin(), next.end());
+      stays = held == next;
+      if (!stays) leaving.push_back(i);
+    }
+    if (!stays && !places[i].empty()) starting.push_back(i);
+  }
+  for (const std::size_t i : leaving) preempt(order[i].job, JobId::none());
+  for (const std::size_t i : starting) {
+    chosen_ = places[i];
+    start_on_chosen(order[i].job);
+  }
+}
+
+std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> order, std::int64_t capacity) {
+  PlacementPolicy& placement = *state_.policies.placement;
+  std::vector<std::vector<GpuId>> places(order.size());
+  std::set<Demand> refused;
+  too_large_.clear();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const JobId job = order[i].job;
+    const JobSpec& spec = *state_.run(job).spec;
+    const Demand demand{spec.vc, spec.gpus, spec.gpu_type, RankDemand{spec}};
+    if (order[i].width > capacity || refused.contains(demand) || !has_room(spec)) continue;
+    JobView view = state_.job(job);
+    if (view.running) view.since = state_.clock;  // it would wait from now on
+    view.running = false;
+    chosen_.clear();
+    placement.place(state_, view, chosen_);
+    if (chosen_.empty()) {
+      if (placement.refuses_alike()) refused.insert(demand);
+      continue;
+    }
+    check_placement(job);
+    capacity -= order[i].width;
+    places[i] = chosen_;
+    reserve(job, places[i], true);  // for those behind it
+  }
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (!places[i].empty()) reserve(order[i].job, places[i], false);
+  too_large_.clear();
+  return places;
 }
 
 void Admission::start_on_chosen(JobId job) {

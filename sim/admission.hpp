@@ -47,6 +47,7 @@ class Admission : private SchedulingActions {
   bool start(JobId job) override;
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override;
+  void place_anew(std::span<const Claim> order, std::int64_t capacity) override;
   [[nodiscard]] bool preemption_costs() const override {
     const PreemptionCosts& costs = state_.options.rules.preemption;
     return costs.restart > Time{} || costs.checkpoint_interval > Time{};
@@ -80,6 +81,10 @@ class Admission : private SchedulingActions {
   void start_on_chosen(JobId job);
   void start_timed(JobRun& run, JobId job);
   void hold(JobId job);
+  /// The places for which place_anew() asks, empty for none, while its jobs are away.
+  [[nodiscard]] std::vector<std::vector<GpuId>> find_places(std::span<const Claim> order, std::int64_t capacity);
+  /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.
+  void reserve(JobId job, std::span<const GpuId> gpus, bool take);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
   /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
   void show(JobId job) const;

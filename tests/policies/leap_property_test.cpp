@@ -62,3 +62,23 @@ TEST_CASE("leaping lands on the same nanosecond as event by event, on random clu
   CHECK(cases_with_leaps * 2 > cases);
   CHECK(leapt * 5 > events);
 }
+
+TEST_CASE("leaping is exact where policies move running jobs, on random clusters") {
+  std::int64_t preemptions = 0, leaps = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    // Longer than any iteration: jobs that lose all iterations in flight again and again would never end.
+    cluster.scheduling = {"las", {{"slice_s", 10.0}, {"migrate", true}}};
+    if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_gpu_time(slow);
+    for (const JobResult& job : slow.jobs) preemptions += job.preemptions;
+    leaps += fast.leaps > 0 ? 1 : 0;
+  }
+  MESSAGE(preemptions, " preemptions, ", leaps, " cases with leaps");
+  CHECK(preemptions > 0);
+  CHECK(leaps > 20);
+}
