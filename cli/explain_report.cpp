@@ -134,7 +134,7 @@ class Story {
         line(attempt.to, fmt::format("finishes, {} after its submission", seconds(attempt.to - self().submit)));
         break;
       case JobAttempt::End::failed:
-        line(attempt.to, "the attempt fails; the job will be tried again");
+        line(attempt.to, "the attempt ends without success; the job will be tried again");
         break;
       case JobAttempt::End::preempted: {
         std::string by;

@@ -1,10 +1,12 @@
 #include "cli/sweep_store.hpp"
 
 #include "cli/clock.hpp"
+#include "cli/group_report.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
 #include "text/json_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -34,6 +36,12 @@ std::string build() {
 ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path) {
   StoreInfo info = plan.info();
   info.per_job = arguments.has("per-job");
+  for (const Grouping* grouping : chosen_groupings(arguments)) {
+    const std::string name{grouping->name};
+    if (std::ranges::find(info.groupings, name) == info.groupings.end()) info.groupings.push_back(name);
+  }
+  if (!info.groupings.empty() && info.kind != "jobs")
+    throw UsageError{"--by groups jobs, but this is an iteration study"};
   if (!std::filesystem::exists(path)) {
     return {.store = SweepStore::create(path, info, plan.points()),
             .done = std::vector<bool>(static_cast<std::size_t>(info.runs), false)};

@@ -17,6 +17,13 @@ inline constexpr Option kSweepResumeOption = {
 inline constexpr Option kSweepPerJobOption = {
     .name = "per-job", .letter = '\0', .value = "", .text = "also store a row for every job of every run"};
 
+inline constexpr Option kSweepByOption = {
+    .name = "by",
+    .letter = '\0',
+    .value = "COLUMN",
+    .text = "also store the figures of groups of jobs by vc, user, model, size or outcome",
+    .repeatable = true};
+
 /// Creates a store or, with --resume, opens the one at `path`. Throws InputError if it exists and --resume is not
 /// given.
 [[nodiscard]] ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path);

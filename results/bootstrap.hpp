@@ -22,6 +22,9 @@ namespace contend {
 /// (tests/results/bootstrap_test.cpp).
 inline constexpr std::size_t kFewPairs = 10;
 
+/// Seed of the streams of resamples; any number will do as long as it stays the same.
+inline constexpr std::uint64_t kBootstrapSeed = 1;
+
 /// A 95% interval; both ends are NaN if there is none.
 struct ConfidenceInterval {
   double low = std::numeric_limits<double>::quiet_NaN();

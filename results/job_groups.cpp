@@ -10,6 +10,7 @@
 #include <climits>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -148,6 +149,34 @@ GroupChanges compare_groups(const StoredResults& base, const StoredResults& othe
     found->other = std::move(group.figures);
   }
   return changes;
+}
+
+PairedChange group_change(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
+                          const std::string& value, std::size_t figure) {
+  std::set<std::string> there;
+  const auto figure_in = [&](const StoredReplica& run) {
+    std::vector<const StoredJob*> jobs;
+    for (const StoredJob& job : run.jobs) {
+      there.insert(grouping.value(job));
+      if (grouping.value(job) == value) jobs.push_back(&job);
+    }
+    return figures_of(jobs)[figure];
+  };
+  std::vector<double> before, after;
+  for (std::size_t i = 0; i < base.replicas.size(); ++i) {
+    const double was = figure_in(base.replicas[i]), is = figure_in(other.replicas[i]);
+    if (base.replicas.size() > 1 && (std::isnan(was) || std::isnan(is))) continue;
+    before.push_back(was);
+    after.push_back(is);
+  }
+  if (!there.contains(value)) {
+    const std::vector<std::string> values{there.begin(), there.end()};
+    throw InputError{{.reason = fmt::format("no job of either side has the {} \"{}\"", grouping.title, value),
+                      .hint = did_you_mean(value, values)}};
+  }
+  if (before.empty()) return plain_change(kNaN, kNaN);
+  return before.size() == 1 ? plain_change(before.front(), after.front())
+                            : change_of_means(before, after, kBootstrapSeed);
 }
 
 std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, const Grouping* grouping) {

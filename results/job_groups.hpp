@@ -2,6 +2,7 @@
 // Figures of groups of jobs: by virtual cluster, user, model, size or outcome. Every table and file that shows groups
 // takes them from here. Also the waits of a run beside those that a trace measured.
 
+#include "results/bootstrap.hpp"
 #include "results/result_reader.hpp"
 #include "text/json_writer.hpp"
 
@@ -46,6 +47,12 @@ struct GroupChanges {
 };
 [[nodiscard]] GroupChanges compare_groups(const StoredResults& base, const StoredResults& other,
                                           const Grouping& grouping);
+
+/// The change of one figure of one group, `figure` in the order of group_metrics(): paired over the seeds under which
+/// both sides have a value, without an interval if there is only one. Throws InputError with the nearest value if no
+/// job of either side has this value of the grouping.
+[[nodiscard]] PairedChange group_change(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
+                                        const std::string& value, std::size_t figure);
 
 struct Waits {
   double mean_s = 0, median_s = 0, p90_s = 0;  ///< percentiles interpolate linearly

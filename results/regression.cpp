@@ -17,9 +17,6 @@
 namespace contend {
 namespace {
 
-/// Seed of the bootstrap's own stream; any number will do as long as it stays the same.
-constexpr std::uint64_t kBootstrapSeed = 1;
-
 std::vector<std::uint64_t> seeds_of(const StoredResults& side) {
   std::vector<std::uint64_t> seeds;
   for (const StoredReplica& replica : side.replicas) seeds.push_back(replica.seed);

@@ -1,6 +1,7 @@
 #include "results/regression_rules.hpp"
 
 #include "sim/error.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,17 +26,24 @@ class RuleParser {
     rule.text = std::string{trimmed(text_)};
     skip_blanks();
     const std::size_t name_at = at_;
-    const std::size_t name_end = std::min(text_.find_first_of("<>=! \t", at_), text_.size());
+    const std::size_t name_end = std::min(text_.find_first_of("[<>=! \t", at_), text_.size());
     const std::string name = text_.substr(at_, name_end - at_);
     const std::string_view usual =
         find_metric("avg_jct", known_) != nullptr ? std::string_view{"avg_jct"} : short_name(known_.front());
     if (name.empty())
       return complain(at_, fmt::format("expected a metric such as {}", usual),
                       fmt::format("write a rule such as `{} > 1%`", usual));
-    rule.metric = find_metric(name, known_);
-    if (rule.metric == nullptr)
-      return complain(name_at, fmt::format("unknown metric \"{}\"", name), metric_hint(name, known_));
     at_ = name_end;
+    if (rest().starts_with('[') && !parse_group(rule)) return std::nullopt;
+    const std::span<const Metric> known = rule.grouping == nullptr ? known_ : group_metrics();
+    rule.metric = find_metric(name, known);
+    if (rule.metric == nullptr) {
+      const bool is_of_runs = rule.grouping != nullptr && find_metric(name, known_) != nullptr;
+      return complain(
+          name_at,
+          is_of_runs ? fmt::format("groups of jobs have no {}", name) : fmt::format("unknown metric \"{}\"", name),
+          metric_hint(name, known));
+    }
     skip_blanks();
     const auto relation = leading_relation(rest());
     if (!relation) return complain(at_, "expected < or >" + found(), "");
@@ -46,6 +54,32 @@ class RuleParser {
   }
 
  private:
+  /// Parses `[user=ann]`. Returns false and adds a complaint if it is something else.
+  bool parse_group(RegressionRule& rule) {
+    const std::size_t open = at_, end = text_.find(']', at_);
+    const std::size_t equals = std::min(text_.find('=', at_), end);
+    if (known_.data() != metrics().data()) {
+      complain(open, "only comparisons of jobs have groups", "");
+    } else if (end == std::string::npos || equals == end) {
+      complain(open, "expected a group" + found_from(open), "write a rule such as `avg_jct[user=ann] > 1%`");
+    } else {
+      const std::string name = text_.substr(open + 1, equals - open - 1);
+      const auto found = std::ranges::find(groupings(), name, &Grouping::name);
+      std::vector<std::string> names;
+      for (const Grouping& each : groupings()) names.emplace_back(each.name);
+      if (found == groupings().end()) {
+        complain(open + 1, fmt::format("jobs can't be grouped by \"{}\"; expected {}", name, join(names)),
+                 did_you_mean(name, names));
+        return false;
+      }
+      rule.grouping = &*found;
+      rule.group = text_.substr(equals + 1, end - equals - 1);
+      at_ = end + 1;
+      return true;
+    }
+    return false;
+  }
+
   std::optional<RegressionRule> parse_amount(RegressionRule rule) {
     const std::size_t amount_at = at_;
     double sign = 1;
@@ -113,7 +147,7 @@ ShownUnit shown_unit(const Metric& metric, bool relative) {
   if (relative) return {kPercent, "%"};
   if (metric.unit == "share") return {kPercent, " pp"};
   if (metric.unit == "s") return {1, " s"};
-  return {1, metric.unit == "jobs" ? " jobs" : ""};
+  return {1, metric.unit == "jobs" ? " jobs" : metric.unit == "h" ? " h" : ""};
 }
 
 /// A number with sign and about four digits. A change too small for these is not shown as zero.
@@ -136,13 +170,13 @@ bool whole_interval(const ConfidenceInterval& interval, const RegressionRule& ru
   return holds(interval.low, rule.relation, rule.amount) && holds(interval.high, rule.relation, rule.amount);
 }
 
-RuleOutcome judge(const RegressionRule& rule, const Regression& regression, bool significant) {
-  const PairedChange& change = regression.of(*rule.metric).change;
+RuleOutcome judge(const RegressionRule& rule, const PairedChange& change, bool significant) {
   RuleOutcome outcome;
   outcome.rule = rule;
   outcome.change = rule.relative ? change.relative : change.difference;
   outcome.interval = rule.relative ? change.relative_95 : change.difference_95;
-  const std::string_view name = short_name(*rule.metric);
+  std::string name{short_name(*rule.metric)};
+  if (rule.grouping != nullptr) name += fmt::format("[{}={}]", rule.grouping->name, rule.group);
   if (std::isnan(outcome.change)) {
     const char* side = std::isnan(change.base) ? "BASE" : "NEW";
     outcome.fails = true;
@@ -171,9 +205,18 @@ std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts, s
   return rules;
 }
 
-std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regression& regression, bool significant) {
+std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regression& regression,
+                               const ComparedResults& sides, bool significant) {
   std::vector<RuleOutcome> outcomes;
-  for (const RegressionRule& rule : rules) outcomes.push_back(judge(rule, regression, significant));
+  for (const RegressionRule& rule : rules) {
+    if (rule.grouping == nullptr) {
+      outcomes.push_back(judge(rule, regression.of(*rule.metric).change, significant));
+      continue;
+    }
+    const auto figure = static_cast<std::size_t>(rule.metric - group_metrics().data());
+    outcomes.push_back(
+        judge(rule, group_change(*sides.base, *sides.other, *rule.grouping, rule.group, figure), significant));
+  }
   return outcomes;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // Rules that make a comparison fail, such as `avg_jct > 1%`.
 //
-//   RULE   := METRIC RELATION [+|-] AMOUNT
+//   RULE   := METRIC [GROUP] RELATION [+|-] AMOUNT
 //   METRIC := a metric, with or without the suffix of its unit: avg_jct
+//   GROUP  := "[" GROUPING "=" VALUE "]"     the metric over the jobs of a group alone: avg_jct[user=ann]
 //   RELATION := < | <= | > | >=
 //   AMOUNT := NUMBER%           change relative to BASE: NEW / BASE - 1
 //           | a time            change of a time: NEW - BASE, e.g. 30s or -2min
@@ -11,8 +12,9 @@
 //
 // A rule holds, and the comparison fails, if the change of the metric has the given relation to the amount: `avg_jct >
 // 1%` if the average grew by more than 1%, `finished < 0` if fewer jobs finished, `gpu_utilisation < -2pp` if it fell
-// by more than 2 points.
+// by more than 2 points. `p95_jct[vc=vision] > 1h` looks at the jobs of one virtual cluster.
 
+#include "results/job_groups.hpp"
 #include "results/metric_bound.hpp"
 #include "results/regression.hpp"
 
@@ -23,8 +25,10 @@
 namespace contend {
 
 struct RegressionRule {
-  std::string text;  ///< as the user wrote it
-  const Metric* metric = nullptr;
+  std::string text;                    ///< as the user wrote it
+  const Metric* metric = nullptr;      ///< one of group_metrics() if there is a grouping
+  const Grouping* grouping = nullptr;  ///< nullptr: over all jobs
+  std::string group;                   ///< the value of the grouping
   Relation relation = Relation::more;
   bool relative = false;
   double amount = 0;  ///< a fraction if relative, else in the unit of the metric
@@ -45,9 +49,16 @@ struct RuleOutcome {
   std::string reason;           ///< one line for people
 };
 
+/// The two sides of a comparison, which rules about groups look at.
+struct ComparedResults {
+  const StoredResults* base = nullptr;
+  const StoredResults* other = nullptr;
+};
+
 /// Applies the rules. With `significant`, a rule holds only if its whole 95% interval does, if there is an interval.
+/// Throws InputError if a rule names a group that neither side has.
 [[nodiscard]] std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regression& regression,
-                                             bool significant);
+                                             const ComparedResults& sides, bool significant);
 
 /// A change in the unit of the rule: `+1.25%`, `-30 s`, `+2 pp`, `+3 jobs`.
 [[nodiscard]] std::string change_text(const Metric& metric, bool relative, double change);

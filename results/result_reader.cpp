@@ -198,28 +198,31 @@ class JobRows {
 
 }  // namespace
 
+StoredJob as_stored(const JobResult& job) {
+  StoredJob row;
+  row.name = job.name;
+  row.model = job.model;
+  row.state = job.state;
+  row.gpus = job.gpus;
+  row.iterations = job.iterations;
+  row.submit = job.submit;
+  if (job.start != Time::never()) row.start = job.start;
+  if (job.finish != Time::never()) row.finish = job.finish;
+  row.waited = job.waited;
+  row.held = job.held;
+  row.vc = job.vc;
+  row.user = job.user;
+  if (job.finish != Time::never()) row.outcome = to_string(job.outcome);
+  row.measured_wait = job.measured_wait;
+  return row;
+}
+
 StoredReplica as_stored(const Replica& replica) {
   StoredReplica stored;
   stored.seed = replica.seed;
   stored.digest = fmt::format("{:016x}", replica.result.digest);
   for (const Metric& metric : metrics()) stored.figures.push_back(metric.value(replica.summary));
-  for (const JobResult& job : replica.result.jobs) {
-    StoredJob& row = stored.jobs.emplace_back();
-    row.name = job.name;
-    row.model = job.model;
-    row.state = job.state;
-    row.gpus = job.gpus;
-    row.iterations = job.iterations;
-    row.submit = job.submit;
-    if (job.start != Time::never()) row.start = job.start;
-    if (job.finish != Time::never()) row.finish = job.finish;
-    row.waited = job.waited;
-    row.held = job.held;
-    row.vc = job.vc;
-    row.user = job.user;
-    if (job.finish != Time::never()) row.outcome = to_string(job.outcome);
-    row.measured_wait = job.measured_wait;
-  }
+  for (const JobResult& job : replica.result.jobs) stored.jobs.push_back(as_stored(job));
   return stored;
 }
 

@@ -49,7 +49,8 @@ struct StoredResults {
   std::vector<StoredReplica> replicas;
 };
 
-/// Converts a run in memory to what reading its folder would give.
+/// Converts a job, and a run, in memory to what reading their folder would give.
+[[nodiscard]] StoredJob as_stored(const JobResult& job);
 [[nodiscard]] StoredReplica as_stored(const Replica& replica);
 
 /// The path of a file that every folder of this kind has. Throws InputError if somebody has deleted it.

@@ -6,11 +6,24 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
 
 namespace contend {
+
+namespace {
+// Between the places of two jobs of the list among those with equal keys: room for retries.
+constexpr std::int64_t kTieStep = std::int64_t{1} << 32;
+
+/// True if the attempt of a timed job that ends now is followed by another.
+bool is_retried(const SchedulingRules& rules, const JobRun& run) {
+  if (run.is_cut) return run.timeouts < rules.timeouts.times.value_or(0);
+  if (!run.is_last_attempt()) return true;
+  return run.spec->outcome == JobOutcome::failed && run.failures < rules.failures.times.value_or(0);
+}
+}  // namespace
 
 void Admission::begin() {
   arrivals_.reserve(state_.jobs.size());
@@ -68,7 +81,23 @@ void Admission::order_ties() {
       sort_by([&](JobId a, JobId b) { return state_.run(a).spec->name < state_.run(b).spec->name; });
       break;
   }
-  for (std::size_t i = 0; i < order.size(); ++i) state_.run(order[i]).tie = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) state_.run(order[i]).tie = static_cast<std::int64_t>(i + 1) * kTieStep;
+}
+
+std::int64_t Admission::tie_of_resubmission(std::int64_t tie) {
+  const auto is_later = [&](Time now, JobId job) { return now < state_.run(job).spec->submit; };
+  const auto submitted =
+      std::upper_bound(arrivals_.begin(), arrivals_.end(), state_.clock, is_later) - arrivals_.begin();
+  switch (state_.options.rules.ties) {
+    case TieOrder::submission:
+    case TieOrder::list_reversed:  // behind all jobs submitted until now, and earlier retries
+      return submitted * kTieStep + ++resubmissions_;
+    case TieOrder::latest:  // in front of them
+      return (std::ssize(arrivals_) - submitted + 1) * kTieStep - ++resubmissions_;
+    case TieOrder::name:
+      break;
+  }
+  return tie;
 }
 
 Time Admission::next_arrival() const {
@@ -110,10 +139,15 @@ void Admission::enqueue(JobId job) {
   state_.policies.scheduling->queued(state_.job(job));
 }
 
-void Admission::on_retry(JobId job) {
+void Admission::on_retry(JobId id) {
   std::pop_heap(retries_.begin(), retries_.end(), std::greater<>{});
   retries_.pop_back();
-  enqueue(job);
+  JobRun& job = state_.run(id);
+  if (job.resubmits) {
+    job.submitted = state_.clock;
+    job.tie = tie_of_resubmission(job.tie);
+  }
+  enqueue(id);
 }
 
 void Admission::on_finished(JobId job) {
@@ -129,17 +163,31 @@ void Admission::on_job_end(JobId job) {
   JobRun& run = state_.run(job);
   in_vain_ = 0;
   ++state_.events;
-  const bool was_last = run.is_cut || run.attempt == static_cast<int>(run.spec->attempts.size());
-  if (was_last) run.finish = state_.clock;
-  state_.set_state(job, was_last ? JobState::finished : JobState::queued);
+  const WorkSegment ended = run.segment(state_.options.rules.preemption);
+  const bool comes_back = is_retried(state_.options.rules, run);
+  if (!comes_back) run.finish = state_.clock;
+  state_.set_state(job, comes_back ? JobState::queued : JobState::finished);
   release(job);
   tell_left(job);
-  if (was_last) return;
-  run.begin_next_attempt();
-  const Time retry = state_.clock + state_.options.rules.retry_delay;
-  retries_.push_back(retry);
+  if (comes_back) retry(job, ended);
+}
+
+void Admission::retry(JobId job, const WorkSegment& ended) {
+  JobRun& run = state_.run(job);
+  const SchedulingRules& rules = state_.options.rules;
+  const RetryRule& rule = run.is_cut ? rules.timeouts : rules.failures;
+  if (run.is_cut || run.is_last_attempt()) {
+    if (rule.from_start) run.undo_until_left(run.attempt_length());
+    if (!rule.from_start && !run.is_cut) run.undo_until_left(ended.work - saved_before_end(ended, rules.preemption));
+    run.resumes = !rule.from_start;
+  } else {
+    run.begin_next_attempt();
+  }
+  const Time queues = state_.clock + rule.delay_before(++(run.is_cut ? run.timeouts : run.failures));
+  run.resubmits = rule.at_end;
+  retries_.push_back(queues);
   std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});
-  state_.calendar.schedule(retry, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+  state_.calendar.schedule(queues, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
 }
 
 void Admission::on_pass() {
@@ -255,6 +303,75 @@ bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
   return true;
 }
 
+void Admission::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
+  const JobSpec& spec = *state_.run(job).spec;
+  for (const GpuId gpu : gpus)
+    take ? state_.capacity.take(gpu, RankDemand{spec}) : state_.capacity.give_back(gpu, RankDemand{spec});
+  state_.capacity.use_quota(spec.vc, take ? spec.gpus : -spec.gpus);
+}
+
+void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
+  const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
+  for (const auto& [job, width] : order) {
+    const bool is_known = in_pass_ && job.index() < state_.jobs.size();
+    if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed anew");
+    if (!runs(job)) continue;
+    reserve(job, state_.run(job).gpus, false);
+    state_.away.push_back(job);
+  }
+  const std::vector<std::vector<GpuId>> places = find_places(order, capacity);
+  state_.away.clear();
+  std::vector<std::size_t> leaving, starting;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const JobId job = order[i].job;
+    bool stays = false;
+    if (runs(job)) {
+      std::vector<GpuId> held = state_.run(job).gpus, next = places[i];
+      reserve(job, held, true);
+      std::sort(held.begin(), held.end());
+      std::sort(next.begin(), next.end());
+      stays = held == next;
+      if (!stays) leaving.push_back(i);
+    }
+    if (!stays && !places[i].empty()) starting.push_back(i);
+  }
+  for (const std::size_t i : leaving) preempt(order[i].job, JobId::none());
+  for (const std::size_t i : starting) {
+    chosen_ = places[i];
+    start_on_chosen(order[i].job);
+  }
+}
+
+std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> order, std::int64_t capacity) {
+  PlacementPolicy& placement = *state_.policies.placement;
+  std::vector<std::vector<GpuId>> places(order.size());
+  std::set<Demand> refused;
+  too_large_.clear();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const JobId job = order[i].job;
+    const JobSpec& spec = *state_.run(job).spec;
+    const Demand demand{spec.vc, spec.gpus, spec.gpu_type, RankDemand{spec}};
+    if (order[i].width > capacity || refused.contains(demand) || !has_room(spec)) continue;
+    JobView view = state_.job(job);
+    if (view.running) view.since = state_.clock;  // it would wait from now on
+    view.running = false;
+    chosen_.clear();
+    placement.place(state_, view, chosen_);
+    if (chosen_.empty()) {
+      if (placement.refuses_alike()) refused.insert(demand);
+      continue;
+    }
+    check_placement(job);
+    capacity -= order[i].width;
+    places[i] = chosen_;
+    reserve(job, places[i], true);  // for those behind it
+  }
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (!places[i].empty()) reserve(order[i].job, places[i], false);
+  too_large_.clear();
+  return places;
+}
+
 void Admission::start_on_chosen(JobId job) {
   check_placement(job);
   JobRun& run = state_.run(job);
@@ -295,6 +412,7 @@ void Admission::preempt(JobId job, JobId by) {
   if (run.timed()) {
     state_.calendar.cancel(run.end);
   } else {
+    run.lost += state_.undone(run);
     courier_.abandon(job);
     leave(state_, job);
     run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
@@ -364,7 +482,7 @@ void Admission::show(JobId job) const {
   if (state_.options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
   if (run.since == state_.clock) return;
   for (const GpuId gpu : run.gpus) {
-    state_.options.observer->compute(gpu, job, kRun, run.attempt, run.since, state_.clock);
+    state_.options.observer->compute(gpu, job, kRun, run.retries(), run.since, state_.clock);
   }
 }
 
@@ -386,7 +504,7 @@ void Admission::release(JobId job) {
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
-    run.lost += work.done - work.saved;
+    run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
     if (work.saved > Time{}) in_vain_ = 0;
     run.resumes = false;
     run.ends = Time::never();

@@ -33,7 +33,7 @@ class Admission : private SchedulingActions {
   void on_finished(JobId job);
   /// Ends the current attempt of a timed job that has run its time.
   void on_job_end(JobId job);
-  /// Queues a job again, SchedulingRules::retry_delay after one of its attempts failed.
+  /// Queues a job again for its next attempt.
   void on_retry(JobId job);
   /// Marks a pass as due: a policy asked for one at this instant, or the quantum put it here.
   void on_pass();
@@ -47,6 +47,7 @@ class Admission : private SchedulingActions {
   bool start(JobId job) override;
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override;
+  void place_anew(std::span<const Claim> order, std::int64_t capacity) override;
   [[nodiscard]] bool preemption_costs() const override {
     const PreemptionCosts& costs = state_.options.rules.preemption;
     return costs.restart > Time{} || costs.checkpoint_interval > Time{};
@@ -65,6 +66,10 @@ class Admission : private SchedulingActions {
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
   void order_ties();
+  /// Prepares the next attempt of a timed job, and schedules its return to the queue. `ended` is what it did last.
+  void retry(JobId job, const WorkSegment& ended);
+  /// The place of a job that is submitted again now among jobs with equal keys.
+  [[nodiscard]] std::int64_t tie_of_resubmission(std::int64_t tie);
   void schedule_pass(Time time);
   /// The first multiple of the quantum that is not before `time`.
   [[nodiscard]] Time at_quantum(Time time) const;
@@ -76,6 +81,10 @@ class Admission : private SchedulingActions {
   void start_on_chosen(JobId job);
   void start_timed(JobRun& run, JobId job);
   void hold(JobId job);
+  /// The places for which place_anew() asks, empty for none, while its jobs are away.
+  [[nodiscard]] std::vector<std::vector<GpuId>> find_places(std::span<const Claim> order, std::int64_t capacity);
+  /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.
+  void reserve(JobId job, std::span<const GpuId> gpus, bool take);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
   /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
   void show(JobId job) const;
@@ -91,6 +100,7 @@ class Admission : private SchedulingActions {
   Courier& courier_;
   std::vector<JobId> arrivals_;  // by (submit, id)
   std::size_t next_ = 0;
+  std::int64_t resubmissions_ = 0;
   std::vector<Time> retries_;  // a heap: the earliest is in front
   bool pass_is_due_ = false;
   bool in_pass_ = false;

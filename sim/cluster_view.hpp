@@ -19,14 +19,14 @@ inline constexpr std::int32_t kWholeGpu = 1000;
 /// its operations summed over its GPUs; for a timed job, the time it holds its GPUs times their number.
 struct JobView {
   JobId id;
-  Time submit;
+  Time submit;  ///< or its last retry, if that counts as a submission (RetryRule::at_end)
   int gpus = 1;
   Bytes memory_per_gpu;
   GpuTime total_service;        ///< over all attempts of the job
   GpuTime remaining_service;    ///< graph: falls when an operation ends on a rank; timed: exact at any time
   GpuTime attained_service{};   ///< GPU time held so far, over all attempts, failed ones included
   std::optional<Time> limit{};  ///< wall-clock limit that the user asked for
-  std::uint32_t tie = 0;        ///< breaks ties of equal keys in a queue, smaller first; unique to the job
+  std::int64_t tie = 0;         ///< breaks ties of equal keys in a queue, smaller first; unique to the job
   std::int32_t priority = 0;    ///< larger is more urgent
   std::int32_t vc = -1, user = -1, gpu_type = -1;  ///< indices into the tables of the Workload; -1: none
   std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves; 0: shares GPUs as their memory allows

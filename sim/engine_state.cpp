@@ -13,9 +13,14 @@ namespace {
 
 void check_rules(const SchedulingRules& rules) {
   const PreemptionCosts& costs = rules.preemption;
-  if (rules.quantum < Time{} || rules.retry_delay < Time{} || costs.restart < Time{} ||
-      costs.checkpoint_interval < Time{} || costs.checkpoint < Time{}) {
-    throw InputError{"a quantum, a delay or a cost of preemption is negative"};
+  if (rules.quantum < Time{} || costs.restart < Time{} || costs.checkpoint_interval < Time{} ||
+      costs.checkpoint < Time{}) {
+    throw InputError{"a quantum or a cost of preemption is negative"};
+  }
+  for (const RetryRule& rule : {rules.failures, rules.timeouts}) {
+    if (rule.times.value_or(0) < 0 || rule.delay < Time{} || rule.max_delay < Time{} || rule.growth < 1000) {
+      throw InputError{"a number or a delay of retries is negative, or the delay shrinks"};
+    }
   }
   if (costs.checkpoint > Time{} && costs.checkpoint_interval == Time{}) {
     throw InputError{"checkpoints have a cost but no interval"};
@@ -92,6 +97,8 @@ void check_jobs(const Workload& workload, const SchedulingRules& rules) {
     check_job(job, workload);
     if (const std::string reason = why_not_killed(rules, job); !reason.empty())
       throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
+    if (const std::string reason = why_not_retried(rules, job); !reason.empty())
+      throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
     names.push_back(job.name);
   }
   std::sort(names.begin(), names.end());
@@ -125,7 +132,9 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   running_at.resize(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     JobRun& run = jobs[j];
+    limit_attempts(options.rules.failures, workload.jobs[j]);
     run.spec = &workload.jobs[j];
+    run.submitted = run.spec->submit;
     if (run.spec->duration) {
       run.total_service = service_of(*run.spec);
       const std::vector<Time>& failed = run.spec->attempts;
@@ -179,9 +188,32 @@ void JobRun::begin_next_attempt() {
   later_attempts -= next < spec->attempts.size() ? spec->attempts[next] : *spec->duration;
 }
 
+void JobRun::undo_until_left(Time left) {
+  const GpuTime undone{left - attempt_left(), spec->gpus};
+  remaining_service += undone;
+  compute -= undone;
+  lost += undone;
+}
+
 bool EngineState::stays_behind(JobId other, JobId id) {
   constexpr std::int64_t kIterationsInFlight = 2;
   return key(other) - kIterationsInFlight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
+}
+
+GpuTime EngineState::undone(const JobRun& run) const {
+  if (run.timed()) {
+    const WorkDone work = work_done(run);
+    return {work.done - work.saved, run.spec->gpus};
+  }
+  GpuTime lost = run.plan->compute_total * (run.spec->iterations - run.completed);
+  lost -= run.remaining_service - promised(run, clock);
+  const auto job = static_cast<std::size_t>(&run - jobs.data());
+  for (const CellId id : run.live->cells) {
+    const Cell& cell = cells[id.index()];
+    if (!cell.busy || cell.running.job.index() != job) continue;
+    lost += GpuTime{clock - cell.started - done_in_chain(cell).duration, cell.ranks()};
+  }
+  return lost;
 }
 
 GpuTime EngineState::promised(const JobRun& run, Time now) {
@@ -238,7 +270,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   const JobSpec& job = *run.spec;
   JobView view;
   view.id = id;
-  view.submit = job.submit;
+  view.submit = run.submitted;
   view.gpus = job.gpus;
   view.memory_per_gpu = job.memory_per_gpu;
   view.limit = job.limit;

@@ -148,9 +148,10 @@ struct JobRun {
   PolicyKey key = 0;  ///< of the scheduling policy
   Time next_promise = Time::never();
   bool key_is_stale = true;
-  bool waits = false;    ///< in the queue of the scheduling policy
-  bool is_cut = false;   ///< the present or last run of a timed job is ended by its time limit
-  bool resumes = false;  ///< a timed job that was preempted: its next start, or the present one, is a restart
+  bool waits = false;      ///< in the queue of the scheduling policy
+  bool is_cut = false;     ///< the present or last run of a timed job is ended by its time limit
+  bool resumes = false;    ///< a timed job that was preempted: its next start, or the present one, is a restart
+  bool resubmits = false;  ///< its next retry counts as a submission (RetryRule::at_end)
   JobState state = JobState::submitted;
   const Plan* plan = nullptr;          ///< null for a timed job
   std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
@@ -169,22 +170,35 @@ struct JobRun {
   int attempt = 0;            ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;    ///< at the last start
   std::int32_t pace = 1000;   ///< of the present run of a timed job (WorkSegment)
-  std::uint32_t tie = 0;      ///< JobView::tie
+  int failures = 0;           ///< failed attempts of a timed job after which it was retried
+  int timeouts = 0;           ///< attempts of a timed job that were killed at its limit and retried
+  std::int64_t tie = 0;       ///< JobView::tie
+  Time submitted;             ///< JobView::submit
   EventHandle end;            ///< the calendar event at `ends`
   Time ends = Time::never();  ///< of a timed job, while it runs: its end unless it is preempted
   Time later_attempts;        ///< of a timed job: the work of all attempts after `attempt`, on each GPU
   GpuTime attained;           ///< GPU time held until `since`
   Time waited;                ///< in the queue, until `since`
   Time overhead;              ///< of a timed job, until `since`: restarts and checkpoints
-  Time lost;                  ///< of a timed job: work undone by preemptions, or by its time limit
+  GpuTime lost;               ///< work undone by preemptions, or by a time limit
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
 
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// Of a timed job: the work left for its present or next run, on each GPU.
   [[nodiscard]] Time attempt_left() const { return remaining_service.on_each_of(spec->gpus) - later_attempts; }
+  /// Of a timed job: the work of its attempt, done or not, on each GPU.
+  [[nodiscard]] Time attempt_length() const {
+    const auto index = static_cast<std::size_t>(attempt);
+    return index < spec->attempts.size() ? spec->attempts[index] : *spec->duration;
+  }
+  [[nodiscard]] bool is_last_attempt() const { return attempt == static_cast<int>(spec->attempts.size()); }
+  /// Attempts of a timed job that have begun and ended, except the last.
+  [[nodiscard]] int retries() const { return failures + timeouts; }
   /// Of a timed job whose attempt has failed: goes on to the next.
   void begin_next_attempt();
+  /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
+  void undo_until_left(Time left);
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     return {attempt_left(), resumes ? costs.restart : Time{}, pace};
   }
@@ -246,6 +260,9 @@ struct EngineState : ClusterView {
   [[nodiscard]] WorkDone work_done(const JobRun& run) const {
     return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
   }
+  /// The work that a running job loses if it is preempted now: of a timed job, that since its last checkpoint; of a
+  /// graph job, the compute time of its iterations in flight, tasks that run now included.
+  [[nodiscard]] GpuTime undone(const JobRun& run) const;
   /// The job as a policy sees it; `for_key` leaves out what SchedulingPolicy::key must not depend on.
   [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.

@@ -11,14 +11,11 @@ namespace contend {
 
 namespace {
 
-/// The GPU time that the running job loses if it is preempted now.
+/// The GPU time that preempting the running job now costs.
 GpuTime loss_of(const EngineState& state, const JobRun& run) {
-  if (run.timed()) {
-    const WorkDone work = state.work_done(run);
-    return {work.done - work.saved + state.options.rules.preemption.restart, run.spec->gpus};
-  }
-  const GpuTime after = run.plan->compute_total * (run.spec->iterations - run.completed);
-  return after - (run.remaining_service - EngineState::promised(run, state.clock));
+  GpuTime lost = state.undone(run);
+  if (run.timed()) lost += GpuTime{state.options.rules.preemption.restart, run.spec->gpus};
+  return lost;
 }
 
 }  // namespace

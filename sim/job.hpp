@@ -13,7 +13,7 @@
 namespace contend {
 
 /// The state of a job. Legal steps are submitted -> queued -> running -> finished; running -> preempted -> running;
-/// running -> queued after a failed attempt; submitted -> failed if the cluster could never run the job.
+/// running -> queued before a retry; submitted -> failed if the cluster could never run the job.
 enum class JobState : std::uint8_t { submitted, queued, running, preempted, finished, failed };
 
 [[nodiscard]] const char* to_string(JobState state);

@@ -27,7 +27,7 @@ struct JobResult {
   int preemptions = 0;
   /// Of its last attempt, as the job list says, unless its time limit ended the job.
   JobOutcome outcome = JobOutcome::completed;
-  int attempts = 0;                   ///< attempts begun
+  int attempts = 0;                   ///< begun
   std::string vc, user;               ///< empty: no virtual cluster, user not known
   std::optional<Time> measured_wait;  ///< as the job list says
   Time submit;
@@ -39,8 +39,10 @@ struct JobResult {
   Time held;                    ///< time on GPUs, over all starts
   Time waited;                  ///< time in the queue, over all waits
   Time overhead;                ///< part of `held` spent on restarts and checkpoints (timed jobs)
-  Time lost;                    ///< part of `held` whose work preemptions or a time limit undid (timed jobs)
-  Time contended;               ///< part of `communication` in which another transfer slowed it
+  /// GPU time of work that was undone by preemptions or its time limit. Of a job with an iteration graph: compute time
+  /// of the iterations in flight at its preemptions, which is not part of `compute`.
+  GpuTime lost;
+  Time contended;  ///< part of `communication` in which another transfer slowed it
 
   /// Completion time: finish - submit. Only for finished jobs.
   [[nodiscard]] Time jct() const { return finish - submit; }
@@ -119,7 +121,7 @@ struct Summary {
   double avg_queueing_s = 0;                                             ///< until the first start
   double avg_waiting_s = 0;                                              ///< over all waits
   std::int64_t preemptions = 0;                                          ///< of all jobs
-  double lost_gpu_s = 0;  ///< GPU time of all jobs that preemptions undid (timed jobs)
+  double lost_gpu_s = 0;                                                 ///< JobResult::lost of all jobs
   /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
   /// run.
   double gpu_utilisation = 0;

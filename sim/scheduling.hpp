@@ -47,6 +47,12 @@ struct RoomNeeded {
   int rest = 0;
 };
 
+/// A job that is to be placed, and what it takes of a capacity that its policy plans with.
+struct Claim {
+  JobId job;
+  std::int64_t width = 0;
+};
+
 /// The actions of a scheduling policy in a pass. The engine checks and carries out each one at once, so that the view
 /// shows its outcome; an illegal action throws InputError that names the policy.
 class SchedulingActions {
@@ -62,6 +68,12 @@ class SchedulingActions {
   /// it without them; otherwise this returns false and preempts none. The victims are the candidates whose preemption
   /// loses the least GPU time (sim/eviction.hpp says how they are found); if it makes no difference, those in front.
   virtual bool start_preempting(JobId job, std::span<const JobId> candidates) = 0;
+  /// Places jobs anew: takes the GPUs of all running jobs of `order` and offers the jobs of `order`, running and
+  /// queued, to the placement policy one after the other, except those whose width is more than those in front of them
+  /// leave of `capacity`. A queued job that finds a place starts. A running job that gets the same GPUs goes on as if
+  /// nothing had happened; one that gets others is preempted and starts there at once; one that finds no place is
+  /// preempted. SchedulingPolicy::queued is called for every preempted job.
+  virtual void place_anew(std::span<const Claim> order, std::int64_t capacity) = 0;
   /// True if jobs may lose work or time when they are preempted (PreemptionCosts).
   [[nodiscard]] virtual bool preemption_costs() const = 0;
   /// PlacementPolicy::room_needed for a job.

@@ -27,6 +27,27 @@ std::string why_not_killed(const SchedulingRules& rules, const JobSpec& job) {
   return "it has a time limit and iterations, but only jobs with a duration can be killed at their time limit";
 }
 
+std::string why_not_retried(const SchedulingRules& rules, const JobSpec& job) {
+  if (!rules.failures.times || job.duration || job.outcome != JobOutcome::failed) return "";
+  return "it fails and has iterations, but only jobs with a duration can be retried";
+}
+
+void limit_attempts(const RetryRule& failures, JobSpec& job) {
+  if (!failures.times || !job.duration) return;
+  const auto times = static_cast<std::size_t>(*failures.times);
+  if (job.attempts.size() <= times) return;
+  job.duration = job.attempts[times];
+  job.attempts.resize(times);
+  job.outcome = JobOutcome::failed;
+}
+
+Time RetryRule::delay_before(int retry) const {
+  Time now = std::min(delay, max_delay);
+  for (; retry > 1 && now < max_delay && now > Time{} && growth > kNormalPace; --retry)
+    now = std::min(stretched(now, growth), max_delay);
+  return now;
+}
+
 Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
   const std::int64_t interval = costs.checkpoint_interval.ns();
   if (interval == 0 || segment.work == Time{}) return segment.restart + stretched(segment.work, segment.pace);
@@ -34,6 +55,12 @@ Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
   const Time last = segment.work - costs.checkpoint_interval * checkpoints;
   return segment.restart + (stretched(costs.checkpoint_interval, segment.pace) + costs.checkpoint) * checkpoints +
          stretched(last, segment.pace);
+}
+
+Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs) {
+  const std::int64_t interval = costs.checkpoint_interval.ns();
+  if (interval == 0 || segment.work == Time{}) return segment.work;
+  return costs.checkpoint_interval * ((segment.work.ns() - 1) / interval);
 }
 
 WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {

@@ -6,6 +6,7 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,37 @@ struct PreemptionCosts {
   Time checkpoint;           ///< time on its GPUs for each checkpoint
 };
 
+/// What happens to a timed job after one of its attempts ended without success. The rules of clusters differ:
+/// Kubernetes tries a failed job 6 times, 10 s, 20 s, 40 s and at most 6 min later (backoffLimit); Slurm requeues a job
+/// from the beginning of its script, whatever it has saved (slurm_requeue); Philly tries a fixed number of times (Jeon
+/// et al., USENIX ATC 2019).
+struct RetryRule {
+  /// Retries of a job for this reason. Not given: as many as its list of attempts says (JobSpec::attempts).
+  std::optional<int> times{};
+  Time delay{};                                    ///< from the end of the attempt until the job queues again
+  std::int32_t growth = 1000;                      ///< factor on the delay with each retry, in thousandths; >= 1000
+  Time max_delay = Time::seconds(365LL * 86'400);  ///< the delay grows no further
+  /// True: an attempt that is repeated begins anew. False: it goes on from its last checkpoint, after a restart as
+  /// after a preemption.
+  bool from_start = false;
+  bool at_end = false;  ///< the job queues as if it were submitted then; false: as when it was submitted first
+
+  /// The delay before retry 1, 2, ...; rounded up.
+  [[nodiscard]] Time delay_before(int retry) const;
+};
+
 /// The rules of a run.
 struct SchedulingRules {
   Time quantum;  ///< passes come at its multiples only; 0: at any instant at which something happened
   TieOrder ties = TieOrder::submission;
   PreemptionCosts preemption;
-  Time retry_delay;  ///< from the failure of an attempt until the job queues again
-  /// A timed job ends, with JobOutcome::timeout, when it has held its GPUs for its limit (JobSpec::limit) since its
-  /// last start. It has no further attempts.
+  /// A timed job is killed, with JobOutcome::timeout, when it has held its GPUs for its limit (JobSpec::limit) since
+  /// its last start. It has no further attempts, unless `timeouts` lets it repeat this one.
   bool kill_at_limit = false;
+  /// For attempts that fail: those of JobSpec::attempts, and the last one if the outcome of the job is `failed`, which
+  /// fails at the same point each time. A job that has used up `times` before its last attempt ends there, failed.
+  RetryRule failures{.from_start = true};
+  RetryRule timeouts{.times = 0};  ///< for attempts that are killed at their limit
   /// The pace of a timed job (WorkSegment::pace) by the number of servers it spans beyond the fewest possible: the
   /// first is for one more server, the last for all further ones. Empty: placement does not change its duration.
   std::vector<std::int32_t> scatter_penalty;
@@ -43,6 +66,11 @@ struct SchedulingRules {
 
 /// The reason why the rules of time limits can't be applied to the job; an empty text if they can.
 [[nodiscard]] std::string why_not_killed(const SchedulingRules& rules, const JobSpec& job);
+
+/// The reason why the rules of retries can't be applied to the job; an empty text if they can.
+[[nodiscard]] std::string why_not_retried(const SchedulingRules& rules, const JobSpec& job);
+/// Takes away the attempts that the job does not make because it has used up its retries before.
+void limit_attempts(const RetryRule& failures, JobSpec& job);
 
 /// The work of a timed job from one start to its end or to a preemption.
 struct WorkSegment {
@@ -53,6 +81,9 @@ struct WorkSegment {
 
 /// The time from the start of the segment until its work is done, restart and checkpoints included.
 [[nodiscard]] Time length_of(const WorkSegment& segment, const PreemptionCosts& costs);
+
+/// The work of the segment that its last checkpoint before the end has saved.
+[[nodiscard]] Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs);
 
 /// The state of a segment at one instant.
 struct WorkDone {

@@ -110,8 +110,8 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const JobSpec& spec = *run.spec;
   job.outcome = run.is_cut && run.state == JobState::finished ? JobOutcome::timeout : spec.outcome;
   job.measured_wait = spec.measured_wait;
-  job.attempts = run.attempt + (run.start < Time::never() ? 1 : 0);
-  if (run.attempt > 0 && run.state == JobState::queued) --job.attempts;  // the next attempt hasn't begun
+  job.attempts = run.retries() + (run.start < Time::never() ? 1 : 0);
+  if (run.retries() > 0 && run.state == JobState::queued) --job.attempts;  // the next attempt hasn't begun
   const auto name_of = [](const std::vector<std::string>& names, std::int32_t index) {
     return index >= 0 && static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)] : "";
   };

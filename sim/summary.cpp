@@ -60,7 +60,7 @@ Summary summarise(const RunResult& result) {
   Summary summary = summarise(jobs);
   for (const JobResult& job : result.jobs) {
     summary.preemptions += job.preemptions;
-    summary.lost_gpu_s += job.lost.to_seconds() * job.gpus;
+    summary.lost_gpu_s += job.lost.to_seconds();
   }
 
   // GPUs and links also count the work of unfinished jobs, so a run that was cut short is measured until its end.

@@ -38,7 +38,7 @@ constexpr Option kCompareOptions[] = {
     {.name = "fail-if",
      .letter = '\0',
      .value = "RULE",
-     .text = "exit with 1 if this rule holds: `avg_jct > 1%`, `avg_queueing > 30s`, `finished < 0`",
+     .text = "exit with 1 if this rule holds: `avg_jct > 1%`, `avg_jct[user=ann] > 30s`, `finished < 0`",
      .repeatable = true},
     {.name = "significant", .letter = '\0', .value = "", .text = "let a rule hold only if its whole 95% interval does"},
     {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
@@ -302,7 +302,8 @@ int run_compare(const Arguments& arguments) {
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
   for (const Grouping* grouping : chosen)
     report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping));
-  report.outcomes = judge(rules, report.regression, arguments.has("significant"));
+  report.outcomes =
+      judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored}, arguments.has("significant"));
   print_report(arguments, report);
   const bool met = report_expectations(arguments, sides);
   return report.failures() > 0 || !met ? kExitFailed : kExitOk;

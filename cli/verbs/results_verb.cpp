@@ -21,13 +21,16 @@ constexpr std::string_view kResultsExamples[] = {
     "contend results out/ --by vc --by user   # of a folder that `contend run -o` wrote",
     "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
     "contend results need.sqlite --rows --csv need.csv   # every run",
+    "contend results need.sqlite --by user   # of `contend sweep --by user`",
 };
 
 constexpr Option kResultsOptions[] = {
     {.name = "by",
      .letter = '\0',
      .value = "COLUMN",
-     .text = "of an output folder: groups of jobs by vc, user, model, size or outcome; default: all of these",
+     .text =
+         "groups of jobs by vc, user, model, size or outcome; default for a folder: all of these; a store has those "
+         "of `contend sweep --by`",
      .repeatable = true},
     {.name = "group-by",
      .letter = '\0',
@@ -69,7 +72,7 @@ std::string to_key(const StoreInfo& info, const std::string& assignment) {
 }
 
 std::string value_cell(const SqlValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* text = std::get_if<std::string>(&value)) return text->empty() ? "(none)" : *text;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
   if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
   return "-";
@@ -155,7 +158,8 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
 int run_results(const Arguments& arguments) {
   if (const std::string& path = arguments.positionals().front(); std::filesystem::is_directory(path))
     return run_folder_results(arguments, path);
-  if (arguments.has("by")) throw UsageError{"--by groups the jobs of an output folder, not the points of a sweep"};
+  const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
+  if (chosen.size() > 1) throw UsageError{"--by: expected one grouping of jobs for a store"};
   SweepStore store = SweepStore::open(arguments.positionals().front());
   std::vector<SweepDimension> where;
   for (const std::string& each : arguments.values("where"))
@@ -164,7 +168,7 @@ int run_results(const Arguments& arguments) {
   if (store.info().runs > ended)
     print_message("contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
   if (arguments.has("rows")) {
-    for (const std::string_view option : {"group-by", "metric", "baseline"})
+    for (const std::string_view option : {"group-by", "metric", "baseline", "by"})
       if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --rows", option)};
     write_csv(arguments, runs_csv(store, where));
     return kExitOk;
@@ -172,7 +176,8 @@ int run_results(const Arguments& arguments) {
   ResultsQuery query{.group_by = names(arguments, "group-by"),
                      .metrics = names(arguments, "metric"),
                      .where = std::move(where),
-                     .baseline = {}};
+                     .baseline = {},
+                     .jobs_by = chosen.empty() ? std::nullopt : std::optional{std::string{chosen.front()->name}}};
   if (const auto baseline = arguments.value("baseline"))
     query.baseline = parse_settings(to_key(store.info(), *baseline));
   const ResultsTable results = query_results(store, query);

@@ -41,6 +41,7 @@ constexpr Option kSweepOptions[] = {
      .value = "I/N",
      .text = "run only every N-th run, from number I (0 to N - 1) on; merge the stores afterwards"},
     kSweepPerJobOption,
+    kSweepByOption,
     kQuietOption,
     kProgressOption,
     kThreadsOption,
@@ -203,7 +204,7 @@ void refuse_pointless(const Arguments& arguments) {
       if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --{}", option, beside)};
   };
   if (arguments.has("list"))
-    refuse({"output", "resume", "shard", "per-job", "progress", "quiet", "slurm", "status", "resubmit"}, "list");
+    refuse({"output", "resume", "shard", "per-job", "by", "progress", "quiet", "slurm", "status", "resubmit"}, "list");
   if (arguments.has("slurm")) refuse({"resume", "shard", "progress", "quiet", "status", "resubmit"}, "slurm");
   for (const char* look : {"status", "resubmit"}) {
     if (!arguments.has(look)) continue;

@@ -47,6 +47,7 @@ constexpr Option kTuneOptions[] = {
     kSweepRepeatOption,
     kSweepResumeOption,
     kSweepPerJobOption,
+    kSweepByOption,
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
     kQuietOption,
     kProgressOption,

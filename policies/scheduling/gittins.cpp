@@ -17,8 +17,8 @@ namespace {
 
 class Gittins final : public LevelPolicy {
  public:
-  Gittins(GpuTime quantum, std::int64_t warm_up)
-      : LevelPolicy{{true, 0, {}}}, quantum_{quantum}, next_fit_{static_cast<std::size_t>(warm_up)} {}
+  Gittins(GpuTime quantum, std::int64_t warm_up, bool migrate)
+      : LevelPolicy{{true, 0, {}, migrate}}, quantum_{quantum}, next_fit_{static_cast<std::size_t>(warm_up)} {}
 
  private:
   static constexpr std::int64_t kLevels = 10'000;               // the last level has no limit
@@ -65,7 +65,7 @@ bool Gittins::keys_changed() {
 
 std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Gittins>(GpuTime{Time::ceil_nanoseconds(parameters.get<double>("quantum_s") * 1e9), 1},
-                                   parameters.get<std::int64_t>("warm_up"));
+                                   parameters.get<std::int64_t>("warm_up"), parameters.get<bool>("migrate"));
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ std::unique_ptr<SchedulingPolicy> make_gittins(const Parameters& parameters, con
 PolicyRow<SchedulingPolicy> gittins_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       {"quantum_s", 3250.0, 1e-3, 1e9, "GPU time that is invested in a job at a time, in seconds"},
-      {"warm_up", std::int64_t{100}, 1, 1e9, "number of jobs that must have ended before their distribution is used"}};
+      {"warm_up", std::int64_t{100}, 1, 1e9, "number of jobs that must have ended before their distribution is used"},
+      kMigrate};
   return {
       .name = "gittins",
       .summary = "the job with the best chance to end per GPU time invested, estimated from the jobs that have ended",

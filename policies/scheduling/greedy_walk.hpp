@@ -73,6 +73,7 @@ class GreedyWalk {
   }
   void end_pass();
 
+  [[nodiscard]] std::int64_t capacity() const { return capacity_; }
   [[nodiscard]] std::int64_t free() const { return capacity_ - used_; }
   /// Returns true if the jobs together want more than the capacity.
   [[nodiscard]] bool is_tight() const { return wanted_ > capacity_; }

@@ -19,7 +19,7 @@ class Lanes {
   /// The place of a job in the order: by key, then by JobView::tie, which is unique.
   struct Place {
     PolicyKey key = 0;
-    std::uint32_t tie = 0;
+    std::int64_t tie = 0;
     JobId job{};
     auto operator<=>(const Place&) const = default;
   };

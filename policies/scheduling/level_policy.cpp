@@ -115,7 +115,7 @@ void LevelPolicy::move(WalkJob& job) {
 }
 
 void LevelPolicy::before_walks(const ClusterView&) {
-  std::vector<std::pair<std::uint32_t, JobId>> moving;  // in order of arrival
+  std::vector<std::pair<std::int64_t, JobId>> moving;  // in order of arrival
   for (const auto* due : {&demotions_, &promotions_}) {
     for (const auto& [when, id] : *due) {
       if (when > now()) break;

@@ -3,6 +3,7 @@
 // it has attained the limit of the level; then it is demoted to the next. Within a level running jobs go first, so that
 // jobs of equal rank do not preempt each other.
 
+#include "policies/registry.hpp"
 #include "policies/scheduling/walk_policy.hpp"
 #include "sim/units.hpp"
 
@@ -25,6 +26,12 @@ struct TiresiasRules {
   [[nodiscard]] bool any() const { return list_order || late_wakeup || whole_seconds || single_step; }
 };
 
+/// The parameter behind LevelPolicy::Options::migrate.
+inline constexpr ParameterInfo kMigrate{
+    "migrate", false, 0, 0,
+    "in each pass in which jobs wait, place all jobs anew in the order of the policy, as Tiresias' simulator does; a "
+    "running job that gets other GPUs is moved, which costs what a preemption costs"};
+
 class LevelPolicy : public WalkPolicy {
  public:
   struct Options {
@@ -32,6 +39,7 @@ class LevelPolicy : public WalkPolicy {
     /// A job that has waited this many times as long as it has run returns to level 0, as if it were new; 0: never.
     double promote = 0;
     TiresiasRules rules{};
+    bool migrate = false;  ///< running jobs may be moved to other GPUs
   };
   explicit LevelPolicy(const Options& options) : options_{options} {}
   [[nodiscard]] Time next_decision(const ClusterView& cluster) final;
@@ -59,6 +67,7 @@ class LevelPolicy : public WalkPolicy {
   MovingRank running_rank(WalkJob& job, const Rank& waiting) final;
   [[nodiscard]] bool sees_every_event() const final { return options_.rules.any(); }
   [[nodiscard]] bool has_lists() const final { return options_.rules.any(); }
+  [[nodiscard]] bool migrates() const final { return options_.migrate; }
   void before_walks(const ClusterView& cluster) final;
   void after_walks(const ClusterView& cluster) final;
   void job_started(WalkJob& job) final;

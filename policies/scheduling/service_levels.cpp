@@ -47,7 +47,7 @@ class Queues final : public LevelPolicy {
 };
 
 std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool gpu_time) {
-  LevelPolicy::Options options{gpu_time, parameters.get<double>("promote"), {}};
+  LevelPolicy::Options options{gpu_time, parameters.get<double>("promote"), {}, parameters.get<bool>("migrate")};
   options.rules.list_order = parameters.get<bool>("list_order");
   options.rules.whole_seconds = parameters.get<bool>("whole_seconds");
   options.rules.single_step = parameters.get<bool>("single_step");
@@ -66,7 +66,8 @@ std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool
 }
 
 std::unique_ptr<SchedulingPolicy> make_las(const Parameters& parameters, const PolicyContext&) {
-  const LevelPolicy::Options options{parameters.get<bool>("gpu_time"), parameters.get<double>("promote"), {}};
+  const LevelPolicy::Options options{
+      parameters.get<bool>("gpu_time"), parameters.get<double>("promote"), {}, parameters.get<bool>("migrate")};
   return std::make_unique<EqualLevels>(options, seconds(parameters.get<double>("slice_s")));
 }
 
@@ -93,7 +94,8 @@ constexpr ParameterInfo kQueueParameters[] = {
      "as in Tiresias' simulator: in a queue, jobs that were running go first, instead of those submitted first"},
     {"late_wakeup", false, 0, 0, "as in Tiresias' simulator: dlas-gpu checks for demotions too late"},
     {"whole_seconds", false, 0, 0, "as in Tiresias' simulator: demotions only at whole seconds"},
-    {"single_step", false, 0, 0, "as in Tiresias' simulator: at most one demotion of a job at an event"}};
+    {"single_step", false, 0, 0, "as in Tiresias' simulator: at most one demotion of a job at an event"},
+    kMigrate};
 
 }  // namespace
 
@@ -101,7 +103,8 @@ PolicyRow<SchedulingPolicy> las_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       {"gpu_time", true, 0, 0, "service is GPU time; false: time on the GPUs, however many"},
       {"slice_s", 3250.0, 1e-3, 1e9, "service by which jobs must differ for one to preempt the other, in seconds"},
-      kPromote};
+      kPromote,
+      kMigrate};
   return {.name = "las",
           .summary = "least attained service first",
           .source = "Nuyens, Wierman, Perform. Eval. 2008; Tiresias",

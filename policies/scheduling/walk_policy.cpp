@@ -112,7 +112,12 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   // If all waiting jobs fit, no job is preempted and the order of the running jobs has no effect yet.
   was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const GreedyWalk& walk) { return walk.is_tight(); });
   if (was_tight_ || sees_every_event()) before_walks(cluster);
-  for (GreedyWalk& walk : walks_) run(walk, actions);
+  for (std::size_t w = 0; w < walks_.size(); ++w) {
+    if (migrates())
+      place_anew(static_cast<std::uint32_t>(w), actions);
+    else
+      run(walks_[w], actions);
+  }
   std::erase_if(newcomers_, [&](JobId id) { return job(id).running; });
   if (actions.recording()) explain(actions);
   after_walks(cluster);
@@ -137,6 +142,44 @@ void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
       break;
     }
   }
+  walk.end_pass();
+}
+
+/// Places all jobs of the walk anew. A job that is moved keeps its place in the order.
+void WalkPolicy::place_anew(std::uint32_t index, SchedulingActions& actions) {
+  GreedyWalk& walk = walks_[index];
+  struct Standing {
+    MovingRank before;
+    bool ran = false;
+  };
+  std::vector<Standing> all;
+  bool waits = false;
+  for (const auto& [id, job] : jobs_) {
+    if (job.walk != index) continue;
+    all.push_back({walk.moving_place(id), job.running});
+    waits = waits || !job.running;
+  }
+  if (!waits) return;
+  std::ranges::sort(all, {}, [this](const Standing& each) { return each.before.at(now_); });
+  std::vector<Claim> order;
+  for (const Standing& each : all) order.push_back({each.before.rank.job, width_of(job(each.before.rank.job).view)});
+  started_.clear();
+  gave_way_.clear();
+  changes_.clear();
+  actions.place_anew(order, walk.capacity());  // every job that leaves its GPUs leaves the walk, too
+  for (const Standing& each : all) {
+    WalkJob& job = this->job(each.before.rank.job);
+    const bool runs = cluster_->job(job.view.id).running;
+    if (each.ran && !walk.contains(job.view.id)) {
+      walk.add_waiting(runs ? each.before.rank : waiting_rank(job), shapes_.of(job.view), width_of(job.view));
+      if (!runs) newcomers_.push_back(job.view.id);
+    }
+    if (!runs || job.running) continue;
+    walk.start(job.view.id);
+    mark_started(each.before.rank);
+    if (each.ran) started_.back() = each.before;
+  }
+  rank_started();
   walk.end_pass();
 }
 

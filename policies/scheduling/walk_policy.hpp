@@ -44,6 +44,9 @@ struct WalkJob {
 /// policy finds one (SchedulingActions::start_preempting). If not, no job is preempted for it, and the walk leaves out
 /// this job and others of its shape until other jobs have given way, or until the next pass. ServerRooms rules out most
 /// such jobs before the placement policy is asked.
+///
+/// A policy that migrates jobs does otherwise, as released simulators do: where jobs wait, the placement policy decides
+/// about each job of the order, on a cluster with the jobs in front of it alone.
 class WalkPolicy : public SchedulingPolicy {
  public:
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
@@ -72,6 +75,8 @@ class WalkPolicy : public SchedulingPolicy {
   /// Returns true if a job that has given way may stand in front of the job that took its place, as in the lists of
   /// released simulators. Such a job starts in the same pass only on free GPUs.
   [[nodiscard]] virtual bool has_lists() const { return false; }
+  /// Returns true if running jobs may be moved to other GPUs (place_anew()).
+  [[nodiscard]] virtual bool migrates() const { return false; }
   /// Returns true if a waiting job may preempt a running one.
   [[nodiscard]] virtual bool is_preemptive() const { return true; }
 
@@ -95,6 +100,7 @@ class WalkPolicy : public SchedulingPolicy {
   void touch_servers_of(const WalkJob& job);
   [[nodiscard]] bool has_room_behind(const WalkJob& job, const Rank& place);
   void run(GreedyWalk& walk, SchedulingActions& actions);
+  void place_anew(std::uint32_t walk, SchedulingActions& actions);
   void settle(GreedyWalk& walk, SchedulingActions& actions);
   void carry_out(GreedyWalk& walk, SchedulingActions& actions);
   void take_back(GreedyWalk& walk);

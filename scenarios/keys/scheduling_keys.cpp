@@ -4,20 +4,24 @@
 #include "scenarios/yaml/map_codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace contend {
 namespace {
 
 using key_rows::kDay;
+using key_rows::property;
 using key_rows::row;
 
 constexpr int kMaxServers = 1'000'000;
 constexpr int kMaxQuota = 1'000'000'000;
 constexpr double kThousandths = 1000;
+constexpr int kMaxRetries = 1000;
 
 /// A number with at most three decimals: the engine counts in thousandths.
 Codec<double> thousandths_codec(double minimum, double maximum) {
@@ -48,6 +52,32 @@ Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
                      field("borrow", &Vc::borrow, bool_codec()), field("others", &Vc::others, bool_codec())},
                     "{name: vision, gpus: 32}");
   return numbered_list(vc, "virtual clusters", kMaxItems);
+}
+
+/// The keys of a rule of retries besides `times`, in this order: delay, factor, max_delay, position, from.
+template <RetryRule SchedulingRules::*kRule>
+void add_retry_keys(std::vector<ScenarioKey>& keys, const std::array<std::string_view, 5>& paths) {
+  keys.push_back(row(
+      paths[0], [](auto& s) -> auto& { return (s.rules.*kRule).delay; }, quantity_codec(Time{}, 365 * kDay),
+      "time from the end of the attempt until the job queues again"));
+  keys.push_back(property<double>(
+      paths[1], [](const Scenario& s) { return (s.rules.*kRule).growth / kThousandths; },
+      [](Scenario& s, double factor) { (s.rules.*kRule).growth = static_cast<std::int32_t>(in_thousandths(factor)); },
+      thousandths_codec(1, kThousandths), "factor by which the delay grows with each retry of a job; 1: it stays"));
+  keys.push_back(row(
+      paths[2], [](auto& s) -> auto& { return (s.rules.*kRule).max_delay; }, quantity_codec(Time{}, 365 * kDay),
+      "the delay grows no further"));
+  keys.push_back(row(
+      paths[3], [](auto& s) -> auto& { return (s.rules.*kRule).at_end; },
+      choice_codec<bool>({{"original", false}, {"new", true}}),
+      "place in the queue: original: as when it was submitted first; new: as if it were submitted when it queues "
+      "again"));
+  keys.push_back(row(
+      paths[4], [](auto& s) -> auto& { return (s.rules.*kRule).from_start; },
+      choice_codec<bool>({{"start", true}, {"checkpoint", false}}),
+      "where an attempt that is repeated goes on: start: at its beginning, so that all its work is lost; checkpoint: "
+      "at "
+      "its last checkpoint (scheduling.preemption), after restart_cost"));
 }
 
 bool has_checkpoints(const Scenario& scenario) {
@@ -83,17 +113,43 @@ std::vector<ScenarioKey> scheduling_keys() {
           "scheduling.preemption.checkpoint_cost", [](auto& s) -> auto& { return s.rules.preemption.checkpoint; },
           quantity_codec(Time{}, kDay), "time that each of these checkpoints takes on the job's GPUs"),
       row(
-          "scheduling.retry_delay", [](auto& s) -> auto& { return s.rules.retry_delay; },
-          quantity_codec(Time{}, 365 * kDay), "time from the failure of an attempt until the job queues again"),
-      row(
           "scheduling.kill_at_limit", [](auto& s) -> auto& { return s.rules.kill_at_limit; }, bool_codec(),
-          "a job with a duration ends when it has held its GPUs for its limit_s since its last start, with the outcome "
-          "timeout and without further attempts; otherwise limits are only estimates for policies"),
+          "a job with a duration is killed when it has held its GPUs for its limit_s since its last start; it ends "
+          "with "
+          "the outcome timeout, unless scheduling.retries.timeout brings it back; otherwise limits are only estimates "
+          "for policies"),
+      row(
+          "scheduling.retries.failed.times", [](auto& s) -> auto& { return s.rules.failures.times; },
+          optional_codec(integer_codec<int>(0, kMaxRetries), "recorded"),
+          "how often a job with a duration queues again after an attempt failed. First it makes the attempts of its "
+          "attempts_s; a last attempt with the outcome failed is then repeated and fails at the same point each time. "
+          "A "
+          "job that is out of retries before its last attempt ends there, failed. recorded: each attempt of attempts_s "
+          "is followed by the next, and the last is not repeated"),
   };
+  add_retry_keys<&SchedulingRules::failures>(
+      keys,
+      {"scheduling.retries.failed.delay", "scheduling.retries.failed.factor", "scheduling.retries.failed.max_delay",
+       "scheduling.retries.failed.position", "scheduling.retries.failed.from"});
+  keys.push_back(property<int>(
+      "scheduling.retries.timeout.times", [](const Scenario& s) { return s.rules.timeouts.times.value_or(0); },
+      [](Scenario& s, int times) { s.rules.timeouts.times = times; }, integer_codec<int>(0, kMaxRetries),
+      "how often a job that was killed at its limit queues again to repeat the attempt; then it ends"));
+  add_retry_keys<&SchedulingRules::timeouts>(
+      keys,
+      {"scheduling.retries.timeout.delay", "scheduling.retries.timeout.factor", "scheduling.retries.timeout.max_delay",
+       "scheduling.retries.timeout.position", "scheduling.retries.timeout.from"});
   for (ScenarioKey& key : keys) {
-    if (key.path != "scheduling.preemption.checkpoint_cost") continue;
-    key.needs = "scheduling.preemption.checkpoint_interval above 0s";
-    key.conditions = {has_checkpoints};
+    if (key.path == "scheduling.preemption.checkpoint_cost") {
+      key.needs = "scheduling.preemption.checkpoint_interval above 0s";
+      key.conditions = {has_checkpoints};
+    } else if (key.path == "scheduling.retries.failed.from") {
+      key.needs = "a number for scheduling.retries.failed.times";
+      key.conditions = {[](const Scenario& s) { return s.rules.failures.times.has_value(); }};
+    } else if (key.path.starts_with("scheduling.retries.timeout.")) {
+      key.needs = "scheduling.kill_at_limit: true";
+      key.conditions = {[](const Scenario& s) { return s.rules.kill_at_limit; }};
+    }
   }
   return keys;
 }

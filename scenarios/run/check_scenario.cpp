@@ -111,6 +111,10 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
     if (!length.empty())
       report.bad(list.lines[j], job.duration ? "duration_s" : "iterations", "longer than a run can be",
                  fmt::format("job {}: {}", quote_for_message(job.name), length));
+    if (const std::string retry = why_not_retried(scenario.rules, job); !retry.empty())
+      report.bad(list.lines[j], "outcome", "a retry that can't be carried out",
+                 fmt::format("job {}: {}", quote_for_message(job.name), retry),
+                 "set scheduling.retries.failed.times to recorded");
     if (!limit.empty())
       report.bad(list.lines[j], "limit_s", "a limit that can't be applied",
                  fmt::format("job {}: {}", quote_for_message(job.name), limit),

@@ -27,13 +27,13 @@ class StoreCopier {
   }
 
  private:
-  /// Copies run `number` of `from` as `run`, with its jobs.
+  /// Copies run `number` of `from` as `run`, with its jobs and groups.
   void copy(std::int64_t number, StoreRun& run);
 
   SweepStore& from_;
   SweepStore& to_;
   std::map<std::int64_t, std::int64_t> manifests_;  ///< manifest numbers in `to`, by those in `from`
-  std::optional<SqlStatement> job_;
+  std::optional<SqlStatement> job_, group_;
 };
 
 }  // namespace contend

@@ -25,7 +25,7 @@ bool same_results(const StoreRun& a, const StoreRun& b) {
 
 bool same_sweep(const StoreInfo& a, const StoreInfo& b) {
   return a.plan == b.plan && a.kind == b.kind && a.repeat == b.repeat && a.runs == b.runs && a.per_job == b.per_job &&
-         a.parameters == b.parameters && a.metrics == b.metrics;
+         a.groupings == b.groupings && a.parameters == b.parameters && a.metrics == b.metrics;
 }
 
 /// The build behind all runs of the store; nothing if it has none.
@@ -76,14 +76,23 @@ MergeReport report_of(const StoreInfo& info, const std::map<std::int64_t, StoreR
 void StoreCopier::copy(std::int64_t number, StoreRun& run) {
   run.manifest = manifests_[run.manifest];
   to_.insert_run(run);
-  if (!to_.info().per_job) return;
-  if (!job_) job_.emplace(to_.database(), job_insert());
-  std::int64_t row = 0;
-  for (const std::vector<SqlValue>& cells : from_.jobs(number)) {
-    job_->bind(1, run.run).bind(2, row++);
-    int index = 3;
-    for (const SqlValue& cell : cells) job_->bind(index++, cell);
-    job_->run();
+  if (to_.info().per_job) {
+    if (!job_) job_.emplace(to_.database(), job_insert());
+    std::int64_t row = 0;
+    for (const std::vector<SqlValue>& cells : from_.jobs(number)) {
+      job_->bind(1, run.run).bind(2, row++);
+      int index = 3;
+      for (const SqlValue& cell : cells) job_->bind(index++, cell);
+      job_->run();
+    }
+  }
+  if (to_.info().groupings.empty()) return;
+  if (!group_) group_.emplace(to_.database(), group_insert());
+  for (const std::vector<SqlValue>& cells : from_.groups(number)) {
+    group_->bind(1, run.run);
+    int index = 2;
+    for (const SqlValue& cell : cells) group_->bind(index++, cell);
+    group_->run();
   }
 }
 

@@ -1,7 +1,10 @@
 #include "scenarios/sweep/store_query.hpp"
 
+#include "results/job_groups.hpp"
+#include "results/result_columns.hpp"
 #include "scenarios/sweep/baseline.hpp"
 #include "scenarios/sweep/store_schema.hpp"
+#include "scenarios/sweep/sweep_columns.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
@@ -10,8 +13,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,27 +36,28 @@ std::size_t parameter_index(const StoreInfo& info, const std::string& name) {
                                hint.empty() ? "" : ", " + hint, keys.empty() ? "none" : join(keys))};
 }
 
-std::size_t metric_index(const StoreInfo& info, const std::string& name) {
+std::size_t metric_index(const std::vector<StoreMetric>& known, const std::string& name) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < info.metrics.size(); ++i) {
-    if (info.metrics[i].name == name) return i;
-    names.push_back(info.metrics[i].name);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (known[i].name == name) return i;
+    names.push_back(known[i].name);
   }
   const std::string hint = did_you_mean(name, names);
   throw InputError{fmt::format("\"{}\" is no metric of the sweep{}; they are {}", name, hint.empty() ? "" : ", " + hint,
                                join(names))};
 }
 
-std::vector<std::size_t> metric_indices(const StoreInfo& info, std::vector<std::string> names) {
+std::vector<std::size_t> metric_indices(const StoreInfo& info, const std::vector<StoreMetric>& known,
+                                        std::vector<std::string> names) {
   if (names == std::vector<std::string>{"all"}) {
     names.clear();
-    for (const StoreMetric& each : info.metrics) names.push_back(each.name);
+    for (const StoreMetric& each : known) names.push_back(each.name);
   }
   if (names.empty() && info.kind == "jobs") names = {"avg_jct_s", "p95_jct_s", "makespan_s"};
   if (names.empty() && info.kind == "study") names = {"iteration_s", "throughput_per_s", "above_bound"};
-  if (names.empty()) names = {info.metrics.front().name};
+  if (names.empty()) names = {known.front().name};
   std::vector<std::size_t> indices;
-  for (const std::string& name : names) indices.push_back(metric_index(info, name));
+  for (const std::string& name : names) indices.push_back(metric_index(known, name));
   return indices;
 }
 
@@ -62,8 +69,9 @@ bool is_wanted(const StoreInfo& info, const StorePoint& point, const std::vector
   });
 }
 
-/// The runs of a store by point and seed.
-using RunsOfPoint = std::map<std::uint64_t, const StoreRun*>;
+/// The figures of the runs of a point, by seed.
+using Figures = std::vector<double>;
+using RunsOfPoint = std::map<std::uint64_t, const Figures*>;
 
 /// Values of one metric in a group, as the header says.
 class GroupFigure {
@@ -71,7 +79,7 @@ class GroupFigure {
   GroupFigure(const std::vector<const RunsOfPoint*>& points, std::size_t metric) : metric_{metric} {
     std::map<std::uint64_t, std::vector<double>> by_seed;
     for (const RunsOfPoint* runs : points)
-      for (const auto& [seed, run] : *runs) by_seed[seed].push_back(run->metrics[metric]);
+      for (const auto& [seed, run] : *runs) by_seed[seed].push_back((*run)[metric]);
     for (const auto& [seed, values] : by_seed) {
       const bool whole = values.size() == points.size() &&
                          std::none_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
@@ -97,9 +105,8 @@ class GroupFigure {
       bool whole = true;
       for (std::size_t i = 0; whole && i < points.size(); ++i) {
         const auto partner = partners[i]->find(seed);
-        whole = partner != partners[i]->end() && !std::isnan(partner->second->metrics[metric_]);
-        if (whole)
-          logarithms += std::log(points[i]->at(seed)->metrics[metric_]) - std::log(partner->second->metrics[metric_]);
+        whole = partner != partners[i]->end() && !std::isnan((*partner->second)[metric_]);
+        if (whole) logarithms += std::log((*points[i]->at(seed))[metric_]) - std::log((*partner->second)[metric_]);
       }
       if (whole) ratios.push_back(std::exp(logarithms / static_cast<double>(points.size())));
     }
@@ -142,6 +149,54 @@ std::vector<std::int64_t> partners_of(const StoreInfo& info, const std::vector<S
   return partners;
 }
 
+/// The runs that ended well, by point: of all jobs, or as if they had run the jobs of one group alone.
+struct RunsOfGroup {
+  std::string value;  ///< of the grouping
+  std::map<std::int64_t, RunsOfPoint> of{};
+};
+
+RunsOfGroup runs_of_all(const std::vector<StoreRun>& runs) {
+  RunsOfGroup all;
+  for (const StoreRun& run : runs)
+    if (run.status == RunStatus::done) all.of[run.point][run.seed] = &run.metrics;
+  return all;
+}
+
+/// By group of jobs, in the order of the first run that has the group. The figures are appended to `figures`.
+std::vector<RunsOfGroup> runs_of_groups(SweepStore& store, const std::vector<StoreRun>& runs, const std::string& name,
+                                        std::deque<Figures>& figures) {
+  const std::vector<std::string>& stored = store.info().groupings;
+  if (std::find(stored.begin(), stored.end(), name) == stored.end()) {
+    static_cast<void>(find_grouping(name));  // complains about a name that nothing has
+    throw InputError{fmt::format("{}: has no groups of jobs by {}; `contend sweep --by {}` stores them{}", store.path(),
+                                 name, name, stored.empty() ? "" : ", this store has them by " + join(stored))};
+  }
+  Figures& none = figures.emplace_back();
+  for (const Metric& each : group_metrics()) none.push_back(is_count(each.unit) ? 0 : kNaN);
+  RunsOfGroup empty = runs_of_all(runs);
+  for (auto& of_point : empty.of)
+    for (auto& of_seed : of_point.second) of_seed.second = &none;
+  std::map<std::int64_t, const StoreRun*> by_number;
+  for (const StoreRun& run : runs) by_number[run.run] = &run;
+  std::vector<RunsOfGroup> groups;
+  std::map<std::string, std::size_t> numbers;
+  std::string columns = "run";
+  for (const std::string& column : group_columns()) columns += ", " + sql_name(column);
+  SqlStatement row{store.database(),
+                   fmt::format("SELECT {} FROM job_groups WHERE grouping = ? ORDER BY run, place", columns)};
+  row.bind(1, name);
+  while (row.step()) {
+    const auto run = by_number.find(row.integer(0));
+    if (run == by_number.end() || run->second->status != RunStatus::done) continue;
+    const auto [number, is_new] = numbers.emplace(row.text(3), groups.size());
+    if (is_new) groups.push_back({row.text(3), empty.of});
+    Figures& its = figures.emplace_back();
+    for (int column = 4; column < row.columns(); ++column) its.push_back(row.number(column));
+    groups[number->second].of[run->second->point][run->second->seed] = &its;
+  }
+  return groups;
+}
+
 void append_value(std::string& out, const SqlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value))
     append_csv_field(out, *text);
@@ -164,35 +219,48 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
   std::vector<std::size_t> by;
   for (const std::string& name : query.group_by) by.push_back(parameter_index(info, name));
   for (std::size_t i = 0; query.group_by.empty() && i < info.parameters.size(); ++i) by.push_back(i);
-  const std::vector<std::size_t> metrics = metric_indices(info, query.metrics);
+  RunsOfGroup all = runs_of_all(runs);
+  std::deque<Figures> figures;
+  std::vector<RunsOfGroup> job_groups;
+  if (query.jobs_by) job_groups = runs_of_groups(store, runs, *query.jobs_by, figures);
+  const std::vector<StoreMetric> known = query.jobs_by ? store_metrics(group_metrics()) : info.metrics;
+  const std::vector<std::size_t> metrics = metric_indices(info, known, query.metrics);
   const std::vector<std::int64_t> partners = partners_of(info, points, query.baseline);
-
-  std::map<std::int64_t, RunsOfPoint> runs_of;
-  for (const StoreRun& run : runs)
-    if (run.status == RunStatus::done) runs_of[run.point][run.seed] = &run;
 
   ResultsTable table;
   for (const std::size_t i : by) table.parameters.push_back(info.parameters[i]);
-  for (const std::size_t i : metrics) table.metrics.push_back(info.metrics[i]);
+  if (query.jobs_by) {
+    StoreParameter& jobs = table.parameters.emplace_back();
+    jobs.key = jobs.column = *query.jobs_by;
+  }
+  for (const std::size_t i : metrics) table.metrics.push_back(known[i]);
   table.compares = !partners.empty();
   std::set<std::int64_t> asked;
   for (const std::vector<std::size_t>& members : groups_of(info, points, query, by)) {
-    ResultsGroup& group = table.groups.emplace_back();
-    std::vector<const RunsOfPoint*> own, others;
     for (const std::size_t i : members) {
-      own.push_back(&runs_of[points[i].point]);
-      if (table.compares) others.push_back(&runs_of[partners[i]]);
       asked.insert(points[i].point);
-      table.runs += static_cast<std::int64_t>(own.back()->size());
+      table.runs += std::ssize(all.of[points[i].point]);
     }
-    for (const std::size_t i : by) {
-      group.values.push_back(points[members.front()].values[i]);
-      group.numbers.push_back(info.parameters[i].number_column.empty() ? kNaN : points[members.front()].numbers[i]);
-    }
-    for (const std::size_t metric : metrics) {
-      const GroupFigure figure{own, metric};
-      group.figures.push_back(figure.figure());
-      if (table.compares) group.ratios.push_back(figure.ratio(own, others));
+    for (RunsOfGroup& jobs : query.jobs_by ? std::span{job_groups} : std::span{&all, 1}) {
+      ResultsGroup& group = table.groups.emplace_back();
+      std::vector<const RunsOfPoint*> own, others;
+      for (const std::size_t i : members) {
+        own.push_back(&jobs.of[points[i].point]);
+        if (table.compares) others.push_back(&jobs.of[partners[i]]);
+      }
+      for (const std::size_t i : by) {
+        group.values.push_back(points[members.front()].values[i]);
+        group.numbers.push_back(info.parameters[i].number_column.empty() ? kNaN : points[members.front()].numbers[i]);
+      }
+      if (query.jobs_by) {
+        group.values.emplace_back(jobs.value);
+        group.numbers.push_back(kNaN);
+      }
+      for (const std::size_t metric : metrics) {
+        const GroupFigure figure{own, metric};
+        group.figures.push_back(figure.figure());
+        if (table.compares) group.ratios.push_back(figure.ratio(own, others));
+      }
     }
   }
   table.failed = std::count_if(runs.begin(), runs.end(), [&](const StoreRun& run) {

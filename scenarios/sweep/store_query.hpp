@@ -19,6 +19,9 @@ struct ResultsQuery {
   std::vector<std::string> metrics;    ///< empty: the usual ones of the kind of study; `all`: all
   std::vector<SweepDimension> where;   ///< only points with one of the listed values of each
   std::vector<SweepSetting> baseline;  ///< empty: the sweep's own baseline, if it has one
+  /// A grouping of jobs of the store: each group of points has a row for each group of jobs, with figures of these jobs
+  /// alone. In a run without any job of a group its counts are 0 and its other figures have no value.
+  std::optional<std::string> jobs_by{};
 };
 
 /// The points with equal grouping values. A figure is averaged first over the points of each seed and then over seeds,
@@ -41,7 +44,7 @@ struct ResultsTable {
   std::int64_t failed = 0;
 };
 
-/// Answers a query. Throws InputError for unknown names, with the nearest name.
+/// Answers a query. Throws InputError for unknown names, with the nearest name, and for a grouping that is not stored.
 [[nodiscard]] ResultsTable query_results(SweepStore& store, const ResultsQuery& query);
 
 /// The table as CSV, one row a group: parameters, `runs`, and for each metric its mean, `NAME_ci95` (half the width of

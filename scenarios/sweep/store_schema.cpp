@@ -50,6 +50,15 @@ std::string jobs_table() {
   return sql + ", PRIMARY KEY(run, job)) WITHOUT ROWID;\n";
 }
 
+std::string groups_table() {
+  std::string sql =
+      "CREATE TABLE job_groups(run INTEGER NOT NULL REFERENCES runs, grouping TEXT NOT NULL, place INTEGER NOT NULL, "
+      "value TEXT NOT NULL";
+  for (const Metric& each : group_metrics())
+    sql += fmt::format(", {} {}", sql_name(each.name), is_count(each.unit) ? "INTEGER" : "REAL");
+  return sql + ", PRIMARY KEY(run, grouping, place)) WITHOUT ROWID;\n";
+}
+
 std::string results_view(const StoreInfo& info) {
   std::string sql = "CREATE VIEW results AS SELECT run, point, seed, status, error";
   for (const std::string& column : parameter_columns(info)) sql += ", " + sql_name(column);
@@ -75,6 +84,7 @@ std::string store_schema(const StoreInfo& info) {
       "CREATE TABLE manifests(manifest INTEGER PRIMARY KEY, version TEXT NOT NULL, git_hash TEXT NOT NULL, json TEXT "
       "NOT NULL);\n";
   if (info.per_job) sql += jobs_table();
+  if (!info.groupings.empty()) sql += groups_table();
   return sql + results_view(info);
 }
 
@@ -132,6 +142,18 @@ std::string run_insert(const StoreInfo& info) {
   std::vector<std::string> columns = run_columns();
   for (const StoreMetric& each : info.metrics) columns.push_back(each.name);
   return insert_statement("runs", columns);
+}
+
+std::vector<std::string> group_columns() {
+  std::vector<std::string> columns{"grouping", "place", "value"};
+  for (const Metric& each : group_metrics()) columns.emplace_back(each.name);
+  return columns;
+}
+
+std::string group_insert() {
+  std::vector<std::string> columns = group_columns();
+  columns.insert(columns.begin(), "run");
+  return insert_statement("job_groups", columns);
 }
 
 std::string job_insert() {

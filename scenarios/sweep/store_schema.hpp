@@ -26,5 +26,8 @@ inline constexpr std::int64_t kStoreSchema = 1;                ///< PRAGMA user_
 [[nodiscard]] std::string point_insert(const StoreInfo& info);
 [[nodiscard]] std::string run_insert(const StoreInfo& info);
 [[nodiscard]] std::string job_insert();
+/// The columns of `job_groups` after `run`.
+[[nodiscard]] std::vector<std::string> group_columns();
+[[nodiscard]] std::string group_insert();
 
 }  // namespace contend

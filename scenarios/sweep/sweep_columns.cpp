@@ -53,9 +53,9 @@ double column_number(const StoreParameter& parameter, const std::optional<PlainV
   return has_number ? base_number(*value->magnitude) : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<StoreMetric> job_metrics() {
+std::vector<StoreMetric> store_metrics(std::span<const Metric> of) {
   std::vector<StoreMetric> all;
-  for (const Metric& each : metrics())
+  for (const Metric& each : of)
     all.push_back({std::string{each.name}, std::string{each.title}, std::string{each.unit}, std::string{each.text}});
   return all;
 }

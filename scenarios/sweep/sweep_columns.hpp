@@ -1,6 +1,7 @@
 #pragma once
 // Maps the parameters and metrics of a sweep to columns of its store.
 
+#include "results/result_columns.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
@@ -20,8 +21,8 @@ namespace contend {
 [[nodiscard]] SqlValue column_value(const StoreParameter& parameter, const std::optional<PlainValue>& value);
 [[nodiscard]] double column_number(const StoreParameter& parameter, const std::optional<PlainValue>& value);
 
-/// The metrics of a run of jobs, and those of an iteration study.
-[[nodiscard]] std::vector<StoreMetric> job_metrics();
+/// Metrics of jobs as a store has them, and the metrics of an iteration study.
+[[nodiscard]] std::vector<StoreMetric> store_metrics(std::span<const Metric> of);
 [[nodiscard]] std::vector<StoreMetric> study_point_metrics();
 
 }  // namespace contend

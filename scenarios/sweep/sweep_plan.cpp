@@ -1,5 +1,6 @@
 #include "scenarios/sweep/sweep_plan.hpp"
 
+#include "results/result_columns.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/parallel.hpp"
@@ -199,7 +200,7 @@ void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
   const Scenario& base = variants_.base();
   info_.name = base.name;
   info_.kind = any ? "study" : "jobs";
-  info_.metrics = any ? study_point_metrics() : job_metrics();
+  info_.metrics = any ? study_point_metrics() : store_metrics(metrics());
   info_.scenario = to_yaml(base);
   first_seed_ = base.seed;
 }

@@ -63,6 +63,13 @@ ResumedSweep resume_sweep(const std::string& path, const SweepPlan& plan, const 
       throw_file_error(path, "has other metrics than this sweep; write into another store (-o)", 0);
     if (old.info().per_job != info.per_job)
       throw_file_error(path, fmt::format("was written with{} --per-job", old.info().per_job ? "" : "out"), 0);
+    if (old.info().groupings != info.groupings) {
+      const auto options = [](const StoreInfo& each) {
+        return each.groupings.empty() ? "without --by"
+                                      : fmt::format("with --by {}", fmt::join(each.groupings, " --by "));
+      };
+      throw_file_error(path, fmt::format("was written {}, not {}", options(old.info()), options(info)), 0);
+    }
     same = old.info().plan == info.plan && old.info().runs == info.runs;
     added = same ? 0 : info.runs - old.info().runs;
   }

@@ -1,5 +1,6 @@
 #include "scenarios/sweep/sweep_store.hpp"
 
+#include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/sweep/store_schema.hpp"
 #include "sim/check.hpp"
@@ -68,6 +69,7 @@ void insert_info(SqlDatabase& database, const StoreInfo& info) {
   add("repeat", info.repeat);
   add("runs", info.runs);
   add("per_job", std::int64_t{info.per_job ? 1 : 0});
+  if (!info.groupings.empty()) add("groupings", lines(info.groupings));
   SqlStatement parameter{
       database, insert_statement("parameters", {"parameter", "key", "column_name", "type", "number_column", "unit"})};
   std::int64_t number = 0;
@@ -96,6 +98,7 @@ StoreInfo read_info(SqlDatabase& database) {
     if (name == "repeat") info.repeat = fact.integer(1);
     if (name == "runs") info.runs = fact.integer(1);
     if (name == "per_job") info.per_job = fact.integer(1) != 0;
+    if (name == "groupings") info.groupings = words_of(fact.text(1));
   }
   SqlStatement parameter{database,
                          "SELECT key, column_name, type, number_column, unit FROM parameters ORDER BY parameter"};
@@ -184,7 +187,7 @@ SweepStore SweepStore::open(const std::string& path, Access access) {
   if (access == Access::write) database.execute(kWriting);
   check_tables(database, {});  // those that every store has, with the facts among them
   StoreInfo info = read_info(database);
-  if (info.per_job) check_tables(database, info);
+  if (info.per_job || !info.groupings.empty()) check_tables(database, info);
   return SweepStore{std::move(database), std::move(info)};
 }
 
@@ -259,6 +262,20 @@ std::vector<std::vector<SqlValue>> SweepStore::jobs(std::int64_t run) {
   return rows;
 }
 
+std::vector<std::vector<SqlValue>> SweepStore::groups(std::int64_t run) {
+  std::vector<std::vector<SqlValue>> rows;
+  if (info_.groupings.empty()) return rows;
+  std::string columns;
+  for (const std::string& column : group_columns()) columns += (columns.empty() ? "" : ", ") + sql_name(column);
+  SqlStatement row{database_, fmt::format("SELECT {} FROM job_groups WHERE run = ? ORDER BY grouping, place", columns)};
+  row.bind(1, run);
+  while (row.step()) {
+    std::vector<SqlValue>& cells = rows.emplace_back();
+    for (int i = 0; i < row.columns(); ++i) cells.push_back(row.value(i));
+  }
+  return rows;
+}
+
 void SweepStore::add_points(std::span<const StorePoint> points) {
   SqlTransaction transaction{database_};
   SqlStatement row{database_, point_insert(info_)};
@@ -297,6 +314,7 @@ void SweepStore::record(const StoreRun& run, std::span<const JobResult> jobs) {
   SqlTransaction transaction{database_};
   insert_run(run);
   if (info_.per_job) insert_jobs(run.run, jobs);
+  if (!info_.groupings.empty()) insert_groups(run.run, jobs);
   transaction.commit();
 }
 
@@ -332,10 +350,27 @@ void SweepStore::insert_jobs(std::int64_t run, std::span<const JobResult> jobs) 
   }
 }
 
+void SweepStore::insert_groups(std::int64_t run, std::span<const JobResult> jobs) {
+  SqlStatement{database_, "DELETE FROM job_groups WHERE run = ?"}.bind(1, run).run();
+  StoredReplica stored;
+  for (const JobResult& job : jobs) stored.jobs.push_back(as_stored(job));
+  SqlStatement row{database_, group_insert()};
+  for (const std::string& name : info_.groupings) {
+    std::int64_t place = 0;
+    for (const GroupFigures& group : group_figures({&stored, 1}, find_grouping(name))) {
+      row.bind(1, run).bind(2, name).bind(3, place++).bind(4, group.value);
+      int column = 5;
+      for (const double figure : group.figures) row.bind(column++, figure);
+      row.run();
+    }
+  }
+}
+
 void SweepStore::remove(std::span<const std::int64_t> runs) {
   SqlTransaction transaction{database_};
   std::vector<std::string> tables{"runs", "executions"};
   if (info_.per_job) tables.emplace_back("jobs");
+  if (!info_.groupings.empty()) tables.emplace_back("job_groups");
   for (const std::string& table : tables) {
     SqlStatement row{database_, fmt::format("DELETE FROM {} WHERE run = ?", table)};
     for (const std::int64_t run : runs) row.bind(1, run).run();

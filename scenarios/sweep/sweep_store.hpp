@@ -53,6 +53,9 @@ struct StoreInfo {
   std::int64_t repeat = 1;  ///< runs of a point
   std::int64_t runs = 0;    ///< expected number of runs; 0 if not known beforehand
   bool per_job = false;     ///< the store has a table `jobs` with a row for each job
+  /// Names of groupings (results/job_groups.hpp); with any, the store has a table `job_groups` with a row for each
+  /// group of jobs.
+  std::vector<std::string> groupings{};
   std::vector<StoreParameter> parameters;
   std::vector<StoreMetric> metrics;
 };
@@ -122,6 +125,9 @@ class SweepStore {
   [[nodiscard]] std::vector<StoreManifest> manifests();
   /// The rows of one run in the order of job_columns(); empty without `per_job`.
   [[nodiscard]] std::vector<std::vector<SqlValue>> jobs(std::int64_t run);
+  /// The groups of one run as `grouping`, `place`, `value` and the figures of group_metrics(); empty without
+  /// `groupings`.
+  [[nodiscard]] std::vector<std::vector<SqlValue>> groups(std::int64_t run);
   /// The database, for other queries. The view `results` has a row for each run and a column for each parameter and
   /// metric.
   [[nodiscard]] SqlDatabase& database() { return database_; }
@@ -131,9 +137,10 @@ class SweepStore {
   void add_points(std::span<const StorePoint> points);
   /// Adds a manifest and returns its number.
   std::int64_t add_manifest(const StoreManifest& manifest);
-  /// Records a run, replacing an earlier record of it. `jobs` are stored if the store is `per_job`.
+  /// Records a run, replacing an earlier record of it. `jobs` are stored if the store is `per_job`, and
+  /// their groups if it has groupings.
   void record(const StoreRun& run, std::span<const JobResult> jobs = {});
-  /// Removes these runs and their jobs.
+  /// Removes these runs, their jobs and groups.
   void remove(std::span<const std::int64_t> runs);
   /// Stores a named fact, such as the state of a search, which fact() returns.
   void set_fact(const std::string& name, const std::string& value);
@@ -146,6 +153,7 @@ class SweepStore {
   void insert_points(std::span<const StorePoint> points);
   void insert_run(const StoreRun& run);
   void insert_jobs(std::int64_t run, std::span<const JobResult> jobs);
+  void insert_groups(std::int64_t run, std::span<const JobResult> jobs);
 
   SqlDatabase database_;
   StoreInfo info_;

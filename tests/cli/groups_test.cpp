@@ -83,3 +83,53 @@ TEST_CASE("compare --by shows the change of every group, in all forms") {
   CHECK(contains(json.out, "\"value\": \"ann\""));
   CHECK(contains(here.contend("compare a s.yaml --by usr").err, "did you mean \"user\"?"));
 }
+
+TEST_CASE("compare --fail-if looks at the jobs of one group") {
+  const Workplace place;
+  const Workplace& here = with_jobs(place);
+  CHECK(here.contend("run s.yaml -q -o a").code == kExitOk);
+  // Ann: JCTs 100 and 260 before, 50 and 210 after; bob: 200 and 150.
+  const auto judged = [&](const std::string& rule) {
+    return here.contend("compare a s.yaml --set scheduling.kill_at_limit=true --fail-if '" + rule + "'");
+  };
+  const Outcome faster = judged("avg_jct[user=bob] < -20%");
+  CHECK(faster.code == kExitFailed);
+  CHECK_MESSAGE(contains(faster.out, "FAIL  avg_jct[user=bob] < -20%: avg_jct[user=bob] changed by -25%"), faster.out);
+  CHECK(judged("avg_jct[user=bob] < -30%").code == kExitOk);
+  CHECK(judged("avg_jct[user=ann] < -49s").code == kExitFailed);
+  CHECK(judged("avg_jct[user=ann] < -51s").code == kExitOk);
+  CHECK(judged("gpu_hours[size=2] < -20%").code == kExitFailed);  // 400 and 300 GPU seconds
+  const Outcome unknown = judged("avg_jct[user=bobb] > 1%");
+  CHECK(unknown.code == kExitInput);
+  CHECK_MESSAGE(contains(unknown.err, "no job of either side has the user \"bobb\"; did you mean"), unknown.err);
+  CHECK_MESSAGE(contains(judged("avg_jct[usr=bob] > 1%").err, "did you mean \"user\"?"), "");
+  CHECK(contains(judged("avg_jct[user] > 1%").err, "expected a group, got \"[user] > 1%\""));
+  CHECK(contains(judged("makespan[user=bob] > 1%").err, "groups of jobs have no makespan"));
+}
+
+TEST_CASE("sweep --by stores groups of jobs, and results --by shows them") {
+  const Workplace place;
+  const Workplace& here = with_jobs(place);
+  const std::string sweep = "sweep s.yaml -q --set scheduling.kill_at_limit=false,true -o s.sqlite ";
+  CHECK(here.contend(sweep + "--by user --by size").code == kExitOk);
+  const Outcome table = here.contend("results s.sqlite --by user --metric jobs,avg_jct_s");
+  CHECK_MESSAGE(table.code == kExitOk, table.err);
+  CHECK_MESSAGE(contains(table.out,
+                         "scheduling.kill_at_limit  user  runs    jobs  avg_jct_s\n"
+                         "------------------------  ----  ----  ------  ---------\n"
+                         "false                     ann      1  2.0000     180.00\n"
+                         "false                     bob      1  1.0000     200.00\n"
+                         "true                      ann      1  2.0000     130.00\n"
+                         "true                      bob      1  1.0000     150.00\n"),
+                table.out);
+  const Outcome csv =
+      here.contend("results s.sqlite --by size --metric jobs --baseline scheduling.kill_at_limit=false --csv -");
+  CHECK_MESSAGE(contains(csv.out, "scheduling_kill_at_limit,size,runs,jobs,jobs_ci95,jobs_ratio,"), csv.out);
+  CHECK_MESSAGE(contains(csv.out, "\ntrue,1,1,1,,1,,\n"), csv.out);
+  CHECK(contains(here.contend("results s.sqlite --by vc").err,
+                 "has no groups of jobs by vc; `contend sweep --by vc` stores them, this store has them by user"));
+  CHECK(here.contend("results s.sqlite --by vc --by user").code == kExitUsage);
+  CHECK(contains(here.contend(sweep + "--resume --by user").err,
+                 "was written with --by user --by size, not with --by user"));
+  CHECK(here.contend(sweep + "--resume --by user --by size").code == kExitOk);
+}

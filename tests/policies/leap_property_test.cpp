@@ -22,6 +22,17 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::stoull(text);
 }
 
+/// All GPU time went into work that was kept or lost. A job that still runs has unfinished tasks besides.
+void check_gpu_time(const RunResult& result) {
+  GpuTime busy, spent;
+  for (const GpuResult& gpu : result.gpus) busy += GpuTime{gpu.busy, 1};
+  for (const JobResult& job : result.jobs) {
+    if (job.state == JobState::running) return;
+    spent += job.compute + job.lost;
+  }
+  CHECK(busy == spent);
+}
+
 }  // namespace
 
 TEST_CASE("leaping lands on the same nanosecond as event by event, on random clusters") {
@@ -41,6 +52,7 @@ TEST_CASE("leaping lands on the same nanosecond as event by event, on random clu
     leapt += fast.leapt_events;
     cases_with_leaps += fast.leaps > 0 ? 1 : 0;
     jobs += slow.jobs.size();
+    check_gpu_time(slow);
     for (const JobResult& job : slow.jobs) finished += job.state == JobState::finished ? 1 : 0;
   }
   MESSAGE(cases, " cases, ", events, " events, ", leapt, " leapt, ", cases_with_leaps, " cases with leaps");
@@ -70,4 +82,24 @@ TEST_CASE("leaping lands on the same nanosecond if computing and communicating s
   CHECK(cases_with_leaps * 2 > cases);
   CHECK(leapt * 5 > events);
   CHECK(slower * 6 > cases);  // jobs that share GPUs, and pipelines, do both at once
+}
+
+TEST_CASE("leaping is exact where policies move running jobs, on random clusters") {
+  std::int64_t preemptions = 0, leaps = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    // Longer than any iteration: jobs that lose all iterations in flight again and again would never end.
+    cluster.scheduling = {"las", {{"slice_s", 10.0}, {"migrate", true}}};
+    if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_gpu_time(slow);
+    for (const JobResult& job : slow.jobs) preemptions += job.preemptions;
+    leaps += fast.leaps > 0 ? 1 : 0;
+  }
+  MESSAGE(preemptions, " preemptions, ", leaps, " cases with leaps");
+  CHECK(preemptions > 0);
+  CHECK(leaps > 20);
 }

@@ -77,6 +77,12 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     open(job);
     return true;
   }
+  void place_anew(std::span<const Claim> order, std::int64_t capacity) override {
+    actions_->place_anew(order, capacity);
+    for (const auto& [job, width] : order) {
+      if (cluster_->job(job).running && !open_.contains(job)) open(job);
+    }
+  }
   void open(JobId job) {
     waiting_.erase(job);
     const auto gpus = cluster_->gpus_of(job);

@@ -56,6 +56,13 @@ std::vector<Choice> choices() {
     all.push_back({name, {{"rewalk", true}, {"list_order", true}}});
     all.push_back({name, {{"preemptive", true}}});
   }
+  for (const char* name : {"las", "dlas", "dlas-gpu", "gittins"}) all.push_back({name, {{"migrate", true}}});
+  all.push_back({"las", {{"slice_s", 3.0}, {"migrate", true}}});
+  all.push_back({"dlas", {{"limit_1_s", 6.0}, {"limit_2_s", 25.0}, {"promote", 2.0}, {"migrate", true}}});
+  all.push_back({"dlas-gpu", tiresias});
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, ParameterValue>>{{"limit_1_s", 6.0}, {"limit_2_s", 25.0}, {"migrate", true}})
+    all.back().parameters.emplace_back(key, value);
   all.push_back({"las", {{"slice_s", 3.0}, {"promote", 1.0}}});
   all.push_back({"las", {{"slice_s", 5.0}, {"gpu_time", false}}});
   all.push_back({"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{5}}}});

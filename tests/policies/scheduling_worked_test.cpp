@@ -3,6 +3,8 @@
 #include "sim/error.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
+#include <memory>
+
 #include <doctest/doctest.h>
 
 using namespace contend;
@@ -30,6 +32,30 @@ ClusterSpec two_borrowers() {
   cluster.gpu_memory = Bytes{1};
   cluster.vcs = {{{}, 2, true}, {{}, 2, true}};
   return cluster;
+}
+
+/// The first server on which the whole job fits.
+class OneServer final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    const std::size_t per_server = cluster.gpus() / cluster.servers();
+    for (std::size_t s = 0; s < cluster.servers(); ++s) {
+      for (std::size_t g = s * per_server; g < (s + 1) * per_server; ++g) {
+        if (cluster.fits(GpuId{g}, job) && chosen.size() < static_cast<std::size_t>(job.gpus)) chosen.emplace_back(g);
+      }
+      if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
+      chosen.clear();
+    }
+  }
+};
+
+Played on_one_server_each(const Choice& scheduling, const std::vector<JobSpec>& jobs,
+                          const SchedulingRules& rules = {}) {
+  ClusterSpec cluster;
+  cluster.servers = 2;
+  cluster.gpus_per_server = 2;
+  cluster.gpu_memory = Bytes{1};
+  return play(scheduling, cluster, jobs, std::make_unique<OneServer>(), rules);
 }
 
 }  // namespace
@@ -135,6 +161,44 @@ TEST_CASE("las preempts a running job that has had a slice more than a waiting o
       play({"las", {{"slice_s", 4.0}}}, 2, {timed_job(0, 2, 4), timed_job(1, 1, 3), timed_job(1, 1, 6)});
   CHECK(played.finishes() == "A10 B5 C8");
   CHECK(played.preemptions() == "A1");
+}
+
+TEST_CASE("migrate: a running job moves so that another has a place, and pays what a preemption costs") {
+  // 2 servers of 2 GPUs, each job on one of them: A(1,10), B(1,3), C(1,10) at 0 on GPUs 0, 1, 2; D(2,4) at 1. When B
+  // ends at 3, each server has a free GPU, and D needs two on one.
+  const std::vector<JobSpec> jobs = {timed_job(0, 1, 10), timed_job(0, 1, 3), timed_job(0, 1, 10), timed_job(1, 2, 4)};
+  const Choice still{"las", {{"slice_s", 100.0}}}, moving{"las", {{"slice_s", 100.0}, {"migrate", true}}};
+  CHECK(on_one_server_each(still, jobs).finishes() == "A10 B3 C10 D14");
+  // At 3 they are placed anew in the order A, C, D: A stays on GPU 0, C moves to GPU 1, and D gets server 1.
+  Played played = on_one_server_each(moving, jobs);
+  CHECK(played.finishes() == "A10 B3 C10 D7");
+  CHECK(played.preemptions() == "C1");
+  CHECK(played.faults.empty());
+  REQUIRE(played.runs.size() == 5);
+  CHECK(played.runs[3].job == JobId{2u});
+  CHECK(played.runs[3].gpus == std::vector{GpuId{1u}});
+  CHECK(played.runs[3].start == Time::seconds(3));
+  // With checkpoints after each 2 of work and 2 for a restart C loses 1 of its 3, and needs 2 + 8 more: 13.
+  SchedulingRules rules;
+  rules.preemption = {Time::seconds(2), Time::seconds(2), Time{}};
+  played = on_one_server_each(moving, jobs, rules);
+  CHECK(played.finishes() == "A10 B3 C13 D7");
+  CHECK(played.result.jobs[2].lost == GpuTime{Time::seconds(1), 1});
+  CHECK(played.result.jobs[2].overhead == Time::seconds(2));
+}
+
+TEST_CASE("migrate: the placement of those in front decides, and a job without a place gives way") {
+  // Slices of 4 GPU seconds. A(1,9) on GPU 0, B(1,9) on GPU 1, C(1,9) on GPU 2, all at 0. D(2,2) at 5, when the others
+  // have had 5 and are in the second slice: D is placed first, on server 0, then A and B on server 1. C has no place
+  // until D ends at 7 (it has had 4 GPU seconds). Placed anew then: A and B run and go first, to server 0; C to GPU 2.
+  const std::vector<JobSpec> jobs = {timed_job(0, 1, 9), timed_job(0, 1, 9), timed_job(0, 1, 9), timed_job(5, 2, 2)};
+  const Played played = on_one_server_each({"las", {{"slice_s", 4.0}, {"migrate", true}}}, jobs);
+  CHECK(played.finishes() == "A9 B9 C11 D7");
+  CHECK(played.preemptions() == "A2 B2 C1");
+  // Without it C gives way, too, but A and B stay where they are.
+  const Played still = on_one_server_each({"las", {{"slice_s", 4.0}}}, jobs);
+  CHECK(still.finishes() == "A9 B9 C11 D7");
+  CHECK(still.preemptions() == "C1");
 }
 
 TEST_CASE("gittins: least attained service until enough jobs have ended, then the best odds") {

@@ -241,7 +241,7 @@ TEST_CASE("rules: when they hold") {
   const StoredResults other = side({run_of(1, {{"a", 0, 99}}), run_of(2, {{"a", 1, 102}}), run_of(3, {{"a", 2, 108}})});
   const Regression found = find_regression(varied, other, 5);
   const auto fails = [&](const char* rule, bool significant = false) {
-    return judge(parse_rules({rule}), found, significant).front().fails;
+    return judge(parse_rules({rule}), found, {}, significant).front().fails;
   };
   CHECK(fails("avg_jct > 2.9%"));
   CHECK_FALSE(fails("avg_jct > 3.1%"));
@@ -253,14 +253,14 @@ TEST_CASE("rules: when they hold") {
   CHECK_FALSE(fails("avg_jct > 2.9%", true));
   CHECK(fails("avg_jct > -2%", true));
   CHECK_FALSE(fails("failed > 0%"));  // 0 of 0 is no change
-  const RuleOutcome outcome = judge(parse_rules({"avg_jct > 2.9%"}), found, true).front();
+  const RuleOutcome outcome = judge(parse_rules({"avg_jct > 2.9%"}), found, {}, true).front();
   CHECK(contains(outcome.reason, "avg_jct changed by +3%, 95% interval ["));
   CHECK(contains(outcome.reason, "not significant"));
 }
 
 TEST_CASE("rules: a figure without a value fails") {
   const Regression found = find_regression(side({run_of(1, {{"a", 0, 10}})}), side({run_of(1, {{"a", 0, -1}})}), 5);
-  const RuleOutcome outcome = judge(parse_rules({"avg_jct > 1%"}), found, false).front();
+  const RuleOutcome outcome = judge(parse_rules({"avg_jct > 1%"}), found, {}, false).front();
   CHECK(outcome.fails);
   CHECK(outcome.reason == "avg_jct has no value in NEW");
 }

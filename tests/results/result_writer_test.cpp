@@ -73,7 +73,7 @@ TEST_CASE("job rows: exact seconds, quotes, and nothing where there is no value"
   CHECK(jobs_csv({&replica, 1}) ==
         "job_id,model,state,reason,gpus,servers,iterations,iterations_done,preemptions,submit_s,start_s,finish_s,"
         "queueing_s,jct_s,compute_gpu_s,communication_s,communication_wait_s,contended_s,"
-        "vc,user,outcome,attempts,held_s,waited_s,overhead_s,lost_s,measured_wait_s\n"
+        "vc,user,outcome,attempts,held_s,waited_s,overhead_s,lost_gpu_s,measured_wait_s\n"
         "\"a,b\",lstm,finished,,2,1,3,3,0,0.000000001,2,12.345678902,1.999999999,12.345678901,20,0,0,0,,,completed,0,0,"
         "0,0,0,2.5\n"
         "big,vgg16,failed,needs 64 GPUs,64,,5,0,0,0,,,,,0,0,0,0,,,,0,0,0,0,0,\n");

@@ -46,8 +46,14 @@ scheduling:
   preemption:
     restart_cost: 0s
     checkpoint_interval: 0s
-  retry_delay: 0s
   kill_at_limit: false
+  retries:
+    failed:
+      times: recorded
+      delay: 0s
+      factor: 1
+      max_delay: 365d
+      position: original
 workload:
   generate:
     models: [vgg16, resnet50, inception-v3, lstm]
@@ -222,6 +228,9 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "scheduling.preemption.checkpoint_interval above 0s")
       overrides.emplace_back("scheduling.preemption.checkpoint_interval=1h");
+    if (key.needs == "a number for scheduling.retries.failed.times")
+      overrides.emplace_back("scheduling.retries.failed.times=1");
+    if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
     if (key.needs.starts_with("overlap.model or overlap.layers")) overrides.emplace_back("overlap.model=resnet50");
     overrides.push_back(std::string{key.path} + "=" + value);
     CHECK(errors_of("", overrides).empty());

@@ -229,3 +229,30 @@ TEST_CASE("scheduling.kill_at_limit ends jobs at their limits, and refuses limit
                 iterations.complaints());
   CHECK_THROWS_AS(static_cast<void>(run_scenario(iterations.scenario, 1)), InputError);
 }
+
+TEST_CASE("scheduling.retries brings jobs back, and refuses what it can't carry out") {
+  const char* const cluster = "cluster: {servers: 1, gpus_per_server: 4}";
+  const char* const list = "job_id,submit_s,gpus,duration_s,outcome\na,0,4,100,failed\nb,1,4,50,completed\n";
+  const Listed never{list, cluster};
+  CHECK(run_scenario(never.scenario, 1).jobs[0].finish == Time::seconds(100));
+  // a fails at 100; b runs until 150. Original: a again 150-250 and, 20 s after that, 270-370.
+  const Listed twice{list, cluster, "", {"scheduling.retries.failed={times: 2, delay: 10s, factor: 2}"}};
+  const RunResult run = run_scenario(twice.scenario, 1);
+  CHECK(run.jobs[0].finish == Time::seconds(370));
+  CHECK(run.jobs[0].attempts == 3);
+  CHECK(run.jobs[0].lost == GpuTime{Time::seconds(200), 4});
+  CHECK(run.jobs[1].finish == Time::seconds(150));
+
+  CHECK(errors_of("scheduling: {retries: {failed: {from: checkpoint}}}\n") ==
+        "a.yaml:2:33: scheduling.retries.failed.from: needs `a number for scheduling.retries.failed.times`");
+  CHECK(errors_of("scheduling: {retries: {timeout: {times: 3}}}\n") ==
+        "a.yaml:2:34: scheduling.retries.timeout.times: needs `scheduling.kill_at_limit: true`");
+  CHECK(contains(errors_of("scheduling: {retries: {failed: {factor: 0.5}}}\n"), "factor: expected"));
+  const Listed iterations{"job_id,submit_s,gpus,iterations,model,outcome\na,0,1,10,vgg16,failed\n",
+                          cluster,
+                          "",
+                          {"scheduling.retries.failed.times=1"}};
+  CHECK_MESSAGE(contains(iterations.complaints(), "jobs.csv:2: outcome: job \"a\": it fails and has iterations"),
+                iterations.complaints());
+  CHECK_THROWS_AS(static_cast<void>(run_scenario(iterations.scenario, 1)), InputError);
+}

@@ -30,9 +30,10 @@ inline std::vector<std::int64_t> all_runs(const SweepPlan& plan) {
 
 /// A new store with these runs of the plan.
 inline SweepStore run_into(const std::string& path, const SweepPlan& plan, const std::vector<std::int64_t>& runs,
-                           unsigned threads = 1, bool per_job = false) {
+                           unsigned threads = 1, bool per_job = false, const std::vector<std::string>& groupings = {}) {
   StoreInfo info = plan.info();
   info.per_job = per_job;
+  info.groupings = groupings;
   SweepStore store = SweepStore::create(path, info, plan.points());
   const std::int64_t manifest = store.add_manifest({.manifest = 0, .version = "1", .git_hash = {}, .json = {}});
   run_sweep(plan, runs, manifest, store, {.threads = threads, .recorded = {}, .interrupted = {}});

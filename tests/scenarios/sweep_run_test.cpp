@@ -3,10 +3,13 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_resume.hpp"
+#include "tests/near.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
 #include "text/atomic_file.hpp"
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -21,9 +24,11 @@ const char* const kSweep =
 /// All canonical tables, as text.
 std::string dump(SweepStore& store) {
   std::string text;
-  for (const std::string table : {"sweep", "parameters", "metrics", "points", "runs", "jobs"}) {
+  for (const std::string table : {"sweep", "parameters", "metrics", "points", "runs", "jobs", "job_groups"}) {
+    if (table == "job_groups" && store.info().groupings.empty()) continue;
     if (table == "jobs" && !store.info().per_job) continue;
-    SqlStatement row{store.database(), "SELECT * FROM " + table + " ORDER BY 1, 2"};
+    SqlStatement row{store.database(),
+                     "SELECT * FROM " + table + (table == "job_groups" ? " ORDER BY 1, 2, 3" : " ORDER BY 1, 2")};
     while (row.step()) {
       for (int i = 0; i < row.columns(); ++i) text += row.text(i) + "|";
       text += "\n";
@@ -41,9 +46,9 @@ ResumedSweep resume(const std::string& path, const SweepPlan& plan, const std::s
 TEST_CASE("the canonical tables are the same for any number of threads and any split") {
   const TemporaryFolder folder;
   const SweepPlan plan = plan_of(small_sweep(kSweep));
-  SweepStore one = run_into(folder.path("one"), plan, all_runs(plan), 1, true);
+  SweepStore one = run_into(folder.path("one"), plan, all_runs(plan), 1, true, {"model", "size"});
   const std::string expected = dump(one);
-  SweepStore four = run_into(folder.path("four"), plan, all_runs(plan), 4, true);
+  SweepStore four = run_into(folder.path("four"), plan, all_runs(plan), 4, true, {"model", "size"});
   CHECK(dump(four) == expected);
   for (const std::size_t shards : {std::size_t{2}, std::size_t{5}}) {
     std::vector<std::string> paths;
@@ -52,7 +57,7 @@ TEST_CASE("the canonical tables are the same for any number of threads and any s
       for (const std::int64_t run : all_runs(plan))
         if (static_cast<std::size_t>(run) % shards == shard) runs.push_back(run);
       paths.push_back(folder.path(fmt::format("{}-of-{}", shard, shards)));
-      static_cast<void>(run_into(paths.back(), plan, runs, 2, true));
+      static_cast<void>(run_into(paths.back(), plan, runs, 2, true, {"model", "size"}));
     }
     const std::string merged = folder.path(fmt::format("merged-{}", shards));
     CHECK(merge_stores(paths, merged).missing.empty());
@@ -152,4 +157,54 @@ TEST_CASE("an interrupted sweep records no half run") {
       plan, all_runs(plan), 1, store,
       {.threads = 1, .recorded = [&](const StoreRun&) { ++recorded; }, .interrupted = [&] { return recorded == 3; }});
   CHECK(store.runs().size() == 3);
+}
+
+TEST_CASE("a store has the figures of groups that its jobs give, and a resumed sweep has the same") {
+  const TemporaryFolder folder;
+  const SweepPlan plan = plan_of(small_sweep(kSweep));
+  SweepStore store = run_into(folder.path("a"), plan, all_runs(plan), 2, true, {"size", "model"});
+  std::int64_t groups = 0;
+  for (const std::int64_t run : all_runs(plan)) {
+    // By size, from the rows of the jobs: their number, and the sum of the GPU time that they held.
+    std::map<std::int64_t, std::pair<std::int64_t, double>> by_gpus;
+    SqlStatement job{store.database(), "SELECT gpus, held_s FROM jobs WHERE run = ?"};
+    job.bind(1, run);
+    while (job.step()) {
+      auto& [jobs, hours] = by_gpus[job.integer(0)];
+      ++jobs;
+      hours += job.number(1) * static_cast<double>(job.integer(0)) / 3600;
+    }
+    SqlStatement group{store.database(),
+                       "SELECT value, jobs, gpu_hours, place FROM job_groups WHERE run = ? AND grouping = 'size' "
+                       "ORDER BY place"};
+    group.bind(1, run);
+    for (const auto& [gpus, expected] : by_gpus) {  // all sizes are powers of two, and so the only ones of their class
+      REQUIRE(group.step());
+      CHECK(group.text(0) == (gpus == 4 ? "3-4" : gpus == 8 ? "5-8" : std::to_string(gpus)));
+      CHECK(group.integer(1) == expected.first);
+      CHECK(group.number(2) == near(expected.second));
+      ++groups;
+    }
+    CHECK_FALSE(group.step());
+  }
+  CHECK(groups == 4 * plan.info().runs);
+
+  StoreInfo info = plan.info();
+  info.per_job = true;
+  CHECK_THROWS_WITH_AS(static_cast<void>(resume_sweep(folder.path("a"), plan, info, "1")),
+                       (folder.path("a") + ": was written with --by size --by model, not without --by").c_str(),
+                       InputError);
+  const std::vector<std::int64_t> some{0, 3};
+  store.remove(some);
+  info.groupings = {"size", "model"};
+  const SweepPlan other = plan_of(
+      small_sweep("{grid: {network.nic: [1Gbps, 10Gbps], policies.placement: [random, lwf, first-fit]}, repeat: 3, "
+                  "baseline: {policies.placement: first-fit}}"));
+  ResumedSweep resumed =
+      resume_sweep(folder.path("a"), other, info, "1");  // rewritten with its points in another order
+  SqlStatement left{resumed.store.database(),
+                    "SELECT count(DISTINCT run), count(*) FROM job_groups WHERE grouping = 'size'"};
+  REQUIRE(left.step());
+  CHECK(left.integer(0) == plan.info().runs - 2);
+  CHECK(left.integer(1) == groups - 8);
 }

@@ -24,10 +24,25 @@ TEST_CASE("a shorter job takes the GPU at once; the victim loses the iteration i
   CHECK(run.result.jobs[0].preemptions == 1);
   CHECK(run.result.jobs[0].start.ns() == 0);
   CHECK(run.result.jobs[0].compute.ns() == 30);
+  CHECK(run.result.jobs[0].lost.ns() == 4);
+  CHECK(run.result.jobs[1].lost.ns() == 0);
   CHECK(run.result.jobs[0].iterations_done == 3);
   CHECK(run.result.jobs[1].preemptions == 0);
   CHECK(run.result.gpus[0].busy.ns() == 39);
   CHECK(run.result.gpus[0].jobs == 3);
+}
+
+TEST_CASE("the lost GPU time of a job of iterations: what ended and what was cut off, on each GPU") {
+  // A on both GPUs: f 0-10, b 10-15, and again 15-25, 25-30. C takes GPU 0 at 28: f#1 and 3 of b#1, on two GPUs, are
+  // lost. A starts again at 31: f#1 31-41, b#1 41-46.
+  const std::string two = "role w 2 | compute f w 10 | compute b w 5 | f -> b | b => f";
+  const std::string one = "role w 1 | compute c w 3";
+  const Run run = simulate(preemptive(1, 2), {{two, {0, 1}, 2, 0, 60}, {one, {0}, 1, 28, 60}});
+  CHECK(run.finish(0) == 46);
+  CHECK(run.result.jobs[0].compute.ns() == 60);
+  CHECK(run.result.jobs[0].lost.ns() == 2 * 13);
+  CHECK(run.result.gpus[0].busy.ns() == 28 + 3 + 15);
+  CHECK(run.result.gpus[1].busy.ns() == 28 + 15);
 }
 
 TEST_CASE("no job is preempted if there is room, by a job with a larger key, or in vain") {

@@ -33,6 +33,7 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "iterations_done", x.iterations_done, y.iterations_done);
     compare(row, "preemptions", x.preemptions, y.preemptions);
     compare(row, "compute", x.compute.ns(), y.compute.ns());
+    compare(row, "lost", x.lost.ns(), y.lost.ns());
     compare(row, "communication", x.communication.ns(), y.communication.ns());
     compare(row, "communication_wait", x.communication_wait.ns(), y.communication_wait.ns());
     compare(row, "contended", x.contended.ns(), y.contended.ns());

@@ -66,6 +66,44 @@ JobSpec timed_job(std::int64_t submit, std::int64_t duration, int gpus) {
 
 }  // namespace
 
+TEST_CASE("the delay of retries grows by its factor up to a limit") {
+  RetryRule rule;
+  rule.delay = Time::seconds(10);
+  for (const int retry : {1, 2, 50}) CHECK(rule.delay_before(retry) == Time::seconds(10));
+  rule.growth = 2000;
+  rule.max_delay = Time::seconds(360);  // as Kubernetes: 10 s, 20 s, 40 s, ... 6 min
+  const std::vector<int> seconds{10, 20, 40, 80, 160, 320, 360, 360};
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    CHECK(rule.delay_before(static_cast<int>(i) + 1) == Time::seconds(seconds[i]));
+  CHECK(rule.delay_before(1000) == Time::seconds(360));
+  rule.max_delay = Time::seconds(5);
+  CHECK(rule.delay_before(1) == Time::seconds(5));
+  rule.delay = Time{};
+  CHECK(rule.delay_before(1000) == Time{});
+  rule = {.delay = Time::nanoseconds(3), .growth = 1500};  // 3, 4.5, which is rounded up, 7.5
+  CHECK(rule.delay_before(2).ns() == 5);
+  CHECK(rule.delay_before(3).ns() == 8);
+}
+
+TEST_CASE("a job without retries left ends with the attempt that fails") {
+  JobSpec job;
+  job.attempts = {Time::seconds(1), Time::seconds(2), Time::seconds(3)};
+  job.duration = Time::seconds(9);
+  JobSpec same = job;
+  limit_attempts({}, same);
+  CHECK(same.attempts == job.attempts);
+  limit_attempts({.times = 3}, same);
+  CHECK(same.attempts == job.attempts);
+  CHECK(same.outcome == JobOutcome::completed);
+  limit_attempts({.times = 1}, same);
+  CHECK(same.attempts == std::vector{Time::seconds(1)});
+  CHECK(*same.duration == Time::seconds(2));
+  CHECK(same.outcome == JobOutcome::failed);
+  limit_attempts({.times = 0}, job);
+  CHECK(job.attempts.empty());
+  CHECK(*job.duration == Time::seconds(1));
+}
+
 TEST_CASE("the work after a restart of 3, with a checkpoint of 2 after each 10 of it but the last, by hand") {
   const PreemptionCosts costs{Time::nanoseconds(3), Time::nanoseconds(10), Time::nanoseconds(2)};
   const WorkSegment segment{Time::nanoseconds(30), Time::nanoseconds(3)};

@@ -269,7 +269,7 @@ TEST_CASE("attempts that have begun are counted, and not one that waits") {
     workload.jobs = {a, b};
     SimulationOptions options;
     options.until = Time::nanoseconds(until);
-    options.rules.retry_delay = Time::nanoseconds(2);
+    options.rules.failures.delay = Time::nanoseconds(2);
     Simulation simulation{{1, 1, Bytes{100}},
                           std::move(workload),
                           policies_of({}, {TestJob{}, TestJob{}}),

@@ -54,13 +54,13 @@ TEST_CASE("preemptions, later waits and lost work count") {
   run.jobs[1].gpus = 4;
   run.jobs[1].waited = Time::seconds(4 + 10);  // before its first start, and after a preemption
   run.jobs[1].preemptions = 1;
-  run.jobs[1].lost = Time::seconds(3);
+  run.jobs[1].lost = GpuTime{Time::seconds(3), 4};
   JobResult unfinished = job(2, 0, 0, 0);
   unfinished.state = JobState::preempted;
   unfinished.gpus = 2;
   unfinished.waited = Time::seconds(100);
   unfinished.preemptions = 2;
-  unfinished.lost = Time::seconds(5);
+  unfinished.lost = GpuTime{Time::seconds(5), 2};
   run.jobs.push_back(unfinished);
   const Summary summary = summarise(run);
   CHECK(summary.avg_queueing_s == near(2));

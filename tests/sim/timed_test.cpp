@@ -299,3 +299,125 @@ TEST_CASE("a job that is killed loses the work since its last checkpoint; its li
   CHECK(result.jobs[0].lost.ns() == 6);
   CHECK(result.jobs[0].overhead.ns() == 4);
 }
+
+TEST_CASE("a job that fails comes back as often as the rule says, and fails again; its work is lost") {
+  // One GPU. A fails after 10. Retried twice from its start, 5 and then 10 later: 0-10, 15-25, 35-45. B takes 4 at 11.
+  SchedulingRules rules;
+  rules.failures = {.times = 2, .delay = Time::nanoseconds(5), .growth = 2000, .from_start = true};
+  std::vector<JobSpec> jobs{timed(0, 10), timed(11, 4)};
+  jobs[0].outcome = JobOutcome::failed;
+  const RunResult result = run(cluster(1, 1), jobs, {}, nullptr, rules);
+  CHECK(finishes(result) == Times{45, 15});
+  const JobResult& a = result.jobs[0];
+  CHECK(a.state == JobState::finished);
+  CHECK(a.outcome == JobOutcome::failed);
+  CHECK(a.attempts == 3);
+  CHECK(a.compute.ns() == 10);
+  CHECK(a.lost.ns() == 20);
+  CHECK(a.held.ns() == 30);
+  CHECK(a.waited.ns() == 0);  // the delay is no time in the queue
+  CHECK(result.jobs[1].attempts == 1);
+  // A cancelled job stays away, and so does a failed one by default.
+  jobs[0].outcome = JobOutcome::cancelled;
+  CHECK(finishes(run(cluster(1, 1), jobs, {}, nullptr, rules)) == Times{10, 15});
+  jobs[0].outcome = JobOutcome::failed;
+  CHECK(finishes(run(cluster(1, 1), jobs)) == Times{10, 15});
+}
+
+TEST_CASE("a retry from the last checkpoint repeats the work since then, after a restart") {
+  // 25 of work, a checkpoint after each 10: at 10 and 20. It fails at 25, and repeats 5 after a restart of 3: 25-33.
+  SchedulingRules rules;
+  rules.failures = {.times = 1};
+  rules.preemption = {Time::nanoseconds(3), Time::nanoseconds(10), Time{}};
+  std::vector<JobSpec> jobs{timed(0, 25, 2)};
+  jobs[0].outcome = JobOutcome::failed;
+  RunResult result = run(cluster(1, 2), jobs, {}, nullptr, rules);
+  CHECK(finishes(result) == Times{33});
+  CHECK(result.jobs[0].lost.ns() == 2 * 5);
+  CHECK(result.jobs[0].overhead.ns() == 3);
+  CHECK(result.jobs[0].compute.ns() == 2 * 25);
+  // A checkpoint at the end would save nothing that is left: 20 of work are saved at 10.
+  jobs = {timed(0, 20)};
+  jobs[0].outcome = JobOutcome::failed;
+  result = run(cluster(1, 1), jobs, {}, nullptr, rules);
+  CHECK(finishes(result) == Times{33});
+  CHECK(result.jobs[0].lost.ns() == 10);
+}
+
+TEST_CASE("recorded attempts use up the retries; a job without any left ends failed") {
+  // Attempts of 4, 6 and 10. With two retries all run; with one the job ends at 4 + 6; with three nothing else changes,
+  // because the last attempt completes.
+  std::vector<JobSpec> jobs{timed(0, 10)};
+  jobs[0].attempts = {Time::nanoseconds(4), Time::nanoseconds(6)};
+  SchedulingRules rules;
+  const auto end = [&](int times) {
+    rules.failures = {.times = times, .from_start = true};
+    return run(cluster(1, 1), jobs, {}, nullptr, rules).jobs[0];
+  };
+  for (const int times : {2, 3}) {
+    CHECK(end(times).finish.ns() == 20);
+    CHECK(end(times).attempts == 3);
+    CHECK(end(times).outcome == JobOutcome::completed);
+    CHECK(end(times).lost.ns() == 0);  // a job list doesn't say what later attempts could use
+  }
+  CHECK(end(1).finish.ns() == 10);
+  CHECK(end(1).attempts == 2);
+  CHECK(end(1).outcome == JobOutcome::failed);
+  // If the last attempt fails, too, the retries that are left repeat it.
+  jobs[0].outcome = JobOutcome::failed;
+  CHECK(end(3).finish.ns() == 30);
+  CHECK(end(3).attempts == 4);
+  CHECK(end(3).lost.ns() == 10);
+}
+
+TEST_CASE("a job that is killed at its limit goes on after a retry, from its last checkpoint or from its start") {
+  // 25 of work under a limit of 10, checkpoints after each 4: 0-10 saves 8, 10-20 saves 8 more, 20-29 the rest.
+  SchedulingRules rules;
+  rules.kill_at_limit = true;
+  rules.timeouts = {.times = 5};
+  rules.preemption = {Time{}, Time::nanoseconds(4), Time{}};
+  std::vector<JobSpec> jobs{timed(0, 25)};
+  jobs[0].limit = Time::nanoseconds(10);
+  JobResult job = run(cluster(1, 1), jobs, {}, nullptr, rules).jobs[0];
+  CHECK(job.finish.ns() == 29);
+  CHECK(job.outcome == JobOutcome::completed);
+  CHECK(job.attempts == 3);
+  CHECK(job.lost.ns() == 4);
+  CHECK(job.compute.ns() == 25);
+  // With one retry it ends at its limit, having saved 16.
+  rules.timeouts.times = 1;
+  job = run(cluster(1, 1), jobs, {}, nullptr, rules).jobs[0];
+  CHECK(job.finish.ns() == 20);
+  CHECK(job.outcome == JobOutcome::timeout);
+  CHECK(job.compute.ns() == 16);
+  CHECK(job.lost.ns() == 4);
+  // From its start it gets no further: all but what the last attempt saved is lost.
+  rules.timeouts = {.times = 2, .from_start = true};
+  job = run(cluster(1, 1), jobs, {}, nullptr, rules).jobs[0];
+  CHECK(job.finish.ns() == 30);
+  CHECK(job.attempts == 3);
+  CHECK(job.compute.ns() == 8);
+  CHECK(job.lost.ns() == 22);
+}
+
+TEST_CASE("a retry takes its first place in the queue, or that of a new submission") {
+  // One GPU. A fails at 10 and queues again at 12 as B (4 at 1) has it until 14. C (4 at 2) and D (4 at 13) wait too.
+  SchedulingRules rules;
+  rules.failures = {.times = 1, .delay = Time::nanoseconds(2), .from_start = true};
+  std::vector<JobSpec> jobs{timed(0, 10), timed(1, 4), timed(2, 4), timed(13, 4)};
+  jobs[0].outcome = JobOutcome::failed;
+  CHECK(finishes(run(cluster(1, 1), jobs, {}, nullptr, rules)) == Times{24, 14, 28, 32});
+  rules.failures.at_end = true;  // behind C, in front of D
+  CHECK(finishes(run(cluster(1, 1), jobs, {}, nullptr, rules)) == Times{28, 14, 18, 32});
+}
+
+TEST_CASE("jobs of iterations can't be retried: only their durations would say when they fail") {
+  SchedulingRules rules;
+  JobSpec job;
+  job.outcome = JobOutcome::failed;
+  CHECK(why_not_retried(rules, job).empty());
+  rules.failures.times = 1;
+  CHECK(why_not_retried(rules, job).find("only jobs with a duration") != std::string::npos);
+  job.outcome = JobOutcome::completed;
+  CHECK(why_not_retried(rules, job).empty());
+}
