@@ -74,6 +74,7 @@ TEST_CASE("leaping lands on the same nanosecond if computing and communicating s
     const RunResult slow = cluster.run(false);
     const RunResult fast = cluster.run(true);
     CHECK(difference(slow, fast) == "");
+    check_gpu_time(slow);
     events += slow.events;
     leapt += fast.leapt_events;
     cases_with_leaps += fast.leaps > 0 ? 1 : 0;
