@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 namespace contend {
 
@@ -46,6 +47,15 @@ void ShortestPaths::sort_steps() {
       const NodeId to = topology_.links()[link.index()].to;
       const Place& there = place(to);
       steps_.push_back({to.value(), there.server == kNone ? there.local : kNone, link});
+    }
+    if (places_[i].server == kNone) {
+      const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first_step_.back());
+      std::sort(begin, steps_.end(), [&](const Step& a, const Step& b) {
+        return std::tuple{a.to_switch == kNone, a.to_switch, places_[a.to].server, a.link} <
+               std::tuple{b.to_switch == kNone, b.to_switch, places_[b.to].server, b.link};
+      });
+      const auto door = std::find_if(begin, steps_.end(), [](const Step& step) { return step.to_switch == kNone; });
+      first_to_door_.push_back(static_cast<std::size_t>(door - steps_.begin()));
     }
     first_step_.push_back(steps_.size());
   }
@@ -255,7 +265,7 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
   from_ = from;
   to_ = to;
   aims_.clear();
-  for (const Goal& goal : goals_of(to)) aims_.push_back({field(goal.at), goal.rest});
+  for (const Goal& goal : goals_of(to)) aims_.push_back({field(goal.at), goal.at, goal.rest});
   find_exits();
   find_widths();
   return distance(from) < kFar;
@@ -264,17 +274,49 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
 std::span<const LinkId> ShortestPaths::next(NodeId at) {
   next_.clear();
   const std::uint32_t left = distance(at);
-  for (const Step& step : steps(at)) {
-    std::uint32_t rest = kFar;
-    if (step.to_switch != kNone) {
-      rest = fabric_distance(step.to_switch);
-    } else if (step.to == to_.value() || places_[step.to].relays) {
-      rest = distance(NodeId{step.to});
-    }
-    if (rest + 1 == left && up_[step.link.index()] != 0 && is_wide(step)) next_.push_back(step.link);
+  if (place(at).server == kNone) {
+    add_next_of_switch(at, left);
+  } else {
+    for (const Step& step : steps(at)) add_if_next(step, left);
   }
   CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a path on");
   return next_;
+}
+
+void ShortestPaths::add_if_next(const Step& step, std::uint32_t left) {
+  ++examined_;
+  std::uint32_t rest = kFar;
+  if (step.to_switch != kNone) {
+    rest = fabric_distance(step.to_switch);
+  } else if (step.to == to_.value() || places_[step.to].relays) {
+    rest = distance(NodeId{step.to});
+  }
+  if (rest + 1 == left && up_[step.link.index()] != 0 && is_wide(step)) next_.push_back(step.link);
+}
+
+void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
+  const std::size_t door = first_to_door_[place(at).local];
+  const auto to_switches = std::span{steps_}.subspan(first_step_[at.index()], door - first_step_[at.index()]);
+  const auto to_servers = std::span{steps_}.subspan(door, first_step_[at.index() + 1] - door);
+  const auto to_server = [&](std::uint32_t server) {
+    const auto of = [&](const Step& step) { return places_[step.to].server; };
+    for (const Step& step : std::ranges::equal_range(to_servers, server, {}, of)) add_if_next(step, left);
+  };
+  std::uint32_t nearest = kFar;
+  for (const Aim& aim : aims_) nearest = std::min(nearest, aim.rest);
+  if (left == nearest + 1) {
+    // No other switch is as near to the end as the nearest goals.
+    for (const Aim& aim : aims_) {
+      if (aim.rest != nearest) continue;
+      for (const Step& step : std::ranges::equal_range(to_switches, aim.at, {}, &Step::to_switch))
+        add_if_next(step, left);
+    }
+  } else if (left > nearest + 1) {
+    for (const Step& step : to_switches) add_if_next(step, left);
+  }
+  to_server(place(to_).server);
+  if (place(from_).server != place(to_).server) to_server(place(from_).server);
+  std::sort(next_.begin(), next_.end());
 }
 
 bool ShortestPaths::loses_paths(const std::vector<Hops>& field, const Link& link) const {

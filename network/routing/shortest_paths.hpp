@@ -4,6 +4,9 @@
 // only the widest count, and none that leaves the server: two GPUs below one PCIe switch are as near to each other by
 // that switch as by NVSwitch.
 //
+// At a switch only the ports matter that lead to other switches or to the two servers of the pair, so that a route
+// through a switch with 100,000 servers costs as much as one through a switch with two.
+//
 // It stores only two small tables: for every server the distances between its own nodes, and for every switch with
 // servers that was requested the distance of all switches to it (two bytes each). Other distances are minima over the
 // few places where the servers of a pair are attached to the fabric. A k=32 fat-tree with 8192 hosts needs 1.3 MB
@@ -35,6 +38,8 @@ class ShortestPaths {
   void set_link_up(LinkId link, bool up);
 
   [[nodiscard]] const Topology& topology() const { return topology_; }
+  /// The number of links that all calls of next() have examined, for tests of the effort.
+  [[nodiscard]] std::uint64_t examined() const { return examined_; }
 
  private:
   using Hops = std::uint16_t;
@@ -86,6 +91,8 @@ class ShortestPaths {
   void find_widths();
   [[nodiscard]] double width_over(const Step& step) const;
   [[nodiscard]] bool is_wide(const Step& step) const;
+  void add_if_next(const Step& step, std::uint32_t left);
+  void add_next_of_switch(NodeId at, std::uint32_t left);
 
   [[nodiscard]] std::uint32_t inner_distance(NodeId from, NodeId to) const;  // same server
   [[nodiscard]] std::uint32_t fabric_distance(std::uint32_t at) const;
@@ -100,9 +107,12 @@ class ShortestPaths {
   std::vector<std::uint8_t> up_;  // by link
   std::uint64_t version_ = 1;     // changes with every link that fails or comes back
 
-  std::vector<Place> places_;            // by node
-  std::vector<Step> steps_;              // by node that they leave
-  std::vector<std::size_t> first_step_;  // by node
+  std::vector<Place> places_;  // by node
+  // By node that they leave. Inside servers they are in order of link; those of a switch lead first to other switches,
+  // in order of switch and link, then to servers, in order of server and link.
+  std::vector<Step> steps_;
+  std::vector<std::size_t> first_step_;     // by node
+  std::vector<std::size_t> first_to_door_;  // by switch: the first of its steps that leads to a server
   std::size_t switches_ = 0;
   std::vector<NodeId> server_nodes_;     // server by server
   std::vector<std::size_t> first_node_;  // by server
@@ -121,6 +131,7 @@ class ShortestPaths {
 
   struct Aim {
     const Hops* field;
+    std::uint32_t at;  // among the switches
     std::uint32_t rest;
   };
   NodeId from_;
@@ -129,6 +140,7 @@ class ShortestPaths {
   std::vector<Exit> ways_out_;
   std::vector<double> widths_;  // bytes per second from each node of the server to the end; empty: all ways count
   std::vector<LinkId> next_;
+  std::uint64_t examined_ = 0;
   std::vector<std::uint32_t> queue_;  // of the search over switches
 };
 

@@ -1,6 +1,8 @@
 // Compares the routers with a slow obvious search, on every kind of fabric and server.
 
 #include "network/routing.hpp"
+
+#include "network/routing/shortest_paths.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/network/topology_kit.hpp"
 
@@ -107,7 +109,106 @@ void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::v
   }
 }
 
+/// The links out of a node that continue a shortest path by looking at all of them. Of equally short paths inside a
+/// server only the widest count.
+std::vector<LinkId> plain_next(const Topology& topology, NodeId at, NodeId from, NodeId to, const std::vector<bool>& up,
+                               const std::vector<std::size_t>& distance) {
+  const auto nodes = topology.nodes();
+  const auto links = topology.links();
+  const auto inside = [&](NodeId node) { return nodes[node.index()].server == nodes[to.index()].server; };
+  const auto leads_on = [&](LinkId link) {
+    const Link& step = links[link.index()];
+    return up[link.index()] && distance[step.from.index()] == distance[step.to.index()] + 1;
+  };
+  // The bandwidth of the widest shortest path that stays in the server.
+  const auto width = [&](auto&& self, NodeId node) -> double {
+    if (node == to) return INFINITY;
+    double best = 0;
+    for (const LinkId link : topology.out(node)) {
+      const Link& step = links[link.index()];
+      if (leads_on(link) && inside(step.to))
+        best = std::max(best, std::min(step.bandwidth.bytes_per_second(), self(self, step.to)));
+    }
+    return best;
+  };
+  const double widest = inside(from) ? width(width, from) : 0;
+  std::vector<LinkId> next;
+  for (const LinkId link : topology.out(at)) {
+    const Link& step = links[link.index()];
+    if (!leads_on(link)) continue;
+    const bool wide = widest == 0 ||
+                      (inside(step.to) && std::min(step.bandwidth.bytes_per_second(), width(width, step.to)) >= widest);
+    if (wide) next.push_back(link);
+  }
+  return next;
+}
+
+/// Compares at every node that shortest paths of the pair visit; returns the number of nodes.
+std::size_t check_next(ShortestPaths& paths, NodeId from, NodeId to, const std::vector<bool>& up) {
+  const Topology& topology = paths.topology();
+  const auto distance = distances_to(topology, from, to, up);
+  const bool joined = distance[from.index()] < 1000;
+  REQUIRE(paths.aim(from, to) == joined);
+  if (!joined) return 0;
+  std::vector<NodeId> visited{from};
+  for (std::size_t i = 0; i < visited.size(); ++i) {
+    if (visited[i] == to) continue;
+    const auto next = paths.next(visited[i]);
+    const std::vector<LinkId> ours(next.begin(), next.end());
+    REQUIRE(ours == plain_next(topology, visited[i], from, to, up, distance));
+    for (const LinkId link : ours) {
+      const NodeId there = topology.links()[link.index()].to;
+      if (std::ranges::find(visited, there) == visited.end()) visited.push_back(there);
+    }
+  }
+  return visited.size();
+}
+
 }  // namespace
+
+TEST_CASE("the links that continue shortest paths are those that a look at every link finds, with links down, too") {
+  RandomStream stream{12, "failures"};
+  std::size_t visited = 0;
+  for (const Case& made : cases()) {
+    CAPTURE(made.name);
+    ShortestPaths paths{made.topology};
+    std::vector<bool> up = all_up(made.topology);
+    const auto gpus = made.topology.gpus();
+    const auto some = [&](std::size_t size) {
+      return static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(size) - 1));
+    };
+    for (int round = 0; round < 6; ++round) {
+      for (int pair = 0; pair < 30; ++pair) {
+        const NodeId from = gpus[some(gpus.size())];
+        const NodeId to = gpus[some(gpus.size())];
+        if (from != to) visited += check_next(paths, from, to, up);
+      }
+      for (int i = 0; i < 5; ++i) {
+        const std::size_t link = some(up.size());
+        up[link] = !up[link];
+        paths.set_link_up(LinkId{link}, up[link]);
+      }
+    }
+  }
+  CHECK(visited > 5000);
+}
+
+TEST_CASE("a route through a switch costs as much with many servers as with few") {
+  const auto examined = [](const TopologySpec& made, std::size_t servers) {
+    const Topology topology = build_topology(made, servers, 1);
+    ShortestPaths paths{topology};
+    const auto gpus = topology.gpus();
+    for (std::size_t i = 0; i < 20; ++i) {
+      const NodeId to = gpus[(i + servers / 2) % servers];
+      REQUIRE(paths.aim(gpus[i], to));
+      for (NodeId at = gpus[i]; at != to;) at = topology.links()[paths.next(at).front().index()].to;
+    }
+    return paths.examined();
+  };
+  CHECK(examined(spec("single-switch"), 4000) == examined(spec("single-switch"), 40));
+  // From a leaf up all spines are candidates; from a spine down, and from a leaf to a server, only one port each.
+  CHECK(examined(leaf_spine(8, 4), 4000) == examined(leaf_spine(8, 4), 48));
+}
 
 TEST_CASE("every route is a shortest path, and spraying uses only shortest paths and loses no share") {
   for (const Case& made : cases()) {
