@@ -2,7 +2,9 @@
 // ShortestPaths answers which links out of a node lie on a shortest path between two GPUs. Distances are counted in
 // links and follow the forwarding rules of network/topology.hpp. Of equally short paths between two GPUs of one server
 // only the widest count, and none that leaves the server: two GPUs below one PCIe switch are as near to each other by
-// that switch as by NVSwitch.
+// that switch as by NVSwitch. Of equally short paths between servers only those count that leave by an interface of the
+// source and arrive at one of the destination (network/routing/near_interfaces.hpp); if there are none, those that
+// leave so; if there are none either, those that arrive so.
 //
 // At a switch only the ports matter that lead to other switches or to the two servers of the pair, so that a route
 // through a switch with 100,000 servers costs as much as one through a switch with two.
@@ -78,6 +80,7 @@ class ShortestPaths {
   struct Goals {
     std::uint64_t version = 0;  // of the links when they were found; 0: never
     std::vector<Goal> goals;
+    std::vector<Goal> own;  // through interfaces of the GPU
   };
 
   void sort_nodes();
@@ -86,8 +89,12 @@ class ShortestPaths {
   void measure_server(std::size_t server);
   const Hops* field(std::uint32_t goal);
   [[nodiscard]] bool loses_paths(const std::vector<Hops>& field, const Link& link) const;
-  const std::vector<Goal>& goals_of(NodeId gpu);
-  void find_exits();
+  const Goals& goals_of(NodeId gpu);
+  void find_goals(NodeId gpu, bool only_own, std::vector<Goal>& goals);
+  void take_aims(const std::vector<Goal>& goals);
+  void find_exits(bool only_own);
+  void prefer_own(const Goals& goals);
+  [[nodiscard]] bool owns(NodeId gpu, NodeId interface) const;
   void find_widths();
   [[nodiscard]] double width_over(const Step& step) const;
   [[nodiscard]] bool is_wide(const Step& step) const;
@@ -128,6 +135,7 @@ class ShortestPaths {
 
   std::vector<std::vector<Hops>> fields_;  // by switch; empty: not requested yet
   std::vector<Goals> goals_;               // by node
+  std::vector<std::vector<NodeId>> own_;   // near_interfaces
 
   struct Aim {
     const Hops* field;
@@ -138,6 +146,7 @@ class ShortestPaths {
   NodeId to_;
   std::vector<Aim> aims_;
   std::vector<Exit> ways_out_;
+  bool enters_own_ = false;     // only by interfaces of the destination
   std::vector<double> widths_;  // bytes per second from each node of the server to the end; empty: all ways count
   std::vector<LinkId> next_;
   std::uint64_t examined_ = 0;
