@@ -17,13 +17,14 @@ class Probe {
   Probe(std::span<const NodeId> order, const Topology& topology, const Router& router, std::uint64_t label)
       : order_{order}, topology_{topology}, router_{router}, label_{label}, load_(topology.links().size(), 0) {}
 
-  void message(std::size_t from, std::size_t to) {
+  /// A message with this part of the bytes of a rank.
+  void message(std::size_t from, std::size_t to, double part = 1) {
     if (from == to) return;
     router_.route(order_[from], order_[to], label_, route_);
     latency_ = std::max(latency_, route_.latency);
     for (const LinkShare& use : route_.links) {
       double& load = load_[use.link.index()];
-      load += use.share;
+      load += use.share * part;
       beta_ = std::max(beta_, load / topology_.links()[use.link.index()].bandwidth.bytes_per_second());
     }
   }
@@ -54,7 +55,8 @@ void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Colle
 }  // namespace
 
 CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels, const Topology& topology,
-                            const Router& router, const StepOverhead& overhead, std::uint64_t label) {
+                            const Router& router, const StepOverhead& overhead, std::uint64_t label,
+                            std::span<const std::vector<int>> stripes) {
   CONTEND_CHECK(order.size() >= 2, "a collective has at least 2 ranks");
   const std::size_t n = order.size();
   const auto server_of = [&](std::size_t rank) { return topology.nodes()[order[rank].index()].server; };
@@ -63,11 +65,19 @@ CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> 
 
   Probe ring{order, topology, router, label};
   Probe both_ways{order, topology, router, label};
-  for (std::size_t rank = 0; rank < n; ++rank) {
-    const std::size_t next = (rank + 1) % n;
-    ring.message(rank, next);
-    both_ways.message(rank, next);
-    both_ways.message(next, rank);
+  const auto go_round = [&](const auto& rank_at, double part) {
+    for (std::size_t place = 0; place < n; ++place) {
+      const std::size_t rank = rank_at(place);
+      const std::size_t next = rank_at((place + 1) % n);
+      ring.message(rank, next, part);
+      both_ways.message(rank, next, part);
+      both_ways.message(next, rank, part);
+    }
+  };
+  if (stripes.empty()) go_round([](std::size_t place) { return place; }, 1);
+  for (const std::vector<int>& stripe : stripes) {
+    go_round([&](std::size_t place) { return static_cast<std::size_t>(stripe[place]); },
+             1 / static_cast<double>(stripes.size()));
   }
   const Time flat_overhead = one_server ? overhead.inside : overhead.between;
   CollectiveCosts costs;

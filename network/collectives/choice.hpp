@@ -23,10 +23,12 @@ struct StepOverhead {
 /// The costs that ranks in this order see on the idle fabric. alpha is the largest latency of the messages plus the
 /// overhead. beta is the time per byte on the tightest link while every rank sends one message: to the next rank (flat)
 /// or to the next rank of its group on a level. For leaders, only the first rank of each group below sends. `levels`
-/// are those of level_sizes, or any whose product is the number of ranks; a single one is flat.
+/// are those of level_sizes, or any whose product is the number of ranks; a single one is flat. On several stripes
+/// every rank sends an equal part of its message to the next rank of each (flat).
 [[nodiscard]] CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels,
                                           const Topology& topology, const Router& router,
-                                          const StepOverhead& overhead = {}, std::uint64_t label = 0);
+                                          const StepOverhead& overhead = {}, std::uint64_t label = 0,
+                                          std::span<const std::vector<int>> stripes = {});
 
 /// The chosen algorithm with its shape.
 struct CollectivePlan {

@@ -3,7 +3,6 @@
 #include "network/collectives/rows.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace contend {
 
@@ -32,18 +31,11 @@ std::size_t turn(CollectiveSchedule& schedule, std::size_t first, const std::vec
   return first + static_cast<std::size_t>(n - 1);
 }
 
-std::vector<int> all_ranks(int ranks) {
-  std::vector<int> members(static_cast<std::size_t>(ranks));
-  std::iota(members.begin(), members.end(), 0);
-  return members;
-}
-
-/// Sends chunks one after the other along the chain of ranks, from rank 0 (broadcast) or to it (reduce). While all hops
-/// are busy every step is the same; the steady form has one repeated step for them.
-void expand_chain(const CollectiveShape& shape, std::int64_t bytes, bool reduce, StepForm form,
-                  CollectiveSchedule& schedule) {
-  const int n = shape.ranks;
-  const int hops = n - 1;
+/// Sends chunks one after the other along the chain of ranks, from its first member (broadcast) or to it (reduce).
+/// While all hops are busy every step is the same; the steady form has one repeated step for them.
+void expand_chain(const CollectiveShape& shape, const std::vector<int>& members, ByteRange whole, bool reduce,
+                  StepForm form, CollectiveSchedule& schedule) {
+  const int hops = shape.ranks - 1;
   const bool steady = form == StepForm::steady;
   const int repeats = steady ? std::max(0, shape.chunks - hops + 1) : 0;
   const int left = hops + shape.chunks - 1 - std::max(0, repeats - 1);
@@ -51,25 +43,29 @@ void expand_chain(const CollectiveShape& shape, std::int64_t bytes, bool reduce,
     const int t = repeats > 0 && i >= hops ? i + repeats - 1 : i;
     const auto step = static_cast<std::size_t>(i);
     for (int hop = std::max(0, t - shape.chunks + 1); hop <= std::min(t, hops - 1); ++hop) {
-      const int from = reduce ? n - 1 - hop : hop;
-      const ByteRange range = part_of({0, bytes}, shape.chunks, steady ? 0 : t - hop);
-      schedule.send(step, from, reduce ? from - 1 : from + 1, range, reduce);
+      const auto first = static_cast<std::size_t>(reduce ? hops - hop : hop);
+      const ByteRange range = part_of(whole, shape.chunks, steady ? 0 : t - hop);
+      schedule.send(step, members[first], members[reduce ? first - 1 : first + 1], range, reduce);
     }
     if (repeats > 0 && i == hops - 1) schedule.step(step).repeat = repeats;
   }
-  schedule.drop_empty_steps();
 }
 
 void expand_ring(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                  CollectiveSchedule& schedule) {
-  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
-    expand_chain(shape, bytes, kind == CollectiveKind::reduce, form, schedule);
-    return;
-  }
-  const std::vector<int> members = all_ranks(shape.ranks);
-  std::size_t step = 0;
-  if (kind != CollectiveKind::all_gather) step = ring_reduce_scatter(schedule, step, members, {0, bytes}, form);
-  if (kind != CollectiveKind::reduce_scatter) ring_all_gather(schedule, step, members, {0, bytes}, form);
+  const bool reduce = kind == CollectiveKind::reduce;
+  for_each_stripe(shape, bytes, [&](std::vector<int> members, ByteRange range) {
+    if (reduce || kind == CollectiveKind::broadcast) {
+      // The chain follows the ring of the stripe from rank 0, the root.
+      std::rotate(members.begin(), std::find(members.begin(), members.end(), 0), members.end());
+      expand_chain(shape, members, range, reduce, form, schedule);
+      return;
+    }
+    std::size_t step = 0;
+    if (kind != CollectiveKind::all_gather) step = ring_reduce_scatter(schedule, step, members, range, form);
+    if (kind != CollectiveKind::reduce_scatter) ring_all_gather(schedule, step, members, range, form);
+  });
+  schedule.drop_empty_steps();
 }
 
 double ring_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
@@ -98,14 +94,15 @@ double chain_chunks(CollectiveKind kind, const CollectiveShape& shape, double by
 
 void expand_both_ways(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                       CollectiveSchedule& schedule) {
-  const std::vector<int> forward = all_ranks(shape.ranks);
-  const std::vector<int> backward{forward.rbegin(), forward.rend()};
-  for (const int half : {0, 1}) {
-    const std::vector<int>& members = half == 0 ? forward : backward;
-    const ByteRange range = part_of({0, bytes}, 2, half);
-    const std::size_t step = ring_reduce_scatter(schedule, 0, members, range, form);
-    ring_all_gather(schedule, step, members, range, form);
-  }
+  for_each_stripe(shape, bytes, [&](const std::vector<int>& forward, ByteRange part) {
+    const std::vector<int> backward{forward.rbegin(), forward.rend()};
+    for (const int half : {0, 1}) {
+      const std::vector<int>& members = half == 0 ? forward : backward;
+      const ByteRange range = part_of(part, 2, half);
+      const std::size_t step = ring_reduce_scatter(schedule, 0, members, range, form);
+      ring_all_gather(schedule, step, members, range, form);
+    }
+  });
 }
 
 double both_ways_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes,

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,19 @@ inline int floor_log2(int n) {
 inline double pipeline_optimum(double fill, double per_chunk, double share, double bytes, const LinkCost& cost) {
   if (!(fill > 0)) return 1;
   return std::sqrt(fill * share * bytes * cost.beta / (per_chunk * cost.alpha));
+}
+
+/// Calls `expand(members, range)` for every stripe with the ranks in its order and its part of the bytes.
+template <class Expand>
+void for_each_stripe(const CollectiveShape& shape, std::int64_t bytes, Expand expand) {
+  if (shape.stripes.empty()) {
+    std::vector<int> members(static_cast<std::size_t>(shape.ranks));
+    std::iota(members.begin(), members.end(), 0);
+    expand(members, ByteRange{0, bytes});
+    return;
+  }
+  const int stripes = static_cast<int>(shape.stripes.size());
+  for (int i = 0; i < stripes; ++i) expand(shape.stripes[static_cast<std::size_t>(i)], part_of({0, bytes}, stripes, i));
 }
 
 /// Adds n-1 steps around `members`, after which member i has part i of the range, reduced over all members. Returns the

@@ -52,22 +52,27 @@ class Search {
 
 }  // namespace
 
-std::vector<std::vector<NodeId>> near_interfaces(const Topology& topology) {
-  std::vector<std::vector<NodeId>> interfaces(topology.nodes().size());
+NearInterfaces near_interfaces(const Topology& topology) {
+  NearInterfaces near;
+  near.nearest.resize(topology.nodes().size());
+  near.own.resize(topology.nodes().size());
   Search search{topology};
   for (std::size_t server = 0; server < topology.servers(); ++server) {
-    std::map<std::vector<NodeId>, std::vector<NodeId>> sharers;  // GPUs by their candidates
-    for (const NodeId gpu : topology.gpus_of(ServerId{server})) sharers[search.nearest(gpu)].push_back(gpu);
+    std::map<std::vector<NodeId>, std::vector<NodeId>> sharers;  // GPUs by their nearest interfaces
+    for (const NodeId gpu : topology.gpus_of(ServerId{server})) {
+      near.nearest[gpu.index()] = search.nearest(gpu);
+      sharers[near.nearest[gpu.index()]].push_back(gpu);
+    }
     for (const auto& [nics, gpus] : sharers) {
       for (std::size_t i = 0; i < gpus.size() && !nics.empty(); ++i) {
         const std::size_t first = i * nics.size() / gpus.size();
         const std::size_t end = std::max((i + 1) * nics.size() / gpus.size(), first + 1);
-        interfaces[gpus[i].index()].assign(nics.begin() + static_cast<std::ptrdiff_t>(first),
-                                           nics.begin() + static_cast<std::ptrdiff_t>(end));
+        near.own[gpus[i].index()].assign(nics.begin() + static_cast<std::ptrdiff_t>(first),
+                                         nics.begin() + static_cast<std::ptrdiff_t>(end));
       }
     }
   }
-  return interfaces;
+  return near;
 }
 
 }  // namespace contend

@@ -14,7 +14,7 @@ ShortestPaths::ShortestPaths(const Topology& topology)
     : topology_{topology},
       up_(topology.links().size(), 1),
       goals_(topology.nodes().size()),
-      own_{near_interfaces(topology)} {
+      own_{near_interfaces(topology).own} {
   sort_nodes();
   sort_links();
   sort_steps();

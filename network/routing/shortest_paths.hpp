@@ -135,7 +135,7 @@ class ShortestPaths {
 
   std::vector<std::vector<Hops>> fields_;  // by switch; empty: not requested yet
   std::vector<Goals> goals_;               // by node
-  std::vector<std::vector<NodeId>> own_;   // near_interfaces
+  std::vector<std::vector<NodeId>> own_;   // NearInterfaces::own
 
   struct Aim {
     const Hops* field;

@@ -132,7 +132,7 @@ bool keep_if_any(std::vector<Path>& paths, Condition condition) {
 class PlainPaths {
  public:
   PlainPaths(const Topology& topology, const std::vector<bool>& up)
-      : topology_{topology}, up_{up}, near_{near_interfaces(topology)} {}
+      : topology_{topology}, up_{up}, near_{near_interfaces(topology).own} {}
 
   std::vector<Path> between(NodeId from, NodeId to, const std::vector<std::size_t>& distance) const {
     std::vector<Path> paths;
@@ -250,7 +250,7 @@ TEST_CASE("GPUs below one PCIe switch divide its interfaces in order, whatever t
   for (const std::size_t nics : {2U, 4U, 8U, 16U}) {
     CAPTURE(nics);
     const Topology topology = build_topology(with_server(leaf_spine(4, 2), "nvswitch", nics), 2, 8);
-    const auto near = near_interfaces(topology);
+    const auto near = near_interfaces(topology).own;
     const auto gpus = topology.gpus();
     const auto nic = [&](std::size_t number) { return topology.find_node("server0/nic" + std::to_string(number)); };
     for (std::size_t gpu = 0; gpu < 8; ++gpu) {
