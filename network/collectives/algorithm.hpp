@@ -72,8 +72,8 @@ struct CollectiveAlgorithm {
                  CollectiveSchedule& schedule);
   /// The closed form, in seconds.
   double (*seconds)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs);
-  /// The number of chunks, as a real number, that minimises `seconds` if reducing is free; 1 for kinds that it does not
-  /// pipeline. Null if it pipelines none.
+  /// The number of chunks, as a real number, that minimises `seconds` if reducing is free, or beyond which they gain
+  /// little; 1 for kinds that it does not pipeline. Null if it pipelines none.
   double (*best_chunks)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const LinkCost& cost);
 };
 

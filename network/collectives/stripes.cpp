@@ -60,10 +60,11 @@ std::vector<std::vector<int>> ring_stripes(std::span<const NodeId> order, const 
   std::vector<std::vector<int>> stripes(most);
   for (std::size_t c = 0; c < most; ++c) {
     for (const Block& block : blocks) {
-      const auto& [nic, entry] = block.doors[c % block.doors.size()];
+      const Door& door = block.doors[c % block.doors.size()];
+      const std::size_t entry = door.place;
       const auto is_near = [&](std::size_t place) {
         const auto& nearest = near.nearest[order[block.first + place % block.size].index()];
-        return std::find(nearest.begin(), nearest.end(), nic) != nearest.end();
+        return std::find(nearest.begin(), nearest.end(), door.interface) != nearest.end();
       };
       // Forwards it leaves at the GPU before its entry, backwards at the one after.
       const bool before = is_near(entry + block.size - 1);

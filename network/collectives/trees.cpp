@@ -76,7 +76,7 @@ void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64
     const int skipped = repeats > 0 && i >= depth + 2 ? 2 * (repeats - 1) : 0;
     const auto down = static_cast<std::size_t>(left + i);
     const auto up = static_cast<std::size_t>(left - 1 - i);
-    for_each_stripe(shape, bytes, [&](const std::vector<int>& members, ByteRange range) {
+    for_each_stripe(shape, bytes, [&](const std::vector<int>& members, ByteRange range, int) {
       double_tree_step(edges, members, range, i + skipped, shape.chunks, form, down, up, schedule);
     });
     if (repeats > 0 && i >= depth && i < depth + 2) schedule.step(down).repeat = schedule.step(up).repeat = repeats;

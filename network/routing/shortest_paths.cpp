@@ -337,9 +337,14 @@ void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
   const std::size_t door = first_to_door_[place(at).local];
   const auto to_switches = std::span{steps_}.subspan(first_step_[at.index()], door - first_step_[at.index()]);
   const auto to_servers = std::span{steps_}.subspan(door, first_step_[at.index() + 1] - door);
+  // Adds those of the sorted steps that have this key.
+  const auto add_with = [&](std::span<const Step> sorted, std::uint32_t key, auto key_of) {
+    auto step = std::lower_bound(sorted.begin(), sorted.end(), key,
+                                 [&](const Step& a, std::uint32_t least) { return key_of(a) < least; });
+    for (; step != sorted.end() && key_of(*step) == key; ++step) add_if_next(*step, left);
+  };
   const auto to_server = [&](std::uint32_t server) {
-    const auto of = [&](const Step& step) { return places_[step.to].server; };
-    for (const Step& step : std::ranges::equal_range(to_servers, server, {}, of)) add_if_next(step, left);
+    add_with(to_servers, server, [&](const Step& step) { return places_[step.to].server; });
   };
   std::uint32_t nearest = kFar;
   for (const Aim& aim : aims_) nearest = std::min(nearest, aim.rest);
@@ -347,8 +352,7 @@ void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
     // No other switch is as near to the end as the nearest goals.
     for (const Aim& aim : aims_) {
       if (aim.rest != nearest) continue;
-      for (const Step& step : std::ranges::equal_range(to_switches, aim.at, {}, &Step::to_switch))
-        add_if_next(step, left);
+      add_with(to_switches, aim.at, [](const Step& step) { return step.to_switch; });
     }
   } else if (left > nearest + 1) {
     for (const Step& step : to_switches) add_if_next(step, left);
