@@ -27,7 +27,9 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
     const bool fits = std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& algorithm) {
       return algorithm.name == name && supports(algorithm, kind) && algorithm.refusal(kind, shape).empty();
     });
-    const CollectivePlan plan = plan_collective(fits ? name : kAutoCollective, kind, shape, bytes, costs);
+    const IdleFabric fabric{gpus, topology, router, {.overhead = step_overhead}};
+    const CollectivePlan plan =
+        fits ? plan_collective(name, kind, shape, bytes, costs) : choose_on_fabric(kind, shape, bytes, costs, fabric);
     return expand_collective(*plan.algorithm, kind, plan.shape, bytes, StepForm::steady);
   };
 }
