@@ -3,7 +3,9 @@
 //
 // The shortest path is the one with the fewest links, whatever their latency. Of equally short paths between two GPUs
 // of one server only the widest count, whose narrowest link is the fastest. Inside a server, NVLink is therefore
-// preferred to PCIe, and both to the NIC. network/topology.hpp says which nodes may forward.
+// preferred to PCIe, and both to the NIC. Of equally short paths between servers those count that leave and arrive by
+// the interfaces of the two GPUs (network/routing/near_interfaces.hpp): the library binds a GPU to its interface, and
+// only switches hash. network/topology.hpp says which nodes may forward.
 
 #include "network/topology.hpp"
 

@@ -13,6 +13,7 @@
 #include "results/result_writer.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/batch.hpp"
+#include "scenarios/run/idle_interfaces_note.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -96,6 +97,16 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   if (failed > 0) print_message("contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs, reason);
   if (unfinished > 0) print_message("contend: {}: {} of {} jobs did not finish\n", scenario.name, unfinished, jobs);
   return true;
+}
+
+/// One line for each scenario, about its first replica with such interfaces.
+void warn_of_idle_interfaces(const Scenario& scenario, std::span<const Replica> replicas) {
+  for (const Replica& replica : replicas) {
+    const std::string note = seen_idle_interfaces(scenario, replica.result);
+    if (note.empty()) continue;
+    print_message("contend: warning: {}: {}\n", scenario.name, note);
+    return;
+  }
 }
 
 /// Whether every scenario met what it expects of itself; says what was expected and what was found.
@@ -185,6 +196,7 @@ int run_run(const Arguments& arguments) {
     print_message("contend: interrupted; the results are partial\n");
     return kExitInterrupted;
   }
+  for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of_idle_interfaces(scenarios[i], results[i]);
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     if (report_unfinished(scenarios[i], results[i])) unfinished = true;

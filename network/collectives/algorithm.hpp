@@ -22,11 +22,17 @@ namespace contend {
 
 /// The ranks of a collective and their grouping. Ranks are numbered in ring order; rank 0 is the root of broadcast and
 /// reduce.
+///
+/// A collective may run on several stripes at once, each with an equal part of the data and with an order of its own,
+/// so that it uses several interfaces of a server (network/collectives/stripes.hpp). The rings, chains and double
+/// binary trees have stripes; other algorithms spread over the interfaces without.
 struct CollectiveShape {
   int ranks = 2;            ///< >= 2
   std::vector<int> groups;  ///< sizes of the levels from inside to outside; their product is `ranks`; {}: not grouped
   int chunks = 1;           ///< number of pieces in pipelined algorithms, >= 1
-  int servers = 0;          ///< parameter server: each of the first ranks serves a part; 0: all ranks do
+  /// The order of the ranks in each stripe; {}: one stripe in order of rank.
+  std::vector<std::vector<int>> stripes;
+  int servers = 0;  ///< parameter server: each of the first ranks serves a part; 0: all ranks do
 };
 
 /// The cost of a message as one rank sees it while all ranks communicate.
@@ -66,8 +72,8 @@ struct CollectiveAlgorithm {
                  CollectiveSchedule& schedule);
   /// The closed form, in seconds.
   double (*seconds)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs);
-  /// The number of chunks, as a real number, that minimises `seconds` if reducing is free; 1 for kinds that it does not
-  /// pipeline. Null if it pipelines none.
+  /// The number of chunks, as a real number, that minimises `seconds` if reducing is free, or beyond which they gain
+  /// little; 1 for kinds that it does not pipeline. Null if it pipelines none.
   double (*best_chunks)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const LinkCost& cost);
 };
 

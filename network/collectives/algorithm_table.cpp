@@ -24,12 +24,26 @@ std::string does_not(const CollectiveAlgorithm& algorithm, CollectiveKind kind) 
          std::string{name_of(kind)};
 }
 
+bool is_order_of_ranks(const std::vector<int>& stripe, int ranks) {
+  std::vector<int> sorted = stripe;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<int>(i)) return false;
+  }
+  return sorted.size() == static_cast<std::size_t>(ranks);
+}
+
 void check_request(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
                    Bytes bytes) {
   Complaints complaints;
   if (!supports(algorithm, kind)) complaints.add({.reason = does_not(algorithm, kind)});
   if (bytes.count() < 1) complaints.add({.reason = "a collective sends at least one byte"});
   if (shape.chunks < 1) complaints.add({.reason = "a collective is sent in at least one chunk"});
+  for (std::size_t i = 0; i < shape.stripes.size(); ++i) {
+    if (is_order_of_ranks(shape.stripes[i], shape.ranks)) continue;
+    complaints.add({.reason = "stripe " + std::to_string(i) + " is not an order of the " + std::to_string(shape.ranks) +
+                              " ranks"});
+  }
   if (shape.ranks < 2) {
     complaints.add({.reason = "a collective has at least 2 ranks, not " + std::to_string(shape.ranks)});
   } else if (const std::string reason = algorithm.refusal(kind, shape); !reason.empty()) {

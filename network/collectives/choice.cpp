@@ -17,13 +17,14 @@ class Probe {
   Probe(std::span<const NodeId> order, const Topology& topology, const Router& router, std::uint64_t label)
       : order_{order}, topology_{topology}, router_{router}, label_{label}, load_(topology.links().size(), 0) {}
 
-  void message(std::size_t from, std::size_t to) {
+  /// A message with this part of the bytes of a rank.
+  void message(std::size_t from, std::size_t to, double part = 1) {
     if (from == to) return;
     router_.route(order_[from], order_[to], label_, route_);
     latency_ = std::max(latency_, route_.latency);
     for (const LinkShare& use : route_.links) {
       double& load = load_[use.link.index()];
-      load += use.share;
+      load += use.share * part;
       beta_ = std::max(beta_, load / topology_.links()[use.link.index()].bandwidth.bytes_per_second());
     }
   }
@@ -54,7 +55,8 @@ void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Colle
 }  // namespace
 
 CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels, const Topology& topology,
-                            const Router& router, const StepOverhead& overhead, std::uint64_t label) {
+                            const Router& router, const StepOverhead& overhead, std::uint64_t label,
+                            std::span<const std::vector<int>> stripes) {
   CONTEND_CHECK(order.size() >= 2, "a collective has at least 2 ranks");
   const std::size_t n = order.size();
   const auto server_of = [&](std::size_t rank) { return topology.nodes()[order[rank].index()].server; };
@@ -63,11 +65,19 @@ CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> 
 
   Probe ring{order, topology, router, label};
   Probe both_ways{order, topology, router, label};
-  for (std::size_t rank = 0; rank < n; ++rank) {
-    const std::size_t next = (rank + 1) % n;
-    ring.message(rank, next);
-    both_ways.message(rank, next);
-    both_ways.message(next, rank);
+  const auto go_round = [&](const auto& rank_at, double part) {
+    for (std::size_t place = 0; place < n; ++place) {
+      const std::size_t rank = rank_at(place);
+      const std::size_t next = rank_at((place + 1) % n);
+      ring.message(rank, next, part);
+      both_ways.message(rank, next, part);
+      both_ways.message(next, rank, part);
+    }
+  };
+  if (stripes.empty()) go_round([](std::size_t place) { return place; }, 1);
+  for (const std::vector<int>& stripe : stripes) {
+    go_round([&](std::size_t place) { return static_cast<std::size_t>(stripe[place]); },
+             1 / static_cast<double>(stripes.size()));
   }
   const Time flat_overhead = one_server ? overhead.inside : overhead.between;
   CollectiveCosts costs;
@@ -98,13 +108,13 @@ CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> 
 }
 
 std::span<const std::string_view> auto_candidates(CollectiveKind kind) {
-  static constexpr std::string_view kRingOrTree[] = {"ring", "double-binary-tree"};
+  static constexpr std::string_view kAllReducers[] = {"ring", "double-binary-tree", "hierarchical"};
   static constexpr std::string_view kRing[] = {"ring"};
   static constexpr std::string_view kPairwise[] = {"pairwise"};
   static constexpr std::string_view kSwap[] = {"swap"};
   switch (kind) {
     case CollectiveKind::all_reduce:
-      return kRingOrTree;
+      return kAllReducers;
     case CollectiveKind::all_to_all:
       return kPairwise;
     case CollectiveKind::exchange:
@@ -114,27 +124,68 @@ std::span<const std::string_view> auto_candidates(CollectiveKind kind) {
   }
 }
 
-CollectivePlan plan_collective(std::string_view name, CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
-                               const CollectiveCosts& costs, std::span<const std::string_view> candidates) {
-  const auto plan_with = [&](const CollectiveAlgorithm& algorithm) {
-    CollectivePlan plan{&algorithm, shape, 0};
-    set_chunks(algorithm, kind, plan.shape, bytes.to_double(), costs.flat);
-    plan.seconds = collective_seconds(algorithm, kind, plan.shape, bytes, costs);
-    return plan;
-  };
-  if (name != kAutoCollective) return plan_with(find_collective_algorithm(name, kind));
-  CollectivePlan best;
+namespace {
+
+CollectivePlan plan_with(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
+                         Bytes bytes, const CollectiveCosts& costs) {
+  CollectivePlan plan{&algorithm, shape, 0};
+  set_chunks(algorithm, kind, plan.shape, bytes.to_double(), costs.flat);
+  plan.seconds = collective_seconds(algorithm, kind, plan.shape, bytes, costs);
+  return plan;
+}
+
+/// The plans of the candidates that accept the shape, by rising time; of equals the first stays first.
+std::vector<CollectivePlan> plans_of(CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
+                                     const CollectiveCosts& costs, std::span<const std::string_view> candidates) {
+  std::vector<CollectivePlan> plans;
   std::string tried;
   for (const std::string_view each : candidates.empty() ? auto_candidates(kind) : candidates) {
     const CollectiveAlgorithm& algorithm = find_collective_algorithm(each, kind);
     tried += (tried.empty() ? "" : ", ") + std::string{each};
-    if (!algorithm.refusal(kind, shape).empty()) continue;
-    const CollectivePlan plan = plan_with(algorithm);
+    if (algorithm.refusal(kind, shape).empty()) plans.push_back(plan_with(algorithm, kind, shape, bytes, costs));
+  }
+  if (plans.empty()) {
+    throw InputError{"no algorithm for " + std::string{name_of(kind)} + " among " + tried + " takes " +
+                     std::to_string(shape.ranks) + " ranks in these groups"};
+  }
+  std::ranges::stable_sort(plans, {}, &CollectivePlan::seconds);
+  return plans;
+}
+
+}  // namespace
+
+CollectivePlan plan_collective(std::string_view name, CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
+                               const CollectiveCosts& costs, std::span<const std::string_view> candidates) {
+  if (name != kAutoCollective) return plan_with(find_collective_algorithm(name, kind), kind, shape, bytes, costs);
+  return plans_of(kind, shape, bytes, costs, candidates).front();
+}
+
+double seconds_on(const IdleFabric& fabric, const CollectiveSchedule& schedule) {
+  double seconds = 0;
+  for (const CoupledFlow& flow :
+       coupled_flows(schedule, fabric.order, fabric.topology, fabric.router, fabric.options)) {
+    double slowest = 0;  // seconds per byte of the flow
+    for (const LinkShare& use : flow.links) {
+      const double bandwidth = fabric.topology.links()[use.link.index()].bandwidth.bytes_per_second();
+      slowest = std::max(slowest, use.share / bandwidth);
+    }
+    seconds += flow.fixed.to_seconds() + flow.bytes * slowest;
+  }
+  return seconds;
+}
+
+CollectivePlan choose_on_fabric(CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
+                                const CollectiveCosts& costs, const IdleFabric& fabric,
+                                std::span<const std::string_view> candidates) {
+  CollectivePlan best;
+  std::vector<CollectivePlan> plans = plans_of(kind, shape, bytes, costs, candidates);
+  if (plans.size() == 1) return plans.front();
+  for (CollectivePlan& plan : plans) {
+    if (best.algorithm != nullptr && plan.seconds >= best.seconds) break;
+    plan.seconds = seconds_on(fabric, expand_collective(*plan.algorithm, kind, plan.shape, bytes, StepForm::steady));
     if (best.algorithm == nullptr || plan.seconds < best.seconds) best = plan;
   }
-  if (best.algorithm != nullptr) return best;
-  throw InputError{"no algorithm for " + std::string{name_of(kind)} + " among " + tried + " takes " +
-                   std::to_string(shape.ranks) + " ranks in these groups"};
+  return best;
 }
 
 }  // namespace contend

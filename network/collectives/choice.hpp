@@ -1,8 +1,9 @@
 #pragma once
-// Chooses the algorithm of a collective: a named one, or with `auto` the candidate whose closed form is fastest on the
-// given fabric, as NCCL does with its own cost model (src/graph/tuning.cc).
+// Chooses the algorithm of a collective: a named one, or with `auto` the fastest candidate, by closed forms as NCCL
+// does with its own cost model (src/graph/tuning.cc), or by what the messages take on the given fabric.
 
 #include "network/collectives/algorithm.hpp"
+#include "network/collectives/collective_run.hpp"
 #include "network/routing.hpp"
 
 #include <span>
@@ -23,10 +24,12 @@ struct StepOverhead {
 /// The costs that ranks in this order see on the idle fabric. alpha is the largest latency of the messages plus the
 /// overhead. beta is the time per byte on the tightest link while every rank sends one message: to the next rank (flat)
 /// or to the next rank of its group on a level. For leaders, only the first rank of each group below sends. `levels`
-/// are those of level_sizes, or any whose product is the number of ranks; a single one is flat.
+/// are those of level_sizes, or any whose product is the number of ranks; a single one is flat. On several stripes
+/// every rank sends an equal part of its message to the next rank of each (flat).
 [[nodiscard]] CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels,
                                           const Topology& topology, const Router& router,
-                                          const StepOverhead& overhead = {}, std::uint64_t label = 0);
+                                          const StepOverhead& overhead = {}, std::uint64_t label = 0,
+                                          std::span<const std::vector<int>> stripes = {});
 
 /// The chosen algorithm with its shape.
 struct CollectivePlan {
@@ -35,11 +38,32 @@ struct CollectivePlan {
   double seconds = 0;  ///< predicted
 };
 
-/// The candidates of `auto` by default, which are those of NCCL: ring and double binary tree for all-reduce; ring for
-/// reduce-scatter, all-gather, broadcast and reduce; pairwise for all-to-all; swap for exchange.
+/// The candidates of `auto` by default: ring, double binary tree and, where servers have equally many ranks, the
+/// hierarchical algorithm for all-reduce (the first two are NCCL's); ring for reduce-scatter, all-gather, broadcast and
+/// reduce; pairwise for all-to-all; swap for exchange.
 [[nodiscard]] std::span<const std::string_view> auto_candidates(CollectiveKind kind);
 
-/// The plan for algorithm `name`, or for the fastest of the candidates (the first of equals) if it is `auto`. `shape`
+/// A fabric with nothing else on it.
+struct IdleFabric {
+  std::span<const NodeId> order;  ///< the GPUs; GPU i is rank i
+  const Topology& topology;
+  const Router& router;
+  CollectiveOptions options;
+};
+
+/// The time of the schedule on the idle fabric, in seconds: that of its coupled flows one after the other, as fidelity
+/// `flow` runs them.
+[[nodiscard]] double seconds_on(const IdleFabric& fabric, const CollectiveSchedule& schedule);
+
+/// The plan for the candidate of `auto` that is fastest by seconds_on(). A candidate is tried only if its closed form
+/// is faster than the best so far, because on links that messages share more than those of the ring do, the closed form
+/// with the costs of the ring is too fast and not too slow. Errors as plan_collective().
+[[nodiscard]] CollectivePlan choose_on_fabric(CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
+                                              const CollectiveCosts& costs, const IdleFabric& fabric,
+                                              std::span<const std::string_view> candidates = {});
+
+/// The plan for algorithm `name`, or for the candidate with the fastest closed form (the first of equals) if it is
+/// `auto`. `shape`
 /// has the ranks and, to allow hierarchical algorithms, the groups. The number of chunks of a pipelined algorithm is
 /// set to the best for these costs. Candidates that refuse the shape are skipped. Throws InputError for an unknown
 /// name, an algorithm that does not support the kind or refuses the shape, and `auto` without a candidate that accepts

@@ -5,12 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
 #include <unordered_map>
 #include <utility>
 
 namespace contend {
 
 namespace {
+
+/// The bytes that each rank reduces in the step; the caller sets them back to 0.
+void add_reduced(const Step& step, std::vector<std::int64_t>& by_rank) {
+  for (const Send& send : step.sends) {
+    if (send.reduced) by_rank[static_cast<std::size_t>(send.to)] += send.range.bytes;
+  }
+}
 
 std::int64_t most_reduced(const Step& step, std::vector<std::int64_t>& by_rank) {
   std::int64_t most = 0;
@@ -49,7 +58,7 @@ class Load {
 
 bool same_traffic(const Step& a, const Step& b) {
   return std::equal(a.sends.begin(), a.sends.end(), b.sends.begin(), b.sends.end(), [](const Send& x, const Send& y) {
-    return x.from == y.from && x.to == y.to && x.range.bytes == y.range.bytes;
+    return x.from == y.from && x.to == y.to && x.range.bytes == y.range.bytes && x.stripe == y.stripe;
   });
 }
 
@@ -59,12 +68,102 @@ std::int64_t largest(const Step& step) {
   return bytes;
 }
 
+/// The start-up times that have added up at each rank of each stripe, if ranks wait for their own data only.
+class Latencies {
+ public:
+  explicit Latencies(std::size_t ranks) : ranks_{ranks} {}
+
+  /// Adds `repeat` steps with these messages, which take `hops[i]` each; returns by how much the largest sum grows.
+  Time add(const Step& step, std::span<const std::int64_t> hops) {
+    for (const Send& send : step.sends) {
+      const std::size_t end = (static_cast<std::size_t>(send.stripe) + 1) * ranks_;
+      if (ready_.size() < end) ready_.resize(end, 0);
+    }
+    if (!follow_cycles(step, hops)) {
+      for (std::int64_t i = 0; i < step.repeat && advance(step, hops); ++i) continue;
+    }
+    const std::int64_t before = std::exchange(most_, *std::max_element(ready_.begin(), ready_.end()));
+    return Time::nanoseconds(most_ - before);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  [[nodiscard]] std::size_t key(int stripe, int rank) const {
+    return static_cast<std::size_t>(stripe) * ranks_ + static_cast<std::size_t>(rank);
+  }
+
+  /// One step; false if it changes nothing.
+  bool advance(const Step& step, std::span<const std::int64_t> hops) {
+    std::vector<std::int64_t> next = ready_;
+    for (std::size_t i = 0; i < step.sends.size(); ++i) {
+      const Send& send = step.sends[i];
+      std::int64_t& there = next[key(send.stripe, send.to)];
+      there = std::max(there, ready_[key(send.stripe, send.from)] + hops[i]);
+    }
+    if (next == ready_) return false;
+    ready_ = std::move(next);
+    return true;
+  }
+
+  /// All repetitions at once, if the messages go around cycles; false if they don't.
+  bool follow_cycles(const Step& step, std::span<const std::int64_t> hops) {
+    std::vector<std::uint32_t> out(ready_.size(), kNone);  // message that leaves
+    std::vector<std::uint32_t> in(ready_.size(), kNone);
+    for (std::size_t i = 0; i < step.sends.size(); ++i) {
+      const Send& send = step.sends[i];
+      std::uint32_t& leaves = out[key(send.stripe, send.from)];
+      std::uint32_t& arrives = in[key(send.stripe, send.to)];
+      if (leaves != kNone || arrives != kNone) return false;
+      leaves = arrives = static_cast<std::uint32_t>(i);
+    }
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if ((out[k] == kNone) != (in[k] == kNone)) return false;
+    }
+    std::vector<std::size_t> members;
+    std::vector<std::int64_t> sums;  // from the first member to each in two turns
+    std::vector<std::int64_t> before = ready_;
+    for (std::size_t first = 0; first < out.size(); ++first) {
+      members.clear();
+      sums.assign(1, 0);
+      for (std::size_t at = first; out[at] != kNone;) {
+        const std::uint32_t message = std::exchange(out[at], kNone);
+        members.push_back(at);
+        sums.push_back(sums.back() + hops[message]);
+        at = key(step.sends[message].stripe, step.sends[message].to);
+      }
+      const std::size_t n = members.size();
+      if (n == 0) continue;
+      const std::int64_t turn = sums.back();
+      const auto full = step.repeat / static_cast<std::int64_t>(n);
+      const auto rest = static_cast<std::size_t>(step.repeat % static_cast<std::int64_t>(n));
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t end = i + rest;
+        const std::int64_t part = end <= n ? sums[end] - sums[i] : turn - sums[i] + sums[end - n];
+        std::int64_t& there = ready_[members[end % n]];
+        there = std::max(there, before[members[i]] + full * turn + part);
+      }
+    }
+    return true;
+  }
+
+  std::size_t ranks_;
+  std::vector<std::int64_t> ready_;  // ns, by stripe and rank
+  std::int64_t most_ = 0;
+};
+
 /// Turns steps into coupled flows, and reuses the loads of the last flow if they are the same.
 class Coupler {
  public:
-  Coupler(std::span<const NodeId> gpus, const Topology& topology, const Router& router,
-          const CollectiveOptions& options)
-      : gpus_{gpus}, router_{router}, options_{options}, load_{topology.links().size()}, reduced_(gpus.size(), 0) {}
+  Coupler(const CollectiveSchedule& schedule, std::span<const NodeId> gpus, const Topology& topology,
+          const Router& router, const CollectiveOptions& options)
+      : by_rank_{schedule.by_rank},
+        gpus_{gpus},
+        router_{router},
+        options_{options},
+        load_{topology.links().size()},
+        reduced_(gpus.size(), 0),
+        latencies_{gpus.size()} {}
 
   /// True if the flow crosses the links as the last one did; its `links` are empty then.
   bool couple(const Step& step, CoupledFlow& flow) {
@@ -73,16 +172,30 @@ class Coupler {
     const std::int64_t bytes = largest(step);
     if (!repeats) {
       latency_ = Time{};
+      ways_.clear();
       for (const Send& send : step.sends) {
-        router_.route(gpus_[static_cast<std::size_t>(send.from)], gpus_[static_cast<std::size_t>(send.to)],
-                      options_.label, route_);
-        latency_ = std::max(latency_, route_.latency);
+        const Way& way = way_of(send);
+        ways_.push_back(way.latency.ns());
+        latency_ = std::max(latency_, way.latency);
         const double part = static_cast<double>(send.range.bytes) / static_cast<double>(bytes);
-        for (const LinkShare& use : route_.links) load_.add(use.link, use.share * part);
+        for (const LinkShare& use : way.links) load_.add(use.link, use.share * part);
       }
       flow.links = load_.take();
     }
     flow.bytes = static_cast<double>(bytes) * static_cast<double>(step.repeat);
+    if (by_rank_) {
+      hops_.clear();
+      add_reduced(step, reduced_);
+      for (std::size_t i = 0; i < step.sends.size(); ++i) {
+        // A rank has the data of a stripe when it has reduced those of all stripes.
+        const auto to = static_cast<std::size_t>(step.sends[i].to);
+        const double reduction = static_cast<double>(reduced_[to]) * options_.gamma.ns_per_byte();
+        hops_.push_back(ways_[i] + options_.overhead.ns() + Time::ceil_nanoseconds(reduction).ns());
+      }
+      for (const Send& send : step.sends) reduced_[static_cast<std::size_t>(send.to)] = 0;
+      flow.fixed = latencies_.add(step, hops_);
+      return repeats;
+    }
     const double reduction = static_cast<double>(most_reduced(step, reduced_)) * options_.gamma.ns_per_byte();
     flow.fixed = step.repeat * (options_.overhead + latency_) +
                  Time::ceil_nanoseconds(reduction * static_cast<double>(step.repeat));
@@ -90,11 +203,34 @@ class Coupler {
   }
 
  private:
+  struct Way {
+    std::vector<LinkShare> links;
+    Time latency;
+  };
+
+  /// The route of a message; a pair is routed once.
+  const Way& way_of(const Send& send) {
+    const std::uint64_t pair =
+        static_cast<std::uint64_t>(send.from) * gpus_.size() + static_cast<std::uint64_t>(send.to);
+    const auto [found, is_new] = known_.try_emplace(pair);
+    if (is_new) {
+      router_.route(gpus_[static_cast<std::size_t>(send.from)], gpus_[static_cast<std::size_t>(send.to)],
+                    options_.label, route_);
+      found->second = {route_.links, route_.latency};
+    }
+    return found->second;
+  }
+
+  bool by_rank_;
   std::span<const NodeId> gpus_;
   const Router& router_;
   const CollectiveOptions& options_;
   Load load_;
   std::vector<std::int64_t> reduced_;
+  Latencies latencies_;
+  std::unordered_map<std::uint64_t, Way> known_;
+  std::vector<std::int64_t> ways_;  // latencies of the messages of the last step, ns
+  std::vector<std::int64_t> hops_;  // with overhead and reduction, ns
   Route route_;
   Time latency_;
   const Step* last_ = nullptr;
@@ -107,21 +243,121 @@ std::vector<double> capacities_of(const Topology& topology) {
   return capacities;
 }
 
-/// Runs the steps one after the other. Ranks keep their connections: a pair is routed once.
+/// Says which messages may start: those whose sender has received and sent all messages of its earlier steps, and whose
+/// receiver has got all messages of its earlier steps onto the wire. Stripes are apart from each other.
+class RankOrder {
+ public:
+  RankOrder(std::span<const Step> steps, std::size_t ranks) {
+    int stripes = 0;
+    for (const Step& step : steps) {
+      for (const Send& send : step.sends) stripes = std::max(stripes, send.stripe + 1);
+    }
+    work_.resize(static_cast<std::size_t>(stripes) * ranks);
+    arrivals_.resize(work_.size());
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      for (const Send& send : steps[s].sends) {
+        const std::size_t first = static_cast<std::size_t>(send.stripe) * ranks;
+        Message message{
+            &send, s,    first + static_cast<std::size_t>(send.from), first + static_cast<std::size_t>(send.to), 0, 0,
+            0,     false};
+        message.of_sender = work_[message.from].entry(s, messages_.size(), true);
+        message.of_receiver = work_[message.to].entry(s, messages_.size(), false);
+        message.of_arrival = arrivals_[message.to].entry(s, messages_.size(), true);
+        messages_.push_back(message);
+      }
+    }
+  }
+
+  [[nodiscard]] const Send& send(std::size_t message) const { return *messages_[message].send; }
+  [[nodiscard]] bool is_reducing(std::size_t message) const { return messages_[message].is_reducing; }
+  void reduce(std::size_t message) { messages_[message].is_reducing = true; }
+
+  /// Appends the messages that may start at first; the others append those that may start now.
+  void begin(std::vector<std::size_t>& free) {
+    for (std::size_t key = 0; key < work_.size(); ++key) add_free(work_[key], free);
+  }
+  void sent(std::size_t message, std::vector<std::size_t>& free) {
+    const Message& it = messages_[message];
+    if (arrivals_[it.to].done(it.of_arrival)) add_free(arrivals_[it.to], free);
+    if (work_[it.from].done(it.of_sender)) add_free(work_[it.from], free);
+  }
+  void received(std::size_t message, std::vector<std::size_t>& free) {
+    const Message& it = messages_[message];
+    if (work_[it.to].done(it.of_receiver)) add_free(work_[it.to], free);
+  }
+
+ private:
+  struct Message {
+    const Send* send;
+    std::size_t step;
+    std::size_t from;         // stripe and rank
+    std::size_t to;           // likewise
+    std::size_t of_sender;    // entry in work_[from]
+    std::size_t of_receiver;  // in work_[to]
+    std::size_t of_arrival;   // in arrivals_[to]
+    bool is_reducing;
+  };
+  /// What is to be done in one step.
+  struct Entry {
+    std::size_t step = 0;
+    std::size_t left = 0;
+    std::vector<std::size_t> messages;  // that may wait for it
+  };
+  /// What a rank does, step by step.
+  struct Agenda {
+    std::vector<Entry> entries;
+    std::size_t at = 0;  // the first that is not done
+
+    std::size_t entry(std::size_t step, std::size_t message, bool waits) {
+      if (entries.empty() || entries.back().step != step) entries.push_back({step, 0, {}});
+      ++entries.back().left;
+      if (waits) entries.back().messages.push_back(message);
+      return entries.size() - 1;
+    }
+    /// True if the rank goes on to another step.
+    bool done(std::size_t entry) {
+      --entries[entry].left;
+      const std::size_t before = at;
+      while (at < entries.size() && entries[at].left == 0) ++at;
+      return at != before;
+    }
+    [[nodiscard]] bool is_at(std::size_t step) const { return at < entries.size() && entries[at].step == step; }
+  };
+
+  void add_free(const Agenda& agenda, std::vector<std::size_t>& free) const {
+    if (agenda.at == agenda.entries.size()) return;
+    for (const std::size_t message : agenda.entries[agenda.at].messages) {
+      const Message& it = messages_[message];
+      if (work_[it.from].is_at(it.step) && arrivals_[it.to].is_at(it.step)) free.push_back(message);
+    }
+  }
+
+  std::vector<Message> messages_;
+  std::vector<Agenda> work_;      // by stripe and rank: messages that it sends, and those that it must have
+  std::vector<Agenda> arrivals_;  // by stripe and rank: messages on their way to it
+};
+
+/// Runs the steps one after the other, or every rank by its own steps. Ranks keep their connections: a pair is routed
+/// once.
 class Runner {
  public:
-  Runner(std::span<const NodeId> gpus, const Topology& topology, const Router& router, const CollectiveOptions& options)
-      : gpus_{gpus},
+  Runner(const CollectiveSchedule& schedule, std::span<const NodeId> gpus, const Topology& topology,
+         const Router& router, const CollectiveOptions& options)
+      : schedule_{schedule},
+        gpus_{gpus},
         router_{router},
         options_{options},
         network_{capacities_of(topology)},
         demanded_(topology.links().size(), 0),
         reduced_(gpus.size(), 0),
-        coupler_{gpus, topology, router, options} {}
+        coupler_{schedule, gpus, topology, router, options} {}
 
-  void run(const CollectiveSchedule& schedule) {
-    for (const Step& step : schedule.steps) {
-      if (step.repeat > 1) {
+  void run() {
+    const std::span<const Step> steps = schedule_.steps;
+    const bool is_steady = std::ranges::any_of(steps, [](const Step& step) { return step.repeat > 1; });
+    if (schedule_.by_rank && !is_steady) return run_by_rank(steps);
+    for (const Step& step : steps) {
+      if (step.repeat > 1 || schedule_.by_rank) {
         couple(step);
       } else {
         run_coupled();
@@ -188,6 +424,67 @@ class Runner {
     now_ = arrived + Time::ceil_nanoseconds(reduction);
   }
 
+  /// Starts every message as soon as its two ranks let it.
+  void run_by_rank(std::span<const Step> steps) {
+    RankOrder order{steps, gpus_.size()};
+    struct Event {
+      Time time;
+      std::size_t number;  // in order of creation
+      std::size_t message;
+      bool arrives;  // and is reduced; otherwise it starts to send
+      bool operator>(const Event& other) const {
+        return time != other.time ? time > other.time : number > other.number;
+      }
+    };
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+    std::size_t created = 0;
+    std::vector<std::size_t> free;
+    const auto start_free = [&] {
+      for (const std::size_t message : free) events.push({now_ + options_.overhead, created++, message, false});
+      free.clear();
+    };
+    order.begin(free);
+    start_free();
+    std::vector<std::size_t> sent_by;  // by flow
+    std::vector<Time> reducer_free(gpus_.size());
+    while (!events.empty() || network_.active() > 0) {
+      const Time end = network_.next_end();
+      now_ = events.empty() ? end : std::min(end, events.top().time);
+      CONTEND_CHECK(now_ != Time::never(), "a message of a collective stalls");
+      ended_.clear();
+      if (end <= now_) network_.finish_due(now_, ended_);
+      for (const FlowId flow : ended_) {
+        const std::size_t message = sent_by[flow.index()];
+        events.push({now_ + route(order.send(message)).latency, created++, message, true});
+        order.sent(message, free);
+      }
+      start_free();
+      while (!events.empty() && events.top().time <= now_) {
+        const Event event = events.top();
+        events.pop();
+        const Send& send = order.send(event.message);
+        const auto bytes = static_cast<double>(send.range.bytes);
+        if (!event.arrives) {
+          const FlowId flow = start(route(send).links, bytes);
+          if (sent_by.size() <= flow.index()) sent_by.resize(flow.index() + 1);
+          sent_by[flow.index()] = event.message;
+          continue;
+        }
+        // A rank reduces one message at a time.
+        const Time reduction = Time::ceil_nanoseconds(bytes * options_.gamma.ns_per_byte());
+        if (send.reduced && reduction > Time{} && !order.is_reducing(event.message)) {
+          Time& until = reducer_free[static_cast<std::size_t>(send.to)];
+          until = std::max(until, now_) + reduction;
+          order.reduce(event.message);
+          events.push({until, created++, event.message, true});
+          continue;
+        }
+        order.received(event.message, free);
+        start_free();
+      }
+    }
+  }
+
   /// Adds the step to the coupled flow that waits to be run, or runs that flow and starts a new one.
   void couple(const Step& step) {
     CoupledFlow flow;
@@ -210,6 +507,7 @@ class Runner {
     coupled_.fixed = Time{};
   }
 
+  const CollectiveSchedule& schedule_;
   std::span<const NodeId> gpus_;
   const Router& router_;
   const CollectiveOptions& options_;
@@ -232,7 +530,7 @@ std::vector<CoupledFlow> coupled_flows(const CollectiveSchedule& schedule, std::
                                        const CollectiveOptions& options) {
   CONTEND_CHECK(gpus.size() == static_cast<std::size_t>(schedule.ranks), "a GPU for every rank");
   std::vector<CoupledFlow> flows;
-  Coupler coupler{gpus, topology, router, options};
+  Coupler coupler{schedule, gpus, topology, router, options};
   for (const Step& step : schedule.steps) {
     CoupledFlow flow;
     if (coupler.couple(step, flow)) {
@@ -248,8 +546,8 @@ std::vector<CoupledFlow> coupled_flows(const CollectiveSchedule& schedule, std::
 CollectiveRun run_collective(const CollectiveSchedule& schedule, std::span<const NodeId> gpus, const Topology& topology,
                              const Router& router, const CollectiveOptions& options) {
   CONTEND_CHECK(gpus.size() == static_cast<std::size_t>(schedule.ranks), "a GPU for every rank");
-  Runner runner{gpus, topology, router, options};
-  runner.run(schedule);
+  Runner runner{schedule, gpus, topology, router, options};
+  runner.run();
   return runner.result();
 }
 

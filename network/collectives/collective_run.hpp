@@ -1,15 +1,18 @@
 #pragma once
 // Runs a collective on an idle topology: its messages are flows that share the links, and there is no other traffic.
 //
-// A message starts to send at the start of its step; its last byte arrives the latency of its route after it was sent.
-// A step ends when all messages have arrived and the received data are reduced, at gamma per byte on the rank that
-// reduces most.
+// The last byte of a message arrives the latency of its route after it was sent, and is then reduced at gamma per byte.
+// In lock-step a message starts to send at the start of its step, which ends when all messages have arrived and are
+// reduced on the rank that reduces most. By rank (CollectiveSchedule::by_rank) a message starts when its ranks let it.
 //
 // A repeated step (StepForm::steady) runs as one coupled flow. In fair sharing it is one flow; it crosses each link
 // with the share that all its messages together have there, and moves the bytes of one message. Alone on the network,
 // if all messages of the step have one size, this is exact except for latency: the slowest messages run at the max-min
-// level of the tightest link during all of every step. The coupled flow takes the largest latency of all messages. That
-// is exact if a message across the tightest link has it, as in a ring on a symmetric fabric, and otherwise too much.
+// level of the tightest link during all of every step. In lock-step the coupled flow takes the largest latency of all
+// messages. By rank it takes the latencies (and reductions) that follow each other on the way of the data from rank to
+// rank, beside the time to send: for a ring those of as many hops as there are steps. Both are exact if the messages
+// with the largest latency are as slow as the slowest, as in a ring on a symmetric fabric, and otherwise too much, but
+// by no more than the latencies, because fast messages gain time on the tightest link.
 // With other traffic it is an approximation: messages faster than the slowest are slowed down to its pace, so the load
 // on their links is spread over the step.
 

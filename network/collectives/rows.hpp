@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -51,13 +53,28 @@ inline double pipeline_optimum(double fill, double per_chunk, double share, doub
   return std::sqrt(fill * share * bytes * cost.beta / (per_chunk * cost.alpha));
 }
 
+/// Calls `expand(members, range, stripe)` for every stripe with the ranks in its order, its part of the bytes and its
+/// number.
+template <class Expand>
+void for_each_stripe(const CollectiveShape& shape, std::int64_t bytes, Expand expand) {
+  if (shape.stripes.empty()) {
+    std::vector<int> members(static_cast<std::size_t>(shape.ranks));
+    std::iota(members.begin(), members.end(), 0);
+    expand(members, ByteRange{0, bytes}, 0);
+    return;
+  }
+  const int stripes = static_cast<int>(shape.stripes.size());
+  for (int i = 0; i < stripes; ++i)
+    expand(shape.stripes[static_cast<std::size_t>(i)], part_of({0, bytes}, stripes, i), i);
+}
+
 /// Adds n-1 steps around `members`, after which member i has part i of the range, reduced over all members. Returns the
 /// index of the next step.
 std::size_t ring_reduce_scatter(CollectiveSchedule& schedule, std::size_t first, const std::vector<int>& members,
-                                ByteRange range, StepForm form);
+                                ByteRange range, StepForm form, int stripe = 0);
 /// Adds n-1 steps around `members`, of which member i has part i; afterwards every member has every part. Returns the
 /// index of the next step.
 std::size_t ring_all_gather(CollectiveSchedule& schedule, std::size_t first, const std::vector<int>& members,
-                            ByteRange range, StepForm form);
+                            ByteRange range, StepForm form, int stripe = 0);
 
 }  // namespace contend

@@ -15,9 +15,9 @@ Step& CollectiveSchedule::step(std::size_t index) {
   return steps[index];
 }
 
-void CollectiveSchedule::send(std::size_t index, int from, int to, ByteRange range, bool reduced) {
+void CollectiveSchedule::send(std::size_t index, int from, int to, ByteRange range, bool reduced, int stripe) {
   Step& target = step(index);
-  if (range.bytes > 0) target.sends.push_back({from, to, range, reduced});
+  if (range.bytes > 0) target.sends.push_back({from, to, range, reduced, stripe});
 }
 
 void CollectiveSchedule::drop_empty_steps() {

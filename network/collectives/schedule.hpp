@@ -2,10 +2,12 @@
 // A CollectiveSchedule lists the messages that a collective sends, as steps of messages between ranks. It is plain
 // data, which the algorithms of algorithm.hpp write.
 //
-// A barrier separates the steps: all messages of a step start together, and the slowest one (with the reduction of its
-// data) ends the step for every rank. In real libraries a rank goes on as soon as its own messages have arrived. On a
-// symmetric idle network there is no difference. On an uneven one the barrier takes longer, by less than the skew that
-// builds up between ranks; a ring, where every rank waits for its neighbour, takes that time in both cases.
+// Schedules are in lock-step or by rank. In lock-step a barrier separates the steps: all messages of a step start
+// together, and the slowest one (with the reduction of its data) ends the step for every rank. By rank, as in real
+// libraries, a rank sends the message of a step when it has what it received in earlier steps of the stripe and has
+// sent its earlier messages, and when the receiver has got its earlier messages onto the wire. So a ring pays the long
+// way between servers once a turn for each server and not in every step, and a chain pays it once for each hop and not
+// for each chunk. On a symmetric idle network rings take the same time in both ways.
 
 #include "sim/units.hpp"
 
@@ -31,14 +33,15 @@ struct Send {
   int to = 0;
   ByteRange range;       ///< of the buffer; for all-to-all only its size has a meaning
   bool reduced = false;  ///< true: the receiver adds it to its own data, at gamma per byte; false: it overwrites them
+  int stripe = 0;        ///< messages of different stripes don't wait for each other
 
   bool operator==(const Send& other) const {
     return from == other.from && to == other.to && range.offset == other.range.offset &&
-           range.bytes == other.range.bytes && reduced == other.reduced;
+           range.bytes == other.range.bytes && reduced == other.reduced && stripe == other.stripe;
   }
 };
 
-/// The messages between two barriers.
+/// The messages of one step.
 struct Step {
   std::vector<Send> sends;  ///< none of 0 bytes
   std::int64_t repeat = 1;  ///< steady form: the number of consecutive steps of this shape
@@ -54,12 +57,13 @@ enum class StepForm : std::uint8_t { exact, steady };
 /// The steps of a collective.
 struct CollectiveSchedule {
   int ranks = 0;
+  bool by_rank = false;  ///< false: in lock-step
   std::vector<Step> steps;
 
   /// The step of that index; adds steps up to it if necessary.
   Step& step(std::size_t index);
   /// Adds a message to a step unless it is empty.
-  void send(std::size_t index, int from, int to, ByteRange range, bool reduced);
+  void send(std::size_t index, int from, int to, ByteRange range, bool reduced, int stripe = 0);
   /// Removes steps without messages.
   void drop_empty_steps();
 

@@ -45,18 +45,20 @@ int chunk_at(const TreeEdge& edge, int t, int chunks) {
   return since >= 0 && since % 2 == 0 && since / 2 < chunks ? since / 2 : -1;
 }
 
-/// Adds step t of the broadcast as `down`, and the reverse step of the reduction as `up`. In steady form every chunk
-/// has the size of the first.
-void double_tree_step(const std::vector<TreeEdge>& edges, int t, int chunks, std::int64_t bytes, StepForm form,
-                      std::size_t down, std::size_t up, CollectiveSchedule& schedule) {
+/// Adds step t of the broadcast as `down`, and the reverse step of the reduction as `up`. Edges are between places in
+/// `members`. In steady form every chunk has the size of the first.
+void double_tree_step(const std::vector<TreeEdge>& edges, const std::vector<int>& members, ByteRange whole, int t,
+                      int chunks, StepForm form, std::size_t down, std::size_t up, CollectiveSchedule& schedule) {
   for (const TreeEdge& edge : edges) {
     const int chunk = chunk_at(edge, t, chunks);
     if (chunk < 0) continue;
     const bool steady = form == StepForm::steady;
-    const ByteRange half = part_of({0, bytes}, 2, steady ? 0 : edge.tree);
+    const ByteRange half = part_of(whole, 2, steady ? 0 : edge.tree);
     const ByteRange range = part_of(half, chunks, steady ? 0 : chunk);
-    schedule.send(up, edge.child, edge.parent, range, true);
-    schedule.send(down, edge.parent, edge.child, range, false);
+    const int child = members[static_cast<std::size_t>(edge.child)];
+    const int parent = members[static_cast<std::size_t>(edge.parent)];
+    schedule.send(up, child, parent, range, true);
+    schedule.send(down, parent, child, range, false);
   }
 }
 
@@ -74,7 +76,9 @@ void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64
     const int skipped = repeats > 0 && i >= depth + 2 ? 2 * (repeats - 1) : 0;
     const auto down = static_cast<std::size_t>(left + i);
     const auto up = static_cast<std::size_t>(left - 1 - i);
-    double_tree_step(edges, i + skipped, shape.chunks, bytes, form, down, up, schedule);
+    for_each_stripe(shape, bytes, [&](const std::vector<int>& members, ByteRange range, int) {
+      double_tree_step(edges, members, range, i + skipped, shape.chunks, form, down, up, schedule);
+    });
     if (repeats > 0 && i >= depth && i < depth + 2) schedule.step(down).repeat = schedule.step(up).repeat = repeats;
   }
   schedule.drop_empty_steps();

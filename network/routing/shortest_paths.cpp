@@ -1,15 +1,20 @@
 #include "network/routing/shortest_paths.hpp"
 
+#include "network/routing/near_interfaces.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 namespace contend {
 
 ShortestPaths::ShortestPaths(const Topology& topology)
-    : topology_{topology}, up_(topology.links().size(), 1), goals_(topology.nodes().size()) {
+    : topology_{topology},
+      up_(topology.links().size(), 1),
+      goals_(topology.nodes().size()),
+      own_{near_interfaces(topology).own} {
   sort_nodes();
   sort_links();
   sort_steps();
@@ -46,6 +51,15 @@ void ShortestPaths::sort_steps() {
       const NodeId to = topology_.links()[link.index()].to;
       const Place& there = place(to);
       steps_.push_back({to.value(), there.server == kNone ? there.local : kNone, link});
+    }
+    if (places_[i].server == kNone) {
+      const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first_step_.back());
+      std::sort(begin, steps_.end(), [&](const Step& a, const Step& b) {
+        return std::tuple{a.to_switch == kNone, a.to_switch, places_[a.to].server, a.link} <
+               std::tuple{b.to_switch == kNone, b.to_switch, places_[b.to].server, b.link};
+      });
+      const auto door = std::find_if(begin, steps_.end(), [](const Step& step) { return step.to_switch == kNone; });
+      first_to_door_.push_back(static_cast<std::size_t>(door - steps_.begin()));
     }
     first_step_.push_back(steps_.size());
   }
@@ -149,21 +163,33 @@ std::uint32_t ShortestPaths::distance(NodeId at) const {
   return best;
 }
 
-const std::vector<ShortestPaths::Goal>& ShortestPaths::goals_of(NodeId gpu) {
+bool ShortestPaths::owns(NodeId gpu, NodeId interface) const {
+  const auto& own = own_[gpu.index()];
+  return std::find(own.begin(), own.end(), interface) != own.end();
+}
+
+const ShortestPaths::Goals& ShortestPaths::goals_of(NodeId gpu) {
   Goals& known = goals_[gpu.index()];
-  if (known.version == version_) return known.goals;
+  if (known.version == version_) return known;
   known.version = version_;
+  find_goals(gpu, false, known.goals);
+  find_goals(gpu, true, known.own);
+  return known;
+}
+
+void ShortestPaths::find_goals(NodeId gpu, bool only_own, std::vector<Goal>& goals) {
   std::vector<Goal> found;
   const std::uint32_t server = place(gpu).server;
   for (std::size_t i = first_entry_[server]; i < first_entry_[server + 1]; ++i) {
     const auto& [inside, outside, link] = entries_[i];
     if (up_[link.index()] == 0 || place(outside).server != kNone || !(inside == gpu || place(inside).relays)) continue;
+    if (only_own && !owns(gpu, inside)) continue;
     const std::uint32_t rest = 1 + inner_distance(inside, gpu);
     if (rest < kFar) found.push_back({place(outside).local, rest});
   }
   // A switch is not a goal of a shortest path if the way through another goal is no longer. Of equal ones the first
   // stays.
-  known.goals.clear();
+  goals.clear();
   for (std::size_t i = 0; i < found.size(); ++i) {
     bool useful = true;
     for (std::size_t j = 0; j < found.size() && useful; ++j) {
@@ -171,12 +197,16 @@ const std::vector<ShortestPaths::Goal>& ShortestPaths::goals_of(NodeId gpu) {
       const bool same = found[i].at == found[j].at && found[i].rest == found[j].rest;
       useful = through >= found[i].rest && !(same && j < i);
     }
-    if (useful) known.goals.push_back(found[i]);
+    if (useful) goals.push_back(found[i]);
   }
-  return known.goals;
 }
 
-void ShortestPaths::find_exits() {
+void ShortestPaths::take_aims(const std::vector<Goal>& goals) {
+  aims_.clear();
+  for (const Goal& goal : goals) aims_.push_back({field(goal.at), goal.at, goal.rest});
+}
+
+void ShortestPaths::find_exits(bool only_own) {
   ways_out_.clear();
   const std::uint32_t a = place(from_).server;
   const std::uint32_t b = place(to_).server;
@@ -184,11 +214,12 @@ void ShortestPaths::find_exits() {
   for (std::size_t i = first_exit_[a]; i < first_exit_[a + 1]; ++i) {
     const auto& [inside, outside, link] = exits_[i];
     if (up_[link.index()] == 0 || !(inside == from_ || place(inside).relays)) continue;
+    if (only_own && !owns(from_, inside)) continue;
     const Place& there = place(outside);
     std::uint32_t rest = kFar;
     if (there.server == kNone) {
       rest = 1 + fabric_distance(there.local);
-    } else if (there.server == b && (outside == to_ || there.relays)) {
+    } else if (there.server == b && (outside == to_ || there.relays) && (!enters_own_ || owns(to_, outside))) {
       rest = 1 + inner_distance(outside, to_);
     }
     // Only exits on a shortest path from the source matter.
@@ -198,6 +229,19 @@ void ShortestPaths::find_exits() {
     best = whole;
     ways_out_.push_back({inside, rest});
   }
+}
+
+void ShortestPaths::prefer_own(const Goals& goals) {
+  if (place(from_).server == place(to_).server) return;
+  const std::uint32_t shortest = distance(from_);
+  const auto holds_with = [&](bool leave_own, bool enter_own) {
+    enters_own_ = enter_own;
+    take_aims(enter_own ? goals.own : goals.goals);
+    find_exits(leave_own);
+    return distance(from_) == shortest;
+  };
+  if (holds_with(true, true) || holds_with(true, false) || holds_with(false, true)) return;
+  static_cast<void>(holds_with(false, false));
 }
 
 void ShortestPaths::find_widths() {
@@ -254,9 +298,11 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
                 "a route joins two different GPUs");
   from_ = from;
   to_ = to;
-  aims_.clear();
-  for (const Goal& goal : goals_of(to)) aims_.push_back({field(goal.at), goal.rest});
-  find_exits();
+  const Goals& goals = goals_of(to);
+  enters_own_ = false;
+  take_aims(goals.goals);
+  find_exits(false);
+  prefer_own(goals);
   find_widths();
   return distance(from) < kFar;
 }
@@ -264,17 +310,56 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
 std::span<const LinkId> ShortestPaths::next(NodeId at) {
   next_.clear();
   const std::uint32_t left = distance(at);
-  for (const Step& step : steps(at)) {
-    std::uint32_t rest = kFar;
-    if (step.to_switch != kNone) {
-      rest = fabric_distance(step.to_switch);
-    } else if (step.to == to_.value() || places_[step.to].relays) {
-      rest = distance(NodeId{step.to});
-    }
-    if (rest + 1 == left && up_[step.link.index()] != 0 && is_wide(step)) next_.push_back(step.link);
+  if (place(at).server == kNone) {
+    add_next_of_switch(at, left);
+  } else {
+    for (const Step& step : steps(at)) add_if_next(step, left);
   }
   CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a path on");
   return next_;
+}
+
+void ShortestPaths::add_if_next(const Step& step, std::uint32_t left) {
+  ++examined_;
+  std::uint32_t rest = kFar;
+  if (step.to_switch != kNone) {
+    rest = fabric_distance(step.to_switch);
+  } else if (step.to == to_.value() || places_[step.to].relays) {
+    rest = distance(NodeId{step.to});
+  }
+  if (rest + 1 != left || up_[step.link.index()] == 0 || !is_wide(step)) return;
+  const Link& link = topology_.links()[step.link.index()];
+  const bool arrives = place(link.from).server != place(to_).server && places_[step.to].server == place(to_).server;
+  if (!(arrives && enters_own_) || owns(to_, link.to)) next_.push_back(step.link);
+}
+
+void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
+  const std::size_t door = first_to_door_[place(at).local];
+  const auto to_switches = std::span{steps_}.subspan(first_step_[at.index()], door - first_step_[at.index()]);
+  const auto to_servers = std::span{steps_}.subspan(door, first_step_[at.index() + 1] - door);
+  // Adds those of the sorted steps that have this key.
+  const auto add_with = [&](std::span<const Step> sorted, std::uint32_t key, auto key_of) {
+    auto step = std::lower_bound(sorted.begin(), sorted.end(), key,
+                                 [&](const Step& a, std::uint32_t least) { return key_of(a) < least; });
+    for (; step != sorted.end() && key_of(*step) == key; ++step) add_if_next(*step, left);
+  };
+  const auto to_server = [&](std::uint32_t server) {
+    add_with(to_servers, server, [&](const Step& step) { return places_[step.to].server; });
+  };
+  std::uint32_t nearest = kFar;
+  for (const Aim& aim : aims_) nearest = std::min(nearest, aim.rest);
+  if (left == nearest + 1) {
+    // No other switch is as near to the end as the nearest goals.
+    for (const Aim& aim : aims_) {
+      if (aim.rest != nearest) continue;
+      add_with(to_switches, aim.at, [](const Step& step) { return step.to_switch; });
+    }
+  } else if (left > nearest + 1) {
+    for (const Step& step : to_switches) add_if_next(step, left);
+  }
+  to_server(place(to_).server);
+  if (place(from_).server != place(to_).server) to_server(place(from_).server);
+  std::sort(next_.begin(), next_.end());
 }
 
 bool ShortestPaths::loses_paths(const std::vector<Hops>& field, const Link& link) const {

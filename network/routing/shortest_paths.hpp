@@ -2,7 +2,12 @@
 // ShortestPaths answers which links out of a node lie on a shortest path between two GPUs. Distances are counted in
 // links and follow the forwarding rules of network/topology.hpp. Of equally short paths between two GPUs of one server
 // only the widest count, and none that leaves the server: two GPUs below one PCIe switch are as near to each other by
-// that switch as by NVSwitch.
+// that switch as by NVSwitch. Of equally short paths between servers only those count that leave by an interface of the
+// source and arrive at one of the destination (network/routing/near_interfaces.hpp); if there are none, those that
+// leave so; if there are none either, those that arrive so.
+//
+// At a switch only the ports matter that lead to other switches or to the two servers of the pair, so that a route
+// through a switch with 100,000 servers costs as much as one through a switch with two.
 //
 // It stores only two small tables: for every server the distances between its own nodes, and for every switch with
 // servers that was requested the distance of all switches to it (two bytes each). Other distances are minima over the
@@ -35,6 +40,8 @@ class ShortestPaths {
   void set_link_up(LinkId link, bool up);
 
   [[nodiscard]] const Topology& topology() const { return topology_; }
+  /// The number of links that all calls of next() have examined, for tests of the effort.
+  [[nodiscard]] std::uint64_t examined() const { return examined_; }
 
  private:
   using Hops = std::uint16_t;
@@ -73,6 +80,7 @@ class ShortestPaths {
   struct Goals {
     std::uint64_t version = 0;  // of the links when they were found; 0: never
     std::vector<Goal> goals;
+    std::vector<Goal> own;  // through interfaces of the GPU
   };
 
   void sort_nodes();
@@ -81,11 +89,17 @@ class ShortestPaths {
   void measure_server(std::size_t server);
   const Hops* field(std::uint32_t goal);
   [[nodiscard]] bool loses_paths(const std::vector<Hops>& field, const Link& link) const;
-  const std::vector<Goal>& goals_of(NodeId gpu);
-  void find_exits();
+  const Goals& goals_of(NodeId gpu);
+  void find_goals(NodeId gpu, bool only_own, std::vector<Goal>& goals);
+  void take_aims(const std::vector<Goal>& goals);
+  void find_exits(bool only_own);
+  void prefer_own(const Goals& goals);
+  [[nodiscard]] bool owns(NodeId gpu, NodeId interface) const;
   void find_widths();
   [[nodiscard]] double width_over(const Step& step) const;
   [[nodiscard]] bool is_wide(const Step& step) const;
+  void add_if_next(const Step& step, std::uint32_t left);
+  void add_next_of_switch(NodeId at, std::uint32_t left);
 
   [[nodiscard]] std::uint32_t inner_distance(NodeId from, NodeId to) const;  // same server
   [[nodiscard]] std::uint32_t fabric_distance(std::uint32_t at) const;
@@ -100,9 +114,12 @@ class ShortestPaths {
   std::vector<std::uint8_t> up_;  // by link
   std::uint64_t version_ = 1;     // changes with every link that fails or comes back
 
-  std::vector<Place> places_;            // by node
-  std::vector<Step> steps_;              // by node that they leave
-  std::vector<std::size_t> first_step_;  // by node
+  std::vector<Place> places_;  // by node
+  // By node that they leave. Inside servers they are in order of link; those of a switch lead first to other switches,
+  // in order of switch and link, then to servers, in order of server and link.
+  std::vector<Step> steps_;
+  std::vector<std::size_t> first_step_;     // by node
+  std::vector<std::size_t> first_to_door_;  // by switch: the first of its steps that leads to a server
   std::size_t switches_ = 0;
   std::vector<NodeId> server_nodes_;     // server by server
   std::vector<std::size_t> first_node_;  // by server
@@ -118,17 +135,21 @@ class ShortestPaths {
 
   std::vector<std::vector<Hops>> fields_;  // by switch; empty: not requested yet
   std::vector<Goals> goals_;               // by node
+  std::vector<std::vector<NodeId>> own_;   // NearInterfaces::own
 
   struct Aim {
     const Hops* field;
+    std::uint32_t at;  // among the switches
     std::uint32_t rest;
   };
   NodeId from_;
   NodeId to_;
   std::vector<Aim> aims_;
   std::vector<Exit> ways_out_;
+  bool enters_own_ = false;     // only by interfaces of the destination
   std::vector<double> widths_;  // bytes per second from each node of the server to the end; empty: all ways count
   std::vector<LinkId> next_;
+  std::uint64_t examined_ = 0;
   std::vector<std::uint32_t> queue_;  // of the search over switches
 };
 

@@ -236,8 +236,8 @@ std::vector<ScenarioKey> flow_keys() {
           "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),
       row(
           "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
-          "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: the fastest by "
-          "closed form, as NCCL chooses"),
+          "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: the fastest on "
+          "the idle fabric"),
       row(
           "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
           quantity_codec(Time{}, kHour),

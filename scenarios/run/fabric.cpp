@@ -1,6 +1,7 @@
 #include "scenarios/run/fabric.hpp"
 
 #include "network/routing/planned_routes.hpp"
+#include "network/routing/rail_proxy.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/run/route_plan.hpp"
 #include "sim/check.hpp"
@@ -86,10 +87,11 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
     }
     check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
   };
-  if (!scenario.network.routes) return make_router();
+  const auto make_with_proxies = [&] { return make_rail_proxy_router(topology, make_router()); };
+  if (!scenario.network.routes) return make_with_proxies();
   const std::string& file = *scenario.network.routes;
   try {
-    return make_plan_router(topology, read_route_plan(file, topology), make_router());
+    return make_plan_router(topology, read_route_plan(file, topology), make_with_proxies());
   } catch (const InputError& error) {
     throw amended(error, [&](Complaint& each) { each.file = file; });
   }

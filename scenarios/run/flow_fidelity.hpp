@@ -1,14 +1,24 @@
 #pragma once
 // Builds the network model of fidelity `flow` from a scenario.
 
+#include "network/collectives/schedule.hpp"
+#include "network/routing.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 namespace contend {
+
+/// Returns the schedule of a collective over these GPUs by `network.collectives`, or by the automatic choice if that
+/// algorithm does not support the collective, and puts the GPUs in an order that suits the fabric. It refers to
+/// topology and router.
+[[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
+    const Scenario& scenario, const Topology& topology, const Router& router);
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
 /// that name unknown links.

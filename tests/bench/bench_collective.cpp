@@ -55,6 +55,10 @@ Fabric fat_tree(std::size_t ports) {
   return fabric;
 }
 
+Fabric one_switch(std::size_t servers) {
+  return {fmt::format("one switch, {}", servers), {}, servers, 1};
+}
+
 Fabric leaf_spine(std::size_t leaves, std::size_t servers_per_leaf, std::size_t spines, std::size_t gpus) {
   Fabric fabric{
       fmt::format("leaf-spine {}x{}x{}", leaves, servers_per_leaf, gpus), {}, leaves * servers_per_leaf, gpus};
@@ -126,8 +130,9 @@ bool measure(const Fabric& fabric, StepForm form, int repetitions, Measured& mea
 }
 
 bool print_costs(bool quick) {
-  std::vector<Fabric> fabrics{leaf_spine(4, 16, 4, 1), leaf_spine(16, 16, 8, 1), fat_tree(16),
-                              leaf_spine(256, 64, 64, 1), leaf_spine(64, 32, 16, 8)};
+  std::vector<Fabric> fabrics{leaf_spine(4, 16, 4, 1),    leaf_spine(16, 16, 8, 1),  fat_tree(16),
+                              leaf_spine(256, 64, 64, 1), leaf_spine(64, 32, 16, 8), one_switch(16'384),
+                              one_switch(100'000)};
   const std::size_t most_by_step = quick ? 256 : 1024;
   fmt::print("one ring all-reduce of 65,000 bytes x ranks: CPU milliseconds (median; first, with cold routes), MiB\n");
   fmt::print("{:<22} {:>6} {:<13} {:>9} {:>11} {:>9} {:>13} {:>14} {:>10}\n", "fabric", "ranks", "form", "flows", "ms",

@@ -125,3 +125,23 @@ TEST_CASE("lists fit a screen") {
 }
 
 TEST_SUITE_END();
+
+TEST_CASE("check and run warn of interfaces that sit idle beside a busy one of the same server") {
+  if (!has_program()) return;
+  const Workplace here;
+  here.write("idle.yaml",
+             "schema_version: 1\nname: idle\ncluster: {servers: 2, gpus_per_server: 4}\n"
+             "network:\n  fidelity: flow\n  nic: 100Gbps\n  server: {kind: nvswitch, nics: 4}\n"
+             "workload: {generate: {models: [resnet50], sizes: {8: 1}, iterations: [2, 3], arrivals: 1s}}\n");
+  for (const char* verb : {"check", "run"}) {
+    INFO(verb);
+    const Outcome all = here.contend(std::string{verb} + " idle.yaml --set network.collectives=ring");
+    CHECK_MESSAGE(all.err.empty(), all.err);
+    const Outcome leaders =
+        here.contend(std::string{verb} + " idle.yaml --set network.collectives=hierarchical-leader");
+    CHECK(leaders.code == 0);
+    CHECK_MESSAGE(leaders.err.find("3 of 4 interfaces of server0 (server0/nic1 first) carry none") != std::string::npos,
+                  leaders.err);
+    CHECK_MESSAGE(leaders.err.find("on 2 servers in all") != std::string::npos, leaders.err);
+  }
+}

@@ -3,6 +3,7 @@
 #include "network/collectives/choice.hpp"
 #include "network/collectives/collective_run.hpp"
 #include "network/collectives/rank_order.hpp"
+#include "network/collectives/stripes.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -203,8 +205,9 @@ TEST_CASE("closed forms with probed costs predict the runs of hierarchical algor
     INFO(name);
     const CollectiveAlgorithm& algorithm = find_collective_algorithm(name, CollectiveKind::all_reduce);
     const Bytes bytes{64'000};
-    const CollectiveRun run = run_collective(expand_collective(algorithm, CollectiveKind::all_reduce, shape, bytes),
-                                             order, topology, *router, options);
+    const CollectiveRun run =
+        run_collective(expand_collective(algorithm, CollectiveKind::all_reduce, shape, bytes, StepForm::steady), order,
+                       topology, *router, options);
     CHECK(run.end.to_seconds() ==
           near(collective_seconds(algorithm, CollectiveKind::all_reduce, shape, bytes, costs), 1e-5));
   }
@@ -231,10 +234,63 @@ TEST_CASE("auto: trees for small messages, rings for large ones, by the closed f
   CHECK(chosen(4'000'000'000) == "ring");
   for (const std::int64_t bytes : {100L, 10'000L, 1'000'000L, 100'000'000L, 10'000'000'000L}) {
     const CollectivePlan best = plan_collective("auto", CollectiveKind::all_reduce, shape, Bytes{bytes}, costs);
-    for (const std::string_view name : auto_candidates(CollectiveKind::all_reduce)) {
+    for (const char* name : {"ring", "double-binary-tree"}) {
       CHECK(best.seconds <= plan_collective(name, CollectiveKind::all_reduce, shape, Bytes{bytes}, costs).seconds);
     }
   }
+}
+
+TEST_CASE("auto on a fabric takes the candidate whose run is fastest, and predicts what it takes") {
+  std::vector<std::pair<TopologySpec, std::size_t>> fabrics;
+  TopologySpec spec;
+  spec.fabric.kind = "leaf-spine";
+  spec.fabric.servers_per_leaf = 4;
+  spec.fabric.spines = 2;
+  for (const double oversubscription : {0.0, 2.0, 8.0}) {
+    spec.fabric.oversubscription = oversubscription;
+    spec.server = {};
+    fabrics.emplace_back(spec, 1);
+    spec.server.kind = "nvswitch";
+    for (const std::size_t nics : {1U, 8U}) {
+      spec.server.nics = nics;
+      fabrics.emplace_back(spec, 8);
+    }
+  }
+  std::set<std::string_view> chosen;
+  for (const auto& each : fabrics) {
+    const TopologySpec& made = each.first;
+    const Topology topology = build_topology(made, 16, each.second);
+    const auto router = make_ecmp_router(topology, 1);
+    const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
+    CollectiveShape shape;
+    shape.ranks = static_cast<int>(order.size());
+    shape.groups = level_sizes(order, topology);
+    shape.stripes = ring_stripes(order, topology);
+    const Time overhead = Time::microseconds(14);
+    const CollectiveCosts costs =
+        probe_costs(order, shape.groups, topology, *router, {overhead, overhead}, 0, shape.stripes);
+    const IdleFabric fabric{order, topology, *router, {.overhead = overhead}};
+    const auto run = [&](const CollectivePlan& plan, Bytes bytes) {
+      const auto schedule =
+          expand_collective(*plan.algorithm, CollectiveKind::all_reduce, plan.shape, bytes, StepForm::steady);
+      return run_collective(schedule, order, topology, *router, fabric.options).end.to_seconds();
+    };
+    for (const std::int64_t size : {10'000L, 1'000'000L, 30'000'000L, 1'000'000'000L}) {
+      INFO(made.fabric.oversubscription, " ", made.server.nics, " ", size);
+      const Bytes bytes{size};
+      const CollectivePlan ours = choose_on_fabric(CollectiveKind::all_reduce, shape, bytes, costs, fabric);
+      chosen.insert(ours.algorithm->name);
+      const double taken = run(ours, bytes);
+      CHECK(ours.seconds == near(taken, 0.02));
+      for (const std::string_view name : auto_candidates(CollectiveKind::all_reduce)) {
+        const CollectiveAlgorithm& other = find_collective_algorithm(name, CollectiveKind::all_reduce);
+        if (!other.refusal(CollectiveKind::all_reduce, shape).empty()) continue;
+        INFO(name, " instead of ", ours.algorithm->name);
+        CHECK(taken <= 1.05 * run(plan_collective(name, CollectiveKind::all_reduce, shape, bytes, costs), bytes));
+      }
+    }
+  }
+  CHECK(chosen.size() == 3);
 }
 
 TEST_CASE("auto: candidates can be named; one that refuses the shape is skipped") {

@@ -3,6 +3,7 @@
 
 #include "network/collectives/collective_run.hpp"
 
+#include "network/collectives/stripes.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -222,7 +223,7 @@ TEST_CASE("steady form on an oversubscribed fabric and on uneven links, alone on
   // Two servers a leaf and one spine with links of NIC speed: a ring in this bad order crosses every uplink twice, so
   // each step takes 2 ns a byte; all messages go through the spine and have the same latency, so the steady form is
   // exact. In the good order half of the messages stay below the leaf; the uplink carries one message and nothing is
-  // slower than 1 ns, across the spine too, which has the largest latency: exact again.
+  // slower than 1 ns, across the spine too: exact again. Of six hops in a row three go below a leaf.
   TopologySpec spec = one_switch();
   spec.fabric.kind = "leaf-spine";
   spec.fabric.servers_per_leaf = 2;
@@ -243,7 +244,8 @@ TEST_CASE("steady form on an oversubscribed fabric and on uneven links, alone on
   };
   const std::int64_t across = 2 * 150 + 4 * 500;
   CHECK(ends({0, 2, 1, 3}) == std::vector<std::int64_t>(2, 6 * (across + 20'000)));
-  CHECK(ends({0, 1, 2, 3}) == std::vector<std::int64_t>(2, 6 * (across + 10'000)));
+  const std::int64_t below = 2 * 150 + 2 * 500;
+  CHECK(ends({0, 1, 2, 3}) == std::vector<std::int64_t>(2, 3 * (below + across) + 6 * 10'000));
 }
 
 TEST_CASE("steady form of rings in any order on any fabric without latency: the execution step by step") {
@@ -302,9 +304,82 @@ TEST_CASE("steady form where the slowest message is not the one with the largest
   const Topology topology = build_graph(graph);
   const auto router = make_shortest_path_router(topology);
   const CollectiveCase each = ring_case(4);
-  // Chunks of 1000 bytes: 1000 ns from 0 to 1, 250 + 700 from 2 to 3. Steady: 1000 + 700.
+  // Chunks of 1000 bytes: 1000 ns from 0 to 1, 250 + 700 from 2 to 3. Six hops in a row pass the latency twice at most.
   CHECK(run_case(each, Bytes{4000}, StepForm::exact, topology, *router, 0).end.ns() == 6 * 1000);
-  CHECK(run_case(each, Bytes{4000}, StepForm::steady, topology, *router, 0).end.ns() == 6 * 1700);
+  CHECK(run_case(each, Bytes{4000}, StepForm::steady, topology, *router, 0).end.ns() == 6 * 1000 + 2 * 700);
+}
+
+TEST_CASE("a ring pays the way between servers once a turn for each server: as ranks that wait for their own data") {
+  // A hop inside a server takes 1 us, one between servers 1000 us; the bytes take next to nothing.
+  const auto run = [](std::size_t servers, std::size_t gpus, CollectiveKind kind, StepForm form, bool striped) {
+    GraphSpec graph;
+    graph.nodes.push_back({"switch", NodeKind::fabric_switch, std::nullopt, false});
+    const auto cable = [&](const std::string& a, const std::string& b, std::int64_t latency) {
+      graph.links.push_back({a, b, ByteRate{1e15}, Time::nanoseconds(latency), true, 1});
+    };
+    for (std::size_t server = 0; server < servers; ++server) {
+      const std::string here = "server" + std::to_string(server);
+      graph.nodes.push_back({here + "/nvswitch", NodeKind::bridge, server, false});
+      for (std::size_t nic = 0; nic < (striped ? 2U : 1U); ++nic) {
+        const std::string name = here + "/nic" + std::to_string(nic);
+        graph.nodes.push_back({name, NodeKind::nic, server, false});
+        cable(here + "/nvswitch", name, 0);
+        cable(name, "switch", 499'500);
+      }
+      for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+        graph.nodes.push_back({here + "/gpu" + std::to_string(gpu), NodeKind::gpu, server, false});
+        cable(graph.nodes.back().name, here + "/nvswitch", 500);
+      }
+    }
+    const Topology topology = build_graph(graph);
+    const auto router = make_shortest_path_router(topology);
+    CollectiveCase each = ring_case(static_cast<int>(servers * gpus), kind);
+    if (striped) each.shape.stripes = ring_stripes(topology.gpus(), topology);
+    CHECK(each.shape.stripes.size() == (striped ? 2 : 0));
+    return static_cast<double>(run_case(each, Bytes{256}, form, topology, *router, 0).end.ns()) / 1000;
+  };
+  const auto check = [&](std::size_t servers, std::size_t gpus, CollectiveKind kind, double expected) {
+    for (const StepForm form : {StepForm::exact, StepForm::steady}) {
+      for (const bool striped : {false, true}) {
+        if (striped && gpus == 1) continue;
+        INFO(servers, " x ", gpus, " striped ", striped);
+        // Each message is rounded up to a nanosecond.
+        CHECK(run(servers, gpus, kind, form, striped) == near(expected, 2e-5));
+      }
+    }
+  };
+  check(16, 8, CollectiveKind::all_reduce, 32222);
+  check(16, 2, CollectiveKind::all_reduce, 31031);
+  check(4, 4, CollectiveKind::all_reduce, 8022);
+  check(16, 8, CollectiveKind::reduce_scatter, 16111);
+  check(16, 8, CollectiveKind::all_gather, 16111);
+  check(16, 1, CollectiveKind::all_reduce, 30000);
+  CollectiveCosts costs;
+  costs.flat = {1000e-6, 0};
+  costs.levels = {{1e-6, 0}, {1000e-6, 0}};
+  CollectiveShape shape;
+  shape.ranks = 128;
+  shape.groups = {8, 16};
+  const auto& ring = find_collective_algorithm("ring", CollectiveKind::all_reduce);
+  CHECK(collective_seconds(ring, CollectiveKind::all_reduce, shape, Bytes{1}, costs) == near(32222e-6));
+}
+
+TEST_CASE("a chain pays latency once for each hop, not for each chunk") {
+  const Topology topology = build_topology(one_switch(), 5, 1);
+  const auto router = make_shortest_path_router(topology);
+  CollectiveCase each = ring_case(5, CollectiveKind::broadcast);
+  each.shape.chunks = 20;
+  // Chunks of 1000 bytes: 4 x (1300 + 1000), and 19 more chunks.
+  for (const StepForm form : {StepForm::exact, StepForm::steady}) {
+    CHECK(run_case(each, Bytes{20'000}, form, topology, *router, 0).end.ns() == 4 * (1300 + 1000) + 19 * 1000);
+  }
+  // Reducing at 0.5 ns a byte hides behind the next chunk, too; at 2 ns it is what the ranks wait for.
+  each = ring_case(5, CollectiveKind::reduce);
+  each.shape.chunks = 20;
+  CHECK(run_case(each, Bytes{20'000}, StepForm::exact, topology, *router, 0.5).end.ns() ==
+        4 * (1300 + 1000 + 500) + 19 * 1000);
+  CHECK(run_case(each, Bytes{20'000}, StepForm::exact, topology, *router, 2).end.ns() ==
+        4 * (1300 + 1000 + 2000) + 19 * 2000);
 }
 
 TEST_CASE("a ring all-reduce in steady form is one flow with one entry per link") {

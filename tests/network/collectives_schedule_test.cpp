@@ -100,9 +100,36 @@ bool computes(const CollectiveCase& each, std::int64_t bytes) {
   return true;
 }
 
-/// The cost of a schedule. Each step costs alpha, plus beta times the largest number of bytes that a rank sends or
-/// receives, plus gamma times the largest number that a rank reduces.
+/// The cost of a schedule by rank, on ranks that send, receive and reduce one message after the other.
+double by_rank_seconds(const CollectiveSchedule& schedule, double alpha, double beta, double gamma) {
+  const auto n = static_cast<std::size_t>(schedule.ranks);
+  std::vector<double> has(n, 0), has_sent(n, 0), on_wire(n, 0);
+  double end = 0;
+  for (const Step& step : schedule.steps) {
+    for (std::int64_t i = 0; i < step.repeat; ++i) {
+      std::vector<double> has_next = has, has_sent_next = has_sent, on_wire_next = on_wire;
+      for (const Send& send : step.sends) {
+        const auto from = static_cast<std::size_t>(send.from);
+        const auto to = static_cast<std::size_t>(send.to);
+        const double sent =
+            std::max({has[from], has_sent[from], on_wire[to]}) + static_cast<double>(send.range.bytes) * beta;
+        has_sent_next[from] = on_wire_next[to] = sent;
+        const double added = send.reduced ? static_cast<double>(send.range.bytes) * gamma : 0;
+        has_next[to] = std::max(sent + alpha, added > 0 ? has[to] : 0) + added;
+        end = std::max(end, has_next[to]);
+      }
+      has = has_next;
+      has_sent = has_sent_next;
+      on_wire = on_wire_next;
+    }
+  }
+  return end;
+}
+
+/// The cost of a schedule in lock-step. Each step costs alpha, plus beta times the largest number of bytes that a rank
+/// sends or receives, plus gamma times the largest number that a rank reduces.
 double port_model_seconds(const CollectiveSchedule& schedule, double alpha, double beta, double gamma) {
+  if (schedule.by_rank) return by_rank_seconds(schedule, alpha, beta, gamma);
   double seconds = 0;
   for (const Step& step : schedule.steps) {
     const auto n = static_cast<std::size_t>(schedule.ranks);

@@ -1,12 +1,19 @@
 // Compares the routers with a slow obvious search, on every kind of fabric and server.
 
 #include "network/routing.hpp"
+
+#include "network/collectives/algorithm.hpp"
+#include "network/collectives/collective_run.hpp"
+#include "network/routing/near_interfaces.hpp"
+#include "network/routing/shortest_paths.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/network/topology_kit.hpp"
 
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -37,7 +44,9 @@ std::vector<Case> cases() {
   add(dragonfly(4, 2, 2), 40, 1);
   add(spec("multi-cluster"), 12, 1);
   add(rails(2, 2, 4), 6, 4);
+  add(rails(2, 2, 8), 4, 8);
   add(with_server(leaf_spine(2, 2), "pcie", 3), 5, 5);
+  add(with_server(leaf_spine(2, 2), "nvswitch", 8), 4, 8);
   add(with_server(fat_tree(4), "hybrid-cube-mesh", 4), 4, 8);
   TopologySpec relay = with_server(torus({3, 2}), "hybrid-cube-mesh", 2);
   relay.server.gpu_relay = true;
@@ -107,7 +116,214 @@ void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::v
   }
 }
 
+using Path = std::vector<LinkId>;
+
+/// Keeps the paths that satisfy the condition, if any do.
+template <class Condition>
+bool keep_if_any(std::vector<Path>& paths, Condition condition) {
+  std::vector<Path> kept;
+  std::ranges::copy_if(paths, std::back_inserter(kept), condition);
+  if (kept.empty()) return false;
+  paths = std::move(kept);
+  return true;
+}
+
+/// The paths that a flow of the pair may take, from the list of all shortest paths.
+class PlainPaths {
+ public:
+  PlainPaths(const Topology& topology, const std::vector<bool>& up)
+      : topology_{topology}, up_{up}, near_{near_interfaces(topology).own} {}
+
+  std::vector<Path> between(NodeId from, NodeId to, const std::vector<std::size_t>& distance) const {
+    std::vector<Path> paths;
+    Path path;
+    list(from, to, distance, path, paths);
+    if (server_of(from) == server_of(to)) {
+      keep_if_any(paths, [&](const Path& each) {
+        return std::ranges::all_of(each, [&](LinkId l) { return server_of(link(l).to) == server_of(to); });
+      });
+      double widest = 0;
+      for (const Path& each : paths) widest = std::max(widest, width(each));
+      keep_if_any(paths, [&](const Path& each) { return width(each) == widest; });
+      return paths;
+    }
+    const auto leaves = [&](const Path& each) {
+      return std::ranges::any_of(each, [&](LinkId l) {
+        return server_of(link(l).from) == server_of(from) && server_of(link(l).to) != server_of(from) &&
+               is_near(from, link(l).from);
+      });
+    };
+    const auto arrives = [&](const Path& each) {
+      return std::ranges::any_of(each, [&](LinkId l) {
+        return server_of(link(l).to) == server_of(to) && server_of(link(l).from) != server_of(to) &&
+               is_near(to, link(l).to);
+      });
+    };
+    if (keep_if_any(paths, [&](const Path& each) { return leaves(each) && arrives(each); })) return paths;
+    if (!keep_if_any(paths, leaves)) keep_if_any(paths, arrives);
+    return paths;
+  }
+
+ private:
+  [[nodiscard]] const Link& link(LinkId id) const { return topology_.links()[id.index()]; }
+  [[nodiscard]] ServerId server_of(NodeId node) const { return topology_.nodes()[node.index()].server; }
+  [[nodiscard]] bool is_near(NodeId gpu, NodeId nic) const {
+    return std::ranges::find(near_[gpu.index()], nic) != near_[gpu.index()].end();
+  }
+  [[nodiscard]] double width(const Path& path) const {
+    double least = INFINITY;
+    for (const LinkId each : path) least = std::min(least, link(each).bandwidth.bytes_per_second());
+    return least;
+  }
+  void list(NodeId at, NodeId to, const std::vector<std::size_t>& distance, Path& path,
+            std::vector<Path>& paths) const {
+    if (at == to) paths.push_back(path);
+    for (const LinkId each : topology_.out(at)) {
+      if (!up_[each.index()] || distance[link(each).to.index()] + 1 != distance[at.index()]) continue;
+      path.push_back(each);
+      list(link(each).to, to, distance, path, paths);
+      path.pop_back();
+    }
+  }
+
+  const Topology& topology_;
+  const std::vector<bool>& up_;
+  std::vector<std::vector<NodeId>> near_;
+};
+
+/// Compares at every node that shortest paths of the pair visit; returns the number of nodes.
+std::size_t check_next(ShortestPaths& paths, NodeId from, NodeId to, const std::vector<bool>& up) {
+  const Topology& topology = paths.topology();
+  const auto distance = distances_to(topology, from, to, up);
+  const bool joined = distance[from.index()] < 1000;
+  REQUIRE(paths.aim(from, to) == joined);
+  if (!joined) return 0;
+  std::map<NodeId, std::set<LinkId>> expected;
+  for (const Path& path : PlainPaths{topology, up}.between(from, to, distance)) {
+    for (const LinkId link : path) expected[topology.links()[link.index()].from].insert(link);
+  }
+  std::vector<NodeId> visited{from};
+  for (std::size_t i = 0; i < visited.size(); ++i) {
+    if (visited[i] == to) continue;
+    const auto next = paths.next(visited[i]);
+    const std::vector<LinkId> ours(next.begin(), next.end());
+    const auto& theirs = expected[visited[i]];
+    REQUIRE(ours == std::vector<LinkId>(theirs.begin(), theirs.end()));
+    for (const LinkId link : ours) {
+      const NodeId there = topology.links()[link.index()].to;
+      if (std::ranges::find(visited, there) == visited.end()) visited.push_back(there);
+    }
+  }
+  return visited.size();
+}
+
 }  // namespace
+
+TEST_CASE("the links that continue shortest paths are those that a look at every link finds, with links down, too") {
+  RandomStream stream{12, "failures"};
+  std::size_t visited = 0;
+  for (const Case& made : cases()) {
+    CAPTURE(made.name);
+    ShortestPaths paths{made.topology};
+    std::vector<bool> up = all_up(made.topology);
+    const auto gpus = made.topology.gpus();
+    const auto some = [&](std::size_t size) {
+      return static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(size) - 1));
+    };
+    for (int round = 0; round < 6; ++round) {
+      for (int pair = 0; pair < 30; ++pair) {
+        const NodeId from = gpus[some(gpus.size())];
+        const NodeId to = gpus[some(gpus.size())];
+        if (from != to) visited += check_next(paths, from, to, up);
+      }
+      for (int i = 0; i < 5; ++i) {
+        const std::size_t link = some(up.size());
+        up[link] = !up[link];
+        paths.set_link_up(LinkId{link}, up[link]);
+      }
+    }
+  }
+  CHECK(visited > 5000);
+}
+
+TEST_CASE("GPUs below one PCIe switch divide its interfaces in order, whatever the router; a failed one is replaced") {
+  for (const std::size_t nics : {2U, 4U, 8U, 16U}) {
+    CAPTURE(nics);
+    const Topology topology = build_topology(with_server(leaf_spine(4, 2), "nvswitch", nics), 2, 8);
+    const auto near = near_interfaces(topology).own;
+    const auto gpus = topology.gpus();
+    const auto nic = [&](std::size_t number) { return topology.find_node("server0/nic" + std::to_string(number)); };
+    for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+      std::vector<NodeId> expected;
+      if (nics <= 8) expected = {nic(gpu * nics / 8)};
+      if (nics == 16) expected = {nic(2 * gpu), nic(2 * gpu + 1)};
+      CHECK(near[gpus[gpu].index()] == expected);
+    }
+    if (nics != 8) continue;
+    const auto leaves_by = [&](const Router& router, std::size_t from, std::size_t to) {
+      Route route;
+      router.route(gpus[from], gpus[to], 5, route);
+      for (const auto& [link, share] : route.links) {
+        const Link& it = topology.links()[link.index()];
+        if (topology.nodes()[it.from.index()].kind == NodeKind::nic &&
+            topology.nodes()[it.to.index()].server != topology.nodes()[it.from.index()].server)
+          return std::pair{it.from, share};
+      }
+      return std::pair{NodeId::none(), 0.0};
+    };
+    std::vector<std::unique_ptr<Router>> routers;
+    routers.push_back(make_shortest_path_router(topology));
+    routers.push_back(make_ecmp_router(topology, 3));
+    routers.push_back(make_spraying_router(topology));
+    for (const auto& router : routers) {
+      for (std::size_t from = 0; from < 8; ++from) {
+        for (std::size_t to = 8; to < 16; ++to) CHECK(leaves_by(*router, from, to) == std::pair{nic(from), 1.0});
+      }
+      for (std::size_t i = 0; i < topology.links().size(); ++i) {
+        if (topology.links()[i].from == nic(1) || topology.links()[i].to == nic(1))
+          router->set_link_up(LinkId{i}, false);
+      }
+      CHECK(leaves_by(*router, 1, 9) == std::pair{nic(0), 1.0});
+      CHECK(leaves_by(*router, 2, 9) == std::pair{nic(2), 1.0});
+    }
+  }
+}
+
+TEST_CASE("a hierarchical all-reduce over 8 interfaces takes the same time whatever shares a PCIe switch") {
+  std::vector<std::int64_t> ends;
+  for (const std::size_t per_switch : {1U, 2U, 4U}) {
+    TopologySpec made = rails(2, 2, 8);
+    made.server.nic_bandwidth = ByteRate{50e9};
+    made.server.gpus_per_pcie_switch = per_switch;
+    const Topology topology = build_topology(made, 2, 8);
+    const auto router = make_ecmp_router(topology, 3);
+    CollectiveShape shape;
+    shape.ranks = 16;
+    shape.groups = {8, 2};
+    const CollectiveAlgorithm& algorithm = find_collective_algorithm("hierarchical", CollectiveKind::all_reduce);
+    const auto schedule = expand_collective(algorithm, CollectiveKind::all_reduce, shape, Bytes{512'000'000});
+    ends.push_back(run_collective(schedule, topology.gpus(), topology, *router).end.ns());
+  }
+  CHECK(ends[1] == ends[0]);
+  CHECK(ends[2] == ends[0]);
+}
+
+TEST_CASE("a route through a switch costs as much with many servers as with few") {
+  const auto examined = [](const TopologySpec& made, std::size_t servers) {
+    const Topology topology = build_topology(made, servers, 1);
+    ShortestPaths paths{topology};
+    const auto gpus = topology.gpus();
+    for (std::size_t i = 0; i < 20; ++i) {
+      const NodeId to = gpus[(i + servers / 2) % servers];
+      REQUIRE(paths.aim(gpus[i], to));
+      for (NodeId at = gpus[i]; at != to;) at = topology.links()[paths.next(at).front().index()].to;
+    }
+    return paths.examined();
+  };
+  CHECK(examined(spec("single-switch"), 4000) == examined(spec("single-switch"), 40));
+  // From a leaf up all spines are candidates; from a spine down, and from a leaf to a server, only one port each.
+  CHECK(examined(leaf_spine(8, 4), 4000) == examined(leaf_spine(8, 4), 48));
+}
 
 TEST_CASE("every route is a shortest path, and spraying uses only shortest paths and loses no share") {
   for (const Case& made : cases()) {

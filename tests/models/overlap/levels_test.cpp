@@ -151,7 +151,9 @@ TEST_CASE("an interface is never busier than the costs say, and around a ring ex
   }
 }
 
-TEST_CASE("the closed forms equal the schedules run message by message on servers of four GPUs behind one interface") {
+TEST_CASE(
+    "the closed forms equal or bound the schedules run message by message on servers of four GPUs behind one "
+    "interface") {
   // Inside 2 bytes/ns and 2 x 50 ns; between servers 1 byte/ns a way for all four, and 2 x (50 + 500) ns.
   GraphSpec graph;
   graph.nodes.push_back({"switch", NodeKind::fabric_switch, std::nullopt, false});
@@ -181,8 +183,18 @@ TEST_CASE("the closed forms equal the schedules run message by message on server
     CollectiveOptions options;
     options.gamma = TimePerByte{0.25};
     INFO(name, " ", std::string{name_of(kind)}, " of ", gpus);
-    CHECK(run_collective(schedule, ranks, topology, *router, options).end ==
-          cost.of(kind, gpus == 4 ? server : all).of(Bytes{48'000}));
+    const Time end = run_collective(schedule, ranks, topology, *router, options).end;
+    const Time closed = cost.of(kind, gpus == 4 ? server : all).of(Bytes{48'000});
+    if (schedule.by_rank && gpus == 12) {
+      // The closed form has the larger start-up in every step. Ranks that wait for their own data only hide start-ups
+      // and reductions behind the slow messages between servers, of 1 ns a byte.
+      const double sent = 48'000.0 / 12 * (kind == all_reduce ? 22 : 11);
+      CHECK(end < closed);
+      CHECK(static_cast<double>(end.ns()) >= sent);
+      CHECK(static_cast<double>(end.ns()) < sent + 1100 + 1000 + 4000);
+      return;
+    }
+    CHECK(end == closed);
   };
   for (const CollectiveKind kind : {reduce_scatter, all_gather, all_reduce}) {
     compare("ring", kind, 12);

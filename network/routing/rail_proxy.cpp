@@ -1,0 +1,106 @@
+#include "network/routing/rail_proxy.hpp"
+
+#include "network/routing/near_interfaces.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+class RailProxyRouter final : public Router {
+ public:
+  RailProxyRouter(const Topology& topology, std::unique_ptr<Router> router)
+      : topology_{topology}, router_{std::move(router)}, switches_(topology.nodes().size()) {
+    const NearInterfaces near = near_interfaces(topology);
+    for (const NodeId gpu : topology.gpus()) {
+      std::vector<NodeId>& list = switches_[gpu.index()];
+      for (const NodeId nic : near.own[gpu.index()]) {
+        for (const LinkId link : topology.out(nic)) {
+          const NodeId to = topology.links()[link.index()].to;
+          if (!topology.nodes()[to.index()].server.valid()) list.push_back(to);
+        }
+      }
+      std::sort(list.begin(), list.end());
+    }
+  }
+
+  void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
+    if (server_of(from) != server_of(to) && !share_switch(from, to) && route_by_proxy(from, to, label, route)) return;
+    router_->route(from, to, label, route);
+  }
+  void set_link_up(LinkId link, bool up) override { router_->set_link_up(link, up); }
+
+ private:
+  [[nodiscard]] ServerId server_of(NodeId node) const { return topology_.nodes()[node.index()].server; }
+
+  [[nodiscard]] bool share_switch(NodeId a, NodeId b) const {
+    const auto& ours = switches_[a.index()];
+    const auto& theirs = switches_[b.index()];
+    return std::ranges::any_of(ours,
+                               [&](NodeId each) { return std::binary_search(theirs.begin(), theirs.end(), each); });
+  }
+
+  /// The GPU of the source's server in the rail of the destination; none if there is none.
+  [[nodiscard]] NodeId proxy_of(NodeId from, NodeId to) const {
+    const auto ours = topology_.gpus_of(server_of(from));
+    const auto theirs = topology_.gpus_of(server_of(to));
+    const auto place = static_cast<std::size_t>(std::find(theirs.begin(), theirs.end(), to) - theirs.begin());
+    if (place < ours.size() && share_switch(ours[place], to)) return ours[place];
+    const auto found = std::ranges::find_if(ours, [&](NodeId gpu) { return share_switch(gpu, to); });
+    return found == ours.end() ? NodeId::none() : *found;
+  }
+
+  /// Bandwidth of the narrowest of the links inside the server.
+  [[nodiscard]] double width_inside(const Route& route, ServerId server) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const LinkShare& use : route.links) {
+      const Link& link = topology_.links()[use.link.index()];
+      if (server_of(link.from) == server && server_of(link.to) == server)
+        least = std::min(least, link.bandwidth.bytes_per_second());
+    }
+    return least;
+  }
+
+  bool route_by_proxy(NodeId from, NodeId to, std::uint64_t label, Route& route) const {
+    const NodeId proxy = proxy_of(from, to);
+    if (!proxy.valid()) return false;
+    router_->route(from, proxy, label, inner_);
+    router_->route(proxy, to, label, route);
+    const ServerId server = server_of(from);
+    if (inner_.links.empty() || route.links.empty()) return false;
+    if (!(width_inside(inner_, server) > width_inside(route, server))) return false;
+    route.latency += inner_.latency;
+    route.links.insert(route.links.end(), inner_.links.begin(), inner_.links.end());
+    std::sort(route.links.begin(), route.links.end(),
+              [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
+    // A link of both ways is crossed twice.
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < route.links.size(); ++i) {
+      if (route.links[i].link == route.links[kept].link) {
+        route.links[kept].share += route.links[i].share;
+      } else {
+        route.links[++kept] = route.links[i];
+      }
+    }
+    route.links.resize(kept + 1);
+    return true;
+  }
+
+  const Topology& topology_;
+  std::unique_ptr<Router> router_;
+  std::vector<std::vector<NodeId>> switches_;  // by GPU: those of its interfaces
+  mutable Route inner_;                        // scratch
+};
+
+}  // namespace
+
+std::unique_ptr<Router> make_rail_proxy_router(const Topology& topology, std::unique_ptr<Router> router) {
+  CONTEND_CHECK(router != nullptr, "flows without a proxy need a router");
+  return std::make_unique<RailProxyRouter>(topology, std::move(router));
+}
+
+}  // namespace contend
