@@ -224,7 +224,8 @@ void Executor::on_task_end(CellId id) {
   state_.occupant(id, task.job).remaining_compute -= duration;
   const GpuTime service{duration, cell.ranks()};
   run.remaining_service -= service;
-  run.compute += GpuTime{held, cell.ranks()};
+  run.compute += service;
+  run.slowed += GpuTime{held - duration, cell.ranks()};
   run.key_is_stale = true;
   ++state_.events;
   state_.leapt_events += static_cast<std::uint64_t>(cell.ranks() - 1);

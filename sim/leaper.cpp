@@ -135,6 +135,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.remaining_service = run.remaining_service;
     job.remaining_communication = run.live->remaining_communication;
     job.compute = run.compute;
+    job.slowed = run.slowed;
     job.communication_wait = run.communication_wait;
     if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
@@ -267,7 +268,7 @@ bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
   std::int64_t carried = 0, sent = 0;
   for (std::size_t i = 0; i < group.servers.size(); ++i) carried += now.usage[i].transfers - then.usage[i].transfers;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
-    compute += now.jobs[i].compute - then.jobs[i].compute;
+    compute += now.jobs[i].compute + now.jobs[i].slowed - then.jobs[i].compute - then.jobs[i].slowed;
     sent += now.jobs[i].server_transfers - then.jobs[i].server_transfers;
   }
   return busy == compute && carried == sent;
@@ -317,6 +318,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     const Time communication = (b.remaining_communication - a.remaining_communication) * periods;
     run.live->remaining_communication += communication;
     run.compute += (b.compute - a.compute) * periods;
+    run.slowed += (b.slowed - a.slowed) * periods;
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
     run.live->waiting_since += by;

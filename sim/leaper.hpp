@@ -48,7 +48,7 @@ class Leaper {
   struct JobAccount {
     std::int64_t completed = 0;
     PolicyKey key = 0, communication_key = 0;
-    GpuTime remaining_service, compute;
+    GpuTime remaining_service, compute, slowed;
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
     std::int64_t server_transfers = 0;

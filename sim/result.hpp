@@ -34,6 +34,7 @@ struct JobResult {
   Time start = Time::never();   ///< first start; never() if it did not start
   Time finish = Time::never();  ///< never() if it did not finish
   GpuTime compute;              ///< GPU time spent in its compute operations, summed over its GPUs
+  GpuTime slowed;               ///< further time that these took because of interference (sim/interference.hpp)
   Time communication;           ///< time with a transfer of this job in the network
   Time communication_wait;      ///< time with a message ready but held back by the communication policy
   Time held;                    ///< time on GPUs, over all starts

@@ -150,6 +150,7 @@ RunResult Simulation::Engine::collect() const {
     job.start = run.start;
     job.finish = run.finish;
     job.compute = run.compute + EngineState::promised(run, state_.clock);
+    job.slowed = run.slowed;
     job.communication = usage.active;
     job.communication_wait = run.communication_wait;
     if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
