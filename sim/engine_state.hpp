@@ -159,7 +159,7 @@ struct JobRun {
   std::int64_t completed = 0;  ///< iterations
   GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
   GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
-  GpuTime slowed;  ///< further GPU time of completed tasks, because of interference
+  GpuTime slowed;              ///< further GPU time of completed tasks, because of interference
   std::vector<GpuId> gpus;     ///< by rank, while it runs
   const JobSpec* spec = nullptr;
   GpuTime total_service;   ///< as in JobView

@@ -22,7 +22,8 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::stoull(text);
 }
 
-/// All GPU time went into work that was kept or lost, or into interference. A job that still runs has unfinished tasks besides.
+/// All GPU time went into work that was kept or lost, or into interference. A job that still runs has unfinished tasks
+/// besides.
 void check_gpu_time(const RunResult& result) {
   GpuTime busy, spent;
   for (const GpuResult& gpu : result.gpus) busy += GpuTime{gpu.busy, 1};

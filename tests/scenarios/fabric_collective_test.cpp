@@ -4,6 +4,7 @@
 
 #include "network/collectives/collective_run.hpp"
 #include "network/collectives/rank_order.hpp"
+#include "network/collectives/stripes.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -35,12 +36,14 @@ TEST_CASE("fabric collective: the schedule of the scenario's algorithm on the id
   const Topology topology = build_topology(scenario);
   const auto router = build_router(scenario, topology, scenario.seed);
   for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+    const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
     CollectiveShape shape;
     shape.ranks = 32;
+    shape.stripes = ring_stripes(order, topology);
     const CollectiveSchedule ring =
         expand_collective(find_collective_algorithm("ring", kind), kind, shape, Bytes{1 << 20}, StepForm::steady);
-    const CollectiveRun run = run_collective(ring, topological_order(topology.gpus(), topology), topology, *router,
-                                             {.overhead = scenario.network.step_overhead});
+    const CollectiveRun run =
+        run_collective(ring, order, topology, *router, {.overhead = scenario.network.step_overhead});
     CHECK(fabric_collective_time(scenario, kind, Bytes{1 << 20}, {8, 8, 8, 8}) == run.end + scenario.network.alpha);
   }
   // Fewer ranks: the first GPUs of the first servers. With one server nothing leaves it.

@@ -36,6 +36,9 @@ network:
   beta: auto
   eta: auto
   tick: 0s
+  interference:
+    compute: 0
+    network: 0
 policies:
   scheduling: {policy: srsf, strict: false, preemptive: false, rewalk: false, list_order: false}
   placement: {policy: lwf, kappa: 1}
