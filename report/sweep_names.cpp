@@ -119,10 +119,10 @@ std::vector<std::string> key_titles(const std::vector<std::string>& keys) {
 }
 
 std::vector<std::string> value_titles(const std::vector<std::string>& values) {
-  constexpr int kFewest = 3, kMost = 17;
+  constexpr int kFewest = 3, kMostPlain = 17;
   const std::set<std::string> distinct(values.begin(), values.end());
   std::vector<std::string> titles;
-  for (int digits = kFewest; digits <= kMost; ++digits) {
+  for (int digits = kFewest; digits <= kMostPlain; ++digits) {
     titles.clear();
     for (const std::string& value : values) titles.push_back(value_title(value, digits));
     if (std::set<std::string>(titles.begin(), titles.end()).size() == distinct.size()) return titles;

@@ -62,12 +62,21 @@ std::string group_of(const std::string& name, const YamlNode& map) {
   return nearest.empty() ? groups.front() : nearest;
 }
 
-/// A hint for an unknown key: the nearest key at this place, the place where the name belongs, or the group that has
-/// the keys of its value.
+/// Keys that had another name in an earlier version.
+struct RenamedKey {
+  std::string_view before, now;
+};
+constexpr RenamedKey kRenamedKeys[] = {{"scheduling.retry_delay", "scheduling.retries.failed.delay"}};
+
+/// A hint for an unknown key: its present name, the nearest key at this place, the place where the name belongs, or the
+/// group that has the keys of its value.
 std::string hint_for(const std::string& name, const std::string& prefix, const YamlNode& value) {
   const auto is_path = [&](const ScenarioKey& key) { return key.path == prefix + name; };
   if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
     return "write nested maps instead of points";
+  for (const RenamedKey& key : kRenamedKeys) {
+    if (key.before == prefix + name) return fmt::format("it is now \"{}\"", key.now);
+  }
   std::string hint = did_you_mean(name, names_after(prefix));
   for (const ScenarioKey& key : scenario_keys()) {
     if (hint.empty() && key.path.ends_with("." + name)) hint = fmt::format("did you mean \"{}\"?", key.path);
