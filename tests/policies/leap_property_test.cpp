@@ -83,7 +83,7 @@ TEST_CASE("leaping lands on the same nanosecond if computing and communicating s
   }
   CHECK(cases_with_leaps * 2 > cases);
   CHECK(leapt * 5 > events);
-  CHECK(slower * 6 > cases);  // jobs that share GPUs, and pipelines, do both at once
+  CHECK(slower * 20 > cases);  // jobs that share GPUs, and pipelines, do both at once
 }
 
 TEST_CASE("leaping is exact where policies move running jobs, on random clusters") {
@@ -103,5 +103,5 @@ TEST_CASE("leaping is exact where policies move running jobs, on random clusters
   }
   MESSAGE(preemptions, " preemptions, ", leaps, " cases with leaps");
   CHECK(preemptions > 0);
-  CHECK(leaps > 20);
+  CHECK(leaps > effort(std::int64_t{20}));
 }
