@@ -7,6 +7,7 @@
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -115,6 +116,10 @@ int run_fit(const Arguments& arguments) {
   const std::vector<MeasuredIteration> rows = read_measured_iterations(read_file(file), file, source);
   const MeasuredFit fit = fit_measured(rows);
   fmt::print("{}", arguments.has("json") ? fit_json(rows, fit) : fit_text(rows, fit));
+  if (!fit.undetermined.empty()) {
+    print_message("contend: these rows say nothing about {}: measure policies with other messages\n",
+                  join(fit.undetermined));
+  }
   const Deviations without = deviations(rows, fit.left_out.predicted);
   if (const auto output = arguments.value("output")) {
     write_file(*output, constants_fragment(

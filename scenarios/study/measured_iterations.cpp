@@ -179,6 +179,32 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   return seconds * 1e-9;
 }
 
+namespace {
+
+/// The constants that can be half as large again without any prediction changing by a thousandth.
+std::vector<std::string> undetermined_constants(const IterationFit& fit, const IterationPredictor& predict) {
+  constexpr double kMore = 1.5, kSomeInterference = 0.1, kChange = 1e-3;
+  const auto is_free = [&](const IterationConstants& other) {
+    for (std::size_t row = 0; row < fit.predicted.size(); ++row) {
+      if (std::abs(predict(row, other) / fit.predicted[row] - 1) > kChange) return false;
+    }
+    return true;
+  };
+  std::vector<std::string> names;
+  IterationConstants other = fit.constants;
+  other.alpha_s *= kMore;
+  if (is_free(other)) names.emplace_back("alpha");
+  other = fit.constants;
+  other.beta_ns_per_byte *= kMore;
+  if (is_free(other)) names.emplace_back("beta");
+  other = fit.constants;
+  other.interference = other.interference * kMore + kSomeInterference;
+  if (is_free(other)) names.emplace_back("interference");
+  return names;
+}
+
+}  // namespace
+
 MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
   std::vector<FittedRow> figures;
   figures.reserve(rows.size());
@@ -187,7 +213,9 @@ MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
     return predicted_seconds(rows[row], constants);
   };
   const IterationConstants start = MeasurementReader::constants_of(rows.front().scenario);
-  return {fit_iterations(figures, predict, start), leave_one_out(figures, predict, start)};
+  IterationFit all = fit_iterations(figures, predict, start);
+  std::vector<std::string> undetermined = undetermined_constants(all, predict);
+  return {std::move(all), std::move(undetermined), leave_one_out(figures, predict, start)};
 }
 
 std::string constants_fragment(const IterationConstants& constants, const std::vector<std::string>& comments) {

@@ -44,6 +44,7 @@ struct MeasurementSource {
 /// The fit to all rows, and the fits that leave one group out.
 struct MeasuredFit {
   IterationFit all;
+  std::vector<std::string> undetermined;  ///< constants that change no prediction
   LeaveOneOut left_out;
 };
 /// Fits alpha, beta and one interference; the first guess are those of the first row's scenario.

@@ -53,7 +53,13 @@ std::vector<std::size_t> metric_indices(const StoreInfo& info, const std::vector
     names.clear();
     for (const StoreMetric& each : known) names.push_back(each.name);
   }
-  if (names.empty() && info.kind == "jobs") names = {"avg_jct_s", "p95_jct_s", "makespan_s"};
+  if (names.empty() && info.kind == "jobs") {
+    names = {"avg_jct_s", "p95_jct_s", "makespan_s"};
+    // Groups of jobs have no makespan.
+    std::erase_if(names, [&](const std::string& name) {
+      return std::none_of(known.begin(), known.end(), [&](const StoreMetric& each) { return each.name == name; });
+    });
+  }
   if (names.empty() && info.kind == "study") names = {"iteration_s", "throughput_per_s", "above_bound"};
   if (names.empty()) names = {known.front().name};
   std::vector<std::size_t> indices;

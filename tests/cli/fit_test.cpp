@@ -97,6 +97,9 @@ TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing
   refused("model,fusion,seconds\n", "no measured iteration");
   refused("model,fusion,seconds\nvgg16,bsp,1\n", "m.csv", "-o m.csv");
 
+  here.write("bsp.csv", "model,fusion,seconds\nvgg16,bsp,1\nresnet50,bsp,0.5\nresnet18,bsp,0.2\ndensenet121,bsp,0.3\n");
+  CHECK(contains(here.contend("fit study.yaml bsp.csv").err, "these rows say nothing about interference"));
+
   here.write("rows.csv", measured(here));
   const Outcome by = here.contend("fit study.yaml rows.csv --by fusion");
   CHECK(by.code == 0);

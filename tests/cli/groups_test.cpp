@@ -112,6 +112,9 @@ TEST_CASE("sweep --by stores groups of jobs, and results --by shows them") {
   const Workplace& here = with_jobs(place);
   const std::string sweep = "sweep s.yaml -q --set scheduling.kill_at_limit=false,true -o s.sqlite ";
   CHECK(here.contend(sweep + "--by user --by size").code == kExitOk);
+  const Outcome usual = here.contend("results s.sqlite --by user");
+  CHECK(usual.code == kExitOk);
+  CHECK(contains(usual.out, "p95_jct_s"));
   const Outcome table = here.contend("results s.sqlite --by user --metric jobs,avg_jct_s");
   CHECK_MESSAGE(table.code == kExitOk, table.err);
   CHECK_MESSAGE(contains(table.out,
