@@ -9,7 +9,6 @@
 #include "text/json_writer.hpp"
 #include "text/words.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -41,9 +40,7 @@ struct Deviations {
 Deviations deviations(const std::vector<MeasuredIteration>& rows, const std::vector<double>& predicted) {
   std::vector<double> all;
   for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(std::abs(predicted[i] / rows[i].seconds - 1));
-  std::sort(all.begin(), all.end());
-  const std::size_t half = all.size() / 2;
-  return {all.size() % 2 == 1 ? all[half] : (all[half - 1] + all[half]) / 2, all.back()};
+  return {percentile(all, 0.5), percentile(all, 1)};
 }
 
 std::vector<std::string> constant_cells(const IterationConstants& constants) {

@@ -120,7 +120,8 @@ IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationP
     if (without.empty() || rows[row].group != without) used.push_back(row);
   }
   if (used.size() < kConstants) {
-    throw InputError{fmt::format("{} measured iterations don't determine {} constants", used.size(), kConstants)};
+    throw InputError{fmt::format("{} measured iterations{} don't determine {} constants", used.size(),
+                                 without.empty() ? "" : fmt::format(" (all but \"{}\")", without), kConstants)};
   }
   IterationFit fit;
   fit.constants = Fitter{rows, predict, std::move(used)}.fit(start);
@@ -134,7 +135,10 @@ LeaveOneOut leave_one_out(const std::vector<FittedRow>& rows, const IterationPre
   for (const FittedRow& row : rows) {
     if (std::find(all.groups.begin(), all.groups.end(), row.group) == all.groups.end()) all.groups.push_back(row.group);
   }
-  if (all.groups.size() < 2) throw InputError{"leaving one group of measured iterations out leaves nothing to fit"};
+  if (all.groups.size() < 2) {
+    throw InputError{fmt::format("all measured iterations are of \"{}\": leaving them out leaves nothing to fit",
+                                 all.groups.empty() ? "" : all.groups.front())};
+  }
   for (const std::string& group : all.groups) all.fits.push_back(fit_iterations(rows, predict, start, group));
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto group = std::find(all.groups.begin(), all.groups.end(), rows[row].group) - all.groups.begin();

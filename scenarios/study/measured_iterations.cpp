@@ -3,9 +3,8 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/study/study_cost.hpp"
-#include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
@@ -33,10 +32,18 @@ struct Column {
   std::string key;  ///< empty: the measured seconds
 };
 
+/// The constants that the scenario has; where they are 0, a first guess.
+IterationConstants constants_of(const Scenario& scenario) {
+  constexpr double kSomeAlpha = 1e-4, kSomeInterference = 0.2;
+  const AlphaBeta cost = network_cost(scenario.network);
+  return {cost.alpha > Time{} ? cost.alpha.to_seconds() : kSomeAlpha, cost.beta.ns_per_byte(), kSomeInterference};
+}
+
 class MeasurementReader {
  public:
   MeasurementReader(std::string_view text, const std::string& file, const MeasurementSource& source)
       : source_{source}, complaints_{file} {
+    check_base();
     const CsvTable table = parse_csv(text, file);
     find_columns(table);
     complaints_.throw_if_any();
@@ -47,6 +54,15 @@ class MeasurementReader {
   [[nodiscard]] std::vector<MeasuredIteration> take() { return std::move(rows_); }
 
  private:
+  /// A fault of the scenario itself is one complaint, at its place, and not one for each row.
+  void check_base() const {
+    if (load_scenario(source_.scenario, {source_.overrides}).overlap.given()) return;
+    throw InputError{
+        {{.file = source_.scenario,
+          .reason = "no iteration study",
+          .hint = "give what the rows have in common: overlap.model, overlap.device, overlap.workers ..."}}};
+  }
+
   void find_columns(const CsvTable& table) {
     std::vector<std::string> known{std::string{kSeconds}};
     std::vector<std::string> keys;
@@ -109,7 +125,7 @@ class MeasurementReader {
     }
     try {
       measured.scenario = load_scenario(source_.scenario, options);
-      check(measured.scenario);
+      check(measured);
       measured.model = study_model(measured.scenario.overlap);
       (void)predicted_seconds(measured, constants_of(measured.scenario));
       rows_.push_back(std::move(measured));
@@ -121,28 +137,19 @@ class MeasurementReader {
     }
   }
 
-  static void check(const Scenario& scenario) {
-    const IterationStudy& study = scenario.overlap;
-    if (!study.given()) throw InputError{"an iteration study has overlap.model or overlap.layers"};
+  static void check(const MeasuredIteration& row) {
+    const IterationStudy& study = row.scenario.overlap;
     if (study.workers.size() != 1 || study.fusion.size() != 1 || study.compression.size() != 1) {
       throw InputError{fmt::format(
           "a measured iteration has one number of workers, one fusion policy and one compression, not {}, {} and {}",
           study.workers.size(), study.fusion.size(), study.compression.size())};
     }
     if (study.workers.front() < 2) throw InputError{"one worker exchanges nothing"};
+    if (study.single_worker && row.seconds < study.single_worker->to_seconds()) {
+      throw InputError{fmt::format("{} s are less than overlap.single_worker, the iteration without communication",
+                                   format_seconds(Time::ceil_nanoseconds(row.seconds * 1e9)))};
+    }
     if (study.links) throw InputError{"links that differ (overlap.links) have no single alpha and beta"};
-  }
-
- public:
-  /// The constants that the scenario has; where they are 0, a first guess.
-  static IterationConstants constants_of(const Scenario& scenario) {
-    constexpr double kSomeAlpha = 1e-4, kSomeInterference = 0.2;
-    const AlphaBeta cost = network_cost(scenario.network);
-    IterationConstants constants;
-    constants.alpha_s = cost.alpha > Time{} ? cost.alpha.to_seconds() : kSomeAlpha;
-    constants.beta_ns_per_byte = cost.beta.ns_per_byte();
-    constants.interference = kSomeInterference;
-    return constants;
   }
 
  private:
@@ -165,18 +172,9 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
   scenario.network.interference.compute = constants.interference;
   scenario.network.interference.network = constants.interference;
-  OverlapProblem problem = study_problem(scenario, row.model, scenario.overlap.workers.front());
-  const StudyPolicies policies =
-      make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
-  const std::vector<double> phases = policies.method ? policies.method->phases() : std::vector<double>{1.0};
-  use_method(scenario, policies.method.get(), problem);
-  double seconds = 0;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i] <= 0) continue;
-    problem.phase = static_cast<int>(i);
-    seconds += phases[i] * steady_state(plan_iteration(*policies.fusion, problem).graph, problem.cost).iteration_ns;
-  }
-  return seconds * 1e-9;
+  const StudyRow predicted = run_study(scenario, row.model).front();
+  if (!predicted.refused.empty()) throw InputError{predicted.refused};
+  return predicted.iteration_s;
 }
 
 namespace {
@@ -212,7 +210,7 @@ MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
   const IterationPredictor predict = [&](std::size_t row, const IterationConstants& constants) {
     return predicted_seconds(rows[row], constants);
   };
-  const IterationConstants start = MeasurementReader::constants_of(rows.front().scenario);
+  const IterationConstants start = constants_of(rows.front().scenario);
   IterationFit all = fit_iterations(figures, predict, start);
   std::vector<std::string> undetermined = undetermined_constants(all, predict);
   return {std::move(all), std::move(undetermined), leave_one_out(figures, predict, start)};

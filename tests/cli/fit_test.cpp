@@ -95,6 +95,16 @@ TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing
   refused("model,fusion,seconds\nvgg16,bsp,1\nvgg16,wfbp,1\nvgg16,ddp,1\n", "leaves nothing to fit");
   refused("model,fusion,seconds\nvgg16,bsp,1\nresnet50,wfbp,1\n", "2 measured iterations don't determine 3 constants");
   refused("model,fusion,seconds\n", "no measured iteration");
+  refused("model,fusion,single_worker,seconds\nvgg16,bsp,900ms,0.5\n",
+          "m.csv:2: 0.5 s are less than overlap.single_worker, the iteration without communication");
+  refused("model,fusion,seconds\nvgg16,bsp,1\nvgg16,wfbp,1\nresnet50,bsp,1\n",
+          "1 measured iterations (all but \"vgg16\")");
+  here.write("jobs.yaml", "schema_version: 1\n");
+  CHECK(contains(here.contend("fit jobs.yaml m.csv").err, "jobs.yaml: no iteration study"));
+  // A fault of the scenario is one complaint, not one for each row.
+  const std::string several = here.contend("fit study.yaml m.csv --set overlap.formula=round").err;
+  CHECK(contains(several, "overlap.formula"));
+  CHECK_FALSE(contains(several, "m.csv"));
   refused("model,fusion,seconds\nvgg16,bsp,1\n", "m.csv", "-o m.csv");
 
   here.write("bsp.csv", "model,fusion,seconds\nvgg16,bsp,1\nresnet50,bsp,0.5\nresnet18,bsp,0.2\ndensenet121,bsp,0.3\n");

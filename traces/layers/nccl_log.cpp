@@ -248,7 +248,7 @@ class NcclReader {
     complaints_.add(words[time + 2].place, "busbw",
                     fmt::format("{:.2f} times algbw, not {:.2f} times as of {} among {} ranks", bus / algorithm,
                                 expected, to_string(sample.exchange), sample.ranks),
-                    "name the collective by --collective, and the ranks by --ranks if their list is missing");
+                    "is it another collective (--collective), or another number of ranks?");
   }
   /// Reads a bandwidth in GB/s.
   double read_bandwidth(const LogWord& word) {

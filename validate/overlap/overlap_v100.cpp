@@ -31,6 +31,8 @@ constexpr MeasuredIteration kIterations[] = {{"ResNet-152", "resnet152", 128, 0.
 /// All-reduce over these 16 GPUs as the authors tabulate it (HKBU-HPML/MG-WFBP).
 constexpr LinearCost kAllReduce{Time::nanoseconds(908'100), TimePerByte{0.7396}};
 
+constexpr const char* kMerged = "{policy: mg-wfbp, optimal: false}";
+
 /// What the policies are called in the table, and in a scenario.
 struct RunPolicy {
   const char* what;
@@ -39,7 +41,7 @@ struct RunPolicy {
 };
 constexpr RunPolicy kPolicies[] = {{"single layer", "bsp", &MeasuredIteration::single_s},
                                    {"WFBP", "wfbp", &MeasuredIteration::wfbp_s},
-                                   {"MG-WFBP", "{policy: mg-wfbp, optimal: false}", &MeasuredIteration::merged_s}};
+                                   {"MG-WFBP", kMerged, &MeasuredIteration::merged_s}};
 
 OverlapProblem problem_of(const TimedModel& model, const IterationConstants& constants) {
   ExchangeCost cost = ExchangeCost::measured(
@@ -94,7 +96,7 @@ CheckedTable overlap_v100_measured() {
   for (const MeasuredIteration& row : kIterations) {
     const TimedModel model = scaled_model(row.model, "V100-PCIe", row.batch, 0, row.compute_s);
     const OverlapProblem problem = overlap_problem(model, 16, ExchangeCost::measured(kAllReduce));
-    const double merged = iteration_s(problem, "{policy: mg-wfbp, optimal: false}");
+    const double merged = iteration_s(problem, kMerged);
     const auto add = [&](const char* what, double published, const char* policy) {
       table.checks.push_back({fmt::format("{}, over {}", row.name, what),
                               published / row.merged_s,
