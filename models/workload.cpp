@@ -12,22 +12,27 @@
 namespace contend {
 namespace {
 
-const TrainingProfile& profile_of(const JobRequest& job) {
-  const TrainingProfile* profile = find_training_profile(job.model);
-  if (profile == nullptr) throw InputError{fmt::format("job `{}`: there is no model `{}`", job.name, job.model)};
+const TrainingProfile& profile_of(const std::string& model) {
+  const TrainingProfile* profile = find_training_profile(model);
+  if (profile == nullptr) throw InputError{fmt::format("there is no model `{}`", model)};
   return *profile;
 }
 
 }  // namespace
 
-Time time_of_iteration(const JobRequest& job) {
-  const TrainingProfile& profile = profile_of(job);
+TrainedJob profile_job(const std::string& model, int gpus) {
+  const TrainingProfile& profile = profile_of(model);
+  return {data_parallel_graph(profile, gpus), profile.memory};
+}
+
+Time profile_iteration(const std::string& model) {
+  const TrainingProfile& profile = profile_of(model);
   return profile.forward + profile.backward;
 }
 
-double gpu_seconds_of(const JobRequest& job) {
+double gpu_seconds_of(const JobRequest& job, const IterationTime& iteration) {
   double seconds = job.duration ? job.duration->to_seconds()
-                                : static_cast<double>(job.iterations) * time_of_iteration(job).to_seconds();
+                                : static_cast<double>(job.iterations) * iteration(job.model).to_seconds();
   for (const Time attempt : job.attempts) seconds += attempt.to_seconds();
   return seconds * job.gpus * (job.gpu_share == 0 ? 1.0 : job.gpu_share / 1000.0);
 }
@@ -76,11 +81,30 @@ class Names {
 
 }  // namespace
 
-Workload build_workload(const std::vector<JobRequest>& requests) {
+namespace {
+
+/// What the maker gives, or its complaint with the name of the job.
+TrainedJob made_for(const JobRequest& request, const GraphMaker& maker) {
+  try {
+    return maker(request.model, request.gpus);
+  } catch (const InputError& error) {
+    std::vector<Complaint> complaints = error.complaints();
+    for (Complaint& each : complaints) each.reason = fmt::format("job `{}`: {}", request.name, each.reason);
+    throw InputError{std::move(complaints)};
+  }
+}
+
+}  // namespace
+
+Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker) {
   Workload workload;
   workload.jobs.reserve(requests.size());
   Names vcs{workload.vcs}, users{workload.users}, types{workload.gpu_types};
-  std::map<std::pair<const TrainingProfile*, int>, std::size_t> graphs;
+  struct Made {
+    std::size_t graph = 0;
+    Bytes memory;
+  };
+  std::map<std::pair<std::string, int>, Made> known;
   for (const JobRequest& request : requests) {
     JobSpec job;
     job.name = request.name;
@@ -101,11 +125,14 @@ Workload build_workload(const std::vector<JobRequest>& requests) {
     job.user = users.number(request.user);
     job.gpu_type = types.number(request.gpu_type);
     if (!request.duration) {
-      const TrainingProfile* const profile = &profile_of(request);
-      const auto [entry, is_new] = graphs.try_emplace({profile, request.gpus}, workload.graphs.size());
-      if (is_new) workload.graphs.push_back(data_parallel_graph(*profile, request.gpus));
-      job.memory_per_gpu = profile->memory;
-      job.graph = entry->second;
+      const auto [made, is_new] = known.try_emplace({request.model, request.gpus});
+      if (is_new) {
+        TrainedJob trained = made_for(request, maker);
+        made->second = {workload.graphs.size(), trained.memory};
+        workload.graphs.push_back(std::move(trained.graph));
+      }
+      job.memory_per_gpu = made->second.memory;
+      job.graph = made->second.graph;
     }
     workload.jobs.push_back(std::move(job));
   }

@@ -7,6 +7,7 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ namespace contend {
 struct JobRequest {
   std::string name;
   Time submit;
-  std::string model;  ///< a name of training_profiles(); any text, also an empty one, if there is a duration
+  std::string model;  ///< what it trains; any text, also an empty one, if there is a duration
   int gpus = 1;
   std::int64_t iterations = 1;
   std::optional<Time> duration{};
@@ -33,11 +34,25 @@ struct JobRequest {
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
 };
 
-/// The time that an iteration of the job computes, without communication. Throws InputError for an unknown model.
-[[nodiscard]] Time time_of_iteration(const JobRequest& job);
+/// What the jobs of one model and size repeat, and the memory that they hold on each GPU.
+struct TrainedJob {
+  IterationGraph graph;
+  Bytes memory;
+};
+/// Gives jobs their graphs by the name of the model and the number of GPUs. Throws InputError for an unknown model.
+using GraphMaker = std::function<TrainedJob(const std::string& model, int gpus)>;
+/// The graphs of the training profiles, data_parallel_graph().
+[[nodiscard]] TrainedJob profile_job(const std::string& model, int gpus);
+
+/// The time for which an iteration of a model computes on each GPU, without communication. Throws InputError for an
+/// unknown model.
+using IterationTime = std::function<Time(const std::string& model)>;
+/// That of the training profiles.
+[[nodiscard]] Time profile_iteration(const std::string& model);
+
 /// The GPU time that the job takes by itself: that of all its attempts, or of computing its iterations. A job that
 /// takes a share of each GPU counts with that share.
-[[nodiscard]] double gpu_seconds_of(const JobRequest& job);
+[[nodiscard]] double gpu_seconds_of(const JobRequest& job, const IterationTime& iteration = profile_iteration);
 
 /// A random job mix. It fixes the number of jobs of each size; model, iterations and submit time are uniform in their
 /// ranges. The defaults are the 160-job mix of arXiv 2002.10105 (authors' simulator, set `microsoft-160`, scale 1000).
@@ -53,8 +68,8 @@ struct GeneratedWorkload {
 /// machine.
 std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed);
 
-/// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Throws
-/// InputError for an unknown model.
-Workload build_workload(const std::vector<JobRequest>& requests);
+/// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Throws what
+/// `maker` throws.
+Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker = profile_job);
 
 }  // namespace contend

@@ -5,6 +5,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -15,8 +16,14 @@ namespace {
 class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
  public:
   AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
-      : cost_{cost}, contention_{contention}, on_server_(servers), server_meter_(servers), job_meter_(jobs) {
-    CONTEND_CHECK(cost.beta.ns_per_byte() > 0 && cost.eta.ns_per_byte() >= 0, "beta is positive, eta not negative");
+      : cost_{cost},
+        contention_{contention},
+        on_server_(servers),
+        on_lane_(servers),
+        inside_(jobs),
+        server_meter_(servers),
+        job_meter_(jobs) {
+    CONTEND_CHECK(cost.each || cost.beta.ns_per_byte() > 0, "beta is positive");
   }
 
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return on_server_[server.index()].size(); }
@@ -29,7 +36,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   }
 
   [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
-    return cost_.alpha + Time::ceil_nanoseconds(request.bytes.to_double() * per_byte(1));
+    const TransferCost cost = cost_of(request);
+    return cost.alpha + Time::ceil_nanoseconds(request.bytes.to_double() * cost.beta.ns_per_byte());
   }
 
   TransferId start(const TransferRequest& request, Time now) override {
@@ -37,8 +45,11 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     const TransferId id = take_slot();
     Transfer& transfer = transfers_[id.index()];
     transfer.job = request.job;
-    transfer.servers.assign(request.servers.begin(), request.servers.end());
-    transfer.left = {cost_.alpha, request.bytes.to_double()};
+    transfer.cost = cost_of(request);
+    transfer.servers.clear();
+    if (transfer.cost.lane != TransferLane::inside)
+      transfer.servers.assign(request.servers.begin(), request.servers.end());
+    transfer.left = {transfer.cost.alpha, request.bytes.to_double()};
     transfer.updated = now;
     transfer.ways = 0;
     transfer.factor = 1;
@@ -46,11 +57,12 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     job_meter_[request.job.index()].count_transfer(request.bytes);
     for (const ServerId server : transfer.servers) {
       on_server_[server.index()].push_back(id);
-      const int contended = on_server_[server.index()].size() == 2 ? 1 : 0;
-      server_meter_[server.index()].change(1, contended, now);
+      const bool contended = ++count_on(transfer, server) == 2;
+      server_meter_[server.index()].change(1, contended ? 1 : 0, now);
       server_meter_[server.index()].count_transfer(request.bytes);
     }
-    update_neighbours(transfer.servers);
+    if (transfer.servers.empty()) inside_[request.job.index()].push_back(id);
+    update_neighbours(transfer);
     return id;
   }
 
@@ -65,7 +77,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     for (std::size_t begin = first; calendar_.next_time() <= now; begin = ended.size()) {
       while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
       for (std::size_t i = begin; i < ended.size(); ++i) detach(ended[i]);
-      for (std::size_t i = begin; i < ended.size(); ++i) update_neighbours(transfers_[ended[i].index()].servers);
+      for (std::size_t i = begin; i < ended.size(); ++i) update_neighbours(transfers_[ended[i].index()]);
     }
     std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
     free_.insert(free_.end(), ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
@@ -82,7 +94,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     now_ = now;
     calendar_.cancel(transfers_[id.index()].event);
     detach(id);
-    update_neighbours(transfers_[id.index()].servers);
+    update_neighbours(transfers_[id.index()]);
     free_.push_back(id);
   }
 
@@ -91,6 +103,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
 
+  [[nodiscard]] bool carries_inside_servers() const override { return cost_.carries_inside; }
   [[nodiscard]] LeapableNetwork* leaping() override { return this; }
 
   [[nodiscard]] Time grid() const override { return cost_.tick; }
@@ -127,7 +140,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
 
   struct Transfer {
     JobId job;
-    std::vector<ServerId> servers;
+    TransferCost cost;
+    std::vector<ServerId> servers;  // empty: it is on the links inside the servers of its job
     Left left;
     Time updated;  // when `left` was true
     Time end;
@@ -136,11 +150,15 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     EventHandle event;
   };
 
-  [[nodiscard]] double per_byte(const Transfer& transfer) const { return transfer.factor * per_byte(transfer.ways); }
-  [[nodiscard]] double per_byte(std::size_t ways) const {
-    const double beta = cost_.beta.ns_per_byte();
-    const auto k = static_cast<double>(ways);
-    return k * beta + (k - 1) * cost_.eta.ns_per_byte();
+  [[nodiscard]] TransferCost cost_of(const TransferRequest& request) const {
+    return cost_.each ? cost_.each(request) : TransferCost{cost_.alpha, cost_.beta, cost_.eta};
+  }
+  [[nodiscard]] static double per_byte(const Transfer& transfer) {
+    const auto k = static_cast<double>(transfer.ways);
+    return transfer.factor * (k * transfer.cost.beta.ns_per_byte() + (k - 1) * transfer.cost.eta.ns_per_byte());
+  }
+  [[nodiscard]] std::size_t& count_on(const Transfer& transfer, ServerId server) {
+    return on_lane_[server.index()][transfer.cost.lane == TransferLane::pull ? 1 : 0];
   }
 
   [[nodiscard]] Left progressed(const Transfer& transfer, Time now) const {
@@ -150,15 +168,17 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     left.latency -= start_up;
     elapsed -= start_up;
     if (elapsed > Time{}) {
-      left.bytes = std::max(0.0, left.bytes - static_cast<double>(elapsed.ns()) / per_byte(transfer));
+      const double ns = per_byte(transfer);
+      left.bytes = ns > 0 ? std::max(0.0, left.bytes - static_cast<double>(elapsed.ns()) / ns) : 0.0;
     }
     return left;
   }
 
-  [[nodiscard]] std::size_t ways_of(const Transfer& transfer) const {
+  [[nodiscard]] std::size_t ways_of(const Transfer& transfer) {
     std::size_t ways = 1;
     if (!contention_) return ways;
-    for (const ServerId server : transfer.servers) ways = std::max(ways, on_server_[server.index()].size());
+    if (transfer.servers.empty()) return std::max(ways, inside_[transfer.job.index()].size());
+    for (const ServerId server : transfer.servers) ways = std::max(ways, count_on(transfer, server));
     return ways;
   }
 
@@ -178,16 +198,21 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     const Transfer& transfer = transfers_[id.index()];
     job_meter_[transfer.job.index()].change(-1, transfer.ways >= 2 ? -1 : 0, now_);
     for (const ServerId server : transfer.servers) {
-      auto& list = on_server_[server.index()];
-      list.erase(std::find(list.begin(), list.end(), id));
-      server_meter_[server.index()].change(-1, list.size() == 1 ? -1 : 0, now_);
+      std::erase(on_server_[server.index()], id);
+      const bool was_contended = --count_on(transfer, server) == 1;
+      server_meter_[server.index()].change(-1, was_contended ? -1 : 0, now_);
     }
+    if (transfer.servers.empty()) std::erase(inside_[transfer.job.index()], id);
   }
 
-  /// Re-evaluates the k of every transfer on these servers.
-  void update_neighbours(const std::vector<ServerId>& servers) {
+  /// Re-evaluates the k of every transfer that shares a server, or the links inside, with this one.
+  void update_neighbours(const Transfer& transfer) {
+    if (transfer.servers.empty()) {
+      for (const TransferId id : inside_[transfer.job.index()]) update(id);
+      return;
+    }
     ++round_;
-    for (const ServerId server : servers) {
+    for (const ServerId server : transfer.servers) {
       for (const TransferId id : on_server_[server.index()]) {
         if (mark_[id.index()] == round_) continue;
         mark_[id.index()] = round_;
@@ -230,6 +255,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   std::vector<std::uint64_t> mark_;
   std::uint64_t round_ = 0;
   std::vector<std::vector<TransferId>> on_server_;
+  std::vector<std::array<std::size_t, 2>> on_lane_;  // transfers by server and direction of its interface
+  std::vector<std::vector<TransferId>> inside_;      // by job
   std::vector<UsageMeter> server_meter_, job_meter_;
   Calendar<TransferId> calendar_;
 };

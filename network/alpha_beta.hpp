@@ -7,24 +7,47 @@
 // k changes when a transfer starts or ends; bytes already sent stay sent, and alpha does not depend on k. In `analytic`
 // the time per byte is always beta.
 //
-// Assumptions: each server has one interface, the fabric behind it never limits, and the size of the group does not
-// matter (alpha and beta contain the cost of a collective over n servers). The models are wrong if a core switch is
-// oversubscribed, if servers differ, and for messages so short that alpha depends on the number of ranks.
+// alpha and beta are either the same for all transfers between servers, or a function of the transfer. Transfers inside
+// servers are carried only if the costs say so. They don't touch an interface; those of one job share the links between
+// its GPUs, and those of different jobs don't slow each other down.
+//
+// Assumptions: each server has one interface, and the fabric behind it never limits. The models are wrong if a core
+// switch is oversubscribed, if servers differ, and if jobs that share a GPU communicate inside their server at once.
 
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace contend {
 
-/// The cost of a transfer.
+/// What transfers share with each other.
+enum class TransferLane : std::uint8_t {
+  interface,  ///< the interfaces of the servers that the transfer touches
+  pull,       ///< their other direction, where pushes and pulls don't slow each other down
+  inside,     ///< the links between the GPUs of a server
+};
+
+/// The cost of one transfer.
+struct TransferCost {
+  Time alpha;        ///< start-up time, >= 0
+  TimePerByte beta;  ///< time per byte if the transfer is alone, >= 0
+  TimePerByte eta;   ///< penalty per byte and further transfer
+  TransferLane lane = TransferLane::interface;
+};
+
+/// The costs of all transfers.
 struct AlphaBeta {
-  Time alpha;        ///< start-up time of a transfer, >= 0
-  TimePerByte beta;  ///< time per byte of a transfer alone, > 0
-  TimePerByte eta;   ///< penalty per byte and further transfer, >= 0
-  Time tick;         ///< transfers end at the next multiple of this, as in a time-stepped simulator; 0: exactly
+  Time alpha;        ///< as in TransferCost, of every transfer if there is no `each`
+  TimePerByte beta;  ///< > 0
+  TimePerByte eta;
+  Time tick;  ///< transfers end at the next multiple of this, as in a time-stepped simulator; 0: exactly
+  /// The cost of a transfer by its kind, scope, size and servers.
+  std::function<TransferCost(const TransferRequest&)> each{};
+  bool carries_inside = false;  ///< transfers inside a server take time
 };
 
 /// A network in which no transfer slows another one down.

@@ -1,6 +1,7 @@
 #include "network/flow_network.hpp"
 
 #include "network/collectives/collective_run.hpp"
+#include "network/collectives/scope_groups.hpp"
 #include "network/fluid.hpp"
 #include "network/link_ledger.hpp"
 #include "network/usage_meter.hpp"
@@ -52,6 +53,7 @@ struct RequestRoute {
   JobId job;
   OpKind kind = OpKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
+  CollectiveScope scope = CollectiveScope::all;
   Bytes bytes;
   std::vector<GpuId> gpus;
   Time solo;
@@ -62,7 +64,7 @@ struct RequestRoute {
 
   [[nodiscard]] bool serves(const TransferRequest& request) const {
     return bytes == request.bytes && kind == request.kind && collective == request.collective &&
-           std::equal(gpus.begin(), gpus.end(), request.gpus.begin(), request.gpus.end());
+           scope == request.scope && std::equal(gpus.begin(), gpus.end(), request.gpus.begin(), request.gpus.end());
   }
 };
 
@@ -244,6 +246,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     route.job = request.job;
     route.kind = request.kind;
     route.collective = request.collective;
+    route.scope = request.scope;
     route.bytes = request.bytes;
     route.gpus.assign(request.gpus.begin(), request.gpus.end());
     route.age = age_;
@@ -251,14 +254,18 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     if (request.bytes <= Bytes{}) return route;
     std::vector<NodeId> nodes;
     for (const GpuId gpu : route.gpus) nodes.push_back(topology_->gpus()[gpu.index()]);
-    const CollectiveSchedule schedule = route.kind == OpKind::message
-                                            ? point_to_point(route.bytes)
-                                            : options_.schedule(route.collective, route.bytes, nodes);
     CollectiveOptions collective;
     collective.label = route.job.value();
     collective.overhead = options_.step_overhead;
     const WatchedRouter router{*router_};
-    for (CoupledFlow& flow : coupled_flows(schedule, nodes, *topology_, router, collective)) {
+    std::vector<std::vector<CoupledFlow>> flows;
+    for (std::vector<NodeId>& group : scope_groups(route.scope, nodes, *topology_)) {
+      const CollectiveSchedule schedule = route.kind == OpKind::message
+                                              ? point_to_point(route.bytes)
+                                              : options_.schedule(route.collective, route.bytes, group);
+      flows.push_back(coupled_flows(schedule, group, *topology_, router, collective));
+    }
+    for (CoupledFlow& flow : run_at_once(std::move(flows))) {
       RequestRoute::Step step;
       step.flow = std::move(flow);
       step.before = route.total;
@@ -379,6 +386,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     request.job = transfer.job;
     request.kind = transfer.route->kind;
     request.collective = transfer.route->collective;
+    request.scope = transfer.route->scope;
     request.bytes = transfer.route->bytes;
     request.gpus = transfer.route->gpus;
     RequestRoute& route = route_of(request);

@@ -4,6 +4,7 @@
 #include "network/topology_report.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"

@@ -15,8 +15,11 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -39,8 +42,13 @@ enum class Fidelity : std::uint8_t { analytic, contention, flow };
 /// How the path of a flow through a topology is chosen (network/routing.hpp).
 enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
 
-/// How the cost of a collective is derived from that of a link (ExchangeCost).
-enum class ExchangeFormula : std::uint8_t { ring, halving_doubling, measured };
+/// How the cost of a collective is derived from alpha and beta (scenarios/training/network_costs.hpp).
+enum class CostFormula : std::uint8_t {
+  automatic,  ///< `measured` in a run of jobs that gives beta, else `ring`
+  ring,
+  halving_doubling,
+  measured,
+};
 
 /// The number of iterations that a compression method needs to reach a target, relative to training without
 /// compression. It is an input, because convergence is not simulated.
@@ -56,10 +64,8 @@ struct IterationsToTarget {
   }
 };
 
-/// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers. A
-/// scenario is such a study if it names a model or a file of layer times.
-
-struct IterationStudy {
+/// How one worker trains: the network, what times its layers, and how its messages are summed.
+struct TrainingSetup {
   std::optional<std::string> model;   ///< a name of the catalogue
   std::optional<std::string> layers;  ///< path of a file of layer times
   std::string select;                 ///< the model to use if that file has several
@@ -68,16 +74,33 @@ struct IterationStudy {
   std::optional<int> batch, sequence;
   std::optional<Time> single_worker;  ///< iteration time of a single worker to which the layer times are scaled
   Granularity granularity = Granularity::tensor;
+  MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
+  double kernel_factor = 1;                       ///< factor on the roofline time of compression kernels
+};
+
+/// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
+enum class Optimizer : std::uint8_t { none, sgd, momentum, adam };
+
+/// The entry of `training` whose members hold for all others that don't give them; no job trains it.
+inline constexpr std::string_view kDefaultEntry = "default";
+
+/// An entry of `training`: how the jobs train that name it.
+struct TrainingEntry : TrainingSetup {
+  std::string name;
+  std::set<std::string, std::less<>> given;  ///< names of its own members; all others are those of the default entry
+  PolicyChoice fusion, compression;
+  int accumulate = 1;  ///< micro-batches of `batch` samples between two exchanges
+  Optimizer optimizer = Optimizer::none;
+  Time input;                   ///< for which each iteration waits for its data
+  std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
+};
+
+/// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers. A
+/// scenario is such a study if it names a model or a file of layer times.
+struct IterationStudy : TrainingSetup {
   std::vector<int> workers{8};
-  int per_server = 1;  ///< workers on each server; workers of one server communicate over `inside`
-  struct Inside {
-    Time alpha;
-    std::optional<ByteRate> bandwidth;
-    std::optional<TimePerByte> beta;  ///< or 1 / bandwidth
-  } inside;
+  int per_server = 1;  ///< workers on each server; workers of one server communicate over network.inside
   ExchangeKind exchange = ExchangeKind::all_reduce;
-  ExchangeFormula formula = ExchangeFormula::ring;
-  TimePerByte gamma;  ///< time to add up a received byte
   /// Numbers of ranks in the measurements to which `network` was fitted; not given if unknown.
   std::optional<std::vector<int>> fitted_workers;
   struct FittedBytes {
@@ -92,10 +115,8 @@ struct IterationStudy {
                                             ///< alone
   bool engine = false;                      ///< also execute on the engine, which must agree to the nanosecond
   std::vector<PolicyChoice> fusion;
-  std::vector<PolicyChoice> compression;          ///< each is studied with each fusion policy
-  MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
+  std::vector<PolicyChoice> compression;  ///< each is studied with each fusion policy
   std::vector<IterationsToTarget> iterations_to_target;
-  double kernel_factor = 1;  ///< factor on the roofline time of compression kernels
   /// The place at which each given key was last set, without reasons, for errors that show only when the study runs.
   std::vector<Complaint> places;
 
@@ -131,6 +152,14 @@ struct Scenario {
     Fidelity fidelity = Fidelity::contention;
     std::optional<ByteRate> nic;  ///< line rate of each interface; default of beta: 1 / nic
     Time alpha;                   ///< start-up time of a transfer
+    CostFormula formula = CostFormula::automatic;
+    struct Inside {
+      Time alpha;
+      std::optional<ByteRate> bandwidth;
+      std::optional<TimePerByte> beta;  ///< or 1 / bandwidth
+      [[nodiscard]] bool given() const { return bandwidth || beta; }
+    } inside;           ///< between the GPUs of a server; not given: no time at all
+    TimePerByte gamma;  ///< time to add up a received byte
     struct {
       double compute = 0, network = 0;  ///< as in sim/interference.hpp, as plain factors
     } interference;
@@ -163,6 +192,7 @@ struct Scenario {
     std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
   } workload;
 
+  std::vector<TrainingEntry> training;  ///< by name
   IterationStudy overlap;
   SweepSpec sweep;  ///< for `contend sweep`; empty for a single run
 

@@ -122,12 +122,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   if (options.observer != nullptr) options.leap = false;
   fold = options.leap;
   plans.reserve(workload.graphs.size());
-  for (const IterationGraph& graph : workload.graphs) {
-    const auto among_some = [](const Op& op) { return op.scope != CollectiveScope::all; };
-    CONTEND_CHECK(network->knows_scopes() || std::none_of(graph.ops().begin(), graph.ops().end(), among_some),
-                  "collectives among some of the ranks need a network with levels");
-    plans.emplace_back(graph);
-  }
+  for (const IterationGraph& graph : workload.graphs) plans.emplace_back(graph);
   jobs.resize(workload.jobs.size());
   running_at.resize(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j) {

@@ -137,8 +137,8 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   traffic.slot = slot;
   traffic.since = state_.clock;
   if (!planned.per_rank) {
-    traffic.servers = run.live->role_servers[planned.op.role.index()];
-    if (traffic.servers.size() < 2) traffic.servers.clear();
+    const std::vector<ServerId>& servers = run.live->role_servers[planned.op.role.index()];
+    if (servers.size() >= 2 && planned.op.scope != CollectiveScope::server) traffic.servers = servers;
     return traffic;
   }
   traffic.rank = rank;

@@ -116,8 +116,6 @@ class NetworkModel : public NetworkView {
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
 
-  /// True if it has costs for every CollectiveScope; otherwise it accepts `all` only.
-  [[nodiscard]] virtual bool knows_scopes() const { return false; }
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }
   /// The interface for leaping. If it is nullptr, jobs that communicate are executed event by event.

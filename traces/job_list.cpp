@@ -47,10 +47,17 @@ constexpr std::array<std::string_view, kColumns> kNames = {
     "gpu_share",  "cpus",      "host_memory", "priority"};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const TrainingProfile& profile : training_profiles()) names.emplace_back(profile.name);
+  return names;
+}
+
 class JobListReader {
  public:
-  JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink)
-      : rows_{source, report.file(), {.guarded = true}}, report_{report}, sink_{sink} {
+  /// `models`: what jobs of iterations may name; any text if it is empty.
+  JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink, std::span<const std::string> models)
+      : rows_{source, report.file(), {.guarded = true}}, report_{report}, sink_{sink}, models_{models} {
     index_.fill(kNone);
   }
 
@@ -145,15 +152,13 @@ class JobListReader {
   }
 
   void check_model(const std::string& model) {
-    if (!model.empty() && model == last_model_) return;
-    if (find_training_profile(model) != nullptr) {
+    if (!model.empty() && (model == last_model_ || models_.empty())) return;
+    if (std::ranges::find(models_, model) != models_.end()) {
       last_model_ = model;
       return;
     }
-    std::vector<std::string> models;
-    for (const TrainingProfile& profile : training_profiles()) models.emplace_back(profile.name);
-    bad(kModel, "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
-        did_you_mean(model, models));
+    good_ = false;
+    report_unknown_model(report_, rows_.line(), model, models_);
   }
 
   void read_times(JobRequest& job) {
@@ -280,18 +285,20 @@ class JobListReader {
   std::array<std::size_t, kColumns> index_{};
   std::size_t width_ = 0;
   bool good_ = true;
+  std::span<const std::string> models_;
   std::string last_model_;
   NameIndex names_;
 };
 
 /// A list without its hash.
-JobList read_list(ByteSource& source, const std::string& name) {
+JobList read_list(ByteSource& source, const std::string& name, std::span<const std::string> models) {
   RowReport report{name, false};
   JobList list;
-  read_jobs(source, report, [&](int line, JobRequest&& job) {
+  const TraceSink keep = [&](int line, JobRequest&& job) {
     list.jobs.push_back(std::move(job));
     list.lines.push_back(line);
-  });
+  };
+  JobListReader{source, report, keep, models}.read();
   report.throw_if_bad();
   if (list.jobs.empty()) throw InputError{{.file = name, .reason = "the list has no jobs"}};
   return list;
@@ -300,23 +307,28 @@ JobList read_list(ByteSource& source, const std::string& name) {
 }  // namespace
 
 void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
-  JobListReader{source, report, sink}.read();
+  JobListReader{source, report, sink, profile_names()}.read();
+}
+
+void report_unknown_model(RowReport& report, int line, const std::string& model, std::span<const std::string> known) {
+  report.bad(line, "model", "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
+             did_you_mean(model, {known.begin(), known.end()}));
 }
 
 std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name) {
   TextSource source{text};
-  return read_list(source, name).jobs;
+  return read_list(source, name, profile_names()).jobs;
 }
 
 std::vector<JobRequest> read_job_list(const std::string& path) {
   const std::unique_ptr<ByteSource> source = open_file(path);
-  return read_list(*source, path).jobs;
+  return read_list(*source, path, profile_names()).jobs;
 }
 
-JobList read_hashed_job_list(ByteSource& file, const std::string& name) {
+JobList read_hashed_job_list(ByteSource& file, const std::string& name, std::span<const std::string> models) {
   HashedSource bytes{file};
   const std::unique_ptr<ByteSource> text = inflated(bytes, name);
-  JobList list = read_list(*text, name);
+  JobList list = read_list(*text, name, models);
   list.sha256 = bytes.sha256();
   return list;
 }

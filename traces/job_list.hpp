@@ -5,7 +5,8 @@
 //                 reach to the nanosecond
 //   gpus          size of the gang, 1 to 1,000,000
 // and what there is to do, in each row one of
-//   model, iterations  a training profile (`contend list models`), and how many of its iterations, >= 1
+//   model, iterations  what it trains: a training profile (`contend list models`) or an entry of the scenario's
+//                 `training`; and how many of its iterations, >= 1
 //   duration_s    seconds that its last attempt takes on its GPUs, whatever the network; `model` may then be any text
 // and, where wanted (an empty field is as good as no column):
 //   attempts_s    seconds of earlier attempts, which failed: `120;3600`. Needs duration_s
@@ -22,6 +23,7 @@
 #include "models/workload.hpp"
 #include "traces/jobs/trace_format.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +41,10 @@ struct JobList {
   std::vector<int> lines;  ///< of the file, on which each job begins
 };
 
-/// Reads a file, compressed with gzip or not, as read_job_list() does; `file` gives its bytes, `name` is for messages.
-[[nodiscard]] JobList read_hashed_job_list(ByteSource& file, const std::string& name);
+/// Reads a file, compressed with gzip or not, as read_job_list() does, but for the models: jobs of iterations may name
+/// those of `models`, or any if that is empty. `file` gives the bytes, `name` is for messages.
+[[nodiscard]] JobList read_hashed_job_list(ByteSource& file, const std::string& name,
+                                           std::span<const std::string> models = {});
 
 /// The jobs of a text in memory; `name` stands for the file in messages.
 [[nodiscard]] std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name);
@@ -51,5 +55,7 @@ struct JobList {
 
 /// The reader behind both, row by row: format `jobs` of traces/jobs/trace_format.hpp.
 void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink);
+/// Reports the row of a job whose model is not among `known`.
+void report_unknown_model(RowReport& report, int line, const std::string& model, std::span<const std::string> known);
 
 }  // namespace contend

@@ -3,6 +3,7 @@
 #include "validate/ada_srsf/ada_srsf.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/network/network_suite.hpp"
+#include "validate/one_job/one_job.hpp"
 #include "validate/overlap/overlap_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
@@ -18,6 +19,8 @@ constexpr SuiteRow kSuites[] = {
      true, validate_ada_srsf_full},
     {"overlap", "fusion policies on K80, V100 and RTX 2080 Ti clusters beside published iterations (seconds)", false,
      validate_overlap},
+    {"one-job", "a job alone in a cluster against the study of its iteration, to the nanosecond (20 minutes)", true,
+     validate_one_job},
     {"compression", "compressed gradients: volumes, and published iterations of gTop-k, 1-bit Adam, BAGUA (seconds)",
      false, validate_compression},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,

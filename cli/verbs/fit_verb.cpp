@@ -3,6 +3,7 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/measured_iterations.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
@@ -120,7 +121,7 @@ int run_fit(const Arguments& arguments) {
   const Deviations without = deviations(rows, fit.left_out.predicted);
   if (const auto output = arguments.value("output")) {
     write_file(*output, constants_fragment(
-                            fit.all.constants,
+                            fit.all.constants, to_string(cost_formula(rows.front().scenario)),
                             {fmt::format("Fitted by `contend fit` to {} measured iterations in {}.", rows.size(), file),
                              fmt::format("With each {} left out: median deviation {:.1f}%, worst {:.1f}%.",
                                          source.group, kPercent * without.median, kPercent * without.worst)}));

@@ -117,7 +117,13 @@ ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link
 
 ExchangeCost ExchangeCost::two_level(int servers, int per_server, const ChannelCost& inside,
                                      const ChannelCost& between) {
-  CONTEND_CHECK(servers >= 1 && per_server >= 1, "there is a worker");
+  return two_level(servers * per_server, servers, per_server, inside, between);
+}
+
+ExchangeCost ExchangeCost::two_level(int ranks, int servers, int per_server, const ChannelCost& inside,
+                                     const ChannelCost& between) {
+  CONTEND_CHECK(servers >= 1 && per_server >= 1 && servers <= ranks && ranks <= servers * per_server,
+                "the ranks have room on their servers");
   if (per_server == 1) return ring(servers, between);
   ExchangeCost cost;
   cost.per_server_ = per_server;
@@ -131,11 +137,22 @@ ExchangeCost ExchangeCost::two_level(int servers, int per_server, const ChannelC
   cost.add_ring(servers, shared(between, per_server), CollectiveScope::peers);
   const ChannelCost flat{std::max(inside.alpha, between.alpha), std::max(inside.beta, between.beta),
                          std::max(inside.gamma, between.gamma)};
-  cost.add_ring(servers * per_server, flat, kAll);
+  cost.add_ring(ranks, flat, kAll);
   cost.at(kAll, CollectiveKind::all_to_all) = pairwise_between(servers, per_server, inside, between);
   for (const CollectiveKind tree : {CollectiveKind::reduce, CollectiveKind::broadcast})
     cost.at(kAll, tree) = cost.at(CollectiveScope::leaders, tree) + cost.at(CollectiveScope::server, tree);
   cost.at(kAll, CollectiveKind::exchange) = cost.at(CollectiveScope::peers, CollectiveKind::exchange);
+  return cost;
+}
+
+TransferCost ExchangeCost::transfer(CollectiveKind collective, CollectiveScope scope, Bytes bytes) const {
+  const LinearCost alone = sized(bytes, collective, scope);
+  TransferCost cost{alone.alpha, alone.beta, TimePerByte{penalty * alone.beta.ns_per_byte()}};
+  if (alone.beta == measured_beta) cost.eta = measured_eta;
+  if (scope == CollectiveScope::server || one_server())
+    cost.lane = TransferLane::inside;
+  else if (duplex() && collective == CollectiveKind::broadcast)
+    cost.lane = TransferLane::pull;
   return cost;
 }
 

@@ -4,6 +4,7 @@
 
 #include "models/overlap/cost_curve.hpp"
 #include "models/overlap/linear_cost.hpp"
+#include "network/alpha_beta.hpp"
 #include "sim/graph.hpp"
 #include "sim/interference.hpp"
 #include "sim/units.hpp"
@@ -62,6 +63,10 @@ class ExchangeCost {
   /// With one server `between` is not used, with one rank per server `inside` is not; the costs are then ring(n) on the
   /// other link.
   static ExchangeCost two_level(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between);
+  /// The same for `ranks` that don't fill their servers, with at most `per_server` on each: the flat ring has `ranks`
+  /// ranks; all else is that of full servers.
+  static ExchangeCost two_level(int ranks, int servers, int per_server, const ChannelCost& inside,
+                                const ChannelCost& between);
 
   /// The costs of workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
   static ExchangeCost on_links(std::array<CostCurve, kCollectiveKinds> curves);
@@ -80,6 +85,8 @@ class ExchangeCost {
   [[nodiscard]] const LinearCost& of(CollectiveKind collective, CollectiveScope scope = CollectiveScope::all) const {
     return costs_[static_cast<std::size_t>(levels() ? scope : flat(scope))][static_cast<std::size_t>(collective)];
   }
+  /// The same as a transfer of the engine's network: the lane on which it goes, and what others on it cost.
+  [[nodiscard]] TransferCost transfer(CollectiveKind collective, CollectiveScope scope, Bytes bytes) const;
   /// Ranks of each server; 1 without levels.
   [[nodiscard]] int per_server() const { return per_server_; }
   /// True if there are levels but only one server, so that no message crosses an interface.
@@ -96,10 +103,15 @@ class ExchangeCost {
   /// of contention (arXiv 2002.10105); at -0.5 two transfers need 1.5 times as long, as measured for all-reduces that
   /// don't fill the link (ASC-WFBP, INFOCOM 2021); at -1 transfers do not slow each other down. It is at least -1.
   double penalty = 0;
+  /// A pair of beta and eta that is known exactly: a transfer of this beta has this eta, any other `penalty` times its
+  /// own beta.
+  TimePerByte measured_beta, measured_eta;
   [[nodiscard]] double slowdown(std::size_t transfers) const {
     const auto k = static_cast<double>(transfers);
     return k + (k - 1) * penalty;
   }
+  /// False if transfers do not slow each other down.
+  [[nodiscard]] bool shares() const { return penalty > -1; }
   /// The least time per byte that any number of transfers at once can have together, in units of beta: 1, or less if
   /// the penalty is negative.
   [[nodiscard]] double best_slowdown() const { return penalty < 0 ? 1 + penalty : 1.0; }

@@ -1,8 +1,6 @@
 #pragma once
-// Models the transfers of one job whose workers all see the same network. There is one lane between servers, or two
-// (push and pull of parameter servers on machines of their own), and one inside servers. On a lane, k transfers at once
-// need k + (k-1) x penalty times as long for a byte, as in the k-way contention of network/alpha_beta.hpp, but with a
-// cost for each kind of collective.
+// ExchangeLanes are the network models of network/alpha_beta.hpp for one job whose workers all see the same network.
+// The fast executor of an iteration uses them, and is compared with the engine on the network model itself.
 
 #include "models/overlap/exchange_cost.hpp"
 #include "sim/ports.hpp"
@@ -23,23 +21,15 @@ class ExchangeLanes {
   [[nodiscard]] Time next_end() const;
   /// Ends the transfers that are due and appends them to `ended` in order of ids.
   void finish_due(Time now, std::vector<TransferId>& ended);
-  void cancel(TransferId transfer, Time now);
   /// As NetworkModel::slow_down.
   void slow_down(TransferId transfer, double factor, Time now);
   /// Appends everything that determines the future of the transfer, relative to `now`.
   void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const;
-  [[nodiscard]] double remaining_bytes(TransferId transfer, Time now) const;
-  [[nodiscard]] const ExchangeCost& cost() const { return cost_; }
-  /// Number of active transfers on all lanes.
-  [[nodiscard]] std::size_t active() const { return active_.size(); }
-  /// Number of active transfers that share their lane with another.
-  [[nodiscard]] std::size_t contended() const;
 
  private:
   struct Transfer {
-    std::size_t lane = 0;
-    double beta = 0;  // ns per byte when alone
-    Time latency;     // rest of the start-up at `updated`
+    TransferCost cost;
+    Time latency;  // rest of the start-up at `updated`
     double bytes = 0;
     Time updated, end;
     std::size_t ways = 0;
@@ -48,9 +38,10 @@ class ExchangeLanes {
 
   void progress(Transfer& transfer, Time now) const;
   [[nodiscard]] double per_byte(const Transfer& transfer) const {
-    return transfer.factor * transfer.beta * cost_.slowdown(transfer.ways);
+    const auto k = static_cast<double>(transfer.ways);
+    return transfer.factor * (k * transfer.cost.beta.ns_per_byte() + (k - 1) * transfer.cost.eta.ns_per_byte());
   }
-  void set_ways(std::size_t lane, Time now);
+  void set_ways(TransferLane lane, Time now);
   void set_rate(Transfer& transfer, std::size_t ways, double factor, Time now);
   void remove(TransferId transfer);
 
@@ -60,8 +51,7 @@ class ExchangeLanes {
   std::array<std::size_t, 3> on_lane_{};
 };
 
-/// The lanes as a NetworkModel for the engine. Runs with it do not leap; a transfer is active on every server it
-/// touches.
+/// The network model with these costs for every job.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_exchange_network(const ExchangeCost& cost, std::size_t servers,
                                                                   std::size_t jobs);
 

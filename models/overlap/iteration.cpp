@@ -129,6 +129,52 @@ IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Byte
   return dense(name, 1, bytes, priority);
 }
 
+IterationGraph join_layers(const IterationGraph& graph, std::size_t layers) {
+  const std::vector<Op>& ops = graph.ops();
+  const std::size_t tasks = 2 * layers;
+  const auto is_task = [&](std::size_t i) { return i < tasks; };
+  for (std::size_t i = tasks; i < ops.size(); ++i) {
+    if (ops[i].kind == OpKind::compute) return graph;
+  }
+  // A task begins a new one if anything but the task before it leads to it, or if that one leads to something else.
+  std::vector<bool> begins(tasks, false);
+  begins[0] = begins[layers] = true;
+  for (const Dependency& each : graph.dependencies()) {
+    const std::size_t before = each.before.index(), after = each.after.index();
+    if (is_task(before) && is_task(after) && after == before + 1 && each.lag == 0) continue;
+    if (is_task(after)) begins[after] = true;
+    if (is_task(before) && before + 1 < tasks) begins[before + 1] = true;
+  }
+  IterationGraph joined;
+  for (const Role& role : graph.roles()) joined.add_role(role.name, role.ranks);
+  for (const Channel& channel : graph.channels()) joined.add_channel(channel.name, channel.messages, channel.window);
+  std::vector<OpId> becomes(ops.size());
+  for (std::size_t first = 0; first < tasks;) {
+    std::size_t end = first + 1;
+    while (end < tasks && !begins[end]) ++end;
+    Time duration;
+    for (std::size_t i = first; i < end; ++i) duration += ops[i].duration;
+    const bool all_of_pass = end - first == layers;
+    std::string name = ops[first].name;
+    if (all_of_pass)
+      name = first == 0 ? "forward" : "backward";
+    else if (end - first > 1)
+      name += " to " + ops[end - 1].name;
+    const OpId task = joined.add_compute(std::move(name), ops[first].role, duration);
+    for (; first < end; ++first) becomes[first] = task;
+  }
+  for (std::size_t i = tasks; i < ops.size(); ++i) {
+    const Op& op = ops[i];
+    becomes[i] = joined.add_collective(op.name, op.collective, op.role, op.bytes, op.scope);
+    if (op.channel.valid()) joined.put_into(op.channel, becomes[i], op.priority);
+  }
+  for (const Dependency& each : graph.dependencies()) {
+    const OpId before = becomes[each.before.index()], after = becomes[each.after.index()];
+    if (before != after || each.lag != 0) joined.add_dependency(before, after, each.lag);
+  }
+  return joined;
+}
+
 std::size_t message_count(const IterationGraph& graph) {
   return static_cast<std::size_t>(std::count_if(graph.ops().begin(), graph.ops().end(),
                                                 [](const Op& op) { return op.kind == OpKind::collective; }));

@@ -83,6 +83,11 @@ class IterationBuilder {
   ExchangeMoment moment_ = ExchangeMoment::gradients;
 };
 
+/// The graph of an uncompressed iteration of so many layers with fewer tasks: backward passes of layers become one task
+/// where no message leaves between them, forward passes where none is waited for. It takes as long, because nothing
+/// else can execute between such layers. A graph with kernels stays as it is, because they may.
+[[nodiscard]] IterationGraph join_layers(const IterationGraph& graph, std::size_t layers);
+
 /// Number of collectives in one iteration of this graph.
 [[nodiscard]] std::size_t message_count(const IterationGraph& graph);
 

@@ -62,7 +62,7 @@ ScaledList drawn(std::span<const JobRequest> list, std::optional<int> largest, c
   return result;
 }
 
-void scale_iterations(JobRequest& job, const WorkloadScaling& scaling) {
+void scale_iterations(JobRequest& job, const WorkloadScaling& scaling, const IterationTime& iteration) {
   if (scaling.durations != 1) {
     const double iterations = std::max(1.0, std::round(static_cast<double>(job.iterations) * scaling.durations));
     if (iterations > kMost)
@@ -72,10 +72,10 @@ void scale_iterations(JobRequest& job, const WorkloadScaling& scaling) {
   }
   if (scaling.longest)
     job.iterations =
-        std::min(job.iterations, std::max<std::int64_t>(1, scaling.longest->ns() / time_of_iteration(job).ns()));
+        std::min(job.iterations, std::max<std::int64_t>(1, scaling.longest->ns() / iteration(job.model).ns()));
 }
 
-void scale_durations(JobRequest& job, const WorkloadScaling& scaling) {
+void scale_durations(JobRequest& job, const WorkloadScaling& scaling, const IterationTime& iteration) {
   const auto scale = [&](Time& time) {
     if (static_cast<double>(time.ns()) * scaling.durations > kMost)
       throw InputError{fmt::format("workload.scaling.durations: job \"{}\" would take more than 292 years", job.name)};
@@ -86,15 +86,16 @@ void scale_durations(JobRequest& job, const WorkloadScaling& scaling) {
     if (scaling.longest) time = std::min(time, *scaling.longest);
   };
   if (job.limit) scale(*job.limit);
-  if (!job.duration) return scale_iterations(job, scaling);
+  if (!job.duration) return scale_iterations(job, scaling, iteration);
   scale_and_cut(*job.duration);
   for (Time& attempt : job.attempts) scale_and_cut(attempt);
 }
 
 /// The factor on the arrival rate that brings the load to `load`.
-double rate_for(double load, const std::vector<JobRequest>& jobs, Time first, Time last, std::int64_t cluster_gpus) {
+double rate_for(double load, const std::vector<JobRequest>& jobs, Time first, Time last, std::int64_t cluster_gpus,
+                const IterationTime& iteration) {
   double gpu_seconds = 0;
-  for (const JobRequest& job : jobs) gpu_seconds += gpu_seconds_of(job);
+  for (const JobRequest& job : jobs) gpu_seconds += gpu_seconds_of(job, iteration);
   if (first == last)
     throw InputError{
         "workload.scaling.load: all jobs of the list are submitted at the same time, so they have no arrival rate to "
@@ -106,14 +107,15 @@ double rate_for(double load, const std::vector<JobRequest>& jobs, Time first, Ti
 }  // namespace
 
 ScaledList scale_list(std::span<const JobRequest> list, const WorkloadScaling& scaling, const ListSampling& sampling,
-                      std::int64_t cluster_gpus, std::uint64_t seed) {
+                      std::int64_t cluster_gpus, std::uint64_t seed, const IterationTime& iteration) {
   ScaledList result = drawn(list, scaling.largest, sampling, seed);
-  for (JobRequest& job : result.jobs) scale_durations(job, scaling);
+  for (JobRequest& job : result.jobs) scale_durations(job, scaling, iteration);
   if (result.jobs.empty()) return result;
   const auto [least, most] = std::minmax_element(result.jobs.begin(), result.jobs.end(),
                                                  [](const auto& a, const auto& b) { return a.submit < b.submit; });
   const Time first = least->submit, last = most->submit;
-  const double rate = scaling.load ? rate_for(*scaling.load, result.jobs, first, last, cluster_gpus) : scaling.rate;
+  const double rate =
+      scaling.load ? rate_for(*scaling.load, result.jobs, first, last, cluster_gpus, iteration) : scaling.rate;
   if (static_cast<double>((last - first).ns()) / rate > static_cast<double>((kLongestJobTime - first).ns()))
     throw InputError{"the jobs would arrive over more than 100 years: workload.scaling.rate or load is too small"};
   for (JobRequest& job : result.jobs) job.submit = first + scaled(job.submit - first, 1 / rate);

@@ -39,6 +39,7 @@ struct ScaledList {
 /// belong to another workload. `load` refers to `cluster_gpus`, and to the time between the first submission, which
 /// stays, and the last. Throws InputError if no job is left, or if the times can't be scaled as wanted.
 [[nodiscard]] ScaledList scale_list(std::span<const JobRequest> list, const WorkloadScaling& scaling,
-                                    const ListSampling& sampling, std::int64_t cluster_gpus, std::uint64_t seed);
+                                    const ListSampling& sampling, std::int64_t cluster_gpus, std::uint64_t seed,
+                                    const IterationTime& iteration = profile_iteration);
 
 }  // namespace contend

@@ -8,8 +8,10 @@
 //                 as well and ends at (2b+e) M + b (R - M).                     Sum: b R + (3b+2e) M.
 // Starting is better exactly if M / R < b / (2 (b+e)). If M >= R, starting costs (b+2e) R more than waiting, so it is
 // never better. The published rule starts at equality too. The message starts only if every server of the job accepts
-// it.
+// it. Messages of one job don't contend in this sense: R is what another job has left on the interface, and where two
+// others are active the message waits.
 
+#include "policies/communication/other_jobs.hpp"
 #include "policies/registry.hpp"
 
 namespace contend {
@@ -25,11 +27,10 @@ class AdaDual final : public CommunicationPolicy {
 
   [[nodiscard]] bool may_start(const TransferRequest& request, ServerId server,
                                const NetworkView& network) const override {
-    const std::size_t count = network.active_count(server);
-    if (count != 1) return count == 0;
-    active_.clear();
-    network.active(server, active_);
-    return active_.front().remaining_bytes * beta_ >= request.bytes.to_double() * twice_beta_plus_eta_;
+    if (network.active_count(server) == 0) return true;
+    const OtherJobs others = other_jobs(network, server, request.job, active_);
+    if (others.jobs != 1) return others.jobs == 0;
+    return others.remaining_bytes * beta_ >= request.bytes.to_double() * twice_beta_plus_eta_;
   }
 
  private:

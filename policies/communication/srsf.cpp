@@ -1,6 +1,8 @@
 // SRSF(n) (arXiv 2002.10105) admits messages in order of the remaining service of their jobs, as long as no server that
-// a message touches carries more than n transfers. n = 1 avoids all contention; n = 2 accepts any two-way contention.
+// a message touches carries transfers of more than n jobs. n = 1 avoids all contention between jobs; n = 2 accepts any
+// two-way contention. In the paper a job has one message at a time; here all messages of a job count as one.
 
+#include "policies/communication/other_jobs.hpp"
 #include "policies/registry.hpp"
 
 namespace contend {
@@ -12,12 +14,14 @@ class ShortestRemainingServiceFirst final : public CommunicationPolicy {
   explicit ShortestRemainingServiceFirst(std::int64_t ways) : ways_{static_cast<std::size_t>(ways)} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.remaining_service.ns(); }
-  [[nodiscard]] bool may_start(const TransferRequest&, ServerId server, const NetworkView& network) const override {
-    return network.active_count(server) < ways_;
+  [[nodiscard]] bool may_start(const TransferRequest& request, ServerId server,
+                               const NetworkView& network) const override {
+    return network.active_count(server) < ways_ || other_jobs(network, server, request.job, active_).jobs < ways_;
   }
 
  private:
   std::size_t ways_;
+  mutable std::vector<ActiveTransfer> active_;  // scratch
 };
 
 std::unique_ptr<CommunicationPolicy> make_srsf_communication(const Parameters& parameters, const PolicyContext&) {
@@ -28,9 +32,10 @@ std::unique_ptr<CommunicationPolicy> make_srsf_communication(const Parameters& p
 
 PolicyRow<CommunicationPolicy> srsf_communication() {
   static constexpr ParameterInfo kParameters[] = {
-      {"ways", std::int64_t{1}, 1, 1'000'000, "transfers that may share a network interface; 1 avoids all contention"}};
+      {"ways", std::int64_t{1}, 1, 1'000'000,
+       "jobs whose transfers may share a network interface; 1 avoids all contention between jobs"}};
   return {.name = "srsf",
-          .summary = "SRSF(n): least remaining service first, at most n transfers on an interface",
+          .summary = "SRSF(n): least remaining service first, transfers of at most n jobs on an interface",
           .source = "Wang et al., arXiv 2002.10105",
           .parameters = kParameters,
           .make = make_srsf_communication};

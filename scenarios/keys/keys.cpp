@@ -8,6 +8,8 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/keys/study_keys.hpp"
 #include "scenarios/keys/topology_codec.hpp"
+#include "scenarios/keys/training_codec.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 
 #include <algorithm>
@@ -79,7 +81,7 @@ ScenarioKey for_its_study(ScenarioKey key) {
   } else if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                          [&](std::string_view group) { return key.path.starts_with(group); })) {
     add(studies_jobs, "a study of jobs (no overlap.model or overlap.layers)");
-  } else if (key.path.starts_with("network.")) {
+  } else if (key.path.starts_with("network.") && key.path != "network.gamma") {
     add(has_no_links, "no overlap.links");
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
     add(studies_iteration, "overlap.model or overlap.layers");
@@ -177,6 +179,14 @@ Codec<std::string> collective_codec() {
   return choice_codec<std::string>(std::move(names));
 }
 
+Codec<CostFormula> formula_codec() {
+  std::vector<std::pair<std::string, CostFormula>> names;
+  for (const CostFormula formula :
+       {CostFormula::automatic, CostFormula::ring, CostFormula::halving_doubling, CostFormula::measured})
+    names.emplace_back(to_string(formula), formula);
+  return choice_codec<CostFormula>(std::move(names));
+}
+
 std::vector<ScenarioKey> network_keys() {
   const Codec<TimePerByte> slope = quantity_codec(TimePerByte{0}, TimePerByte{1e6});
   return {
@@ -193,7 +203,7 @@ std::vector<ScenarioKey> network_keys() {
                      "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too")),
       row(
           "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
-          "start-up time of a transfer"),
+          "start-up time of a transfer; see network.formula"),
       no_flow(
           displacing({"network.nic", "overlap.fitted_workers", "overlap.fitted_bytes"},
                      row(
@@ -206,6 +216,27 @@ std::vector<ScenarioKey> network_keys() {
       no_flow(row(
           "network.tick", [](auto& s) -> auto& { return s.network.tick; }, quantity_codec(Time{}, kHour),
           "transfers end at the next multiple of this time; 0s: exactly")),
+      no_flow(row(
+          "network.formula", [](auto& s) -> auto& { return s.network.formula; }, formula_codec(),
+          "what alpha and beta are the costs of: a link, from which a ring or halving-doubling gives the cost of a "
+          "collective by its ranks, or the whole all-reduce (measured); auto: measured in a run of jobs that gives "
+          "network.beta, else ring")),
+      no_flow(row(
+          "network.gamma", [](auto& s) -> auto& { return s.network.gamma; }, slope,
+          "time to add up a received byte; not used with network.formula: measured")),
+      no_flow(row(
+          "network.inside.alpha", [](auto& s) -> auto& { return s.network.inside.alpha; },
+          quantity_codec(Time{}, kHour), "start-up time of a transfer inside a server")),
+      no_flow(displacing({"network.inside.beta"},
+                         row(
+                             "network.inside.bandwidth", [](auto& s) -> auto& { return s.network.inside.bandwidth; },
+                             optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+                             "bandwidth of each GPU's link inside its server, in each direction; auto: 1/beta, or "
+                             "transfers inside a server take no time if neither is given"))),
+      no_flow(displacing({"network.inside.bandwidth"},
+                         row(
+                             "network.inside.beta", [](auto& s) -> auto& { return s.network.inside.beta; },
+                             optional_codec(slope, "auto"), "time per byte inside a server; auto: 1/bandwidth"))),
       row(
           "network.interference.compute", [](auto& s) -> auto& { return s.network.interference.compute; },
           number_codec(0, 1'000),
@@ -282,7 +313,7 @@ std::vector<ScenarioKey> workload_keys() {
       jobs_key(),
       row(
           "workload.generate.models", [](auto& s) -> auto& { return s.workload.generate.models; }, models_codec(),
-          "training profiles of the jobs, chosen with equal probability"),
+          "what the jobs train: entries of training or training profiles, chosen with equal probability"),
       row(
           "workload.generate.sizes", [](auto& s) -> auto& { return s.workload.generate.sizes; },
           sizes_codec(kMaxGpus, kMaxJobs), "number of jobs for each number of GPUs"),
@@ -310,6 +341,13 @@ std::vector<ScenarioKey> workload_keys() {
   return keys;
 }
 
+std::vector<ScenarioKey> training_keys() {
+  return {row(
+      "training", [](auto& s) -> auto& { return s.training; }, training_codec(),
+      "how jobs train, by names that job lists and workload.generate.models give: a network, its device, how its "
+      "gradients are merged and compressed; the entry `default` holds for all others")};
+}
+
 std::vector<ScenarioKey> engine_keys() {
   return {
       row(
@@ -335,7 +373,7 @@ const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
     for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
-                             workload_keys, study_keys, engine_keys, expectation_keys, sweep_keys}) {
+                             training_keys, workload_keys, study_keys, engine_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

@@ -24,6 +24,10 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
   for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
                      &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.overlap.links})
     if (*path) paths.push_back(&**path);
+  for (TrainingEntry& entry : scenario.training) {
+    for (auto* path : {&entry.layers, &entry.device.profile})
+      if (*path) paths.push_back(&**path);
+  }
   return paths;
 }
 

@@ -3,9 +3,11 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/study/study_check.hpp"
 #include "scenarios/study/study_places.hpp"
+#include "scenarios/training/training_check.hpp"
 #include "text/words.hpp"
 #include "traces/link_matrix_csv.hpp"
 
@@ -66,7 +68,10 @@ std::string group_of(const std::string& name, const YamlNode& map) {
 struct RenamedKey {
   std::string_view before, now;
 };
-constexpr RenamedKey kRenamedKeys[] = {{"scheduling.retry_delay", "scheduling.retries.failed.delay"}};
+constexpr RenamedKey kRenamedKeys[] = {{"scheduling.retry_delay", "scheduling.retries.failed.delay"},
+                                       {"overlap.formula", "network.formula"},
+                                       {"overlap.gamma", "network.gamma"},
+                                       {"overlap.inside", "network.inside"}};
 
 /// A hint for an unknown key: its present name, the nearest key at this place, the place where the name belongs, or the
 /// group that has the keys of its value.
@@ -130,7 +135,9 @@ class LayerReader {
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     if (!readable || !complaints_.empty()) return;
     if (scenario_.overlap.given()) keep_places();
+    take_defaults(scenario_.training);
     take_sites();
+    place(training_complaints(scenario_));
     place(study_complaints(scenario_));
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
   }

@@ -5,6 +5,7 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/topology_codec.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "text/words.hpp"
 
 namespace contend {
@@ -60,6 +61,15 @@ std::string table_of_kinds(std::string_view key, const std::vector<TopologyKindI
          "\n";
 }
 
+std::string table_of_training() {
+  std::string out = "| member | type | default | range | meaning |\n|---|---|---|---|---|\n";
+  for (const TrainingMember& each : training_members()) {
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", each.name, each.type,
+                       each.usual.empty() ? "" : "`" + each.usual + "`", each.range, each.text);
+  }
+  return out;
+}
+
 std::string table_of_profiles() {
   std::string out =
       "| profile | batch | forward | backward | gradient | memory | source |\n|---|---|---|---|---|---|---|\n";
@@ -95,7 +105,9 @@ std::string keys_markdown() {
       "spines: 4, servers_per_leaf: 8}`. [How to describe yours](../howto/topology.md).\n\n";
   out += table_of_kinds("network.fabric", fabric_infos());
   out += table_of_kinds("network.server", server_infos());
-  out += "## Training profiles\n\n" + table_of_profiles();
+  out += "## Training\n\nMembers of an entry of `training`; those of the entry `default` hold for all others.\n\n";
+  out += table_of_training();
+  out += "\n## Training profiles\n\n" + table_of_profiles();
   out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
   out += table_of_fitted_workloads();
   out += "\n## Units\n\n| quantity | example | units |\n|---|---|---|\n";

@@ -62,14 +62,6 @@ Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const st
   return codec;
 }
 
-Codec<DataType> type_codec() {
-  std::vector<std::pair<std::string, DataType>> choices;
-  for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
-    choices.emplace_back(std::string{to_string(type)}, type);
-  }
-  return choice_codec<DataType>(std::move(choices));
-}
-
 /// `[least, most]`
 Codec<IterationStudy::FittedBytes> fitted_bytes_codec() {
   const Codec<Bytes> size = quantity_codec(Bytes{0}, Bytes{std::int64_t{1} << 50});
@@ -117,7 +109,7 @@ std::vector<ScenarioKey> model_rows() {
           "source of layer times: the roofline of a device, or a profile of `contend calibrate`, relative to the file "
           "with this key"),
       row(
-          "overlap.dtype", [](auto& s) -> auto& { return s.overlap.type; }, type_codec(),
+          "overlap.dtype", [](auto& s) -> auto& { return s.overlap.type; }, data_type_codec(),
           "number format of matrix products and activations; gradients have the same width"),
       row(
           "overlap.batch", [](auto& s) -> auto& { return s.overlap.batch; },
@@ -151,34 +143,10 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
           "workers on each server, which share its network interface; fewer workers than that are on one server"),
       row(
-          "overlap.inside.alpha", [](auto& s) -> auto& { return s.overlap.inside.alpha; },
-          quantity_codec(Time{}, Time::seconds(3600)), "start-up time of a transfer inside a server"),
-      displacing({"overlap.inside.beta"},
-                 row(
-                     "overlap.inside.bandwidth", [](auto& s) -> auto& { return s.overlap.inside.bandwidth; },
-                     optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-                     "bandwidth of each worker's link inside its server, in each direction; auto: 1/beta")),
-      displacing({"overlap.inside.bandwidth"},
-                 row(
-                     "overlap.inside.beta", [](auto& s) -> auto& { return s.overlap.inside.beta; },
-                     optional_codec(quantity_codec(TimePerByte{0}, TimePerByte{1e6}), "auto"),
-                     "time per byte inside a server; auto: 1/bandwidth")),
-      row(
           "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; },
           choice_codec<ExchangeKind>(
               {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}}),
           "how workers exchange gradients"),
-      row(
-          "overlap.formula", [](auto& s) -> auto& { return s.overlap.formula; },
-          choice_codec<ExchangeFormula>({{"ring", ExchangeFormula::ring},
-                                         {"halving-doubling", ExchangeFormula::halving_doubling},
-                                         {"measured", ExchangeFormula::measured}}),
-          "algorithm that derives the all-reduce from network.alpha and beta of a link; measured: alpha and beta are "
-          "those of the whole all-reduce"),
-      row(
-          "overlap.gamma", [](auto& s) -> auto& { return s.overlap.gamma; },
-          quantity_codec(TimePerByte{0}, TimePerByte{1e6}),
-          "time to add up a received byte; not used with overlap.formula: measured"),
       row(
           "overlap.fitted_workers", [](auto& s) -> auto& { return s.overlap.fitted_workers; },
           optional_codec(list_codec<int>(integer_codec<int>(2, kMaxWorkers), 2, "integers"), "unknown"),
@@ -211,11 +179,7 @@ std::vector<ScenarioKey> exchange_rows() {
                                    default_policy(policy_kind("compression"), "none"), "policies"),
           "compression methods to compare, each with every fusion policy"),
       row(
-          "overlap.collective", [](auto& s) -> auto& { return s.overlap.collective; },
-          choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
-                                      {"all-reduce", MessageRoute::all_reduce},
-                                      {"all-gather", MessageRoute::all_gather},
-                                      {"scatter-gather", MessageRoute::scatter_gather}}),
+          "overlap.collective", [](auto& s) -> auto& { return s.overlap.collective; }, route_codec(),
           "collective that adds up compressed messages; auto: that of each method's paper; scatter-gather: an "
           "all-to-all of chunks and an all-gather of their sums; uncompressed messages are all-reduced"),
       row(
@@ -236,15 +200,28 @@ std::vector<ScenarioKey> exchange_rows() {
 }
 
 /// Sites have links of their own: collectives are rings and trees over them.
-constexpr std::string_view kNotOnLinks[] = {
-    "overlap.exchange",         "overlap.formula",    "overlap.servers",    "overlap.fitted_workers",
-    "overlap.fitted_bytes",     "overlap.colocated",  "overlap.per_server", "overlap.inside.alpha",
-    "overlap.inside.bandwidth", "overlap.inside.beta"};
+constexpr std::string_view kNotOnLinks[] = {"overlap.exchange",     "overlap.servers",   "overlap.fitted_workers",
+                                            "overlap.fitted_bytes", "overlap.colocated", "overlap.per_server"};
 
 }  // namespace
 
 bool has_no_links(const Scenario& scenario) {
   return !scenario.overlap.given() || !scenario.overlap.links;
+}
+
+Codec<DataType> data_type_codec() {
+  std::vector<std::pair<std::string, DataType>> choices;
+  for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
+    choices.emplace_back(std::string{to_string(type)}, type);
+  }
+  return choice_codec<DataType>(std::move(choices));
+}
+
+Codec<MessageRoute> route_codec() {
+  return choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
+                                     {"all-reduce", MessageRoute::all_reduce},
+                                     {"all-gather", MessageRoute::all_gather},
+                                     {"scatter-gather", MessageRoute::scatter_gather}});
 }
 
 std::vector<ScenarioKey> study_keys() {

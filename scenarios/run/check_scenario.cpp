@@ -104,7 +104,7 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
 
 /// Throws InputError with the rows of the jobs that the cluster could not run though it had no others.
 void check_demands(const Scenario& scenario, const JobList& list, std::vector<std::string>& warnings) {
-  const Workload workload = build_workload(list.jobs);
+  const Workload workload = scenario_workload(scenario, list.jobs);
   RowReport report{*scenario.workload.jobs, false};
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];

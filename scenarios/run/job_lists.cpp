@@ -2,7 +2,7 @@
 
 namespace contend {
 
-std::shared_ptr<const JobList> JobLists::read(const std::string& path) {
+std::shared_ptr<const JobList> JobLists::read(const std::string& path, std::span<const std::string> models) {
   Entry* entry = nullptr;
   {
     const std::scoped_lock lock{mutex_};
@@ -11,7 +11,7 @@ std::shared_ptr<const JobList> JobLists::read(const std::string& path) {
   const std::scoped_lock lock{entry->reading};
   if (!entry->list) {
     const std::unique_ptr<ByteSource> file = open_(path);
-    entry->list = std::make_shared<const JobList>(read_hashed_job_list(*file, path));
+    entry->list = std::make_shared<const JobList>(read_hashed_job_list(*file, path, models));
   }
   return entry->list;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@ class JobLists {
 
   /// The list of this path. The first call opens and reads the file; later ones, from any thread, give the same list
   /// even if the file has changed. Throws InputError for a list that can't be read; the next call then tries again.
-  [[nodiscard]] std::shared_ptr<const JobList> read(const std::string& path);
+  /// Where the file is read, a job that names none of `models` is a fault too, unless `models` is empty.
+  [[nodiscard]] std::shared_ptr<const JobList> read(const std::string& path, std::span<const std::string> models = {});
 
  private:
   struct Entry {

@@ -7,11 +7,12 @@
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -20,14 +21,13 @@ namespace contend {
 
 namespace {
 
-std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const AlphaBeta& cost, std::uint64_t seed,
-                                           std::size_t jobs) {
+std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   switch (scenario.network.fidelity) {
     case Fidelity::analytic:
-      return make_analytic_network(cost, servers, jobs);
+      return make_analytic_network(transfer_costs(scenario), servers, jobs);
     case Fidelity::contention:
-      return make_contention_network(cost, servers, jobs);
+      return make_contention_network(transfer_costs(scenario), servers, jobs);
     case Fidelity::flow:
       return make_flow_network(scenario, seed, jobs);
   }
@@ -36,24 +36,13 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, const Alpha
 
 }  // namespace
 
-AlphaBeta network_cost(const Scenario::Network& network) {
-  constexpr double kNanosecondsPerSecond = 1e9;
-  AlphaBeta cost;
-  cost.alpha = network.alpha;
-  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
-  cost.beta = network.beta ? *network.beta : TimePerByte{kNanosecondsPerSecond / network.nic->bytes_per_second()};
-  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
-  cost.tick = network.tick;
-  return cost;
-}
-
-Interference interference_of(const Scenario::Network& network) {
-  const auto millionths = [](double factor) { return static_cast<std::int64_t>(std::llround(factor * 1e6)); };
-  return {millionths(network.interference.compute), millionths(network.interference.network)};
+Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs) {
+  TrainingGraphs graphs{scenario};
+  return build_workload(jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); });
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  return build_workload(scenario_jobs(scenario, seed, lists)->jobs);
+  return scenario_workload(scenario, scenario_jobs(scenario, seed, lists)->jobs);
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
@@ -78,7 +67,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   const std::size_t jobs = workload.jobs.size();
-  auto network = make_network(scenario, cost, seed, jobs);
+  auto network = make_network(scenario, seed, jobs);
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),

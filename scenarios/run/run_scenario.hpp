@@ -1,7 +1,6 @@
 #pragma once
 // The one builder: turns a Scenario into a Simulation and runs it.
 
-#include "network/alpha_beta.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
@@ -23,14 +22,11 @@ struct RunHooks {
   JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
 };
 
-/// Start-up, time per byte and penalty of a link, every one of them filled in.
-[[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
-/// The interference of the keys `network.interference.*`, rounded to millionths.
-[[nodiscard]] Interference interference_of(const Scenario::Network& network);
-
 /// The jobs of the replica with this seed; a job list comes from `lists`. Throws InputError, e.g. for a job list that
 /// can't be read.
 [[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists);
+/// The same for these jobs, in their order.
+[[nodiscard]] Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs);
 /// The same for those who need the list only once.
 [[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed);
 

@@ -2,6 +2,7 @@
 
 #include "models/workloads/scaling.hpp"
 #include "models/workloads/synthetic.hpp"
+#include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
@@ -60,6 +61,23 @@ void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
       "virtual clusters of jobs by --set cluster.vcs=[]");
 }
 
+/// Throws InputError with the rows of jobs of iterations whose model is neither an entry of `training` nor a profile.
+void check_models(const Scenario& scenario, const JobList& list) {
+  const std::vector<std::string> names = trainable_names(scenario);
+  RowReport report{*scenario.workload.jobs, false};
+  std::string_view last;
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    const JobRequest& job = list.jobs[j];
+    report.count_row();
+    if (job.duration || job.model == last) continue;
+    if (std::ranges::find(names, job.model) == names.end())
+      report_unknown_model(report, list.lines[j], job.model, names);
+    else
+      last = job.model;
+  }
+  report.throw_if_bad();
+}
+
 bool is_scaled(const Scenario& scenario) {
   const WorkloadScaling& scaling = scenario.workload.synthetic;
   return scaling.rate != 1 || scaling.load || scaling.durations != 1 || scaling.longest || scaling.largest ||
@@ -67,11 +85,13 @@ bool is_scaled(const Scenario& scenario) {
 }
 
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs);
+  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, trainable_names(scenario));
+  check_models(scenario, *list);
   check_virtual_clusters(scenario, *list);
   if (!is_scaled(scenario)) return list;
-  ScaledList scaled =
-      scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling, gpus_of(scenario), seed);
+  TrainingGraphs graphs{scenario};
+  ScaledList scaled = scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling, gpus_of(scenario),
+                                 seed, [&](const std::string& model) { return graphs.iteration(model); });
   JobList jobs{.sha256 = list->sha256, .jobs = std::move(scaled.jobs), .lines = {}};
   for (const std::size_t row : scaled.rows) jobs.lines.push_back(list->lines[row]);
   return std::make_shared<const JobList>(std::move(jobs));

@@ -1,15 +1,18 @@
 #include "scenarios/study/fitted_workers.hpp"
 
+#include "scenarios/run/network_costs.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 namespace contend {
 
-UnfittedWorkers unfitted_workers(const IterationStudy& study) {
+UnfittedWorkers unfitted_workers(const Scenario& scenario) {
+  const IterationStudy& study = scenario.overlap;
   UnfittedWorkers out;
   if (!study.given() || !study.fitted_workers || study.links) return out;
-  out.whole = study.formula == ExchangeFormula::measured && study.exchange == ExchangeKind::all_reduce;
+  out.whole = cost_formula(scenario) == CostFormula::measured && study.exchange == ExchangeKind::all_reduce;
   out.fitted = *study.fitted_workers;
   const auto [least, most] = std::minmax_element(out.fitted.begin(), out.fitted.end());
   for (const int workers : study.workers) {

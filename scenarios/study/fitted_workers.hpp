@@ -22,6 +22,6 @@ struct UnfittedWorkers {
   [[nodiscard]] std::string note() const;
 };
 
-[[nodiscard]] UnfittedWorkers unfitted_workers(const IterationStudy& study);
+[[nodiscard]] UnfittedWorkers unfitted_workers(const Scenario& scenario);
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
@@ -216,13 +217,14 @@ MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
   return {std::move(all), std::move(undetermined), leave_one_out(figures, predict, start)};
 }
 
-std::string constants_fragment(const IterationConstants& constants, const std::vector<std::string>& comments) {
+std::string constants_fragment(const IterationConstants& constants, std::string_view formula,
+                               const std::vector<std::string>& comments) {
   std::string yaml;
   for (const std::string& line : comments) yaml += fmt::format("# {}\n", line);
   yaml += fmt::format(
-      "schema_version: 1\nnetwork:\n  alpha: {:.3f}us\n  beta: {:.6f}ns/B\n  interference: {{compute: {:.4f}, network: "
-      "{:.4f}}}\n",
-      constants.alpha_s * 1e6, constants.beta_ns_per_byte, constants.interference, constants.interference);
+      "schema_version: 1\nnetwork:\n  alpha: {:.3f}us\n  beta: {:.6f}ns/B\n  formula: {}\n  interference: "
+      "{{compute: {:.4f}, network: {:.4f}}}\n",
+      constants.alpha_s * 1e6, constants.beta_ns_per_byte, formula, constants.interference, constants.interference);
   return yaml;
 }
 

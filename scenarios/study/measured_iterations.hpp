@@ -50,8 +50,9 @@ struct MeasuredFit {
 /// Fits alpha, beta and one interference; the first guess are those of the first row's scenario.
 [[nodiscard]] MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows);
 
-/// The constants as a scenario to include; `comments` are lines about where they come from.
-[[nodiscard]] std::string constants_fragment(const IterationConstants& constants,
+/// The constants as a scenario to include, with the value of `network.formula` that they are for; `comments` are lines
+/// about where they come from.
+[[nodiscard]] std::string constants_fragment(const IterationConstants& constants, std::string_view formula,
                                              const std::vector<std::string>& comments);
 
 }  // namespace contend

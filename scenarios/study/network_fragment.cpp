@@ -52,6 +52,7 @@ struct Costs {
   std::vector<std::string> comments;
   std::vector<std::string> notes;  ///< the comments that apply only to these costs
   double alpha = 0, beta = 0;
+  std::vector<std::string> network;  ///< keys below `network`, besides alpha and beta
   std::vector<std::string> overlap;  ///< keys below `overlap`
 };
 
@@ -78,10 +79,11 @@ Costs link_costs(const NetworkCalibration& calibration) {
                                                     ", " + interval_text("beta", link.beta, per_byte_text)};
   costs.alpha = link.alpha.value;
   costs.beta = link.beta.value;
-  costs.overlap = {"formula: ring", link_ranks(calibration), fitted_bytes_key(link.first, link.last)};
+  costs.network = {"formula: ring"};
+  costs.overlap = {link_ranks(calibration), fitted_bytes_key(link.first, link.last)};
   if (link.gamma_status == GammaStatus::fitted) {
     costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
-    costs.overlap.push_back("gamma: " + per_byte_text(link.gamma.value));
+    costs.network.push_back("gamma: " + per_byte_text(link.gamma.value));
   } else if (link.gamma_status == GammaStatus::inseparable) {
     costs.comments.emplace_back("these collectives do not separate gamma from beta, which includes it");
   }
@@ -135,7 +137,7 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   }
   costs.alpha = line->alpha.value;
   costs.beta = line->beta.value;
-  costs.overlap.emplace_back("formula: measured");
+  costs.network.emplace_back("formula: measured");
   costs.overlap.push_back(fitted_bytes_key(line->first, line->last));
   if (series.ranks == 0 && choice.study == FragmentStudy::overlap)
     add_note(costs,
@@ -176,6 +178,7 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
     refuse(calibration, costs.says + ": the time does not grow with the size");
   std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
                                    fmt::format("beta: {}", per_byte_text(costs.beta))};
+  network.insert(network.end(), costs.network.begin(), costs.network.end());
   if (choice.study == FragmentStudy::jobs)
     add_note(costs, "every job gets these costs, whatever its number of workers");
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);

@@ -1,13 +1,9 @@
 #include "scenarios/study/study_check.hpp"
 
-#include "calibration/calibrated_device.hpp"
-#include "calibration/missing_operators.hpp"
-#include "models/catalogue/catalogue.hpp"
-#include "models/devices.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
-#include "scenarios/study/study_model.hpp"
-#include "sim/check.hpp"
+#include "scenarios/run/network_costs.hpp"
+#include "scenarios/training/setup_check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -27,7 +23,7 @@ class StudyChecker {
 
   std::vector<Complaint> complaints() {
     if (!study_.given()) return {};
-    check_model();
+    complaints_ = setup_complaints(study_, "overlap", compresses());
     check_network();
     check_exchange();
     check_levels();
@@ -36,83 +32,6 @@ class StudyChecker {
   }
 
  private:
-  void check_model() {
-    const IterationStudy usual;
-    check_sequence();
-    if (study_.device.calibrated) check_calibration();
-    if (study_.layers && !completes_table(study_)) {
-      if (study_.device != usual.device && !compresses())
-        complain("overlap.device", "has no effect: the file has the times",
-                 study_.device.calibrated ? "with overlap.model the profile times layers that the file lacks" : "");
-      if (study_.type != usual.type) complain("overlap.dtype", "has no effect: the file has the times");
-      if (study_.sequence && !study_.model) complain("overlap.sequence", "has no effect without overlap.model");
-    } else if (!study_.layers && !study_.select.empty()) {
-      complain("overlap.select", "has no effect without a file", "give overlap.layers");
-    }
-    if (!study_.layers && !study_.device.calibrated) check_type();
-  }
-
-  void check_sequence() {
-    const CatalogueEntry* model = study_.model ? find_model(*study_.model) : nullptr;
-    if (!study_.sequence || model == nullptr) return;
-    std::string refusal = sequence_refusal(*model, *study_.sequence);
-    if (!refusal.empty()) complain("overlap.sequence", std::move(refusal));
-  }
-
-  void check_type() {
-    const Device* device = find_device(study_.device.name);
-    if (device == nullptr || device->supports(study_.type)) return;
-    std::string types;
-    for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16})
-      if (device->supports(type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", to_string(type));
-    complain("overlap.dtype", fmt::format("{} has no {}", device->name, to_string(study_.type)), "one of " + types);
-  }
-
-  void check_calibration() {
-    const CalibratedDevice& device = *study_.device.calibrated;
-    // With layers from a file, the profile only has to time compression kernels.
-    const bool layers = study_.model && (!study_.layers || completes_table(study_));
-    const DataType type = layers ? study_.type : DataType::fp32;
-    if (layers && !device.faults(type).empty()) return complain_of_missing(device);
-    for (const CalibratedDevice::Fault& fault : device.faults(type)) {
-      if (fault.about != CalibratedDevice::Fault::memory || !compresses()) continue;
-      complain("overlap.device", fault.text, measuring(device, std::vector{OperatorGroup::memory}));
-    }
-  }
-
-  /// Reports everything that a profile lacks for the layers, with one command that measures it.
-  void complain_of_missing(const CalibratedDevice& device) {
-    const CatalogueEntry* const entry = find_model(*study_.model);
-    CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
-    std::vector<MissingOperator> missing;
-    try {
-      const LayerTable table = build_model(*entry, study_.sequence.value_or(0));
-      missing = missing_operators(device.profile(), table, study_.batch.value_or(1), study_.type);
-    } catch (const InputError& error) {
-      complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
-      return;
-    }
-    // Another type helps only if the profile has matrix products in one.
-    std::string reason;
-    bool other_types = false;
-    for (const CalibratedDevice::Fault& fault : device.faults(study_.type)) {
-      reason += fault.text + "; ";
-      if (fault.about != CalibratedDevice::Fault::type) continue;
-      const std::vector<OperatorTable>& tables = device.profile().tables;
-      other_types = std::any_of(tables.begin(), tables.end(),
-                                [](const OperatorTable& each) { return each.name == "gemm" && !each.samples.empty(); });
-    }
-    complain(other_types ? "overlap.dtype" : "overlap.device",
-             fmt::format("{}layers of {} lack {}", reason, *study_.model, missing_text(missing)),
-             measuring(device, missing));
-  }
-
-  template <class Wanted>
-  [[nodiscard]] std::string measuring(const CalibratedDevice& device, const Wanted& wanted) const {
-    const std::string command = measuring_command(device.profile(), *study_.device.profile, wanted);
-    return command.empty() ? "give their times by overlap.layers" : fmt::format("`{}` measures them", command);
-  }
-
   void check_network() {
     if (scenario_.network.fidelity == Fidelity::flow)
       complain("network.fidelity", "an iteration study has no topology", "analytic or contention");
@@ -121,21 +40,22 @@ class StudyChecker {
   }
 
   void check_exchange() {
-    const bool measured = study_.formula == ExchangeFormula::measured;
-    if (measured && study_.gamma > TimePerByte{}) complain("overlap.gamma", "is part of a measured all-reduce already");
+    const bool measured = cost_formula(scenario_) == CostFormula::measured;
+    if (measured && scenario_.network.gamma > TimePerByte{})
+      complain("network.gamma", "is part of a measured all-reduce already");
     if (study_.exchange == ExchangeKind::parameter_server) return check_servers();
     if (measured && study_.per_server == 1 && !study_.links && !scenario_.network.beta)
-      complain("overlap.formula",
+      complain("network.formula",
                "measured costs are those of a whole all-reduce, and network.nic is the rate of a link",
-               "give network.beta, or overlap.formula: ring");
+               "give network.beta, or network.formula: ring");
     const std::string needed = "overlap.exchange: parameter-server";
     if (study_.servers) complain("overlap.servers", "there are no parameter servers", needed);
     if (study_.colocated) complain("overlap.colocated", "there are no parameter servers", needed);
   }
 
   void check_servers() {
-    if (study_.formula != ExchangeFormula::ring)
-      complain("overlap.formula", "is about all-reduces; a parameter server has none");
+    if (cost_formula(scenario_) != CostFormula::ring)
+      complain("network.formula", "is about all-reduces; a parameter server has none");
     for (const int workers : study_.workers) {
       if (!study_.colocated || study_.servers.value_or(workers) <= workers) continue;
       complain("overlap.servers", fmt::format("{} don't fit on the machines of {} workers", *study_.servers, workers));
@@ -143,21 +63,21 @@ class StudyChecker {
   }
 
   void check_levels() {
-    const IterationStudy::Inside& inside = study_.inside;
+    const Scenario::Network::Inside& inside = scenario_.network.inside;
     const std::string needed = "overlap.per_server: 2 or more";
     if (study_.per_server == 1) {
-      if (inside.alpha > Time{}) complain("overlap.inside.alpha", "there is one worker on each server", needed);
-      if (inside.bandwidth) complain("overlap.inside.bandwidth", "there is one worker on each server", needed);
-      if (inside.beta) complain("overlap.inside.beta", "there is one worker on each server", needed);
+      if (inside.alpha > Time{}) complain("network.inside.alpha", "there is one worker on each server", needed);
+      if (inside.bandwidth) complain("network.inside.bandwidth", "there is one worker on each server", needed);
+      if (inside.beta) complain("network.inside.beta", "there is one worker on each server", needed);
       return;
     }
     if (!inside.bandwidth && !inside.beta)
       complain("overlap.per_server", "how fast the workers of a server reach each other is not given",
-               "overlap.inside.bandwidth");
+               "network.inside.bandwidth");
     if (study_.exchange == ExchangeKind::parameter_server)
       complain("overlap.per_server", "a parameter server has workers on servers of their own", "1");
-    else if (study_.formula != ExchangeFormula::ring)
-      complain("overlap.formula", "with several workers on a server there are costs of rings only", "ring");
+    else if (cost_formula(scenario_) != CostFormula::ring)
+      complain("network.formula", "with several workers on a server there are costs of rings only", "ring");
     for (const int workers : study_.workers) {
       if (workers <= study_.per_server || workers % study_.per_server == 0) continue;
       complain("overlap.workers", fmt::format("{} workers don't fill servers of {}", workers, study_.per_server),

@@ -4,8 +4,10 @@
 #include "models/overlap/engine_measurement.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
+#include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -42,19 +44,9 @@ std::string policy_title(std::string_view kind, const PolicyChoice& choice) {
 }
 
 void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem) {
-  problem.method = method;
-  problem.collective = scenario.overlap.collective;
-  if (method == nullptr) return;
-  if (scenario.overlap.links && problem.workers > 1)
+  use_method(scenario.overlap, method, problem);
+  if (method != nullptr && scenario.overlap.links && problem.workers > 1)
     problem.cost = study_cost(scenario, problem.workers, method->peers());
-  const DeviceChoice& choice = scenario.overlap.device;
-  if (choice.calibrated) {
-    problem.kernels.emplace(choice.calibrated, scenario.overlap.kernel_factor);
-    return;
-  }
-  const Device* device = find_device(choice.name);
-  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
-  problem.kernels.emplace(*device, RooflineOptions{}, scenario.overlap.kernel_factor);
 }
 
 FusedIteration plan_iteration(const FusionPolicy& policy, const OverlapProblem& problem) {

@@ -6,8 +6,6 @@
 
 namespace contend {
 
-/// Whether a study has a file of times for some layers of its model and a calibrated device for the others.
-[[nodiscard]] bool completes_table(const IterationStudy& study);
 /// The model with its layer times, scaled if the study says so. Throws InputError.
 [[nodiscard]] TimedModel study_model(const IterationStudy& study);
 

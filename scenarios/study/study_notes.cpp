@@ -9,7 +9,7 @@ namespace contend {
 bool messages_start_free(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
   if (!study.given() || study.links) return false;
-  return scenario.network.alpha == Time{} && (study.per_server == 1 || study.inside.alpha == Time{});
+  return scenario.network.alpha == Time{} && (study.per_server == 1 || scenario.network.inside.alpha == Time{});
 }
 
 std::string free_start_note() {
@@ -21,8 +21,7 @@ std::string free_start_note() {
 
 std::vector<std::string> study_notes(const Scenario& scenario) {
   std::vector<std::string> notes;
-  if (std::string unfitted = unfitted_workers(scenario.overlap).note(); !unfitted.empty())
-    notes.push_back(std::move(unfitted));
+  if (std::string unfitted = unfitted_workers(scenario).note(); !unfitted.empty()) notes.push_back(std::move(unfitted));
   if (scenario.overlap.fusion.size() > 1 && messages_start_free(scenario)) notes.push_back(free_start_note());
   return notes;
 }

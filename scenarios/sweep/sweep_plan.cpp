@@ -179,7 +179,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         set_one(kCompression, study.compression.size());
         set_one(kFusion, study.fusion.size());
         set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
-        variant.unfitted = unfitted_workers(one.overlap);
+        variant.unfitted = unfitted_workers(one);
         variant.free_start = messages_start_free(one);
         variant.hash = hasher(std::move(one));
       }

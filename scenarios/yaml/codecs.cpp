@@ -221,28 +221,24 @@ Codec<std::vector<std::string>> models_codec() {
   for (const TrainingProfile& profile : training_profiles()) known.emplace_back(profile.name);
   Codec<std::vector<std::string>> codec;
   codec.type = "list of names";
-  codec.range = "training profiles";
+  codec.range = "entries of training and training profiles";
   codec.schema = [known](JsonWriter& json) {
     json.member("type", "array").member("minItems", 1).key("items").begin_object();
-    names_schema(json, known);
-    json.end_object();
+    json.member("type", "string").key("examples").begin_array();
+    for (const std::string& each : known) json.value(each);
+    json.end_array().end_object();
   };
-  codec.read = [known](const YamlNode& node, const Reading& reading, std::vector<std::string>& value) {
-    if (node.kind != Kind::sequence) return reading.expected("a list of training profiles", node);
-    if (node.items.empty())
-      return reading.complain(node.place, "expected a list of training profiles, got an empty one");
+  codec.read = [](const YamlNode& node, const Reading& reading, std::vector<std::string>& value) {
+    const std::string what = "a list of names of training entries or training profiles";
+    if (node.kind != Kind::sequence) return reading.expected(what, node);
+    if (node.items.empty()) return reading.complain(node.place, fmt::format("expected {}, got an empty one", what));
     if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} names", kMaxItems), node);
     std::vector<std::string> names;
-    bool good = true;
     for (const YamlNode& item : node.items) {
-      if (item.kind == Kind::scalar && std::find(known.begin(), known.end(), item.text) != known.end()) {
-        names.push_back(item.text);
-      } else {
-        reading.expected_one_of(known, item);
-        good = false;
-      }
+      if (item.kind != Kind::scalar) return reading.expected("a name", item);
+      names.push_back(item.text);
     }
-    if (good) value = std::move(names);
+    value = std::move(names);
   };
   codec.print = [](const std::vector<std::string>& value) { return fmt::format("[{}]", join(value)); };
   codec.plain = [print = codec.print](const std::vector<std::string>& value, PartNames) {

@@ -35,7 +35,7 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(contains(fitted.err, "net.yaml: the whole all-reduce among 4 ranks, fitted to 1KiB to 1MiB"));
   CHECK(contains(
       here.read("net.yaml"),
-      "alpha: 50us\n  beta: 2ns/B\noverlap:\n  formula: measured\n  fitted_bytes: [1KiB, 1MiB]\n  workers: [4]\n  "
+      "alpha: 50us\n  beta: 2ns/B\n  formula: measured\noverlap:\n  fitted_bytes: [1KiB, 1MiB]\n  workers: [4]\n  "
       "fitted_workers: [4]\n"));
   CHECK(contains(here.read("fit.svg"), "</svg>"));
   const Outcome run = here.contend("run study.yaml");

@@ -15,8 +15,8 @@ using namespace contend;
 namespace {
 
 constexpr const char* kMeasuredStudy =
-    "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B}\n"
-    "overlap: {model: resnet50, device: V100-PCIe, workers: [8], formula: measured}\n";
+    "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
+    "overlap: {model: resnet50, device: V100-PCIe, workers: [8]}\n";
 constexpr const char* kTruth =
     "--set network.alpha=400us --set network.beta=1.5ns/B "
     "--set network.interference.compute=0.3 --set network.interference.network=0.3";
@@ -67,7 +67,7 @@ TEST_CASE("fit finds the constants that made the iterations, and writes what a s
   CHECK(contains(here.read("net.yaml"), "# Fitted by `contend fit` to 9 measured iterations in measured.csv."));
   here.write("with.yaml",
              "schema_version: 1\ninclude: net.yaml\n"
-             "overlap: {model: vgg16, device: V100-PCIe, workers: [8], formula: measured, fusion: [wfbp]}\n");
+             "overlap: {model: vgg16, device: V100-PCIe, workers: [8], fusion: [wfbp]}\n");
   const Outcome run = here.contend("run with.yaml --json");
   REQUIRE(run.code == 0);
   CHECK(number_after(run.out, "\"iteration_s\": ") == near(std::stod(iteration_of(here, "vgg16", "wfbp")), 0.01));
@@ -102,8 +102,8 @@ TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing
   here.write("jobs.yaml", "schema_version: 1\n");
   CHECK(contains(here.contend("fit jobs.yaml m.csv").err, "jobs.yaml: no iteration study"));
   // A fault of the scenario is one complaint, not one for each row.
-  const std::string several = here.contend("fit study.yaml m.csv --set overlap.formula=round").err;
-  CHECK(contains(several, "overlap.formula"));
+  const std::string several = here.contend("fit study.yaml m.csv --set network.formula=round").err;
+  CHECK(contains(several, "network.formula"));
   CHECK_FALSE(contains(several, "m.csv"));
   refused("model,fusion,seconds\nvgg16,bsp,1\n", "m.csv", "-o m.csv");
 

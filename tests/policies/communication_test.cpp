@@ -7,7 +7,7 @@
 using namespace contend;
 using namespace contend::test;
 
-TEST_CASE("SRSF(n): at most n transfers on every server of the message") {
+TEST_CASE("SRSF(n): transfers of at most n jobs on every server of the message") {
   for (std::int64_t ways = 1; ways <= 3; ++ways) {
     const auto policy = communication({"srsf", {{"ways", ways}}}, 1, 0);
     for (std::int64_t active = 0; active <= 4; ++active) {
@@ -16,6 +16,21 @@ TEST_CASE("SRSF(n): at most n transfers on every server of the message") {
       CHECK(may_start(*policy, 10, {{}, transfers}) == (active < ways));
     }
   }
+}
+
+TEST_CASE("messages of one job count as one: its own never stand in its way, those of another job add up") {
+  const JobId own{0U}, other{5U};
+  for (const char* name : {"srsf", "ada-dual"}) {
+    const auto policy = communication({name, {}}, 1, 0.25);
+    CHECK(may_start(*policy, 1000, {{10, 10}, {10}}, own));
+    CHECK_FALSE(may_start(*policy, 1000, {{10, 10}, {10}}, other));
+  }
+  const auto two = communication({"srsf", {{"ways", std::int64_t{2}}}}, 1, 0);
+  CHECK(may_start(*two, 1000, {{10, 10, 10}}, other));
+  // R must be at least 2.5 M: two messages of 125 bytes are 250.
+  const auto ada_dual = communication({"ada-dual", {}}, 1, 0.25);
+  CHECK(may_start(*ada_dual, 100, {{125, 125}}, other));
+  CHECK_FALSE(may_start(*ada_dual, 100, {{125, 124}}, other));
 }
 
 TEST_CASE("SRSF and AdaDUAL order messages by the remaining service of their jobs") {

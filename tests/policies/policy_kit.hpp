@@ -84,28 +84,36 @@ inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeClust
   return indices;
 }
 
-/// The transfers on each server, given by the bytes that they have left.
+/// The transfers on each server, given by the bytes that they have left: of other jobs than that of may_start(), each
+/// of a job of its own, or all of the job `owner`.
 class FakeNetworkView final : public NetworkView {
  public:
-  explicit FakeNetworkView(std::vector<std::vector<double>> left) : left_{std::move(left)} {}
+  explicit FakeNetworkView(std::vector<std::vector<double>> left, JobId owner = JobId::none())
+      : left_{std::move(left)}, owner_{owner} {}
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return left_[server.index()].size(); }
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
-    for (const double bytes : left_[server.index()]) transfers.push_back({JobId{9U}, bytes});
+    JobId other{1U};
+    for (const double bytes : left_[server.index()]) {
+      transfers.push_back({owner_.valid() ? owner_ : other, bytes});
+      other = JobId{other.index() + 1};
+    }
   }
 
  private:
   std::vector<std::vector<double>> left_;
+  JobId owner_;
 };
 
 /// Returns true if a message of `bytes` over all servers in `left` may enter: every server has to accept it.
-inline bool may_start(const CommunicationPolicy& policy, std::int64_t bytes, std::vector<std::vector<double>> left) {
+inline bool may_start(const CommunicationPolicy& policy, std::int64_t bytes, std::vector<std::vector<double>> left,
+                      JobId owner = JobId::none()) {
   std::vector<ServerId> servers;
   for (std::size_t s = 0; s < left.size(); ++s) servers.emplace_back(s);
   TransferRequest request;
   request.job = JobId{0U};
   request.bytes = Bytes{bytes};
   request.servers = servers;
-  const FakeNetworkView network{std::move(left)};
+  const FakeNetworkView network{std::move(left), owner};
   for (const ServerId server : servers) {
     if (!policy.may_start(request, server, network)) return false;
   }

@@ -26,8 +26,9 @@ StudyRow row_sending(const std::vector<std::int64_t>& sizes) {
   return row;
 }
 
-UnfittedBytes of_run(const std::string& study) {
-  const Scenario scenario = parsed("overlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
+UnfittedBytes of_run(const std::string& study, const std::string& network = "{}") {
+  const Scenario scenario =
+      parsed("network: " + network + "\noverlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
   return unfitted_bytes(scenario.overlap, run_study(scenario, StudyDetail::messages));
 }
 
@@ -65,9 +66,10 @@ TEST_CASE("fitted bytes: what a study sends, dense and compressed") {
   CHECK(found.least == Bytes{51114064});
   CHECK(found.most == Bytes{51114064});
   // On one server nothing goes over the network that was measured; of two, the exchange between them does.
-  const std::string inside = "per_server: 4, inside: {bandwidth: 100Gbps}, fitted_bytes: [1KiB, 2KiB], workers: ";
-  CHECK(of_run(inside + "[4]").collectives == 0);
-  CHECK(of_run(inside + "[8]").outside == 1);
+  const std::string inside = "{inside: {bandwidth: 100Gbps}}";
+  const std::string servers = "per_server: 4, fitted_bytes: [1KiB, 2KiB], workers: ";
+  CHECK(of_run(servers + "[4]", inside).collectives == 0);
+  CHECK(of_run(servers + "[8]", inside).outside == 1);
 }
 
 TEST_CASE("fitted bytes: read, printed, refused and displaced") {

@@ -85,7 +85,7 @@ TEST_CASE("network fragment: the link of several logs, or one of them") {
   const Scenario s = used(link, "overlap: {model: resnet50, workers: [4, 64]}\n");
   CHECK(s.network.alpha == Time::microseconds(20));
   CHECK(s.network.beta->ns_per_byte() == near(0.5));
-  CHECK(s.overlap.gamma.ns_per_byte() == near(0.25));
+  CHECK(s.network.gamma.ns_per_byte() == near(0.25));
   CHECK(s.overlap.fitted_bytes->least == Bytes{4 * 1024});
   CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(16));
   const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}), "overlap: {model: resnet50}\n");
@@ -126,7 +126,7 @@ TEST_CASE("network fragment: what can't be told isn't written") {
 TEST_CASE("network fragment: a study of other workers than those that were timed says so") {
   const NetworkFragment eight = network_fragment(calibrate_network(two_regions(8)), {}, {});
   const auto note = [](const NetworkFragment& fragment, const std::string& study) {
-    return unfitted_workers(used(fragment, study).overlap).note();
+    return unfitted_workers(used(fragment, study)).note();
   };
   CHECK(note(eight, "overlap: {model: resnet50}\n").empty());
   CHECK(note(eight, "overlap: {model: resnet50, workers: [16, 8, 1, 4]}\n") ==
@@ -157,7 +157,7 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   CHECK(unknown.yaml.find("# " + said + "\n") != std::string::npos);
   CHECK(used(unknown, "overlap: {model: resnet50}\n").overlap.fitted_bytes->most == Bytes::mebibytes(4));
   // Other costs than those that were fitted: of a link, and not of a whole all-reduce.
-  CHECK(note(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50, workers: [16], formula: ring}\n").empty());
+  CHECK(note(eight, "network: {nic: 25Gbps, formula: ring}\noverlap: {model: resnet50, workers: [16]}\n").empty());
   CHECK_THROWS_AS(static_cast<void>(used(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50}\n")), InputError);
 }
 

@@ -36,6 +36,12 @@ network:
   beta: auto
   eta: auto
   tick: 0s
+  formula: auto
+  gamma: 0ns/B
+  inside:
+    alpha: 0s
+    bandwidth: auto
+    beta: auto
   interference:
     compute: 0
     network: 0

@@ -2,6 +2,7 @@
 
 #include "models/overlap/engine_measurement.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"

@@ -17,22 +17,23 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kLevels = "per_server: 4, inside: {alpha: 4us, bandwidth: 100GB/s}";
+constexpr const char* kLevels = "per_server: 4";
+constexpr const char* kInside = "inside: {alpha: 4us, bandwidth: 100GB/s}";
 
-std::string text(const std::string& more) {
-  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic}\noverlap: {model: resnet18, " +
-         more + "}\n";
+std::string text(const std::string& more, const std::string& network) {
+  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic" +
+         (network.empty() ? "" : ", " + network) + "}\noverlap: {model: resnet18, " + more + "}\n";
 }
 
-Scenario study_of_servers(const std::string& more) {
-  return parse_scenario(text(more), "study");
+Scenario study_of_servers(const std::string& more, const std::string& network = kInside) {
+  return parse_scenario(text(more, network), "study");
 }
 
 /// `key: reason` of every complaint, one a line.
-std::string level_complaints(const std::string& more) {
+std::string level_complaints(const std::string& more, const std::string& network = kInside) {
   std::string all;
   try {
-    static_cast<void>(study_of_servers(more));
+    static_cast<void>(study_of_servers(more, network));
   } catch (const InputError& error) {
     for (const Complaint& each : error.complaints()) all += each.key + ": " + each.reason + "\n";
   }
@@ -50,30 +51,30 @@ TEST_CASE("servers of several workers are part of the exchange, and of the scena
   const ExchangeCost one = study_cost(scenario, 2);
   CHECK(one.one_server());
   CHECK(one.of(CollectiveKind::all_reduce).alpha == Time::microseconds(8));
-  CHECK(study_cost(study_of_servers("per_server: 4, inside: {beta: 0.01ns/B}, workers: [8]"), 8)
+  CHECK(study_cost(study_of_servers("per_server: 4, workers: [8]", "inside: {beta: 0.01ns/B}"), 8)
             .of(CollectiveKind::all_reduce, CollectiveScope::server)
             .beta.ns_per_byte() == near(0.015));
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
   CHECK(again.overlap.per_server == 4);
-  CHECK(again.overlap.inside.alpha == Time::microseconds(4));
-  CHECK(again.overlap.inside.bandwidth == ByteRate{1e11});
+  CHECK(again.network.inside.alpha == Time::microseconds(4));
+  CHECK(again.network.inside.bandwidth == ByteRate{1e11});
 }
 
 TEST_CASE("what contradicts servers of several workers is said") {
   CHECK(level_complaints(std::string{kLevels} + ", workers: [4, 6, 8, 10]") ==
         "overlap.workers: 6 workers don't fill servers of 4\noverlap.workers: 10 workers don't fill servers of 4\n");
-  CHECK(level_complaints("per_server: 4, workers: [8]") ==
+  CHECK(level_complaints("per_server: 4, workers: [8]", "") ==
         "overlap.per_server: how fast the workers of a server reach each other is not given\n");
-  CHECK(level_complaints("inside: {alpha: 4us, bandwidth: 100GB/s}") ==
-        "overlap.inside.alpha: there is one worker on each server\n"
-        "overlap.inside.bandwidth: there is one worker on each server\n");
-  CHECK(level_complaints(std::string{kLevels} + ", formula: measured") ==
-        "overlap.formula: with several workers on a server there are costs of rings only\n");
-  CHECK(level_complaints(std::string{kLevels} + ", formula: halving-doubling") ==
-        "overlap.formula: with several workers on a server there are costs of rings only\n");
+  CHECK(level_complaints("workers: [8]") ==
+        "network.inside.alpha: there is one worker on each server\n"
+        "network.inside.bandwidth: there is one worker on each server\n");
+  CHECK(level_complaints(kLevels, std::string{kInside} + ", formula: measured") ==
+        "network.formula: with several workers on a server there are costs of rings only\n");
+  CHECK(level_complaints(kLevels, std::string{kInside} + ", formula: halving-doubling") ==
+        "network.formula: with several workers on a server there are costs of rings only\n");
   CHECK(level_complaints(std::string{kLevels} + ", exchange: parameter-server") ==
         "overlap.per_server: a parameter server has workers on servers of their own\n");
-  CHECK_FALSE(level_complaints("per_server: 4, inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
+  CHECK_FALSE(level_complaints("per_server: 4", "inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
 }
 
 TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(s-1)/s of it among servers") {
@@ -95,7 +96,7 @@ TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(
 
 TEST_CASE("methods on levels say so where there are none") {
   const std::vector<StudyRow> rows = run_study(study_of_servers(
-      "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]"));
+      "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]", ""));
   CHECK(rows[0].refused == "needs servers of several workers: overlap.per_server must be 2 or more");
   CHECK(rows[1].refused == rows[0].refused);
   CHECK(rows[2].refused.empty());
@@ -104,7 +105,8 @@ TEST_CASE("methods on levels say so where there are none") {
 TEST_CASE("weights averaged now and then, and beside training") {
   const std::vector<StudyRow> rows = run_study(study_of_servers(
       "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
-      "async-average, decentralized]"));
+      "async-average, decentralized]",
+      ""));
   REQUIRE(rows.size() == 16);
   const StudyRow &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
   // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.

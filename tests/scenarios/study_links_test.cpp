@@ -51,7 +51,7 @@ TEST_CASE("sites of a file: all are workers, or the first so many; the exposed t
   CHECK(scenario.overlap.workers == std::vector<int>{3});
   CHECK(study_of_sites(file, "workers: [2]").overlap.workers == std::vector<int>{2});
   const std::string text = to_yaml(scenario);
-  CHECK(text.find("network") == std::string::npos);
+  CHECK(text.find("nic") == std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
 
   const std::vector<StudyRow> rows = run_study(scenario);

@@ -84,11 +84,11 @@ TEST_CASE("what has no effect is an error") {
         "cluster.servers: needs `a study of jobs (no overlap.model or overlap.layers)`");
   CHECK(complaint(head + "overlap: {model: vgg16, servers: 3}\n") == "overlap.servers: there are no parameter servers");
   CHECK(complaint(head + "overlap: {model: vgg16, select: x}\n") == "overlap.select: has no effect without a file");
-  CHECK(complaint(head + "overlap: {model: vgg16, exchange: parameter-server, formula: measured}\n") ==
-        "overlap.formula: is about all-reduces; a parameter server has none");
-  CHECK(complaint(head + "overlap: {model: vgg16, formula: measured}\n") ==
-        "overlap.formula: measured costs are those of a whole all-reduce, and network.nic is the rate of a link");
-  CHECK(complaint("schema_version: 1\nnetwork: {beta: 1ns/B}\noverlap: {model: vgg16, formula: measured}\n").empty());
+  CHECK(complaint(head + "overlap: {model: vgg16, exchange: parameter-server}\nnetwork: {formula: measured}\n") ==
+        "network.formula: is about all-reduces; a parameter server has none");
+  CHECK(complaint(head + "overlap: {model: vgg16}\nnetwork: {formula: measured}\n") ==
+        "network.formula: measured costs are those of a whole all-reduce, and network.nic is the rate of a link");
+  CHECK(complaint("schema_version: 1\nnetwork: {beta: 1ns/B, formula: measured}\noverlap: {model: vgg16}\n").empty());
   CHECK(complaint(head + "overlap: {model: vgg61}\n").find("expected one of") != std::string::npos);
   CHECK(complaint(head + "overlap: {model: vgg16, fusion: [mg-wfpb]}\n").find("expected one of") != std::string::npos);
   CHECK(complaint(head + "overlap: {model: vgg16, workers: []}\n").find("integers, got an empty one") !=

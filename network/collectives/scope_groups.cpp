@@ -1,0 +1,62 @@
+#include "network/collectives/scope_groups.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+namespace contend {
+
+std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, std::span<const NodeId> gpus,
+                                              const Topology& topology) {
+  std::vector<std::vector<NodeId>> groups;
+  std::map<decltype(Node::server), std::size_t> seen;  // ranks by server so far
+  const auto put = [&](std::size_t group, NodeId gpu) {
+    if (groups.size() <= group) groups.resize(group + 1);
+    groups[group].push_back(gpu);
+  };
+  std::map<decltype(Node::server), std::size_t> group_of;
+  for (const NodeId gpu : gpus) {
+    const auto server = topology.nodes()[gpu.index()].server;
+    const std::size_t before = seen[server]++;
+    switch (scope) {
+      case CollectiveScope::all:
+        put(0, gpu);
+        break;
+      case CollectiveScope::server:
+        put(group_of.try_emplace(server, group_of.size()).first->second, gpu);
+        break;
+      case CollectiveScope::leaders:
+        if (before == 0) put(0, gpu);
+        break;
+      case CollectiveScope::peers:
+        put(before, gpu);
+        break;
+    }
+  }
+  std::erase_if(groups, [](const std::vector<NodeId>& group) { return group.size() < 2; });
+  return groups;
+}
+
+std::vector<CoupledFlow> run_at_once(std::vector<std::vector<CoupledFlow>> groups) {
+  if (groups.size() == 1) return std::move(groups.front());
+  std::vector<CoupledFlow> joined;
+  for (const std::vector<CoupledFlow>& group : groups) joined.resize(std::max(joined.size(), group.size()));
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    CoupledFlow& flow = joined[i];
+    for (const std::vector<CoupledFlow>& group : groups) {
+      if (i >= group.size()) continue;
+      flow.bytes = std::max(flow.bytes, group[i].bytes);
+      flow.fixed = std::max(flow.fixed, group[i].fixed);
+    }
+    std::map<LinkId, double> shares;
+    for (const std::vector<CoupledFlow>& group : groups) {
+      if (i >= group.size() || flow.bytes <= 0) continue;
+      for (const LinkShare& use : group[i].links) shares[use.link] += use.share * (group[i].bytes / flow.bytes);
+    }
+    for (const auto& [link, share] : shares) flow.links.push_back({link, share});
+  }
+  return joined;
+}
+
+}  // namespace contend

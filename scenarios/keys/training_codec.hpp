@@ -1,0 +1,26 @@
+#pragma once
+// The value of the key `training`: a map of names to entries, which jobs name as what they train.
+
+#include "scenarios/scenario.hpp"
+#include "scenarios/yaml/codecs.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// A later layer replaces single members of an entry and adds entries. Members that no layer gives have their usual
+/// values until take_defaults().
+[[nodiscard]] Codec<std::vector<TrainingEntry>> training_codec();
+/// Gives all entries the members of the entry `default` that they don't give themselves.
+void take_defaults(std::vector<TrainingEntry>& entries);
+
+/// The members of an entry, for the reference.
+struct TrainingMember {
+  std::string name, type, range, text;
+  std::string usual;  ///< its value if it is not given; may be empty
+};
+[[nodiscard]] std::vector<TrainingMember> training_members();
+
+}  // namespace contend

@@ -1,0 +1,43 @@
+#pragma once
+// What transfers cost at the fidelities `analytic` and `contention`, by the keys of `network`: alpha and beta are those
+// of a link, from which a formula derives the cost of each collective, or those of a whole all-reduce. A study of one
+// iteration and a run of jobs share these costs.
+
+#include "models/overlap/exchange_cost.hpp"
+#include "network/alpha_beta.hpp"
+#include "scenarios/scenario.hpp"
+
+#include <compare>
+#include <string_view>
+
+namespace contend {
+
+/// Start-up, time per byte and penalty as the keys have them, every one of them filled in: of a link, or of a whole
+/// all-reduce if the formula is `measured`.
+[[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
+/// The interference of the keys `network.interference.*`, rounded to millionths.
+[[nodiscard]] Interference interference_of(const Scenario::Network& network);
+
+/// The formula in effect; never `automatic`.
+[[nodiscard]] CostFormula cost_formula(const Scenario& scenario);
+/// The word for it in scenarios.
+[[nodiscard]] std::string_view to_string(CostFormula formula);
+/// The cost of a link inside a server; zero if `network.inside` is not given.
+[[nodiscard]] ChannelCost inside_cost(const Scenario::Network& network);
+
+/// How the ranks of a job lie.
+struct JobShape {
+  int ranks = 1;
+  int servers = 1;     ///< that hold them
+  int per_server = 1;  ///< the most ranks on one server
+
+  friend auto operator<=>(const JobShape&, const JobShape&) = default;
+};
+/// The costs of the all-reduces and other collectives of a job of that shape. Transfers slow each other down at
+/// fidelity `contention` only.
+[[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape);
+
+/// The costs of the transfers of all jobs of a run, each by the shape of its job.
+[[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario);
+
+}  // namespace contend

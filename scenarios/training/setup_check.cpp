@@ -1,0 +1,129 @@
+#include "scenarios/training/setup_check.hpp"
+
+#include "calibration/calibrated_device.hpp"
+#include "calibration/missing_operators.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "models/devices.hpp"
+#include "scenarios/training/trained_model.hpp"
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+class SetupChecker {
+ public:
+  SetupChecker(const TrainingSetup& setup, std::string_view prefix, bool compresses)
+      : setup_{setup}, prefix_{prefix}, compresses_{compresses} {}
+
+  std::vector<Complaint> complaints() {
+    check_model();
+    return std::move(complaints_);
+  }
+
+ private:
+  void check_model() {
+    const TrainingSetup usual;
+    check_sequence();
+    if (setup_.device.calibrated) check_calibration();
+    if (setup_.layers && !completes_table(setup_)) {
+      if (setup_.device != usual.device && !compresses_)
+        complain("device", "has no effect: the file has the times",
+                 setup_.device.calibrated ? "with a model the profile times layers that the file lacks" : "");
+      if (setup_.type != usual.type) complain("dtype", "has no effect: the file has the times");
+      if (setup_.sequence && !setup_.model) complain("sequence", "has no effect without a model");
+    } else if (!setup_.layers && !setup_.select.empty()) {
+      complain("select", "has no effect without a file", "give layers");
+    }
+    if (!setup_.layers && !setup_.device.calibrated) check_type();
+  }
+
+  void check_sequence() {
+    const CatalogueEntry* model = setup_.model ? find_model(*setup_.model) : nullptr;
+    if (!setup_.sequence || model == nullptr) return;
+    std::string refusal = sequence_refusal(*model, *setup_.sequence);
+    if (!refusal.empty()) complain("sequence", std::move(refusal));
+  }
+
+  void check_type() {
+    const Device* device = find_device(setup_.device.name);
+    if (device == nullptr || device->supports(setup_.type)) return;
+    std::string types;
+    for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16})
+      if (device->supports(type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", to_string(type));
+    complain("dtype", fmt::format("{} has no {}", device->name, to_string(setup_.type)), "one of " + types);
+  }
+
+  void check_calibration() {
+    const CalibratedDevice& device = *setup_.device.calibrated;
+    // With layers from a file, the profile only has to time compression kernels.
+    const bool layers = setup_.model && (!setup_.layers || completes_table(setup_));
+    const DataType type = layers ? setup_.type : DataType::fp32;
+    if (layers && !device.faults(type).empty()) return complain_of_missing(device);
+    for (const CalibratedDevice::Fault& fault : device.faults(type)) {
+      if (fault.about != CalibratedDevice::Fault::memory || !compresses_) continue;
+      complain("device", fault.text, measuring(device, std::vector{OperatorGroup::memory}));
+    }
+  }
+
+  /// Reports everything that a profile lacks for the layers, with one command that measures it.
+  void complain_of_missing(const CalibratedDevice& device) {
+    const CatalogueEntry* const entry = find_model(*setup_.model);
+    CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
+    std::vector<MissingOperator> missing;
+    try {
+      const LayerTable table = build_model(*entry, setup_.sequence.value_or(0));
+      missing = missing_operators(device.profile(), table, setup_.batch.value_or(1), setup_.type);
+    } catch (const InputError& error) {
+      complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
+      return;
+    }
+    // Another type helps only if the profile has matrix products in one.
+    std::string reason;
+    bool other_types = false;
+    for (const CalibratedDevice::Fault& fault : device.faults(setup_.type)) {
+      reason += fault.text + "; ";
+      if (fault.about != CalibratedDevice::Fault::type) continue;
+      const std::vector<OperatorTable>& tables = device.profile().tables;
+      other_types = std::any_of(tables.begin(), tables.end(),
+                                [](const OperatorTable& each) { return each.name == "gemm" && !each.samples.empty(); });
+    }
+    complain(other_types ? "dtype" : "device",
+             fmt::format("{}layers of {} lack {}", reason, *setup_.model, missing_text(missing)),
+             measuring(device, missing));
+  }
+
+  template <class Wanted>
+  [[nodiscard]] std::string measuring(const CalibratedDevice& device, const Wanted& wanted) const {
+    const std::string command = measuring_command(device.profile(), *setup_.device.profile, wanted);
+    return command.empty() ? "give their times by layers" : fmt::format("`{}` measures them", command);
+  }
+
+  void complain(std::string_view member, std::string reason, std::string hint = {}) {
+    Complaint complaint;
+    complaint.key = fmt::format("{}.{}", prefix_, member);
+    complaint.reason = std::move(reason);
+    complaint.hint = std::move(hint);
+    complaints_.push_back(std::move(complaint));
+  }
+
+  const TrainingSetup& setup_;
+  std::string_view prefix_;
+  bool compresses_;
+  std::vector<Complaint> complaints_;
+};
+
+}  // namespace
+
+std::vector<Complaint> setup_complaints(const TrainingSetup& setup, std::string_view prefix, bool compresses) {
+  return SetupChecker{setup, prefix, compresses}.complaints();
+}
+
+}  // namespace contend

@@ -1,0 +1,130 @@
+#include "scenarios/training/trained_model.hpp"
+
+#include "calibration/calibrated_device.hpp"
+#include "models/catalogue/catalogue.hpp"
+#include "models/cost_model.hpp"
+#include "scenarios/yaml/codecs.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "text/words.hpp"
+#include "traces/layers/layer_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+namespace {
+
+constexpr int kUsualBatch = 32;
+
+std::optional<LayerTable> catalogue_table(const TrainingSetup& setup) {
+  if (!setup.model) return std::nullopt;
+  const CatalogueEntry* entry = find_model(*setup.model);
+  CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
+  return build_model(*entry, setup.sequence.value_or(0));
+}
+
+TimedModel from_file(const TrainingSetup& setup) {
+  LayerReadOptions options;
+  options.select = setup.select;
+  options.batch = setup.batch;
+  const std::optional<LayerTable> sizes = catalogue_table(setup);
+  if (sizes) options.sizes = &*sizes;
+  return read_timed_model(*setup.layers, options);
+}
+
+TimedModel from_roofline(const TrainingSetup& setup) {
+  const Device* device = find_device(setup.device.name);
+  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
+  RooflineOptions options;
+  options.type = setup.type;
+  return roofline_times(*catalogue_table(setup), *device, setup.batch.value_or(kUsualBatch), options);
+}
+
+TimedModel from_calibration(const TrainingSetup& setup, int batch) {
+  return calibrated_times(*catalogue_table(setup), *setup.device.calibrated, batch, setup.type);
+}
+
+/// The layers in the file with its times, all others with the device's predicted times.
+TimedModel from_file_and_calibration(const TrainingSetup& setup) {
+  LayerReadOptions options;
+  options.select = setup.select;
+  options.batch = setup.batch;
+  TimedModel file = read_timed_model(*setup.layers, options);
+  TimedModel model = from_calibration(setup, file.batch);
+  model.device = fmt::format("{} and {}", file.device, model.device);
+  std::vector<std::string> names;
+  for (const TimedLayer& layer : model.layers) names.push_back(layer.name);
+  std::vector<Complaint> complaints;
+  for (TimedLayer& measured : file.layers) {
+    const auto found = std::find(names.begin(), names.end(), measured.name);
+    if (found == names.end()) {
+      Complaint complaint;
+      complaint.file = *setup.layers;
+      complaint.key = fmt::format("layer `{}`", measured.name);
+      complaint.reason = fmt::format("model `{}` has no such layer", model.name);
+      complaint.hint = did_you_mean(measured.name, names);
+      complaints.push_back(std::move(complaint));
+      continue;
+    }
+    TimedLayer& layer = model.layers[static_cast<std::size_t>(found - names.begin())];
+    layer.forward = measured.forward;
+    layer.backward = measured.backward;
+    layer.origin = std::move(measured.origin);
+    layer.basis = TimeBasis{PredictionBasis::measured, -1};
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return model;
+}
+
+TimedModel unscaled(const TrainingSetup& setup) {
+  if (completes_table(setup)) return from_file_and_calibration(setup);
+  if (setup.layers) return from_file(setup);
+  return setup.device.calibrated ? from_calibration(setup, setup.batch.value_or(kUsualBatch)) : from_roofline(setup);
+}
+
+void scale(TimedModel& model, Time iteration) {
+  const double factor =
+      static_cast<double>(iteration.ns()) / static_cast<double>((model.forward() + model.backward()).ns());
+  const auto scaled = [&](Time time) {
+    return Time::nanoseconds(static_cast<std::int64_t>(std::llround(static_cast<double>(time.ns()) * factor)));
+  };
+  for (TimedLayer& layer : model.layers) {
+    layer.forward = scaled(layer.forward);
+    layer.backward = scaled(layer.backward);
+    layer.origin += fmt::format(", x {:.4g} to the measured iteration", factor);
+  }
+}
+
+}  // namespace
+
+bool completes_table(const TrainingSetup& setup) {
+  return setup.layers && setup.model && setup.device.calibrated;
+}
+
+TimedModel trained_model(const TrainingSetup& setup) {
+  TimedModel model = unscaled(setup);
+  if (setup.single_worker) scale(model, *setup.single_worker);
+  validate(model);
+  return model;
+}
+
+KernelCosts kernel_costs(const TrainingSetup& setup) {
+  if (setup.device.calibrated) return KernelCosts{setup.device.calibrated, setup.kernel_factor};
+  const Device* device = find_device(setup.device.name);
+  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
+  return KernelCosts{*device, RooflineOptions{}, setup.kernel_factor};
+}
+
+void use_method(const TrainingSetup& setup, const CompressionMethod* method, OverlapProblem& problem) {
+  problem.method = method;
+  problem.collective = setup.collective;
+  if (method != nullptr) problem.kernels.emplace(kernel_costs(setup));
+}
+
+}  // namespace contend

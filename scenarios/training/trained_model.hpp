@@ -1,0 +1,21 @@
+#pragma once
+// The network that a job trains, with the times of its layers on one worker.
+
+#include "models/layers.hpp"
+#include "models/overlap/problem.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace contend {
+
+/// True if there is a file of times for some layers of the model and a calibrated device for the others.
+[[nodiscard]] bool completes_table(const TrainingSetup& setup);
+/// The network with its layer times, scaled if the setup says so. `setup` names a model or a file of layers. Throws
+/// InputError, e.g. for a file that can't be read.
+[[nodiscard]] TimedModel trained_model(const TrainingSetup& setup);
+
+/// The times of kernels on the device of the setup.
+[[nodiscard]] KernelCosts kernel_costs(const TrainingSetup& setup);
+/// Gives the problem the method, which must outlive it and may be nullptr, with its route and its kernels.
+void use_method(const TrainingSetup& setup, const CompressionMethod* method, OverlapProblem& problem);
+
+}  // namespace contend

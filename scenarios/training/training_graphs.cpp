@@ -1,0 +1,180 @@
+#include "scenarios/training/training_graphs.hpp"
+
+#include "models/catalogue/catalogue.hpp"
+#include "models/overlap/iteration.hpp"
+#include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/network_costs.hpp"
+#include "scenarios/training/trained_model.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "text/quantities.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// What an optimizer reads and writes, and keeps beside weights and gradients, in bytes for each parameter.
+struct OptimizerBytes {
+  double moved = 0;
+  std::int64_t state = 0;
+};
+
+/// Weights, gradients and each state of 4 bytes are read, all but the gradients written. With gradients of 2 bytes the
+/// weights of 2 bytes are written too, and the difference of the gradients makes up for that.
+OptimizerBytes bytes_of(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::none:
+      return {};
+    case Optimizer::sgd:
+      return {12, 0};
+    case Optimizer::momentum:
+      return {20, 4};
+    case Optimizer::adam:
+      return {28, 8};
+  }
+  check_failed(__FILE__, __LINE__, "an optimizer", "unknown");
+}
+
+/// Adds the update of the weights to the forward passes, so that the parts add up to it exactly.
+void add_update(const TrainingEntry& entry, TimedModel& model) {
+  if (entry.optimizer == Optimizer::none) return;
+  const auto all = static_cast<double>(model.gradient_elements());
+  const double bytes = bytes_of(entry.optimizer).moved * all;
+  const Time update = kernel_costs(entry).of({.bytes = bytes});
+  double before = 0;
+  Time given;
+  for (TimedLayer& layer : model.layers) {
+    for (const ParameterTensor& tensor : layer.tensors) before += static_cast<double>(tensor.elements);
+    const Time until =
+        Time::nanoseconds(static_cast<std::int64_t>(std::llround(static_cast<double>(update.ns()) * (before / all))));
+    layer.forward += until - given;
+    given = until;
+  }
+}
+
+TimedLayer pause(std::string name, Time duration, std::string origin) {
+  TimedLayer layer;
+  layer.name = std::move(name);
+  layer.forward = duration;
+  layer.origin = std::move(origin);
+  return layer;
+}
+
+[[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error) {
+  std::vector<Complaint> complaints = error.complaints();
+  for (Complaint& each : complaints) {
+    if (each.key.empty()) each.key = "training." + entry.name;
+  }
+  throw InputError{std::move(complaints)};
+}
+
+FusedIteration plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
+  const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
+  const JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
+  OverlapProblem problem = overlap_problem(model, gpus, exchange_cost(scenario, shape), entry.granularity);
+  const AlphaBeta network = network_cost(scenario.network);
+  const PolicyContext context{scenario.seed, network.beta, network.eta};
+  const auto method = make_policy(compression_policies(), entry.compression, context);
+  use_method(entry, method.get(), problem);
+  if (gpus == 1) return IterationBuilder{problem}.take();
+  CONTEND_CHECK(!method || method->phases().size() == 1, "a scenario's jobs send the same in every iteration");
+  FusedIteration fused = make_policy(fusion_policies(), entry.fusion, context)->plan(problem);
+  if (!method) fused.graph = join_layers(fused.graph, problem.layers.size());
+  return fused;
+}
+
+/// Throws InputError if a GPU of the cluster has less.
+Bytes memory_of(const Scenario& scenario, const TrainingEntry& entry) {
+  const Bytes there = scenario.cluster.gpu_memory;
+  if (entry.memory) {
+    if (*entry.memory <= there) return *entry.memory;
+    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", print_quantity(*entry.memory),
+                                 print_quantity(there))};
+  }
+  const TrainingMemory memory = entry_memory(entry);
+  if (memory.total() <= there) return memory.total();
+  throw InputError{
+      {{.reason = fmt::format("needs {} of GPU memory (weights {}, gradients {}, optimizer {}, activations "
+                              "{}), a GPU of the cluster has {}",
+                              print_quantity(memory.total()), print_quantity(memory.weights),
+                              print_quantity(memory.gradients), print_quantity(memory.optimizer),
+                              print_quantity(memory.activations), print_quantity(there)),
+        .hint = "a smaller batch or a narrower dtype would help; `memory` replaces this estimate"}}};
+}
+
+}  // namespace
+
+std::vector<std::string> trainable_names(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const TrainingEntry& each : scenario.training) {
+    if (each.name != kDefaultEntry) names.push_back(each.name);
+  }
+  for (const TrainingProfile& each : training_profiles()) names.emplace_back(each.name);
+  return names;
+}
+
+const TrainingEntry* find_entry(const Scenario& scenario, std::string_view name) {
+  if (name == kDefaultEntry) return nullptr;
+  const auto found = std::ranges::find(scenario.training, name, &TrainingEntry::name);
+  return found == scenario.training.end() ? nullptr : &*found;
+}
+
+TimedModel entry_model(const TrainingEntry& entry) {
+  TimedModel model = trained_model(entry);
+  const Time passes = model.forward() + model.backward();
+  add_update(entry, model);
+  if (entry.accumulate > 1)
+    model.layers.push_back(pause("micro-batches before the last", passes * (entry.accumulate - 1), "accumulate"));
+  if (entry.input > Time{}) model.layers.insert(model.layers.begin(), pause("wait for input", entry.input, "input"));
+  return model;
+}
+
+TrainingMemory entry_memory(const TrainingEntry& entry) {
+  const TimedModel model = trained_model(entry);
+  const std::int64_t parameters = model.gradient_elements();
+  const int width = model.gradient_element_bytes;
+  TrainingMemory memory;
+  memory.weights = Bytes{parameters * width};
+  memory.gradients = Bytes{parameters * width};
+  const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
+  memory.optimizer = Bytes{parameters * (bytes_of(entry.optimizer).state + copy)};
+  if (entry.model) {
+    const CatalogueEntry* network = find_model(*entry.model);
+    CONTEND_CHECK(network != nullptr, "a scenario names models of the catalogue");
+    std::int64_t outputs = 0;
+    for (const Layer& layer : build_model(*network, entry.sequence.value_or(0)).layers)
+      outputs += layer.output_elements;
+    memory.activations = Bytes{outputs * model.batch * width};
+  }
+  return memory;
+}
+
+const TimedModel& TrainingGraphs::model_of(const TrainingEntry& entry) {
+  std::optional<TimedModel>& model = models_[static_cast<std::size_t>(&entry - scenario_.training.data())];
+  if (!model) model = entry_model(entry);
+  return *model;
+}
+
+TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
+  const TrainingEntry* const entry = find_entry(scenario_, name);
+  if (entry == nullptr) return profile_job(name, gpus);
+  try {
+    return {plan(scenario_, *entry, model_of(*entry), gpus).graph, memory_of(scenario_, *entry)};
+  } catch (const InputError& error) {
+    rethrow_about(*entry, error);
+  }
+}
+
+Time TrainingGraphs::iteration(const std::string& name) {
+  const TrainingEntry* const entry = find_entry(scenario_, name);
+  if (entry == nullptr) return profile_iteration(name);
+  const TimedModel& model = model_of(*entry);
+  return model.forward() + model.backward();
+}
+
+}  // namespace contend

@@ -1,0 +1,51 @@
+#pragma once
+// The iteration graphs of the jobs of a scenario: of the entries of `training`, and of the training profiles.
+
+#include "models/layers.hpp"
+#include "models/workload.hpp"
+#include "scenarios/scenario.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// Names of the entries and of the training profiles, which jobs may give as their model.
+[[nodiscard]] std::vector<std::string> trainable_names(const Scenario& scenario);
+/// The entry of that name, or nullptr.
+[[nodiscard]] const TrainingEntry* find_entry(const Scenario& scenario, std::string_view name);
+
+/// The network of an entry with what one iteration takes on a worker: its micro-batches, the wait for data, and the
+/// update of the weights, which the forward pass of each layer begins with.
+[[nodiscard]] TimedModel entry_model(const TrainingEntry& entry);
+
+/// Memory on each GPU by kind (Rajbhandari et al., SC 2020, section 3.1): with 2-byte gradients the optimizer also
+/// keeps the weights in 4 bytes. Activations are the outputs of all layers for one micro-batch; kernels reuse some of
+/// them, and need a workspace that is not counted.
+struct TrainingMemory {
+  Bytes weights, gradients, optimizer, activations;
+  [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations; }
+};
+[[nodiscard]] TrainingMemory entry_memory(const TrainingEntry& entry);
+
+/// Makes graphs for the jobs of a scenario, which must outlive it. A fusion policy plans for the job on as few servers
+/// as can hold it, alone in the network.
+class TrainingGraphs {
+ public:
+  explicit TrainingGraphs(const Scenario& scenario) : scenario_{scenario}, models_(scenario.training.size()) {}
+
+  /// As GraphMaker. Throws InputError that names the entry if its policies can't work together.
+  [[nodiscard]] TrainedJob operator()(const std::string& name, int gpus);
+  /// As IterationTime, without kernels of compression.
+  [[nodiscard]] Time iteration(const std::string& name);
+
+ private:
+  [[nodiscard]] const TimedModel& model_of(const TrainingEntry& entry);
+
+  const Scenario& scenario_;
+  std::vector<std::optional<TimedModel>> models_;  // by entry
+};
+
+}  // namespace contend

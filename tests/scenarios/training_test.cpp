@@ -1,0 +1,178 @@
+// Entries of `training`: how they are read, what they cost, and what jobs make of them.
+
+#include "models/catalogue/catalogue.hpp"
+#include "models/devices.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+const TrainingEntry& entry_of(const Scenario& scenario, const std::string& name) {
+  const TrainingEntry* entry = find_entry(scenario, name);
+  REQUIRE(entry != nullptr);
+  return *entry;
+}
+
+RunResult run_one(const Scenario& scenario, const std::string& model, int gpus, std::int64_t iterations) {
+  JobRequest job;
+  job.name = "job";
+  job.model = model;
+  job.gpus = gpus;
+  job.iterations = iterations;
+  return run_workload(scenario, scenario_workload(scenario, {job}), 1);
+}
+
+}  // namespace
+
+TEST_CASE("training: entries are merged layer by layer, printed, and read back") {
+  const Scenario scenario =
+      parsed("training: {a: {model: resnet50, batch: 64, fusion: {policy: threshold, mib: 8}}, b: {model: vgg16}}\n",
+             {"training.a.batch=16", "training.a.fusion.mib=4", "training.c.model=alexnet"});
+  REQUIRE(scenario.training.size() == 3);
+  CHECK(entry_of(scenario, "a").batch == 16);
+  CHECK(entry_of(scenario, "a").fusion.name == "threshold");
+  CHECK(entry_of(scenario, "a").fusion.parameters.get<double>("mib") == 4);
+  CHECK(entry_of(scenario, "b").fusion.name == "ddp");
+  CHECK(entry_of(scenario, "c").model == "alexnet");
+  const Scenario again = parse_scenario(to_yaml(scenario), "again");
+  CHECK(to_yaml(again) == to_yaml(scenario));
+  CHECK(again.training.size() == 3);
+}
+
+TEST_CASE("training: the default entry holds for members that an entry doesn't give") {
+  const Scenario scenario = parsed(
+      "training: {default: {device: A100-40GB, batch: 8, fusion: bsp}, a: {model: resnet50}, b: {model: vgg16, batch: "
+      "4}}\n",
+      {"training.default.fusion=dear"});
+  CHECK(entry_of(scenario, "a").batch == 8);
+  CHECK(entry_of(scenario, "a").fusion.name == "dear");
+  CHECK(entry_of(scenario, "b").batch == 4);
+  CHECK(entry_of(scenario, "b").device.name == "A100-40GB");
+  CHECK(trainable_names(scenario).size() == 2 + 4);
+  CHECK(find_entry(scenario, "default") == nullptr);
+  const Scenario again = parse_scenario(to_yaml(scenario), "again", {{"training.default.batch=2"}});
+  CHECK(entry_of(again, "a").batch == 2);
+  CHECK(entry_of(again, "b").batch == 4);
+}
+
+TEST_CASE("training: what can't be is said with its place") {
+  CHECK(errors_of("training: {a: {model: resnet5O}}\n").starts_with("a.yaml:2:23: training.a.model: expected one of "));
+  CHECK(errors_of("training: {a: {batch: 8}}\n") ==
+        "a.yaml:2:15: training.a: says no network; give a model of the catalogue (`contend list models`) or a file of "
+        "layers");
+  CHECK(errors_of("training: {vgg16: {model: vgg16}}\n") ==
+        "a.yaml:2:12: training.vgg16: can't be the name of an entry: a training profile has this name");
+  CHECK(errors_of("training: {a.b: {model: vgg16}}\n").find("a name has no points, commas or spaces") !=
+        std::string::npos);
+  CHECK(errors_of("training: {a: {model: vgg16, fusoin: ddp}}\n") ==
+        "a.yaml:2:30: training.a.fusoin: unknown key; did you mean \"fusion\"?");
+  CHECK(errors_of("training: {a: {model: vgg16, dtype: bf16}}\n") ==
+        "a.yaml:2:37: training.a.dtype: V100-SXM2 has no bf16; one of fp32, fp16");
+  CHECK(errors_of("training: {a: {model: vgg16, kernel_factor: 2}}\n") ==
+        "a.yaml:2:45: training.a.kernel_factor: has no effect without a compression");
+  CHECK(errors_of("training: {a: {model: vgg16, compression: acp-sgd}}\n").find("some iterations than in others") !=
+        std::string::npos);
+  CHECK(errors_of("training: {a: {model: vgg16, fusion: horovod}}\n").find("background thread") != std::string::npos);
+  CHECK(errors_of("training: {a: {model: vgg16, compression: top-k, collective: all-reduce}}\n")
+            .find("top-k can't be summed that way") != std::string::npos);
+  CHECK(errors_of("training: [a]\n").find("expected a map such as {resnet:") != std::string::npos);
+  CHECK(errors_of("training: {a: vgg16}\n").find("expected a map such as {model:") != std::string::npos);
+  CHECK(errors_of("network: {inside: {bandwidth: 1Gbps}, formula: measured, beta: 1ns/B}\n")
+            .find("inside servers there are costs of rings only") != std::string::npos);
+  CHECK(errors_of("overlap: {model: vgg16, formula: ring}\n").find("it is now \"network.formula\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("training: update, micro-batches and input add what they say") {
+  const Scenario scenario = parsed(
+      "training:\n"
+      "  plain: {model: resnet50, batch: 16, single_worker: 62ms}\n"
+      "  update: {model: resnet50, batch: 16, single_worker: 62ms, optimizer: momentum}\n"
+      "  four: {model: resnet50, batch: 16, single_worker: 62ms, accumulate: 4, input: 5ms}\n");
+  const auto total = [&](const std::string& name) {
+    const TimedModel model = entry_model(entry_of(scenario, name));
+    return model.forward() + model.backward();
+  };
+  const Time plain = total("plain");
+  CHECK(plain.to_seconds() == near(0.062, 1e-5));
+  // 25,557,032 parameters, 20 bytes each, at the bandwidth that the roofline grants, and one launch.
+  const Device& device = *find_device("V100-SXM2");
+  const double moved = 20 * 25557032.0 / (0.8 * device.memory_bandwidth.bytes_per_second()) + 5e-6;
+  CHECK((total("update") - plain).to_seconds() == near(moved, 1e-6));
+  CHECK(total("four") == plain * 4 + Time::milliseconds(5));
+  TrainingGraphs graphs{scenario};
+  CHECK(graphs.iteration("four") == total("four"));
+  CHECK(graphs("four", 1).graph.compute_per_rank(RoleId{0U}) == total("four"));
+}
+
+TEST_CASE("training: memory by hand") {
+  const Scenario scenario = parsed(
+      "training:\n"
+      "  adam: {model: alexnet, batch: 8, optimizer: adam}\n"
+      "  half: {model: alexnet, batch: 8, optimizer: adam, dtype: fp16}\n"
+      "  plain: {model: alexnet, batch: 8}\n");
+  std::int64_t parameters = 0, outputs = 0;
+  for (const Layer& layer : build_model(*find_model("alexnet")).layers) {
+    outputs += layer.output_elements;
+    for (const ParameterTensor& tensor : layer.parameters) parameters += tensor.elements;
+  }
+  const TrainingMemory adam = entry_memory(entry_of(scenario, "adam"));
+  CHECK(adam.weights == Bytes{4 * parameters});
+  CHECK(adam.gradients == Bytes{4 * parameters});
+  CHECK(adam.optimizer == Bytes{8 * parameters});
+  CHECK(adam.activations == Bytes{4 * 8 * outputs});
+  const TrainingMemory half = entry_memory(entry_of(scenario, "half"));  // 16 bytes a parameter (SC 2020, section 3.1)
+  CHECK(half.total() - half.activations == Bytes{16 * parameters});
+  CHECK(half.activations == Bytes{2 * 8 * outputs});
+  CHECK(entry_memory(entry_of(scenario, "plain")).optimizer == Bytes{});
+}
+
+TEST_CASE("training: a network that does not fit is refused before anything runs") {
+  const Scenario scenario = parsed("cluster: {gpu_memory: 2GiB}\ntraining: {a: {model: bert-large, batch: 32}}\n");
+  const JobRequest job{.name = "j", .submit = {}, .model = "a", .gpus = 1};
+  try {
+    static_cast<void>(scenario_workload(scenario, {job}));
+    FAIL("it fits");
+  } catch (const InputError& error) {
+    const Complaint& first = error.complaints().front();
+    CHECK(first.key == "training.a");
+    CHECK(first.reason.find("needs") != std::string::npos);
+    CHECK(first.reason.find("a GPU of the cluster has 2GiB") != std::string::npos);
+  }
+}
+
+TEST_CASE("one meaning of network.nic: ring costs of a job equal those of the flow model on one switch") {
+  const std::string jobs =
+      "cluster: {servers: 8, gpus_per_server: 1}\ntraining: {it: {model: resnet50, batch: 16, fusion: wfbp}}\n";
+  const Scenario closed = parsed("network: {nic: 10Gbps, fidelity: contention}\n" + jobs);
+  const Scenario flow = parsed(
+      "network: {nic: 10Gbps, fidelity: flow, fabric: {kind: single-switch, link_latency: 0s}, server: {kind: plain, "
+      "pcie_latency: 0s}}\n" +
+      jobs);
+  const double expected = run_one(closed, "it", 8, 20).jobs.front().finish.to_seconds();
+  CHECK(run_one(flow, "it", 8, 20).jobs.front().finish.to_seconds() == near(expected, 1e-6));
+  CHECK(exchange_cost(closed, {8, 8, 1}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == near(0.8 * 2 * 7 / 8));
+}
+
+TEST_CASE("alpha and beta are those of a whole all-reduce where a run of jobs gives beta") {
+  const Scenario whole = parsed("network: {beta: 1ns/B, alpha: 10us}\n");
+  CHECK(cost_formula(whole) == CostFormula::measured);
+  CHECK(exchange_cost(whole, {32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
+  CHECK(cost_formula(parsed("network: {beta: 1ns/B, formula: ring}\n")) == CostFormula::ring);
+  CHECK(cost_formula(parsed("network: {nic: 8Gbps}\n")) == CostFormula::ring);
+  CHECK(cost_formula(parsed("network: {beta: 1ns/B}\noverlap: {model: vgg16}\n")) == CostFormula::ring);
+}

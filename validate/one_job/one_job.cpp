@@ -1,0 +1,187 @@
+#include "validate/one_job/one_job.hpp"
+
+#include "policies/registry.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/parallel.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_cost.hpp"
+#include "scenarios/study/study_iteration.hpp"
+#include "scenarios/study/study_model.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr int kIterations = 6;
+
+std::string network_of(const OneJobCase& one_job) {
+  return fmt::format("network: {{fidelity: {}, nic: 10Gbps, alpha: 30us, gamma: 0.05ns/B{}}}\n", one_job.fidelity,
+                     one_job.per_server > 1 ? ", inside: {bandwidth: 100Gbps, alpha: 5us}" : "");
+}
+
+Scenario study_of(const OneJobCase& one_job) {
+  return parse_scenario(fmt::format("schema_version: 1\n{}overlap: {{model: {}, batch: 8, workers: [{}], per_server: "
+                                    "{}, fusion: [{}], compression: [{}]}}\n",
+                                    network_of(one_job), one_job.model, one_job.servers * one_job.per_server,
+                                    one_job.per_server, one_job.fusion, one_job.compression),
+                        "study");
+}
+
+Scenario cluster_of(const OneJobCase& one_job) {
+  return parse_scenario(
+      fmt::format("schema_version: 1\n{}cluster: {{servers: {}, gpus_per_server: {}, gpu_memory: 1TiB}}\n"
+                  "policies: {{placement: consolidated, communication: srsf}}\n"
+                  "training: {{it: {{model: {}, batch: 8, fusion: {}, compression: {}}}}}\n",
+                  network_of(one_job), one_job.servers, one_job.per_server, one_job.model, one_job.fusion,
+                  one_job.compression),
+      "cluster");
+}
+
+/// Keeps when the last task of each iteration ends on the first GPU.
+class EndsOfIterations final : public Observer {
+ public:
+  explicit EndsOfIterations(const IterationGraph& graph) {
+    for (const Op& op : graph.ops()) {
+      if (op.kind == OpKind::compute) last_ = op.name;
+    }
+  }
+  void compute(GpuId gpu, JobId, const Op& op, std::int64_t, Time, Time end) override {
+    if (gpu == GpuId{0U} && op.name == last_) ends.push_back(end);
+  }
+  void transfer(const TransferRequest&, const Op&, std::int64_t, Time, Time) override {}
+
+  std::vector<Time> ends;
+
+ private:
+  std::string last_;
+};
+
+std::vector<JobRequest> only_job(const OneJobCase& one_job) {
+  JobRequest job;
+  job.name = "job";
+  job.model = "it";
+  job.gpus = one_job.servers * one_job.per_server;
+  job.iterations = kIterations + 2;  // the last ones have no successor to overlap with
+  return {job};
+}
+
+std::vector<Time> ends_in_study(const Scenario& scenario) {
+  const IterationStudy& study = scenario.overlap;
+  OverlapProblem problem = study_problem(scenario, study_model(study), study.workers.front());
+  const StudyPolicies policies = make_study_policies(scenario, study.compression.front(), study.fusion.front());
+  use_method(scenario, policies.method.get(), problem);
+  const IterationGraph graph = plan_iteration(*policies.fusion, problem).graph;
+  SteadyStateOptions options;
+  options.iterations = kIterations;
+  return steady_state(graph, problem.cost, options).ends;
+}
+
+std::string difference_of(const std::vector<Time>& study, const std::vector<Time>& cluster) {
+  for (std::size_t i = 0; i < study.size(); ++i) {
+    if (i >= cluster.size()) return fmt::format("iteration {} doesn't end in the cluster", i + 1);
+    if (study[i] != cluster[i])
+      return fmt::format("iteration {} ends at {} ns in the study and at {} ns in the cluster", i + 1, study[i].ns(),
+                         cluster[i].ns());
+  }
+  return {};
+}
+
+std::string compared(const OneJobCase& one_job, const std::vector<Time>& study) {
+  const Scenario scenario = cluster_of(one_job);
+  Workload workload = scenario_workload(scenario, only_job(one_job));
+  EndsOfIterations ends{workload.graphs.front()};
+  RunHooks hooks;
+  hooks.observer = &ends;
+  static_cast<void>(run_workload(scenario, workload, 1, hooks));
+  if (std::string difference = difference_of(study, ends.ends); !difference.empty()) return difference;
+  workload.jobs.front().iterations = 200;  // enough for its state to recur
+  Scenario all_events = scenario;
+  all_events.engine.leap = false;
+  const bool same = run_workload(scenario, workload, 1).digest == run_workload(all_events, workload, 1).digest;
+  return same ? std::string{} : "leaping changes the digest";
+}
+
+}  // namespace
+
+std::string OneJobCase::title() const {
+  return fmt::format("{}, {}, {}, {}, {} servers of {}", model, fusion, compression, fidelity, servers, per_server);
+}
+
+std::vector<OneJobCase> one_job_cases() {
+  std::vector<OneJobCase> cases;
+  for (const char* model : {"resnet50", "vgg16", "densenet121", "bert-base", "alexnet"}) {
+    for (const auto& fusion : fusion_policies()) {
+      for (const auto& compression : compression_policies()) {
+        for (const char* fidelity : {"analytic", "contention"}) {
+          for (const int servers : {1, 2, 4, 16}) {
+            for (const int per_server : {1, 4})
+              cases.push_back(
+                  {model, std::string{fusion.name}, std::string{compression.name}, fidelity, servers, per_server});
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+OneJobOutcome compare_one_job(const OneJobCase& one_job) {
+  OneJobOutcome outcome;
+  std::vector<Time> study;
+  try {
+    study = ends_in_study(study_of(one_job));
+  } catch (const InputError& error) {
+    outcome.refusal = error.complaints().front().reason;
+  }
+  try {
+    std::string difference = compared(one_job, study);
+    if (!outcome.refusal.empty())
+      outcome.difference = fmt::format("only the study refuses it: {}", outcome.refusal);
+    else
+      outcome.difference = std::move(difference);
+  } catch (const InputError& error) {
+    const Complaint& first = error.complaints().front();
+    const bool is_known = first.reason.find("jobs of a cluster can't") != std::string::npos;
+    if (outcome.refusal.empty() && !is_known)
+      outcome.difference = fmt::format("only the cluster refuses it: {}: {}", first.key, first.reason);
+    outcome.refusal = first.reason;
+  }
+  return outcome;
+}
+
+int validate_one_job(std::FILE* out) {
+  const std::vector<OneJobCase> cases = one_job_cases();
+  std::vector<OneJobOutcome> outcomes(cases.size());
+  parallel_for(
+      std::max(1U, std::thread::hardware_concurrency()), cases.size(),
+      [&] { return [&](std::size_t i) { outcomes[i] = compare_one_job(cases[i]); }; }, [] { return false; });
+  std::map<std::string, std::size_t> refusals;
+  std::size_t equal = 0;
+  int differ = 0;
+  fmt::print(out, "one-job: a job alone in a cluster against the study of its iteration, {} iterations\n\n",
+             kIterations);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!outcomes[i].difference.empty()) {
+      ++differ;
+      fmt::print(out, "  differs: {}: {}\n", cases[i].title(), outcomes[i].difference);
+    } else if (!outcomes[i].refusal.empty()) {
+      ++refusals[outcomes[i].refusal];
+    } else {
+      ++equal;
+    }
+  }
+  fmt::print(out, "{} of {} cases: every iteration ends at the same nanosecond\n", equal, cases.size());
+  for (const auto& [reason, count] : refusals) fmt::print(out, "{:6} refused: {}\n", count, reason);
+  fmt::print(out, "{:6} differ\n", differ);
+  return differ;
+}
+
+}  // namespace contend
