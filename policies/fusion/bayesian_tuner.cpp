@@ -3,6 +3,7 @@
 #include "models/gaussian_process.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -34,14 +35,16 @@ double next_place(const std::vector<double>& x, const std::vector<double>& value
 }  // namespace
 
 double maximise(const std::function<double(double)>& objective, const TunerOptions& options) {
-  const double span = options.high - options.low;
-  std::vector<double> x{span > 0 ? std::clamp((options.first - options.low) / span, 0.0, 1.0) : 0.0};
+  const double span = std::log(options.high / options.low);
+  const auto number = [&](double x) { return std::clamp(options.low * std::exp(span * x), options.low, options.high); };
+  const double first = std::clamp(options.first, options.low, options.high);
+  std::vector<double> x{span > 0 ? std::log(first / options.low) / span : 0.0};
   std::vector<double> values;
   std::size_t best = 0;
   for (std::size_t trial = 0;; ++trial) {
-    values.push_back(objective(options.low + span * x[trial]));
+    values.push_back(objective(trial == 0 ? first : number(x[trial])));
     if (values[trial] > values[best]) best = trial;
-    if (trial + 1 >= static_cast<std::size_t>(options.trials)) return options.low + span * x[best];
+    if (trial + 1 >= static_cast<std::size_t>(options.trials)) return best == 0 ? first : number(x[best]);
     x.push_back(next_place(x, values, options.xi));
   }
 }

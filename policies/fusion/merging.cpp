@@ -89,13 +89,18 @@ SerialCost serial_cost(const ExchangeCost& cost) {
   return {static_cast<double>(both.alpha.ns()), both.beta.ns_per_byte()};
 }
 
+bool all_ready_at_once(const OverlapProblem& problem) {
+  if (problem.method == nullptr) return false;
+  const ExchangeMoment moment = problem.method->moment();
+  return moment == ExchangeMoment::weights || moment == ExchangeMoment::updated;
+}
+
 PlannedProblem planned(const OverlapProblem& problem) {
   PlannedProblem result{problem, serial_cost(problem.cost)};
   if (problem.method == nullptr) return result;
   result.problem.method = nullptr;
   result.cost.alpha_ns = 0;
-  const ExchangeMoment moment = problem.method->moment();
-  const bool at_once = moment == ExchangeMoment::weights || moment == ExchangeMoment::updated;
+  const bool at_once = all_ready_at_once(problem);
   for (OverlapProblem::Layer& layer : result.problem.layers) {
     if (at_once) layer.backward = Time{};
   }

@@ -37,6 +37,8 @@ struct MessageCost {
   [[nodiscard]] double transfer_ns() const { return alpha_ns + bytes_ns; }
 };
 [[nodiscard]] MessageCost message_cost(const OverlapProblem& problem, const GradientGroup& group);
+/// True if the method exchanges weights that do not wait for the backward pass of their layers.
+[[nodiscard]] bool all_ready_at_once(const OverlapProblem& problem);
 /// The problem that the planners below work on: the given problem, or an equivalent dense one if gradients are
 /// compressed. The size of its gradients is the one whose exchange takes as long as the compressed collectives. Its
 /// layers include the kernels before the collectives, with each gradient compressed on its own. So the planners see
@@ -63,10 +65,20 @@ struct PlannedProblem {
 /// ready before the group's transfer would start: ready(next) < start.
 [[nodiscard]] MergePlan asc_merge(const OverlapProblem& problem, const SerialCost& cost);
 
-/// Returns when the last message has been received and unpacked, in ns from the start of the backward pass, in the
-/// model of OMGS-SGD (Shi et al., INFOCOM 2020). Messages go one at a time. Kernels before a message run in the
-/// backward pass and delay the rest of it. Kernels after a message delay only the end of that message.
+/// Returns when the next forward pass may begin, in ns from the start of the backward pass, in the model of OMGS-SGD
+/// (Shi et al., INFOCOM 2020). Messages go one at a time. Kernels before a message run in the backward pass and delay
+/// the rest of it. Kernels after a message run on the same stream, in the order of the messages, once it has nothing
+/// else to do; in the paper there are none. The engine ends at this time to the nanosecond if no kernel of the method
+/// runs between collectives.
 [[nodiscard]] double stream_end_ns(const OverlapProblem& problem, const MergePlan& plan);
+/// The share of the end by which a way to send the first gradients may be worse than one that optimal_stream_merge()
+/// drops for it.
+inline constexpr double kMergeSlack = 1e-8;
+/// Returns the plan with the earliest stream_end_ns() of all 2^(n-1) plans, within n x kMergeSlack of it. For each
+/// number of gradients it keeps the ways to send them of which none is better in everything that matters later: the
+/// kernels so far, the end of the channel, the kernels left to run, and their earliest end. It assumes that a message
+/// with more gradients never takes less time, and one message not more than two with the same gradients.
+[[nodiscard]] MergePlan optimal_stream_merge(const OverlapProblem& problem);
 /// Returns the plan of the walk of OMGS-SGD, with the actual stages of a merged group. Merging the next gradient into
 /// the group has a price: the wait for the gradient and the change of the kernels before the message, as far as they
 /// exceed the wait for the channel. The group takes the gradient in if the price is less than what merging saves in

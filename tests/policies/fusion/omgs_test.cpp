@@ -60,6 +60,24 @@ class TenNs final : public CompressionMethod {
   }
 };
 
+/// As Selection, but the workers add up what they receive, which takes a launch and a time per byte.
+class AddedUp final : public CompressionMethod {
+ public:
+  AddedUp(const Selection& selection, std::int64_t launch, std::int64_t share)
+      : selection_{selection}, launch_{launch}, share_{share} {}
+  [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
+                                                  const GradientGroup& group) const override {
+    std::vector<ExchangeStage> made = selection_.stages(problem, group);
+    made.push_back(
+        ExchangeStage::kernel("add up", Time::nanoseconds(launch_ + problem.size(group).count() * 100 / share_)));
+    return made;
+  }
+
+ private:
+  Selection selection_;
+  std::int64_t launch_, share_;
+};
+
 /// Returns one of all plans of n gradients: bit i of `cuts` ends a group after gradient i.
 MergePlan plan_of(std::size_t n, std::uint32_t cuts) {
   MergePlan plan;
@@ -80,6 +98,15 @@ OverlapProblem whole_problem(std::uint64_t seed, std::size_t most) {
   const auto alpha = Time::nanoseconds(static_cast<std::int64_t>(seed % 7) * problem.backward().ns() / 20);
   problem.cost = ExchangeCost::measured({alpha, TimePerByte{2.0 * static_cast<double>(1 + seed % 5)}});
   return problem;
+}
+
+/// Tries every one of the 2^(n-1) plans.
+double exhaustive_end_ns(const OverlapProblem& problem) {
+  const std::size_t n = problem.gradients.size();
+  double best = stream_end_ns(problem, one_group(problem));
+  for (std::uint32_t cuts = 0; cuts < (1U << (n - 1)); ++cuts)
+    best = std::min(best, stream_end_ns(problem, plan_of(n, cuts)));
+  return best;
 }
 
 Selection selection_of(const OverlapProblem& problem, std::uint64_t seed) {
@@ -119,7 +146,9 @@ TEST_CASE("OMGS without compression is the published walk of MG-WFBP") {
     const SerialCost cost = serial_cost(problem.cost);
     INFO("seed ", seed, ": ", describe(problem));
     CHECK(ends(omgs_merge(problem)) == ends(published_merge(problem, cost)));
-    CHECK(stream_end_ns(problem, every_gradient(problem)) == serial_end_ns(problem, cost, every_gradient(problem)));
+    CHECK(
+        stream_end_ns(problem, every_gradient(problem)) ==
+        std::max(serial_end_ns(problem, cost, every_gradient(problem)), static_cast<double>(problem.backward().ns())));
     if (omgs_merge(problem).size() < problem.gradients.size()) ++merged;
   }
   CHECK(merged > 300);
@@ -135,9 +164,7 @@ TEST_CASE("how often the walk of OMGS finds the best of all merges") {
     problem.method = &method;
     INFO("seed ", seed, ": ", describe(problem));
     const std::size_t n = problem.gradients.size();
-    double best = stream_end_ns(problem, one_group(problem));
-    for (std::uint32_t cuts = 0; cuts < (1U << (n - 1)); ++cuts)
-      best = std::min(best, stream_end_ns(problem, plan_of(n, cuts)));
+    const double best = exhaustive_end_ns(problem);
     const MergePlan plan = omgs_merge(problem);
     const double end = stream_end_ns(problem, plan), alone = stream_end_ns(problem, every_gradient(problem));
     CHECK(end >= best);
@@ -153,19 +180,45 @@ TEST_CASE("how often the walk of OMGS finds the best of all merges") {
   CHECK(optimal > kInstances / 10);
 }
 
+TEST_CASE("OMGS plans exactly: no other merge ends earlier, whatever the kernels before and after messages") {
+  std::size_t walk_is_optimal = 0, walk_is_exact = 0, with_after = 0;
+  const std::uint64_t kInstances = effort(std::uint64_t{1500});
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    OverlapProblem problem = whole_problem(seed, 10);
+    const Selection selection = selection_of(problem, seed);
+    const AddedUp added_up{selection, static_cast<std::int64_t>(seed % 5) * problem.backward().ns() / 200,
+                           static_cast<std::int64_t>(1 + seed % 13)};
+    problem.method = &selection;
+    if (seed % 3 != 0) problem.method = &added_up;
+    INFO("seed ", seed, ": ", describe(problem));
+    const double best = exhaustive_end_ns(problem);
+    const MergePlan plan = optimal_stream_merge(problem);
+    CHECK(stream_end_ns(problem, plan) == best);
+    CHECK(plan.front().first == 0);
+    CHECK(plan.back().last == problem.gradients.size() - 1);
+    for (std::size_t i = 1; i < plan.size(); ++i) CHECK(plan[i].first == plan[i - 1].last + 1);
+    if (stream_end_ns(problem, omgs_merge(problem)) == best) ++walk_is_optimal;
+    if (ends(omgs_merge(problem)) == ends(plan)) ++walk_is_exact;
+    if (seed % 3 != 0) ++with_after;
+  }
+  CHECK(with_after > kInstances / 2);
+  CHECK(walk_is_optimal < kInstances / 2);  // otherwise the walk would do
+  CHECK(walk_is_exact > 0);
+}
+
 TEST_CASE("the recursion of OMGS ends on the engine's ns") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     OverlapProblem problem = whole_problem(seed, 12);
-    const Selection method = selection_of(problem, seed);
-    problem.method = &method;
+    const Selection selection = selection_of(problem, seed);
+    const AddedUp added_up{selection, 1 + static_cast<std::int64_t>(seed % 5) * problem.backward().ns() / 200,
+                           static_cast<std::int64_t>(1 + seed % 13)};
+    problem.method = &selection;
+    if (seed % 2 == 1) problem.method = &added_up;
     const auto n = static_cast<std::uint32_t>(problem.gradients.size());
-    double kernels = 0;
-    for (const MergePlan& plan :
-         {omgs_merge(problem), every_gradient(problem), plan_of(n, static_cast<std::uint32_t>(seed * 2654435761U))}) {
+    for (const MergePlan& plan : {omgs_merge(problem), optimal_stream_merge(problem), every_gradient(problem),
+                                  plan_of(n, static_cast<std::uint32_t>(seed * 2654435761U))}) {
       INFO("seed ", seed, ": ", describe(problem));
-      kernels = 0;
-      for (const GradientGroup& group : plan) kernels += message_cost(problem, group).before_ns;
-      const double end = std::max(stream_end_ns(problem, plan), static_cast<double>(problem.backward().ns()) + kernels);
+      const double end = stream_end_ns(problem, plan);
       const IterationGraph graph = barrier_graph(problem, plan).graph;
       SteadyStateOptions options;
       options.iterations = 3;
