@@ -1,12 +1,13 @@
-// `search` finds a plan that is at least as good as that of every other synchronous policy with its default parameters.
-// It uses the actual cost of exchanging gradients, with simultaneous transfers and their contention.
+// `search` finds a plan that is at least as good as that of every other synchronous policy with its default parameters,
+// and of every one of the study with the parameters given there. It uses the actual cost of exchanging gradients, with
+// simultaneous transfers and their contention.
 
 #include "policies/fusion/search.hpp"
 
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
 
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,20 +15,14 @@ namespace contend {
 
 namespace {
 
-constexpr std::string_view kSearch = "search";
-
 class SearchedPlan final : public FusionPolicy {
  public:
-  SearchedPlan(std::int64_t evaluations, const PolicyContext& context) : evaluations_{evaluations}, context_{context} {}
+  SearchedPlan(std::vector<std::unique_ptr<FusionPolicy>> others, std::int64_t evaluations)
+      : others_{std::move(others)}, evaluations_{evaluations} {}
 
   [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
-    if (problem.method != nullptr) throw InputError{"searches among plans of dense gradients only"};
     std::vector<FusedIteration> candidates;
-    for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
-      if (row.name == kSearch) continue;
-      std::vector<std::pair<std::string, ParameterValue>> values;
-      for (const ParameterInfo& each : row.parameters) values.emplace_back(each.name, each.default_value);
-      const auto policy = row.make(Parameters{std::move(values)}, context_);
+    for (const auto& policy : others_) {
       if (policy->staleness() > 0) continue;  // it changes the training algorithm
       try {
         candidates.push_back(policy->plan(problem));
@@ -39,20 +34,30 @@ class SearchedPlan final : public FusionPolicy {
   }
 
  private:
+  std::vector<std::unique_ptr<FusionPolicy>> others_;
   std::int64_t evaluations_;
-  PolicyContext context_;
 };
 
-std::unique_ptr<FusionPolicy> make_search(const Parameters& parameters, const PolicyContext& context) {
-  return std::make_unique<SearchedPlan>(parameters.get<std::int64_t>("evaluations"), context);
+std::unique_ptr<FusionPolicy> make_search(const Parameters& parameters, const PolicyContext&) {
+  return search_from({}, parameters.get<std::int64_t>("evaluations"));
 }
 
 }  // namespace
 
+std::unique_ptr<FusionPolicy> search_from(std::vector<std::unique_ptr<FusionPolicy>> others, std::int64_t evaluations) {
+  for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
+    if (row.name == kSearchName) continue;
+    std::vector<std::pair<std::string, ParameterValue>> values;
+    for (const ParameterInfo& each : row.parameters) values.emplace_back(each.name, each.default_value);
+    others.push_back(row.make(Parameters{std::move(values)}, {}));
+  }
+  return std::make_unique<SearchedPlan>(std::move(others), evaluations);
+}
+
 PolicyRow<FusionPolicy> search_fusion() {
   static constexpr ParameterInfo kParameters[] = {
       {"evaluations", std::int64_t{1000}, 0, 1e6, "schedules to try in addition to those of the other policies"}};
-  return {.name = kSearch,
+  return {.name = kSearchName,
           .summary = "tries all other policies except last-batch and improves the best plan",
           .source = "local search",
           .parameters = kParameters,

@@ -2,6 +2,7 @@
 #include "models/overlap/steady_state.hpp"
 #include "policies/fusion/dear.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/fusion/partition.hpp"
 #include "policies/fusion/search.hpp"
 
 #include <algorithm>
@@ -14,9 +15,30 @@ namespace contend {
 namespace {
 
 /// Ways to turn one grouping of gradients into a schedule.
-enum class Family : std::uint8_t { barrier, two_at_once, four_at_once, crossing, halves };
-constexpr Family kFamilies[] = {Family::barrier, Family::two_at_once, Family::four_at_once, Family::crossing,
-                                Family::halves};
+enum class Family : std::uint8_t { barrier, two_at_once, four_at_once, crossing, halves, pieces };
+
+std::vector<Family> families(const OverlapProblem& problem) {
+  std::vector<Family> all{Family::barrier, Family::two_at_once, Family::four_at_once, Family::crossing};
+  if (problem.method != nullptr) return all;
+  if (problem.cost.kind() == ExchangeKind::all_reduce) all.push_back(Family::halves);
+  all.push_back(Family::pieces);
+  return all;
+}
+
+/// Pieces of a gradient that the search tries, at most.
+constexpr std::int64_t kMostPieces = 1024;
+
+/// No schedule is faster. Without a method the bound covers the exchange, too.
+double floor_ns(const OverlapProblem& problem) {
+  const Time least = problem.method != nullptr ? problem.compute() : iteration_bound(problem).value();
+  return static_cast<double>(least.ns());
+}
+
+/// The merges from which the search sets out.
+MergePlan first_plan(const OverlapProblem& problem) {
+  if (problem.method != nullptr) return optimal_stream_merge(problem);
+  return optimal_merge(problem, serial_cost(problem.cost));
+}
 
 /// cuts[i] is true if a group ends with gradient i.
 using Cuts = std::vector<bool>;
@@ -40,8 +62,8 @@ MergePlan plan_of(const Cuts& cuts) {
 
 class Search {
  public:
-  Search(const OverlapProblem& problem, std::int64_t evaluations)
-      : problem_{problem}, left_{evaluations}, floor_{static_cast<double>(iteration_bound(problem).value().ns())} {}
+  Search(const OverlapProblem& problem, std::int64_t evaluations, double floor_ns)
+      : problem_{problem}, left_{evaluations}, floor_{floor_ns} {}
 
   void offer(FusedIteration graph) {
     const double time = steady_state(graph.graph, problem_.cost).iteration_ns;
@@ -54,6 +76,7 @@ class Search {
   void climb(Family family, const Cuts& start) {
     Cuts cuts = start;
     double time = evaluate(family, cuts);
+    if (family == Family::pieces) choose_piece(cuts, time);
     // The search moves the ends of groups in coarse steps first, then in fine ones.
     for (std::size_t step = std::max<std::size_t>(1, cuts.size() / 8); !done(); step /= 2) {
       bool improved = true;
@@ -70,6 +93,24 @@ class Search {
   FusedIteration take() { return std::move(best_); }
 
  private:
+  /// Halves the pieces, of merged gradients and of single ones, and keeps the best size.
+  void choose_piece(Cuts& cuts, double& time) {
+    const Cuts merged = cuts, single(cuts.size(), true);
+    Bytes best = piece_;
+    const Bytes least{std::max<std::int64_t>(1, problem_.gradient().count() / kMostPieces)};
+    for (Bytes size = problem_.gradient(); size > least && !done(); size = Bytes{(size.count() + 1) / 2}) {
+      piece_ = size;
+      for (const Cuts& each : {merged, single}) {
+        const double now = evaluate(Family::pieces, each);
+        if (now >= time) continue;
+        time = now;
+        best = size;
+        cuts = each;
+      }
+    }
+    piece_ = best;
+  }
+
   /// Toggles a cut or moves it by `step`, and keeps the change if it is an improvement.
   bool move(Family family, Cuts& cuts, std::size_t i, std::size_t step, double& time) {
     bool improved = false;
@@ -115,6 +156,8 @@ class Search {
         return barrier_graph(problem_, plan, 4);
       case Family::crossing:
         return crossing_graph(problem_, plan);
+      case Family::pieces:
+        return partitioned_graph(problem_, plan, piece_, Bytes{1});
       case Family::halves:
         break;
     }
@@ -134,6 +177,7 @@ class Search {
   const OverlapProblem& problem_;
   std::int64_t left_;
   double floor_;
+  Bytes piece_ = problem_.gradient();
   double best_time_ = std::numeric_limits<double>::infinity();
   FusedIteration best_;
 };
@@ -142,16 +186,17 @@ class Search {
 
 FusedIteration search_plan(const OverlapProblem& problem, std::vector<FusedIteration> candidates,
                            std::int64_t evaluations) {
-  const std::size_t n = problem.gradients.size();
-  const bool halves = problem.cost.kind() == ExchangeKind::all_reduce;
-  const std::int64_t families = static_cast<std::int64_t>(std::size(kFamilies)) - (halves ? 0 : 1);
-  Search best{problem, evaluations};
+  const double floor = floor_ns(problem);
+  Search best{problem, evaluations, floor};
   for (FusedIteration& graph : candidates) best.offer(std::move(graph));
-  const MergePlan merged = optimal_merge(problem, serial_cost(problem.cost));
-  for (const Family family : kFamilies) {
-    if ((family == Family::halves && !halves) || best.done()) continue;
-    Search part{problem, evaluations / families};
-    part.climb(family, cuts_of(merged, n));
+  const Cuts start = cuts_of(first_plan(problem), problem.gradients.size());
+  const std::vector<Family> all = families(problem);
+  // Pieces have a share of their own, so that they take no trial from the others.
+  const auto shares = std::count_if(all.begin(), all.end(), [](Family each) { return each != Family::pieces; });
+  for (const Family family : all) {
+    if (best.done()) break;
+    Search part{problem, evaluations / static_cast<std::int64_t>(shares), floor};
+    part.climb(family, start);
     best.offer(part.take());
   }
   return best.take();

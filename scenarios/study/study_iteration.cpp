@@ -2,6 +2,7 @@
 
 #include "calibration/calibrated_device.hpp"
 #include "models/overlap/engine_measurement.hpp"
+#include "policies/fusion/search.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -11,7 +12,10 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,11 +29,22 @@ std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const Scenari
   return make_policy(table, choice, {scenario.seed, network.beta, network.eta});
 }
 
+/// The policy that searches starts from all others of the study. It has those with their usual parameters anyway.
+std::unique_ptr<FusionPolicy> make_search(const Scenario& scenario, const PolicyChoice& choice) {
+  std::vector<std::unique_ptr<FusionPolicy>> others;
+  for (const PolicyChoice& each : scenario.overlap.fusion) {
+    if (each.name != kSearchName && !same_choice(each, default_policy(policy_kind("fusion"), each.name)))
+      others.push_back(make(fusion_policies(), scenario, each));
+  }
+  return search_from(std::move(others), choice.parameters.get<std::int64_t>("evaluations"));
+}
+
 }  // namespace
 
 StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
                                   const PolicyChoice& fusion) {
-  return {make(compression_policies(), scenario, compression), make(fusion_policies(), scenario, fusion)};
+  return {make(compression_policies(), scenario, compression),
+          fusion.name == kSearchName ? make_search(scenario, fusion) : make(fusion_policies(), scenario, fusion)};
 }
 
 std::string policy_title(std::string_view kind, const PolicyChoice& choice) {

@@ -54,6 +54,17 @@ TEST_CASE("a study gives one row for each number of workers and policy, none bel
   CHECK(searched == best);
 }
 
+TEST_CASE("search starts from the policies of the study with the parameters given there") {
+  const auto searched = [](const std::string& others) {
+    return run_study(study("fusion: [" + others + "{policy: search, evaluations: 0}]", "{nic: 10Gbps, alpha: 2us}"));
+  };
+  const std::vector<StudyRow> alone = searched(""), with = searched("{policy: dear, mib: 8}, ");
+  REQUIRE(alone.size() == 3);  // on 1, 4 and 64 workers
+  REQUIRE(with.size() == 6);
+  CHECK(with[4].iteration_s < alone[2].iteration_s);  // no policy with its usual parameters is as fast
+  CHECK(with[5].iteration_s <= with[4].iteration_s);
+}
+
 TEST_CASE("the fast executor gives the same figures as the engine") {
   const std::vector<StudyRow> engine = run_study(study("two_at_once: 1.5, executor: engine"));
   const std::vector<StudyRow> fast = run_study(study("two_at_once: 1.5"));

@@ -5,6 +5,7 @@
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "policies/fusion/merging.hpp"
+#include "policies/fusion/partition.hpp"
 #include "policies/fusion/search.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
@@ -143,6 +144,66 @@ TEST_CASE("search is at least as good as every other synchronous policy") {
   }
   CHECK(others > effort(300));
   CHECK(better >= effort(6));
+}
+
+TEST_CASE("search takes compressed gradients: at least as good as every other synchronous policy, under every method") {
+  std::size_t better = 0, others = 0;
+  for (const PolicyRow<CompressionMethod>& row : compression_policies()) {
+    if (row.name == "none" || row.name == "hierarchical" || row.name == "hitopk") continue;  // for levels of links
+    for (std::uint64_t seed = 0; seed < effort(std::uint64_t{10}); ++seed) {
+      OverlapProblem problem = random_problem(seed, {.most_layers = 8, .servers = false});
+      for (auto& each : problem.gradients) each.size = Bytes{each.size.count() / 4 * 4000 + 4000};
+      for (auto& each : problem.gradients) each.rows = 1000, each.columns = each.size.count() / 4000;
+      const auto method = compression(row.name);
+      problem.method = method.get();
+      problem.kernels = v100_kernels();
+      INFO(std::string{row.name}, ", seed ", seed, ": ", describe(problem));
+      double best = 1e300;
+      for (const PolicyRow<FusionPolicy>& other : fusion_policies()) {
+        const auto policy = usual(other);
+        if (other.name == "search" || policy->staleness() > 0) continue;
+        try {
+          best = std::min(best, steady_state(policy->plan(problem).graph, problem.cost).iteration_ns);
+          ++others;
+        } catch (const InputError&) {
+          continue;
+        }
+      }
+      if (best == 1e300) {  // an averaging that can't keep up
+        CHECK_THROWS_AS(static_cast<void>(fusion("search")->plan(problem)), InputError);
+        continue;
+      }
+      const double searched = iteration("search", problem, {{"evaluations", std::int64_t{100}}});
+      CHECK(searched <= best);
+      if (searched < best) ++better;
+    }
+  }
+  MESSAGE(others, " plans of others; search is better in ", better);
+  CHECK(others > effort(1000));
+  CHECK(better >= effort(10));
+}
+
+TEST_CASE("search cuts a gradient in pieces where that is best, by hand") {
+  // Forward 10 us each, backward 10 us each. The gradient of `b`, 200 us, is ready before that of `a`, 20 us, which the
+  // forward pass needs first. Whole, the one of `a` waits for that of `b`, or both go as one message. In pieces it goes
+  // as soon as it is ready, and the rest of `b` while `a` computes.
+  OverlapProblem problem = two_layers();
+  const Time ten = Time::microseconds(10);
+  problem.layers = {{"a", ten, ten}, {"b", ten, ten}};
+  problem.gradients = {{1, Bytes{1'000'000}}, {0, Bytes{100'000}}};
+  problem.cost = ExchangeCost::parameter_server(2, 1, false, {Time{}, TimePerByte{0.05}, {}});
+  const MergePlan merged = optimal_merge(problem, serial_cost(problem.cost));
+  double whole = 1e300;
+  for (const MergePlan& plan : {merged, every_gradient(problem), one_group(problem)}) {
+    whole = std::min(whole, steady_state(crossing_graph(problem, plan).graph, problem.cost).iteration_ns);
+    whole = std::min(whole, steady_state(barrier_graph(problem, plan, 4).graph, problem.cost).iteration_ns);
+  }
+  const double pieces =
+      steady_state(partitioned_graph(problem, every_gradient(problem), Bytes{10'000}, Bytes{1}).graph, problem.cost)
+          .iteration_ns;
+  const double searched = steady_state(search_plan(problem, {}, 1000).graph, problem.cost).iteration_ns;
+  CHECK(pieces < 0.95 * whole);
+  CHECK(searched <= 1.01 * pieces);
 }
 
 TEST_CASE("search moves cuts in coarse steps first and then in fine ones: it finds the best of 2^15 merges") {
