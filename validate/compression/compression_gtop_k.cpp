@@ -132,7 +132,9 @@ std::vector<CheckedTable> compression_gtop_k() {
                                 published,
                                 model.samples / seconds,
                                 kTolerance,
-                                {}});
+                                {},
+                                model.samples / published,
+                                seconds});
       };
       add("dense", model.dense[i], dense);
       add("Top-k", model.top_k[i], top_k);

@@ -1,12 +1,16 @@
 // The survey of distributed training of 2020 (HKBU-HPML/ddl-benchmarks, results_2020-05-29): 8 nodes of four RTX 2080
 // Ti, 10 GbE and 100 Gb/s InfiniBand.
 
+#include "models/overlap/iteration_fit.hpp"
 #include "validate/iteration_time.hpp"
 #include "validate/overlap/overlap_suite.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +21,10 @@ namespace {
 constexpr std::array kGpus{8, 16, 32};
 constexpr int kGpusPerNode = 4;
 
+constexpr const char* kMgWfbp = "{policy: mg-wfbp, optimal: false}";
+/// Over all-reduces ByteScheduler sends pieces of 16,000,000 and a credit of 64,000,000 bytes by default, as here.
+constexpr const char* kByteScheduler = "bytescheduler";
+
 /// Samples per second of all GPUs on 8, 16 and 32 of them.
 using Throughput = std::array<double, 3>;
 
@@ -25,7 +33,7 @@ struct Measured {
   const char* name;
   int batch, sequence;
   double one_gpu;
-  Throughput bsp, wfbp, merged;  ///< all-reduce
+  Throughput bsp, wfbp, merged, byte_scheduler;  ///< all-reduce
   Throughput bsp_server, wfbp_server, byte_scheduler_server;
 };
 
@@ -46,6 +54,7 @@ constexpr Network kNetworks[] = {
         {1282, 2485, 4921},
         {1796, 3147, 5113},
         {1981, 3785, 6884},
+        {1319, 2702, 4754},
         {1194, 2361, 4377},
         {2021, 3812, 6945},
         {2026, 3816, 6889}},
@@ -57,6 +66,7 @@ constexpr Network kNetworks[] = {
         {29.0, 54.3, 105.1},
         {29.1, 53.4, 102.0},
         {30.0, 54.3, 105.0},
+        {30.4, 56.0, 108.8},
         {28.4, 59.2, 118.0},
         {29.8, 61.3, 118.4},
         {29.3, 61.2, 116.8}}}}},
@@ -70,6 +80,7 @@ constexpr Network kNetworks[] = {
         {1821, 3603, 7127},
         {2017, 3946, 7327},
         {2002, 3987, 7876},
+        {1258, 2529, 4766},
         {1695, 3353, 6588},
         {2008, 3989, 7978},
         {2018, 4014, 8000}},
@@ -81,6 +92,7 @@ constexpr Network kNetworks[] = {
         {99.2, 191.6, 375.2},
         {101.7, 185.4, 339.8},
         {106.8, 205.8, 400.2},
+        {91.3, 171.9, 326.4},
         {88.5, 168.2, 355.7},
         {89.9, 175.7, 344.0},
         {85.5, 148.1, 349.9}}}}},
@@ -142,9 +154,14 @@ std::array<LinearCost, 2> fitted(const Network& network, std::size_t at, bool se
 void check(CheckedTable& table, const std::string& at_network, const Measured& model, std::size_t at,
            const OverlapProblem& problem, const char* what, const Throughput& published, const char* policy,
            double tolerance) {
-  const double ours = model.batch * kGpus[at] / iteration_s(problem, policy);
-  table.checks.push_back(
-      {fmt::format("{} {}, {} GPUs, {}", at_network, model.name, kGpus[at], what), published[at], ours, tolerance, {}});
+  const double samples = model.batch * kGpus[at], seconds = iteration_s(problem, policy);
+  table.checks.push_back({fmt::format("{} {}, {} GPUs, {}", at_network, model.name, kGpus[at], what),
+                          published[at],
+                          samples / seconds,
+                          tolerance,
+                          {},
+                          samples / published[at],
+                          seconds});
 }
 
 std::string cost_note(const Measured& model, std::size_t at, const LinearCost& cost) {
@@ -161,10 +178,67 @@ CheckedTable all_reduce_table(const Network& network) {
       const Measured& model = network.models[i];
       const OverlapProblem problem = overlap_problem(timed(model), kGpus[at], ExchangeCost::measured(costs[i]));
       table.notes.push_back(cost_note(model, at, costs[i]));
-      check(table, network.short_name, model, at, problem, "BSP (fitted on)", model.bsp, "bsp", 0.15);
+      check(table, network.short_name, model, at, problem, "BSP (fitted on)", model.bsp, "bsp", kOnlyShown);
       check(table, network.short_name, model, at, problem, "WFBP", model.wfbp, "wfbp", 0.15);
-      check(table, network.short_name, model, at, problem, "MG-WFBP", model.merged, "{policy: mg-wfbp, optimal: false}",
-            0.15);
+      check(table, network.short_name, model, at, problem, "MG-WFBP", model.merged, kMgWfbp, 0.15);
+      check(table, network.short_name, model, at, problem, "ByteScheduler", model.byte_scheduler, kByteScheduler, 0.15);
+    }
+  }
+  return table;
+}
+
+/// The policies of the survey over all-reduces, and their rows.
+struct SurveyedPolicy {
+  const char* name;
+  const char* fusion;
+  Throughput Measured::*samples_per_s;
+};
+constexpr std::array<SurveyedPolicy, 4> kSurveyed{{{"BSP", "bsp", &Measured::bsp},
+                                                   {"WFBP", "wfbp", &Measured::wfbp},
+                                                   {"MG-WFBP", kMgWfbp, &Measured::merged},
+                                                   {"ByteScheduler", kByteScheduler, &Measured::byte_scheduler}}};
+/// ByteScheduler has a framework of its own: no constant is fitted on its rows.
+constexpr std::size_t kFittedPolicies = 3;
+
+OverlapProblem with_constants(const Measured& model, int gpus, const IterationConstants& constants) {
+  ExchangeCost cost = ExchangeCost::measured(
+      {Time::ceil_nanoseconds(constants.alpha_s * 1e9), TimePerByte{constants.beta_ns_per_byte}});
+  const auto millionths = static_cast<std::int64_t>(std::llround(constants.interference * 1e6));
+  cost.interference = {millionths, millionths};
+  return overlap_problem(timed(model), gpus, cost);
+}
+
+/// Predicts every network from alpha, beta and interference that are fitted on the other network alone.
+CheckedTable left_out_table(const Network& network) {
+  constexpr IterationConstants kGuess{0.001, 1, 0.3};
+  CheckedTable table;
+  table.title = fmt::format("The same, {}, in seconds: each network predicted from a fit on the other", network.name);
+  table.shown_only = true;
+  for (std::size_t at = 0; at < kGpus.size(); ++at) {
+    std::vector<FittedRow> rows;
+    for (const Measured& model : network.models) {
+      for (std::size_t i = 0; i < kFittedPolicies; ++i)
+        rows.push_back({model.name, measured_s(model, (model.*kSurveyed[i].samples_per_s)[at], kGpus[at])});
+    }
+    const auto predict = [&](std::size_t row, const IterationConstants& constants) {
+      const OverlapProblem problem = with_constants(network.models[row / kFittedPolicies], kGpus[at], constants);
+      return quick_iteration_s(problem, kSurveyed[row % kFittedPolicies].fusion);
+    };
+    const LeaveOneOut found = leave_one_out(rows, predict, kGuess);
+    for (std::size_t i = 0; i < network.models.size(); ++i) {
+      const Measured& model = network.models[i];
+      const IterationConstants& constants = found.fits[i].constants;
+      const OverlapProblem problem = with_constants(model, kGpus[at], constants);
+      table.notes.push_back(fmt::format("{} GPUs without {}: alpha {:.3f} ms, beta {:.3f} ns/B, interference {:.2f}",
+                                        kGpus[at], model.name, constants.alpha_s * 1e3, constants.beta_ns_per_byte,
+                                        constants.interference));
+      for (const SurveyedPolicy& policy : kSurveyed) {
+        table.checks.push_back({fmt::format("{}, {} GPUs, {}, s", model.name, kGpus[at], policy.name),
+                                measured_s(model, (model.*policy.samples_per_s)[at], kGpus[at]),
+                                iteration_s(problem, policy.fusion),
+                                kOnlyShown,
+                                {}});
+      }
     }
   }
   return table;
@@ -202,6 +276,7 @@ std::vector<CheckedTable> overlap_survey() {
   std::vector<CheckedTable> tables;
   for (const Network& network : kNetworks) {
     tables.push_back(all_reduce_table(network));
+    tables.push_back(left_out_table(network));
     tables.push_back(server_table(network));
   }
   return tables;
