@@ -1,9 +1,9 @@
 // In decentralised training workers average with a few others only and drift apart in between (Lian et al., NeurIPS
 // 2017).
 //
-// `decentralized` works in full precision (Gan et al., VLDB 2022). Each worker swaps its weights with one other worker,
-// drawn again in each iteration, while it computes with them. Alternatively it averages with all others, which is the
-// default of BAGUA's library (peer_selection_mode in bagua/torch_api/algorithms/decentralized.py).
+// `decentralized` works in full precision (Gan et al., VLDB 2022). While a worker computes with its weights it averages
+// them with those of all others, which is the default of BAGUA's library (peer_selection_mode in
+// bagua/torch_api/algorithms/decentralized.py), or swaps them with one other worker, drawn again in each iteration.
 //
 // `dcd-psgd` and `ecd-psgd` work in low precision (Tang et al., NeurIPS 2018). After the update each worker of a ring
 // sends a quantised message to its two neighbours. In DCD-PSGD the message is the change of its weights, and every
@@ -125,10 +125,10 @@ std::unique_ptr<CompressionMethod> make_ecd_psgd(const Parameters& parameters, c
 }  // namespace
 
 PolicyRow<CompressionMethod> decentralized_compression() {
-  static constexpr ParameterInfo kParameters[] = {{"all", false, 0, 0, "average over all workers instead of two"},
-                                                  kInServers};
+  static constexpr ParameterInfo kParameters[] = {
+      {"all", true, 0, 0, "average with all workers; false: with one other, drawn at random"}, kInServers};
   return {.name = "decentralized",
-          .summary = "weights averaged with another worker, while computing",
+          .summary = "weights averaged with all workers or with one other, while computing",
           .source = "Gan et al., VLDB 2022 (BAGUA)",
           .parameters = kParameters,
           .make = make_decentralized};

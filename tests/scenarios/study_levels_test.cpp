@@ -105,7 +105,7 @@ TEST_CASE("methods on levels say so where there are none") {
 TEST_CASE("weights averaged now and then, and beside training") {
   const std::vector<StudyRow> rows = run_study(study_of_servers(
       "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
-      "async-average, decentralized]",
+      "async-average, {policy: decentralized, all: false}]",
       ""));
   REQUIRE(rows.size() == 16);
   const StudyRow &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];

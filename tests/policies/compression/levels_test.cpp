@@ -117,9 +117,9 @@ TEST_CASE("stages on three servers of two workers, by hand: 610 values, 2440 byt
   CHECK(stages(after, "q-adam") ==
         "kernel momentum, kernel encode, all-to-all 660, kernel add up, all-gather 660, kernel decode");
   CHECK(stages(problem, "q-adam") == "all-reduce 2440");
-  CHECK(stages(problem, "decentralized") == "swap 2440, kernel average");
-  CHECK(stages(problem, "decentralized", {{"all", true}}) == "all-reduce weights 2440, kernel average");
-  CHECK(stages(problem, "decentralized", kInServers) ==
+  CHECK(stages(problem, "decentralized") == "all-reduce weights 2440, kernel average");
+  CHECK(stages(problem, "decentralized", {{"all", false}}) == "swap 2440, kernel average");
+  CHECK(stages(problem, "decentralized", {{"all", false}, {"hierarchical", true}}) ==
         "reduce inside 2440 server, swap 2440 leaders, kernel average, broadcast inside 2440 server");
   // 610 bytes and a range. Around a ring one worker of each server sends out of it.
   for (const char* name : {"dcd-psgd", "ecd-psgd"}) {
@@ -212,8 +212,8 @@ TEST_CASE("when weights are exchanged, by hand: one gradient, forward 10 us, bac
   OverlapProblem problem = problem_on(4, 1);
   problem.layers = {{"only", Time::microseconds(10), Time::microseconds(20)}};
   problem.gradients = {{0, Bytes{30'000}, 7'500, 1}};
-  const auto time = [&](const char* method) {
-    const auto compressor = compression(method);
+  const auto time = [&](const char* method, const std::vector<std::pair<std::string, ParameterValue>>& given = {}) {
+    const auto compressor = compression(method, given);
     problem.method = compressor.get();
     problem.phase = static_cast<int>(compressor->phases().size()) - 1;
     const IterationGraph graph = fusion("bsp")->plan(problem).graph;
@@ -221,7 +221,8 @@ TEST_CASE("when weights are exchanged, by hand: one gradient, forward 10 us, bac
     return Time::nanoseconds(std::llround(steady_state(graph, problem.cost).iteration_ns)) - kernels;
   };
   // Beside computing: 5 + 30 us from one update to the next. After it: 30 + 6 x 5 + 1.5 x 30.
-  CHECK(time("decentralized") == Time::microseconds(35));
+  CHECK(time("decentralized", {{"all", false}}) == Time::microseconds(35));
+  CHECK(time("decentralized") == Time::microseconds(75));  // 6 x 5 + 1.5 x 30
   CHECK(time("local-sgd") == Time::microseconds(105));
 }
 
