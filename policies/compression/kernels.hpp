@@ -101,6 +101,24 @@ inline constexpr double kSector = 32;
   return work;
 }
 
+/// The three functions below are chains of elementwise kernels, each of which goes through memory, as DeepSpeed runs
+/// them for 1-bit Adam. Bytes and launches were counted in its code (deepspeed/runtime/comm/nccl.py). Their `slices`
+/// are the messages that the code is cut into, one for each worker.
+///
+/// Adds the residual to d values and encodes them as signs: the sum, its norm, signs and what they leave out, and bits
+/// packed from floats (add, norm, sign, +1, bool, float, -0.5, x 2, scale, subtract, sign, +1, bool, pack).
+[[nodiscard]] inline KernelWork signs_of_deepspeed(std::int64_t d, int slices) {
+  return {100 * static_cast<double>(d), 0, 14 + slices};
+}
+/// Unpacks `slices` messages of d signs into floats, scales them, and adds them up.
+[[nodiscard]] inline KernelWork sum_of_deepspeed(std::int64_t d, int slices) {
+  return {34 * static_cast<double>(d) * slices, 0, 6};
+}
+/// Unpacks d signs into floats, scales them and copies them into the momentum.
+[[nodiscard]] inline KernelWork unpack_of_deepspeed(std::int64_t d) {
+  return {38 * static_cast<double>(d), 0, 6};
+}
+
 /// Multiplies an m x k by a k x n matrix.
 [[nodiscard]] inline KernelWork product(std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto [a, b, c] = std::array{static_cast<double>(m), static_cast<double>(n), static_cast<double>(k)};

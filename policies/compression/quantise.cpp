@@ -32,6 +32,7 @@ struct CodeFormat {
   std::int64_t header_bytes = 0;    ///< scale or range of each bucket; 0: each value is encoded on its own
   std::int64_t bucket = INT64_MAX;  ///< values that share a header
   bool residual = false;            ///< what a code leaves out is added to the next gradient
+  bool deepspeed = false;           ///< kernels are those of DeepSpeed, not one pass over the values
   MessageRoute usual = MessageRoute::all_gather;
   bool hierarchical = false;  ///< one worker of each server exchanges for all of its workers
 };
@@ -64,11 +65,13 @@ class FixedWidthMethod : public CompressionMethod {
       return ExchangeStage::send(what, kind, bytes, circle.scope);
     };
     const auto add_up = [&](std::int64_t values) {
-      return problem.kernels->of(kernels::decode_sum(values, format_.bits, circle.workers));
+      return problem.kernels->of(format_.deepspeed ? kernels::sum_of_deepspeed(values, circle.workers)
+                                                   : kernels::decode_sum(values, format_.bits, circle.workers));
     };
-    const ExchangeStage encoded = ExchangeStage::kernel("encode", encode(problem, d));
-    const ExchangeStage decoded =
-        ExchangeStage::kernel("decode", problem.kernels->of(kernels::decode(d, format_.bits)));
+    const ExchangeStage encoded = ExchangeStage::kernel("encode", encode(problem, d, circle.workers));
+    const ExchangeStage decoded = ExchangeStage::kernel(
+        "decode",
+        problem.kernels->of(format_.deepspeed ? kernels::unpack_of_deepspeed(d) : kernels::decode(d, format_.bits)));
     switch (problem.route(format_.usual)) {
       case MessageRoute::all_reduce:
         return {encoded, send("all-reduce", CollectiveKind::all_reduce, message(d)), decoded};
@@ -77,7 +80,7 @@ class FixedWidthMethod : public CompressionMethod {
                 ExchangeStage::kernel("decode", add_up(d))};
       case MessageRoute::scatter_gather:
         return {encoded, send("all-to-all", CollectiveKind::all_to_all, message(chunk) * n),
-                ExchangeStage::kernel("add up", add_up(chunk) + encode(problem, chunk)),
+                ExchangeStage::kernel("add up", add_up(chunk) + encode(problem, chunk, circle.workers)),
                 send("all-gather", CollectiveKind::all_gather, message(chunk) * n), decoded};
       case MessageRoute::server:
         return {encoded, send("push", CollectiveKind::reduce, message(d)),
@@ -92,8 +95,9 @@ class FixedWidthMethod : public CompressionMethod {
     return Bytes{(d * format_.bits + 7) / 8 + format_.header_bytes * ((d - 1) / format_.bucket + 1)};
   }
 
-  [[nodiscard]] Time encode(const OverlapProblem& problem, std::int64_t d) const {
+  [[nodiscard]] Time encode(const OverlapProblem& problem, std::int64_t d, int workers) const {
     const KernelCosts& costs = *problem.kernels;
+    if (format_.deepspeed) return costs.of(kernels::signs_of_deepspeed(d, workers));
     const bool blind = format_.header_bytes == 0;
     const Time code = costs.of(blind ? kernels::encode(d, format_.bits) : kernels::quantize(d, format_.bits));
     return format_.residual ? costs.of(kernels::add_residual(d)) + code + costs.of(kernels::keep_residual(d)) : code;
@@ -197,6 +201,12 @@ std::unique_ptr<CompressionMethod> make_byte_grad(const Parameters& parameters, 
 }
 
 std::unique_ptr<CompressionMethod> make_one_bit_adam(const Parameters& parameters, const PolicyContext&) {
+  CodeFormat format = in_signs(parameters);
+  format.deepspeed = !parameters.get<bool>("fused");
+  return std::make_unique<WarmedUp>(parameters.get<double>("warm_up"), format);
+}
+
+std::unique_ptr<CompressionMethod> make_apm_squeeze(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<WarmedUp>(parameters.get<double>("warm_up"), in_signs(parameters));
 }
 
@@ -255,10 +265,14 @@ PolicyRow<CompressionMethod> byte_grad_compression() {
 }
 
 PolicyRow<CompressionMethod> onebit_adam_compression() {
+  static constexpr ParameterInfo kParameters[] = {
+      kWarmedUp[0],
+      kWarmedUp[1],
+      {"fused", false, 0, 0, "each value is read and written as rarely as possible; false: kernels of DeepSpeed"}};
   return {.name = "onebit-adam",
           .summary = "after a warm-up, signs in an all-to-all and an all-gather",
           .source = "Tang et al., ICML 2021",
-          .parameters = kWarmedUp,
+          .parameters = kParameters,
           .make = make_one_bit_adam};
 }
 
@@ -270,7 +284,7 @@ PolicyRow<CompressionMethod> apm_squeeze_compression() {
           .summary = "as onebit-adam, with momentum preconditioned by the warm-up",
           .source = "Tang et al., arXiv 2008.11343",
           .parameters = kParameters,
-          .make = make_one_bit_adam};
+          .make = make_apm_squeeze};
 }
 
 PolicyRow<CompressionMethod> q_adam_compression() {

@@ -138,6 +138,12 @@ TEST_CASE("how long the kernels of each method take for a matrix of 4500 x 2000 
   // Two reads and 1 bit are 8.125 bytes a value, 101.5625 us and 3 launches, between the residual and its rest, a pass.
   // To add up is to write 4 bytes and to read 4 bits: 56.25 us and a launch.
   CHECK(kernels("ef-sign-sgd") == "encode 326563, decode 61250");
+  // DeepSpeed's chains read and write 100 bytes a value to encode (18 launches, one of them for each of 4 slices), 34
+  // to add up each of 4 quarters (6 launches), after which a quarter is encoded again, and 38 to unpack (6 launches):
+  // 1250 + 90, 425 + 30 + 312.5 + 90, 475 + 30 us.
+  CHECK(kernels("onebit-adam", {}, 1) == "encode 1340000, add up 857500, decode 505000");
+  // Fused they are those of ef-sign-sgd; a quarter of 4 bits and 4 bytes a value is added up and encoded again.
+  CHECK(kernels("onebit-adam", {{"fused", true}}, 1) == "encode 326563, add up 119454, decode 56563");
   // The momentum reads two and writes one. 9 bytes a value and 3 launches; a quarter is written and read from each of
   // 4, 8 bytes a value, and encoded again; decoded are 5 bytes a value.
   CHECK(kernels("q-adam", {}, 1) == "momentum 155000, encode 127500, add up 73125, decode 67500");
