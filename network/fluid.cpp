@@ -1,6 +1,5 @@
 #include "network/fluid.hpp"
 
-#include "sim/calendar.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -30,24 +29,22 @@ FlowId FluidNetwork::start(const Start& start, Time now) {
   CONTEND_CHECK(start.bytes > 0 && std::isfinite(start.bytes), "a flow without bytes");
   advance(now);
   const FlowId id = shares_.add(start.links, start.weight, start.cap * kPerNanosecond);
-  if (flows_.size() <= id.index()) flows_.resize(id.index() + 1);
-  Progress& flow = flows_[id.index()];
-  flow = Progress{};
-  flow.remaining = flow.bytes = start.bytes;
-  flow.since = now;
-  flow.order = next_order_++;
-  flow.active = true;
+  if (flows_.size() <= id.index()) {
+    flows_.resize(id.index() + 1);
+    origins_.resize(id.index() + 1);
+  }
+  flows_[id.index()] = {.remaining = start.bytes, .rate = 0, .since = now, .active = true};
+  origins_[id.index()] = {.bytes = start.bytes, .order = next_order_++};
   ++active_;
   stale_ = true;
   return id;
 }
 
 void FluidNetwork::leave(FlowId id, double sent) {
-  Progress& flow = flows_[id.index()];
-  if (calendar_.pending(flow.end)) calendar_.cancel(flow.end);
+  ends_.set(id.index(), Time::never());
   for (const LinkShare& use : shares_.links(id)) carried_[use.link.index()] += use.share * sent;
   shares_.remove(id);
-  flow.active = false;
+  flows_[id.index()].active = false;
   --active_;
   stale_ = true;
 }
@@ -56,7 +53,7 @@ double FluidNetwork::cancel(FlowId flow, Time now) {
   advance(now);
   progress(flow, now);
   const double left = flows_[flow.index()].remaining;
-  leave(flow, flows_[flow.index()].bytes - left);
+  leave(flow, origins_[flow.index()].bytes - left);
   return left;
 }
 
@@ -108,38 +105,32 @@ void FluidNetwork::solve() {
 }
 
 void FluidNetwork::schedule(FlowId id) {
-  Progress& flow = flows_[id.index()];
-  if (!(flow.rate > 0)) {  // it stalls
-    if (calendar_.pending(flow.end)) calendar_.cancel(flow.end);
-    return;
-  }
+  const Progress& flow = flows_[id.index()];
+  if (!(flow.rate > 0)) return ends_.set(id.index(), Time::never());  // it stalls
   const double left = flow.remaining / flow.rate;
   constexpr double kFarAway = 9e18;
   const bool is_near = left < kFarAway - static_cast<double>(flow.since.ns());
   const Time end = is_near ? flow.since + Time::ceil_nanoseconds(left * (1 - kRounding)) : kEndOfClock;
-  if (calendar_.pending(flow.end)) {
-    calendar_.reschedule(flow.end, end);
-  } else {
-    flow.end = calendar_.schedule(end, Phase::completions, id);
-  }
+  ends_.set(id.index(), end);
 }
 
 Time FluidNetwork::next_end() {
   solve();
-  return calendar_.next_time();
+  return ends_.earliest();
 }
 
 void FluidNetwork::finish_due(Time now, std::vector<FlowId>& ended) {
   advance(now);
   const std::size_t first = ended.size();
-  while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
+  ends_.until(now, [&](std::size_t i) { ended.push_back(FlowId{i}); });
   std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end(),
-            [this](FlowId a, FlowId b) { return flows_[a.index()].order < flows_[b.index()].order; });
+            [this](FlowId a, FlowId b) { return origins_[a.index()].order < origins_[b.index()].order; });
   for (std::size_t i = first; i < ended.size(); ++i) {
-    const Progress& flow = flows_[ended[i].index()];
+    const double bytes = origins_[ended[i].index()].bytes;
     progress(ended[i], now);
-    CONTEND_DCHECK(flow.remaining <= flow.rate + 1e-9 * flow.bytes, "a flow ends when its last byte has been sent");
-    leave(ended[i], flow.bytes);
+    CONTEND_DCHECK(flows_[ended[i].index()].remaining <= flows_[ended[i].index()].rate + 1e-9 * bytes,
+                   "a flow ends when its last byte has been sent");
+    leave(ended[i], bytes);
   }
 }
 
@@ -160,7 +151,7 @@ double FluidNetwork::carried(LinkId link, Time now) {
     const FlowId id = shares_.flow_on(link, i);
     const auto uses = shares_.links(id);
     const auto use = std::find_if(uses.begin(), uses.end(), [link](const LinkShare& u) { return u.link == link; });
-    sum += use->share * (flows_[id.index()].bytes - remaining(id, now));
+    sum += use->share * (origins_[id.index()].bytes - remaining(id, now));
   }
   return sum;
 }

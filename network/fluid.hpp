@@ -3,8 +3,8 @@
 // Rates are recomputed whenever a flow starts or ends or a link changes. The clock is in whole nanoseconds; completions
 // are rounded up.
 
+#include "network/end_times.hpp"
 #include "network/max_min_rates.hpp"
-#include "sim/calendar.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -68,14 +68,16 @@ class FluidNetwork {
   void resolve_all(bool yes) { resolve_all_ = yes; }
 
  private:
+  // What every change of a rate needs, apart from the rest.
   struct Progress {
     double remaining = 0;  // at `since`
-    double bytes = 0;
-    double rate = 0;  // bytes per nanosecond
+    double rate = 0;       // bytes per nanosecond
     Time since;
     bool active = false;
+  };
+  struct Origin {
+    double bytes = 0;
     std::uint64_t order = 0;
-    EventHandle end;
   };
 
   void advance(Time now);
@@ -86,8 +88,9 @@ class FluidNetwork {
 
   MaxMinRates shares_;  // in bytes per nanosecond
   std::vector<Progress> flows_;
+  std::vector<Origin> origins_;  // by flow
+  EndTimes ends_;                // by flow
   std::vector<double> carried_;  // by flows that have left
-  Calendar<FlowId> calendar_;
   FlowObserver* observer_ = nullptr;
   std::size_t active_ = 0;
   std::uint64_t next_order_ = 0;

@@ -10,19 +10,18 @@ namespace contend {
 
 namespace {
 
-// Levels closer than this count as equal: sums in another order differ by rounding, and that must not spread.
-constexpr double kSame = 1e-12;
+constexpr double kSame = MaxMinRates::kSame;
 
 // A link with a larger free part than this is not full, whatever the rounding of its sums.
 constexpr double kClear = 1e-9;
 
-bool differ(double a, double b) {
+}  // namespace
+
+bool MaxMinRates::differ(double a, double b) {
   if (a == b) return false;
   if (std::isinf(a) || std::isinf(b)) return true;
   return std::abs(a - b) > kSame * std::max(std::abs(a), std::abs(b));
 }
-
-}  // namespace
 
 double LinkEfficiency::at(std::size_t flows) const {
   if (flows == 0) return 1;
@@ -104,10 +103,13 @@ FlowId MaxMinRates::add(std::span<const LinkShare> links, double weight, double 
     ++link.open;
     ++link.loose;
     link.scanned = false;
+    fill_is_old_ = fill_is_old_ || link.has_efficiency;
     touch(l);
   }
   ++loose_flows_;
   new_.push_back(id);
+  hops_ += links.size();
+  if (filling_) fill_->add(id, links, weight, levels_[id].cap_level);
   return FlowId{id};
 }
 
@@ -120,6 +122,7 @@ void MaxMinRates::remove(FlowId id) {
     LinkState& link = links_[l];
     // A link that is not saturated limits no flow, and it stays so with one flow fewer.
     if (link.level != kUnlimited || link.has_efficiency) touch(l);
+    fill_is_old_ = fill_is_old_ || link.has_efficiency;
     std::vector<Entry>& entries = entries_[l];
     const std::uint32_t hole = flow.at[i];
     drop(link, entries[hole].per_level, gone, l);
@@ -130,6 +133,8 @@ void MaxMinRates::remove(FlowId id) {
     if (link.open == entries.size()) link.held_load = 0;
   }
   if (gone.bottleneck == kLoose) --loose_flows_;
+  hops_ -= flow.links.size();
+  if (filling_) fill_->remove(id.value());
   gone.alive = false;
   free_.push_back(id.value());
 }
@@ -138,12 +143,14 @@ void MaxMinRates::set_capacity(LinkId link, double capacity) {
   CONTEND_CHECK(capacity >= 0 && std::isfinite(capacity), "a capacity is negative or not finite");
   links_[link.index()].capacity = capacity;
   links_[link.index()].scanned = false;
+  fill_is_old_ = true;
   touch(link.value());
 }
 
 void MaxMinRates::set_efficiency(LinkId link, LinkEfficiency efficiency) {
   efficiency_[link.index()] = std::make_unique<LinkEfficiency>(std::move(efficiency));
   links_[link.index()].has_efficiency = true;
+  fill_is_old_ = true;
   links_[link.index()].scanned = false;
   touch(link.value());
 }
@@ -188,6 +195,7 @@ void MaxMinRates::drop(LinkState& link, double per_level, const Level& flow, std
 void MaxMinRates::move(std::uint32_t id, std::uint32_t bottleneck, double level, std::uint32_t except) {
   Level& flow = levels_[id];
   const bool loose = bottleneck == kLoose;
+  hops_moved_ += flows_[id].links.size();
   for (const LinkShare& use : flows_[id].links) {
     const std::uint32_t l = use.link.value();
     LinkState& link = links_[l];
@@ -390,6 +398,21 @@ void MaxMinRates::begin_solve() {
 
 std::span<const FlowId> MaxMinRates::solve() {
   begin_solve();
+  if (!filling_ && most_are_new()) {
+    fill();
+    end_fill();  // that most levels move for once says nothing about the next change
+  } else if (filling_ || !sweep()) {
+    fill();
+    weigh_fill();
+  }
+  return changed_;
+}
+
+/// False if it has given up, because filling is cheaper.
+bool MaxMinRates::sweep() {
+  const std::uint64_t links_before = work_.links;
+  const std::uint64_t most = may_fill() ? 2 * (hops_ + links_.size()) : UINT64_MAX;
+  hops_moved_ = 0;
   for (const std::uint32_t id : new_) {
     const Level& flow = levels_[id];
     if (flow.alive && flow.bottleneck == kLoose && flow.cap_level != kUnlimited) {
@@ -408,9 +431,14 @@ std::span<const FlowId> MaxMinRates::solve() {
       take_turn(next.item);
     }
     place_dirty_links();
+    if (hops_moved_ + (work_.links - links_before) > most) {
+      abandon_sweep();
+      return false;
+    }
   }
   heap_.clear();
-  return changed_;
+  weigh_sweep(work_.links - links_before);
+  return true;
 }
 
 std::span<const FlowId> MaxMinRates::solve_all() {

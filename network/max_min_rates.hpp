@@ -7,9 +7,11 @@
 // level.
 //
 // A change moves only some levels. `MaxMinRates` sweeps the levels in ascending order, like water rising, and touches
-// only links whose level may change and flows that a changed link limits. `max_min_rates` below fills from empty; tests
-// compare the two.
+// only links whose level may change and flows that a changed link limits. Where changes move many levels, as in a burst
+// or on an overloaded network, looking for those that stay costs more than it saves: it then fills again from the
+// lowest level that moves (`MaxMinFill`). `max_min_rates` below fills from empty; tests compare them.
 
+#include "network/max_min_fill.hpp"
 #include "network/routing.hpp"
 
 #include <compare>
@@ -86,8 +88,13 @@ class MaxMinRates {
     std::uint64_t links = 0;  ///< links whose level may have changed
     std::uint64_t scans = 0;  ///< those of them whose flows were scanned
     std::uint64_t flows = 0;  ///< levels of flows set
+    std::uint64_t fills = 0;  ///< solves that filled from some level on
   };
   [[nodiscard]] const Work& work() const { return work_; }
+
+  /// Levels that differ by a smaller part count as equal: sums in another order differ by rounding, and that must not
+  /// spread.
+  static constexpr double kSame = 1e-12;
 
  private:
   static constexpr std::uint32_t kLoose = UINT32_MAX;       // the level is not known yet in this sweep
@@ -108,11 +115,7 @@ class MaxMinRates {
     std::vector<LinkShare> links;
     std::vector<std::uint32_t> at;  // index of the flow among the entries of each of its links
   };
-  struct Entry {
-    std::uint32_t flow;
-    std::uint32_t which;  // index among the flow's links
-    double per_level;     // share x weight: load on the link for one unit of level
-  };
+  using Entry = FlowOnLink;
   struct LinkState {
     double capacity = 0;
     double level = kUnlimited;  // of the flows that it limits; unlimited if it is not saturated
@@ -152,11 +155,21 @@ class MaxMinRates {
   void raise(std::uint32_t link);
   void fix(std::uint32_t link, double level);
   void begin_solve();
+  bool sweep();
+  void abandon_sweep();
+  void fill();
+  void begin_fill();
+  void end_fill();
+  [[nodiscard]] bool may_fill() const { return hops_ >= links_.size(); }
+  [[nodiscard]] bool most_are_new() const;
+  void weigh_sweep(std::uint64_t links_seen);
+  void weigh_fill();
+  [[nodiscard]] static bool differ(double a, double b);
   Place take_next();
   void note_change(std::uint32_t flow);
 
   std::vector<LinkState> links_;
-  std::vector<std::vector<Entry>> entries_;                  // by link
+  FlowsOnLinks entries_;                                     // by link
   std::vector<std::unique_ptr<LinkEfficiency>> efficiency_;  // by link; few links have one
   std::vector<Level> levels_;                                // by flow
   std::vector<Flow> flows_;
@@ -168,6 +181,13 @@ class MaxMinRates {
   std::vector<std::pair<double, double>> ceilings_;  // scratch of level_of: ceiling, load for one unit of level
   std::size_t loose_flows_ = 0;
   std::size_t waiting_links_ = 0;
+  std::size_t hops_ = 0;        // of all flows
+  std::size_t hops_moved_ = 0;  // in this sweep
+  std::size_t stops_ = 0;       // in this filling
+  std::unique_ptr<MaxMinFill> fill_;
+  bool filling_ = false;      // while true, fill_ follows the flows, and the sums of links are out of date
+  bool fill_is_old_ = false;  // capacities have changed since it began
+  std::uint64_t regret_ = 0;  // what the other way would have saved of late
   Work work_;
 };
 

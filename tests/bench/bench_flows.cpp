@@ -213,6 +213,11 @@ int main(int argc, char** argv) {
   print_head("until a twentieth of them has ended");
   same = compare(burst, burst.flows.size() + burst.flows.size() / 20, missing.empty()) && same;
 
+  const FlowCase crowd = random_traffic(8, 10'000 / scale, 0);
+  print_head(fmt::format("{} flows at once on 128 hosts (k = 8): almost every end moves a third of all rates",
+                         crowd.flows.size()));
+  same = compare(crowd, kAll, missing.empty()) && same;
+
   print_head("half load on more hosts");
   for (const std::size_t ports : {8U, 16U, 32U}) {
     const FlowCase more = random_traffic(ports, 100'000 / scale, kHalf);

@@ -157,6 +157,82 @@ TEST_CASE("a change touches only the rates that it moves") {
   CHECK(shares.solve().size() == 2);
 }
 
+TEST_CASE("where every change moves many rates, filling resumes instead of a sweep over links again and again") {
+  // Every flow shares links with most others, so that whatever leaves moves most of the levels above its own.
+  constexpr std::uint32_t kLinks = 60;
+  const int flows = effort(600);
+  RandomStream random{13, "burst"};
+  std::vector<double> capacities;
+  for (std::uint32_t l = 0; l < kLinks; ++l) capacities.push_back(1 + random.uniform());
+  MaxMinRates shares{capacities};
+  MaxMinRates from_scratch{capacities};
+  std::vector<FlowId> ids;
+  for (int f = 0; f < flows; ++f) {
+    const auto first = static_cast<std::uint32_t>(random.uniform_integer(0, kLinks - 5));
+    const FlowDemand flow = over({first, first + 1, first + 2, first + 4}, 1 + random.uniform());
+    ids.push_back(shares.add(flow.links, flow.weight, 0));
+    REQUIRE(from_scratch.add(flow.links, flow.weight, 0) == ids.back());
+  }
+  shares.solve();
+  const MaxMinRates::Work before = shares.work();
+  std::vector<FlowId> left = ids;
+  std::vector<double> known(ids.size(), -1);
+  for (const FlowId id : ids) known[id.index()] = shares.rate(id);
+  std::size_t changes = 0;
+  while (left.size() > static_cast<std::size_t>(flows) / 2) {
+    const auto gone = static_cast<std::size_t>(random.uniform_integer(0, static_cast<std::int64_t>(left.size()) - 1));
+    shares.remove(left[gone]);
+    from_scratch.remove(left[gone]);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(gone));
+    if (changes % 3 == 0) {  // one comes for every third that leaves
+      const FlowDemand flow = over({static_cast<std::uint32_t>(changes % kLinks)}, 1, changes % 2 == 0 ? 0.01 : 0);
+      left.push_back(shares.add(flow.links, flow.weight, flow.cap));
+      REQUIRE(from_scratch.add(flow.links, flow.weight, flow.cap) == left.back());
+    }
+    ++changes;
+    for (const FlowId id : shares.solve()) known[id.index()] = shares.rate(id);
+    from_scratch.solve_all();
+    for (const FlowId id : left) {
+      REQUIRE(shares.rate(id) == near(from_scratch.rate(id), 1e-9));
+      REQUIRE(known[id.index()] == shares.rate(id));
+      const LinkId bottleneck = shares.bottleneck(id);
+      if (bottleneck.valid()) REQUIRE(shares.load(bottleneck) == near(capacities[bottleneck.index()], 1e-9));
+    }
+  }
+  CHECK(shares.work().fills - before.fills > changes * 9 / 10);
+  // Looking at a link costs the same everywhere. A sweep looks at each of them several times here.
+  CHECK(shares.work().links - before.links < changes * 2 * kLinks);
+}
+
+TEST_CASE("after a burst the rates of few flows are swept again") {
+  // A bus that all flows cross makes every change move all rates; when it is wide, a change concerns one of the links.
+  constexpr std::uint32_t kLinks = 50;
+  std::vector<double> capacities(kLinks, 2.0);
+  capacities.push_back(10);
+  MaxMinRates shares{capacities};
+  std::vector<FlowId> ids;
+  for (std::uint32_t l = 0; l < kLinks; ++l) {
+    for (int twice = 0; twice < 4; ++twice) ids.push_back(shares.add(over({l, kLinks}).links));
+  }
+  shares.solve();
+  const auto swap_flow = [&](std::size_t i) {
+    shares.remove(ids[i]);
+    ids[i] = shares.add(over({static_cast<std::uint32_t>(i / 4), kLinks}).links, 1 + 1e-3 * static_cast<double>(i + 1));
+    return shares.solve().size();
+  };
+  for (std::size_t i = 0; i < 20; ++i) CHECK(swap_flow(i) == ids.size());
+  const std::uint64_t fills = shares.work().fills;
+  CHECK(fills > 10);
+  shares.set_capacity(LinkId{kLinks}, 1000);
+  for (std::size_t i = 20; i < 180; ++i) swap_flow(i);
+  const std::uint64_t more = shares.work().fills;
+  const std::uint64_t flows = shares.work().flows;
+  CHECK(swap_flow(199) == 4);
+  CHECK(shares.work().fills == more);
+  CHECK(shares.work().flows - flows <= 8);
+  CHECK(more - fills < 160);
+}
+
 TEST_CASE("the efficiency of a link falls with the number of flows") {
   // 12 with one flow; with k flows and a penalty of 0.5: 12 k / (k + (k-1)/2): 12, 9.6, 9.
   MaxMinRates shares{std::vector<double>{12}};
