@@ -12,11 +12,23 @@ namespace contend {
 
 namespace {
 
+/// What a link inside a server is, by the devices that it joins: `network/topologies/servers.cpp` names them.
+LinkPlace place_inside(const Node& a, const Node& b) {
+  const auto named = [](const Node& node, std::string_view word) {
+    return node.kind == NodeKind::bridge && node.name.find(word) != std::string::npos;
+  };
+  if (a.kind == NodeKind::gpu && b.kind == NodeKind::gpu) return LinkPlace::gpu_link;
+  if (named(a, "/nvswitch") || named(b, "/nvswitch")) return LinkPlace::gpu_link;
+  return named(a, "/socket") && named(b, "/socket") ? LinkPlace::between_sockets : LinkPlace::pcie;
+}
+
 LinkPlace place_of(const Topology& topology, const Link& link) {
   const ServerId a = topology.nodes()[link.from.index()].server;
   const ServerId b = topology.nodes()[link.to.index()].server;
   if (!a.valid() && !b.valid()) return LinkPlace::between_switches;
-  if (a.valid() && b.valid()) return a == b ? LinkPlace::inside_server : LinkPlace::between_servers;
+  if (a.valid() && b.valid())
+    return a == b ? place_inside(topology.nodes()[link.from.index()], topology.nodes()[link.to.index()])
+                  : LinkPlace::between_servers;
   return LinkPlace::server_to_fabric;
 }
 
@@ -108,10 +120,14 @@ std::vector<TierReport> report_tiers(const Topology& topology) {
 
 std::string_view name_of(LinkPlace place) {
   switch (place) {
-    case LinkPlace::inside_server:
-      return "inside servers";
+    case LinkPlace::gpu_link:
+      return "NVLink";
+    case LinkPlace::between_sockets:
+      return "between sockets";
+    case LinkPlace::pcie:
+      return "PCIe";
     case LinkPlace::server_to_fabric:
-      return "servers to fabric";
+      return "NIC to fabric";
     case LinkPlace::between_switches:
       return "between switches";
     case LinkPlace::between_servers:

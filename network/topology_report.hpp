@@ -12,13 +12,21 @@
 
 namespace contend {
 
-/// The part of the network in which a link lies.
-enum class LinkPlace : std::uint8_t { inside_server, server_to_fabric, between_switches, between_servers };
+/// The part of the network in which a link lies. Inside servers: links of GPUs to each other or to NVSwitches, between
+/// sockets, and PCIe.
+enum class LinkPlace : std::uint8_t {
+  gpu_link,
+  between_sockets,
+  pcie,
+  server_to_fabric,
+  between_switches,
+  between_servers
+};
 [[nodiscard]] std::string_view name_of(LinkPlace place);
 
 /// The number of links of one place and bandwidth. Two links in opposite directions between the same nodes are a cable.
 struct CableCount {
-  LinkPlace place = LinkPlace::inside_server;
+  LinkPlace place = LinkPlace::pcie;
   ByteRate bandwidth;  ///< per direction
   std::size_t cables = 0;
   std::size_t one_way = 0;  ///< links without a partner of the same bandwidth

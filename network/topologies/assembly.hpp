@@ -62,6 +62,8 @@ struct ServerBuilder {
   void (*check)(const ServerSpec&, std::size_t gpus, Complaints&);
   /// Adds server number `server` with its GPUs and then its NICs in order, and returns the NICs.
   std::vector<NodeId> (*build)(const ServerSpec&, std::size_t gpus, std::size_t server, Topology&);
+  ServerSpec defaults{};
+  std::string_view built_as{};  ///< a machine: its kind of server
 };
 
 /// The parameters of a fabric: those of cables, which many fabrics share, and its own.
@@ -91,5 +93,7 @@ struct ServerBuilder {
 [[nodiscard]] ServerBuilder pcie_server();
 [[nodiscard]] ServerBuilder nvswitch_server();
 [[nodiscard]] ServerBuilder cube_mesh_server();
+/// The rows of machines.
+[[nodiscard]] std::vector<ServerBuilder> machine_servers();
 
 }  // namespace contend

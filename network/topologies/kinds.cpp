@@ -1,4 +1,5 @@
 #include "network/topologies/assembly.hpp"
+#include "network/topologies/machines.hpp"
 
 #include "sim/check.hpp"
 
@@ -22,8 +23,11 @@ const std::vector<FabricBuilder>& fabric_builders() {
 }
 
 const std::vector<ServerBuilder>& server_builders() {
-  static const std::vector<ServerBuilder> builders{plain_server(), pcie_server(), nvswitch_server(),
-                                                   cube_mesh_server()};
+  static const std::vector<ServerBuilder> builders = [] {
+    std::vector<ServerBuilder> all{plain_server(), pcie_server(), nvswitch_server(), cube_mesh_server()};
+    for (ServerBuilder& machine : machine_servers()) all.push_back(std::move(machine));
+    return all;
+  }();
   return builders;
 }
 
@@ -128,6 +132,27 @@ const std::vector<TopologyKind<FabricSpec>>& fabric_kinds() {
 const std::vector<TopologyKind<ServerSpec>>& server_kinds() {
   static const auto kinds = kinds_of<ServerSpec>(server_builders());
   return kinds;
+}
+
+namespace {
+
+const ServerBuilder& server_builder(std::string_view kind) {
+  const auto found = std::ranges::find_if(server_builders(), [&](const auto& each) { return each.kind.name == kind; });
+  CONTEND_CHECK(found != server_builders().end(), "a kind of server has a row in the table");
+  return *found;
+}
+
+}  // namespace
+
+ServerSpec default_server(std::string_view kind) {
+  ServerSpec spec = server_builder(kind).defaults;
+  spec.kind = kind;
+  return spec;
+}
+
+std::string_view built_as(std::string_view kind) {
+  const ServerBuilder& builder = server_builder(kind);
+  return builder.built_as.empty() ? builder.kind.name : builder.built_as;
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "scenarios/keys/topology_codec.hpp"
 
+#include "network/topologies/machines.hpp"
 #include "scenarios/keys/graph_codec.hpp"
 #include "sim/check.hpp"
 #include "text/words.hpp"
@@ -83,6 +84,18 @@ struct Table {
   }
 };
 
+/// What a scenario starts from when it names a kind.
+template <class Spec>
+Spec default_spec(std::string_view kind) {
+  if constexpr (std::is_same_v<Spec, ServerSpec>) {
+    return default_server(kind);
+  } else {
+    Spec spec;
+    spec.kind = kind;
+    return spec;
+  }
+}
+
 bool is_key(const Row<FabricSpec>&) {
   return true;
 }
@@ -138,10 +151,7 @@ bool read_kind(const Table<Spec>& table, const YamlNode& node, const Reading& re
     reading.expected_one_of(table.names(), node);
     return false;
   }
-  if (node.text != spec.kind) {
-    spec = Spec{};
-    spec.kind = node.text;
-  }
+  if (node.text != spec.kind) spec = default_spec<Spec>(node.text);
   return true;
 }
 
@@ -165,7 +175,7 @@ void read_parameters(const Table<Spec>& table, const YamlNode& map, const Readin
 
 template <class Spec>
 void write_kind_schema(JsonWriter& json, const TopologyKind<Spec>& kind) {
-  const Spec defaults;
+  const Spec defaults = default_spec<Spec>(kind.name);
   json.begin_object().member("type", "object").member("additionalProperties", false).key("properties").begin_object();
   json.key("kind").begin_object();
   json.member("const", kind.name).member("description", kind.summary).end_object();
@@ -225,9 +235,9 @@ Codec<Spec> spec_codec(const Table<Spec>& table) {
 
 template <class Spec>
 std::vector<TopologyKindInfo> infos(const std::vector<TopologyKind<Spec>>& kinds) {
-  const Spec defaults;
   std::vector<TopologyKindInfo> all;
   for (const auto& kind : kinds) {
+    const auto defaults = default_spec<Spec>(kind.name);
     TopologyKindInfo info{kind.name, kind.summary, kind.source, {}};
     for (const Row<Spec>& row : kind.parameters) {
       if (!is_key(row)) continue;

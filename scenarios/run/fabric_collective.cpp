@@ -1,5 +1,6 @@
 #include "scenarios/run/fabric_collective.hpp"
 
+#include "network/topologies/machines.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "sim/error.hpp"
@@ -54,14 +55,15 @@ NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVend
   constexpr double kGiga = 1e9, kNvlink = 25, kPcie3 = 15.75;
   constexpr std::size_t kCubeMeshLinks = 6;
   const ServerSpec server = topology_spec(scenario).server;
+  const std::string_view kind = built_as(server.kind);
   const auto giga = [](ByteRate rate) { return rate.bytes_per_second() / kGiga; };
   NcclMachine machine;
   machine.name = "scenario";
   machine.gpu = gpu;
   machine.cpu = cpu;
   machine.gpus = scenario.cluster.gpus_per_server;
-  machine.nvswitch = server.kind == "nvswitch";
-  const bool cube = server.kind == "hybrid-cube-mesh";
+  machine.nvswitch = kind == "nvswitch";
+  const bool cube = kind == "hybrid-cube-mesh";
   machine.link = machine.nvswitch || cube ? InsideLink::nvlink : InsideLink::pcie;
   const double slot = giga(server.pcie_bandwidth) * kPlannedPcie3 / kPcie3;
   if (machine.link == InsideLink::nvlink) {
@@ -73,7 +75,7 @@ NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVend
   }
   const auto gpus = static_cast<std::size_t>(machine.gpus);
   const std::size_t switches = (gpus + server.gpus_per_pcie_switch - 1) / server.gpus_per_pcie_switch;
-  const bool tree = server.kind != "plain";
+  const bool tree = kind != "plain";
   if (tree && std::min(server.sockets, switches) > 1)
     machine.socket_rate = cpu == CpuVendor::amd ? kPlannedSocketAmd : kPlannedSocketIntel;
   machine.nics = static_cast<int>(tree ? server.nics : 1);

@@ -139,13 +139,14 @@ TEST_CASE("cables are counted by place and bandwidth, links without a partner ap
     return std::tuple{it.place, it.bandwidth.bytes_per_second(), it.cables, it.one_way};
   };
   // A server: 4 NVLinks (3 x 2) and one cable between sockets of 6; 2 PCIe switches, 4 GPUs and 2 NICs on 7.
-  CHECK(row(0) == std::tuple{LinkPlace::inside_server, 6.0, 15UL, 0UL});
-  CHECK(row(1) == std::tuple{LinkPlace::inside_server, 7.0, 24UL, 0UL});
-  CHECK(row(2) == std::tuple{LinkPlace::server_to_fabric, 10.0, 6UL, 0UL});
+  CHECK(row(0) == std::tuple{LinkPlace::gpu_link, 6.0, 12UL, 0UL});
+  CHECK(row(1) == std::tuple{LinkPlace::between_sockets, 6.0, 3UL, 0UL});
+  CHECK(row(2) == std::tuple{LinkPlace::pcie, 7.0, 24UL, 0UL});
+  CHECK(row(3) == std::tuple{LinkPlace::server_to_fabric, 10.0, 6UL, 0UL});
   // b -> a has 3 and a -> b 5: two links without a partner; a-c and b-c are cables of 5.
-  CHECK(row(3) == std::tuple{LinkPlace::between_switches, 3.0, 0UL, 1UL});
-  CHECK(row(4) == std::tuple{LinkPlace::between_switches, 5.0, 2UL, 1UL});
-  CHECK(report.cables.size() == 5);
+  CHECK(row(4) == std::tuple{LinkPlace::between_switches, 3.0, 0UL, 1UL});
+  CHECK(row(5) == std::tuple{LinkPlace::between_switches, 5.0, 2UL, 1UL});
+  CHECK(report.cables.size() == 6);
   CHECK(report.servers == 3);
   CHECK(report.gpus == 12);
   CHECK(report.nics == 6);

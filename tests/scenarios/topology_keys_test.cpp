@@ -133,10 +133,27 @@ TEST_CASE("a printed scenario with a topology reads back as itself") {
   CHECK(fabric_kinds().size() == std::size(fabrics));
 }
 
+TEST_CASE("a machine starts from its own figures, and each of them can be set") {
+  const ServerSpec usual =
+      topology_spec(parsed("cluster: {gpus_per_server: 8}\nnetwork: {fidelity: flow, server: dgx-a100}\n")).server;
+  CHECK(usual.nvlinks_per_gpu == 12);
+  CHECK(usual.nics == 8);
+  CHECK(usual.pcie_bandwidth == ByteRate{31.508e9});
+  const ServerSpec fewer =
+      topology_spec(
+          parsed("cluster: {gpus_per_server: 8}\nnetwork: {fidelity: flow, server: {kind: dgx-a100, nics: 4}}\n"))
+          .server;
+  CHECK(fewer.nics == 4);
+  CHECK(fewer.nvlinks_per_gpu == 12);
+  CHECK(errors_with("network.server={kind: dgx-1v, nvlinks_per_gpu: 3}").find("has no such parameter") !=
+        std::string::npos);
+  CHECK(json_schema().find("number of NVLinks of a GPU (default: 12)") != std::string::npos);
+}
+
 TEST_CASE("unknown kinds and parameters") {
   CHECK(errors_with("network.server=plin") ==
-        "--set: network.server: expected one of plain, pcie, nvswitch, hybrid-cube-mesh, got \"plin\"; did you mean "
-        "\"plain\"?");
+        "--set: network.server: expected one of plain, pcie, nvswitch, hybrid-cube-mesh, dgx-1v, dgx-a100, dgx-h100, "
+        "hgx-a100-4, hgx-h100-4, pcie-2080ti, got \"plin\"; did you mean \"plain\"?");
   CHECK(errors_with("network.fabric.ports=8") ==
         "--set: network.fabric.ports: the fabric single-switch has no such parameter; kinds that have it: fat-tree");
   CHECK(errors_of(kFlow + "  fabric: {kind: ring, link_latncy: 5us}\n") ==
