@@ -208,3 +208,34 @@ TEST_CASE("invalid input of a roofline is refused with every fault at once") {
   CHECK(failure({}, round_device(), 1, {}).find("expected at least one layer") != std::string::npos);
   CHECK(failure(two_linear(), {}, 1, {}).find("at least one peak is needed") != std::string::npos);
 }
+
+TEST_CASE("a pass of a layer may take a day, and no longer") {
+  // 8.64e16 flops at 1 TFLOPS take 86,400 s.
+  LayerTable table = two_linear();
+  Layer& second = table.layers[2];
+  second.forward_flops = 86'400'000'000'000'000;
+  CHECK(roofline_times(table, round_device(), 1, ideal()).layers[2].forward == Time::seconds(86'400));
+  second.forward_flops += 1'000'000;
+  CHECK(failure(table, round_device(), 1, ideal()).find("layer `second`: a pass would take") != std::string::npos);
+}
+
+TEST_CASE("memory reaches a part of its bandwidth, and a kernel as long for both is bound by memory") {
+  RooflineOptions options = ideal();
+  options.memory_efficiency = 0.5;
+  // The ReLU of a batch of 10 moves 80 kB forward: 0.8 us at 100 GB/s, 1.6 us at half of that.
+  CHECK(roofline_times(two_linear(), round_device(), 10, options).layers[1].forward == ns(1'600));
+
+  // 4e6 bytes of weights and 8e3 of activations take 40.08 us; as many flops at 1 TFLOPS.
+  LayerTable table = two_linear();
+  table.layers[0].forward_flops = 40'080'000;
+  const TimedModel equal = roofline_times(table, round_device(), 1, ideal());
+  CHECK(equal.layers[0].forward == ns(40'080));
+  CHECK(equal.layers[0].origin == "roofline round fp32: forward bound by memory, backward by memory");
+  table.layers[0].forward_flops += 1'000;
+  CHECK(roofline_times(table, round_device(), 1, ideal()).layers[0].origin ==
+        "roofline round fp32: forward bound by compute, backward by memory");
+}
+
+TEST_CASE("work without flops has no efficiency, also where there is no ramp") {
+  CHECK(efficiency(0, round_device(), ideal()) == 0);
+}

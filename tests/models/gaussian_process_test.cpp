@@ -45,3 +45,30 @@ TEST_CASE("equal values give finite predictions") {
   CHECK(process.at({0.3}).mean == near(2));
   CHECK(std::isfinite(process.expected_improvement({0.3}, 0.1)));
 }
+
+TEST_CASE("one value by hand: Matern 5/2 of the first length, deviation and expected improvement") {
+  // All lengths are equally likely, so the first counts, 0.02. At a distance of 0.01 r = sqrt(5) / 2 = 1.1180340 and
+  // the covariance k = (1 + r + r^2 / 3) exp(-r) = 0.8286491; the deviation is sqrt(1 - k^2 / 1.25) = 0.6713214.
+  const std::vector<double> values{7};
+  const GaussianProcess process{std::vector<GaussianProcess::Point>(1, {0.5}), values, 0.25};
+  const double r = std::sqrt(5) / 2, k = (1 + r + r * r / 3) * std::exp(-r);
+  CHECK(k == near(0.8286491424181255));
+  const double deviation = 0.671321442392364;
+  CHECK(process.at({0.51}).mean == near(7));
+  CHECK(process.at({0.51}).deviation == near(deviation, 1e-9));
+  CHECK(process.at({0.49}).deviation == near(deviation, 1e-9));
+  // The normal density at 0 is 0.3989423; at one deviation it is 0.2419707, with 0.1586553 of the mass beyond.
+  CHECK(process.expected_improvement({0.51}, 0) == near(deviation * 0.3989422804014327, 1e-9));
+  CHECK(process.expected_improvement({0.51}, deviation) ==
+        near(deviation * (0.24197072451914337 - 0.15865525393145707), 1e-9));
+}
+
+TEST_CASE("expected improvement is in the unit of the values") {
+  // Values 1 and 5 have mean 3 and deviation 2; far from both the mean is 3, so 1 below the best in deviations.
+  const std::vector<double> values{1, 5};
+  const GaussianProcess process{{{0.0}, {0.1}}, values, 1e-9};
+  const GaussianProcess::Prediction far = process.at({1000.0});
+  CHECK(far.mean == near(3));
+  CHECK(far.deviation == near(2));
+  CHECK(process.expected_improvement({1000.0}, 0) == near(2 * (0.24197072451914337 - 0.15865525393145707), 1e-9));
+}

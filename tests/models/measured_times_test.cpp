@@ -114,3 +114,23 @@ TEST_CASE("a table alone must cover every layer with parameters") {
           return table_times(two_linear_layers(), {{"fc1", 1e-6, 1e-6, ""}, {"fc2", 1e-6, 1e-6, ""}}, options);
         }) == "forward_share: expected a number above 0, got -1\n");
 }
+
+TEST_CASE("a measured time may be a day, and no longer") {
+  const std::vector<MeasuredLayer> day{{"fc1", 86'400.0, 86'400.0, ""}};
+  CHECK(replace_times(roofline_model(), day).layers[0].forward == Time::seconds(86'400));
+  CHECK(failure([&] {
+          return replace_times(roofline_model(), {{"fc1", 86'401.0, 1e-6, ""}});
+        }) == "layer `fc1`: expected a forward time above 0 and at most a day, got 86401 s\n");
+}
+
+TEST_CASE("of the layers without a row at most five are named") {
+  NetworkBuilder net{"deep", "test", "vector of 4"};
+  Feature x{4};
+  for (int i = 1; i <= 6; ++i) x = net.linear("fc" + std::to_string(i), x, 4, Bias::yes);
+  const LayerTable table = net.take();
+  CHECK(failure([&] {
+          return table_times(table, {{"fc6", 1e-6, 1e-6, ""}}, {});
+        }) == "model `deep`: 5 layers with parameters have no row: fc1, fc2, fc3, fc4, fc5\n");
+  CHECK(failure([&] { return table_times(table, {}, {}); }) ==
+        "model `deep`: 6 layers with parameters have no row: fc1, fc2, fc3, fc4, fc5, ...\n");
+}

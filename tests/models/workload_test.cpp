@@ -1,6 +1,7 @@
 #include "models/workload.hpp"
 
 #include "sim/error.hpp"
+#include "tests/near.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -149,4 +150,28 @@ TEST_CASE("build_workload: an unknown model is named with its job") {
     CHECK(text.find("`j7`") != std::string::npos);
     CHECK(text.find("`resnet`") != std::string::npos);
   }
+}
+
+TEST_CASE("jobs submitted at the same time keep the order in which the mix lists their sizes") {
+  GeneratedWorkload mix;
+  mix.sizes = {{4, 3}, {1, 2}, {2, 40}};
+  mix.arrival_window = Time::milliseconds(1);
+  const std::vector<JobRequest> jobs = generate_jobs(mix, 1);
+  REQUIRE(jobs.size() == 45);
+  for (std::size_t i = 0; i < jobs.size(); ++i) CHECK(jobs[i].gpus == (i < 3 ? 4 : i < 5 ? 1 : 2));
+}
+
+TEST_CASE("the GPU time of a job counts its failed attempts, its GPUs and its share of one") {
+  JobRequest job;
+  job.model = "vgg16";  // 36 ms forward, 54 ms backward
+  job.iterations = 100;
+  job.gpus = 2;
+  CHECK(time_of_iteration(job) == Time::milliseconds(90));
+  CHECK(gpu_seconds_of(job) == near(18));
+  job.duration = Time::seconds(10);
+  job.attempts = {Time::seconds(3), Time::seconds(1)};
+  CHECK(gpu_seconds_of(job) == near(28));
+  job.gpus = 1;
+  job.gpu_share = 250;
+  CHECK(gpu_seconds_of(job) == near(3.5));
 }

@@ -93,3 +93,34 @@ TEST_CASE("transfers share a lane as in the k-way contention of the network") {
   }
   CHECK(contended > 150);
 }
+
+TEST_CASE("the transfers in flight, and the bytes that each has left, by hand") {
+  // 10 ns of start-up, then 2 ns a byte. At 30 the first has sent 10 of 100 bytes; the second shares the lane from
+  // then.
+  const auto network = make_exchange_network(ExchangeCost::measured({Time::nanoseconds(10), TimePerByte{2}}), 2, 2);
+  const std::vector<ServerId> servers{ServerId{0U}, ServerId{1U}};
+  TransferRequest request;
+  request.bytes = Bytes{100};
+  request.ranks = 2;
+  request.servers = servers;
+  request.job = JobId{0U};
+  network->start(request, Time{});
+  request.job = JobId{1U};
+  network->start(request, Time::nanoseconds(30));
+  const auto in_flight = [&](Time now) {
+    network->set_now(now);
+    std::vector<ActiveTransfer> transfers;
+    network->active(ServerId{1U}, transfers);
+    return transfers;
+  };
+  std::vector<ActiveTransfer> both = in_flight(Time::nanoseconds(30));
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].job == JobId{0U});
+  CHECK(both[0].remaining_bytes == 90);
+  CHECK(both[1].job == JobId{1U});
+  CHECK(both[1].remaining_bytes == 100);
+  both = in_flight(Time::nanoseconds(50));  // at half speed, the second after its start-up
+  CHECK(both[0].remaining_bytes == 85);
+  CHECK(both[1].remaining_bytes == 97.5);
+  CHECK(network->job_usage(JobId{0U}, Time::nanoseconds(50)).contended == Time::nanoseconds(20));
+}

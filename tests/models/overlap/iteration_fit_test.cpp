@@ -77,6 +77,15 @@ TEST_CASE("the group that is left out does not move the constants") {
   CHECK_FALSE(found.fits[0].constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.1));
 }
 
+TEST_CASE("two groups are enough to leave one out, and one isn't") {
+  std::vector<FittedRow> rows = rows_of(0);
+  rows.resize(6);
+  CHECK(leave_one_out(rows, model, kGuess).groups == std::vector<std::string>{"a", "b"});
+  rows.resize(3);
+  CHECK_THROWS_WITH_AS((void)leave_one_out(rows, model, kGuess),
+                       "all measured iterations are of \"a\": leaving them out leaves nothing to fit", InputError);
+}
+
 TEST_CASE("too few figures are refused") {
   std::vector<FittedRow> rows{{"a", 1.0}, {"b", 1.0}, {"b", 2.0}};
   CHECK_THROWS_AS((void)leave_one_out(rows, model, kGuess), InputError);

@@ -45,6 +45,18 @@ TEST_CASE("layers without gradients join the layer before them; gradients come l
   CHECK(by_layer.gradients[1].size == Bytes{44});
 }
 
+TEST_CASE("a layer of one tensor keeps its rows and columns; several tensors have none together") {
+  TimedModel shaped = model();
+  shaped.layers[3].tensors[0].shape = {4, 5};
+  shaped.layers[1].tensors[0].shape = {2, 5};
+  const OverlapProblem by_layer = overlap_problem(shaped, 4, {}, Granularity::layer);
+  CHECK(by_layer.gradients[0].rows == 4);
+  CHECK(by_layer.gradients[0].columns == 5);
+  CHECK(by_layer.gradients[1].rows == 0);
+  CHECK(by_layer.gradients[1].columns == 0);
+  CHECK(overlap_problem(shaped, 4, {}).gradients[2].rows == 2);
+}
+
 TEST_CASE("bad models are refused with every fault") {
   TimedModel bad = model();
   bad.layers[1].forward = Time::nanoseconds(-1);

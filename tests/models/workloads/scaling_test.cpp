@@ -67,3 +67,52 @@ TEST_CASE("a bootstrap of a subset takes both names and demands from the list") 
   }
   CHECK(moved > 40);
 }
+
+TEST_CASE("each limit on scaled times is allowed, and a little more is refused with its key") {
+  WorkloadScaling twice;
+  twice.durations = 2;
+  // 9.2e18 is 2 x 4.6e18, and 4.6e18 + 512 the next double.
+  std::vector<JobRequest> list{iterating("a", 0, 4'600'000'000'000'000'000)};
+  CHECK(scale_list(list, twice, {}, 1, 1).jobs[0].iterations == 9'200'000'000'000'000'000);
+  list[0].iterations += 512;
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, twice, {}, 1, 1)),
+                       "workload.scaling.durations: job \"a\" would have 9.2e+18 iterations", InputError);
+
+  list[0].duration = Time::nanoseconds(4'600'000'000'000'000'000);
+  CHECK(scale_list(list, twice, {}, 1, 1).jobs[0].duration == Time::nanoseconds(9'200'000'000'000'000'000));
+  *list[0].duration += Time::nanoseconds(512);
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, twice, {}, 1, 1)),
+                       "workload.scaling.durations: job \"a\" would take more than 292 years", InputError);
+
+  // At half the rate the last of two jobs comes at exactly 100 years, or 2 us later.
+  WorkloadScaling half;
+  half.rate = 0.5;
+  list = {iterating("a", 1000, 1), iterating("b", 0, 1)};
+  list[1].submit = list[0].submit + Time::nanoseconds((kLongestJobTime - list[0].submit).ns() / 2);
+  CHECK(scale_list(list, half, {}, 1, 1).jobs[1].submit == kLongestJobTime);
+  list[1].submit += Time::microseconds(1);
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, half, {}, 1, 1)), doctest::Contains("100 years"), InputError);
+}
+
+TEST_CASE("the largest size counts as small enough, and jobs at one time or without GPU time give no load") {
+  std::vector<JobRequest> list{iterating("a", 5, 10), iterating("b", 5, 10)};
+  list[0].gpus = 4;
+  list[1].gpus = 5;
+  WorkloadScaling scaling;
+  scaling.largest = 4;
+  const ScaledList small = scale_list(list, scaling, {}, 1, 1);
+  REQUIRE(small.jobs.size() == 1);
+  CHECK(small.jobs[0].name == "a");
+  scaling.largest = 3;
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, scaling, {}, 1, 1)),
+                       "workload.scaling.largest: the list has no job of at most 3 GPUs", InputError);
+
+  WorkloadScaling load;
+  load.load = 1;
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, load, {}, 1, 1)),
+                       doctest::Contains("all jobs of the list are submitted at the same time"), InputError);
+  list[1].submit = Time::seconds(6);
+  for (JobRequest& job : list) job.duration = Time{};
+  CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, load, {}, 1, 1)),
+                       "workload.scaling.load: the jobs of the list need no GPU time", InputError);
+}

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -299,4 +300,38 @@ TEST_CASE("the same seed gives the same jobs, another seed others; names, users 
   }
   CHECK(users.size() == 12);
   CHECK(vcs == std::set<std::string>{"vcvGl", "vcvlY"});
+}
+
+TEST_CASE("the largest size of a trace within a limit, which counts as within") {
+  const FittedWorkload& philly = *find_fitted_workload("philly");  // 1, 2, 4, 8, 12, 16, 24, 32, 64 and 128
+  CHECK(largest_size(philly, std::nullopt) == 128);
+  CHECK(largest_size(philly, 16) == 16);
+  CHECK(largest_size(philly, 15) == 12);
+  CHECK(largest_size(philly, 0) == 0);
+}
+
+TEST_CASE("one GPU may be held for 9.2 billion seconds, and no second longer") {
+  static constexpr SizeWeight kOne[] = {{1, 1.0}};
+  static constexpr SizeClass kClasses[] = {
+      {kOne,
+       1,
+       0,
+       1,
+       {9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9},
+       {1, 0, 0}}};
+  static constexpr VcShare kVcs[] = {{"", {1}}};
+  FittedWorkload fit;
+  fit.jobs_per_day = 24;
+  fit.hours.fill(1);
+  fit.week.fill(1);
+  fit.classes = kClasses;
+  fit.vcs = kVcs;
+  SyntheticWorkload options;
+  options.like = &fit;
+  options.jobs = 1;
+  options.durations = 2;
+  options.longest = Time::seconds(9'200'000'000);
+  CHECK(generate_like(options, 1, 1).front().duration == options.longest);
+  options.longest = Time::seconds(9'200'000'001);
+  CHECK_THROWS_WITH_AS(static_cast<void>(generate_like(options, 1, 1)), doctest::Contains("292 GPU years"), InputError);
 }
