@@ -221,6 +221,18 @@ TEST_CASE("GPU shares are packed on the GPU with the least share left that is en
   }
   CHECK(where("spread", 300) == 0);
   CHECK(where("worst-fit", 300) == 0);
+  // Two GPUs have 501 left, which are enough for two ranks and too few for three.
+  JobView ranks = gang(2, 9);
+  ranks.gpu_share = 501;
+  for (const char* policy : {"consolidated", "worst-fit", "spread"}) {
+    std::vector<GpuId> chosen;
+    placement({policy, {}})->place(cluster, ranks, chosen);
+    CHECK(chosen == std::vector{GpuId{0u}, GpuId{3u}});
+  }
+  std::vector<GpuId> none;
+  ranks.gpus = 3;
+  placement({"spread", {}})->place(cluster, ranks, none);
+  CHECK(none.empty());
   // A job takes whole GPUs only where no job holds a share.
   CHECK(placed(*placement(kYarn), cluster, gang(1)) == "0:1");
   CHECK(placed(*placement(kYarn), cluster, gang(2)) == "-");

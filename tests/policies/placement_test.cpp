@@ -108,3 +108,13 @@ TEST_CASE("random placement: only GPUs with memory, all of them in the long run,
   CHECK(place(*policy, cluster, 10).size() == 10);
   CHECK(place(*policy, cluster, 11).empty());
 }
+
+TEST_CASE("which policies refuse jobs of equal demand alike, so that one refusal stands for all") {
+  for (const char* name :
+       {"first-fit", "list-scheduling", "lwf", "random", "consolidated", "yarn", "worst-fit", "spread"}) {
+    INFO(std::string{name});
+    CHECK(placement({name, {}})->refuses_alike());
+  }
+  // A job that has waited long enough takes what another of its size refuses.
+  CHECK_FALSE(placement({"consolidated-or-wait", {}})->refuses_alike());
+}

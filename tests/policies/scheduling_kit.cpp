@@ -4,6 +4,7 @@
 #include "tests/sim/fixed_network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -32,11 +33,36 @@ class AnyGpus final : public PlacementPolicy {
   }
 };
 
+/// The first server on which the whole job fits.
+class OneServer final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    const std::size_t per_server = cluster.gpus() / cluster.servers();
+    for (std::size_t s = 0; s < cluster.servers(); ++s) {
+      for (std::size_t g = s * per_server; g < (s + 1) * per_server; ++g) {
+        if (cluster.fits(GpuId{g}, job) && chosen.size() < static_cast<std::size_t>(job.gpus)) chosen.emplace_back(g);
+      }
+      if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
+      chosen.clear();
+    }
+  }
+};
+
 class AnyMessage final : public CommunicationPolicy {
  public:
   [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
   [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
 };
+
+const char* text_of(Why why) {
+  constexpr std::array kTexts{"no GPUs", "no place", "quota", "behind", "reserved", "outranked", "throttled"};
+  return kTexts.at(static_cast<std::size_t>(why));
+}
+
+std::string name_of(JobId job) {
+  return job.index() < 26 ? std::string(1, static_cast<char>('A' + static_cast<int>(job.index())))
+                          : std::to_string(job.index());
+}
 
 class Watch final : public SchedulingPolicy, private SchedulingActions {
  public:
@@ -99,7 +125,14 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
   [[nodiscard]] bool preemption_costs() const override { return actions_->preemption_costs(); }
   [[nodiscard]] RoomNeeded room_needed(JobId job) const override { return actions_->room_needed(job); }
   void preempt(JobId job, JobId by) override { actions_->preempt(job, by); }
-  void blocked(JobId job, Why why, JobId by) override { actions_->blocked(job, why, by); }
+  void blocked(JobId job, Why why, JobId by) override {
+    actions_->blocked(job, why, by);
+    const std::string reason = text_of(why) + (by.valid() ? ", " + name_of(by) : std::string{});
+    std::string& known = reasons_[job];
+    if (known == reason) return;
+    known = reason;
+    played_.waits.push_back(fmt::format("{:g} {}: {}", cluster_->now().to_seconds(), name_of(job), reason));
+  }
   [[nodiscard]] bool recording() const override { return true; }
 
   void close(JobId job) {
@@ -132,9 +165,14 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
   std::vector<JobId> left_;
   std::map<JobId, std::size_t> open_;
   std::map<GpuId, JobId> holder_;
+  std::map<JobId, std::string> reasons_;  // the last of each job
 };
 
 }  // namespace
+
+std::unique_ptr<PlacementPolicy> one_server() {
+  return std::make_unique<OneServer>();
+}
 
 std::string Played::finishes() const {
   std::string text;

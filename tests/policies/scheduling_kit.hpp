@@ -37,6 +37,7 @@ struct Played {
   std::map<std::int32_t, int> most_of_vc;  ///< by virtual cluster: the most GPUs that it held at once
   int passes_with_idle_room = 0;           ///< passes after which enough GPUs were free for a waiting job
   std::vector<std::string> faults;         ///< descriptions of what must never happen
+  std::vector<std::string> waits;          ///< why jobs wait, each reason once: `3 C: reserved, A` at 3 s, because of A
 
   /// Returns the jobs and the seconds at which they ended, such as `A6 B10`.
   [[nodiscard]] std::string finishes() const;
@@ -45,6 +46,9 @@ struct Played {
   [[nodiscard]] double mean_jct_s() const;
   [[nodiscard]] std::int64_t total_preemptions() const;
 };
+
+/// Returns a placement policy that gives a job the first server on which the whole job fits.
+[[nodiscard]] std::unique_ptr<PlacementPolicy> one_server();
 
 /// Runs the jobs, named A, B, C, ... Without a placement policy each gets the first GPUs that are free.
 [[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs,

@@ -175,3 +175,13 @@ TEST_CASE("list_order: a job that came and waits stands before one that is promo
   CHECK(played.finishes() == "A32 B122 C25");
   CHECK(played.preemptions() == "A1 B1");
 }
+
+TEST_CASE("list_order: a job that is promoted stands before one that comes after it") {
+  // As above, but C comes at 20, when A has been in the first queue for half a second. B leaves that queue at 23: A
+  // 23-30, C 30-32, and B 32-122.
+  const Choice queues{"dlas-gpu",
+                      {{"queues", std::int64_t{2}}, {"limit_1_s", 10.0}, {"promote", 0.5}, {"list_order", true}}};
+  const Played played = play(queues, 1, {timed_job(0, 1, 20), timed_job(13, 1, 100), timed_job(20, 1, 2)});
+  CHECK(played.finishes() == "A30 B122 C32");
+  CHECK(played.preemptions() == "A1 B1");
+}

@@ -3,8 +3,6 @@
 #include "sim/error.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
-#include <memory>
-
 #include <doctest/doctest.h>
 
 using namespace contend;
@@ -34,28 +32,13 @@ ClusterSpec two_borrowers() {
   return cluster;
 }
 
-/// The first server on which the whole job fits.
-class OneServer final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    const std::size_t per_server = cluster.gpus() / cluster.servers();
-    for (std::size_t s = 0; s < cluster.servers(); ++s) {
-      for (std::size_t g = s * per_server; g < (s + 1) * per_server; ++g) {
-        if (cluster.fits(GpuId{g}, job) && chosen.size() < static_cast<std::size_t>(job.gpus)) chosen.emplace_back(g);
-      }
-      if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
-      chosen.clear();
-    }
-  }
-};
-
 Played on_one_server_each(const Choice& scheduling, const std::vector<JobSpec>& jobs,
                           const SchedulingRules& rules = {}) {
   ClusterSpec cluster;
   cluster.servers = 2;
   cluster.gpus_per_server = 2;
   cluster.gpu_memory = Bytes{1};
-  return play(scheduling, cluster, jobs, std::make_unique<OneServer>(), rules);
+  return play(scheduling, cluster, jobs, one_server(), rules);
 }
 
 }  // namespace
@@ -141,6 +124,17 @@ TEST_CASE("dlas promotes a job that has waited long enough to the first queue") 
   Choice promoting = queues;
   promoting.parameters.emplace_back("promote", 1.5);
   CHECK(play(promoting, 1, jobs).finishes() == "A8 B4 C6 D10");
+}
+
+TEST_CASE("dlas: a job that counts as new again has not waited when it starts") {
+  // As above with A(1,8): in the first queue again at 5, it starts at 6 and falls at 8. The second from 5 to 6 doesn't
+  // count, so it waits until 11 for the next promotion, and E(1,2), which came at 9, runs 10-12. A runs from then on.
+  const std::vector<JobSpec> jobs = {timed_job(0, 1, 8), timed_job(1, 1, 2), timed_job(3, 1, 2), timed_job(5, 1, 2),
+                                     timed_job(9, 1, 2)};
+  const Choice promoting{"dlas", {{"queues", std::int64_t{2}}, {"limit_1_s", 2.0}, {"promote", 1.5}}};
+  const Played played = play(promoting, 1, jobs);
+  CHECK(played.finishes() == "A16 B4 C6 D10 E12");
+  CHECK(played.preemptions() == "A2");
 }
 
 TEST_CASE("dlas-gpu: promotion compares the wait with the time on the GPUs, not with GPU time") {
@@ -283,6 +277,29 @@ TEST_CASE("drf: the example of the paper, 9 CPUs and 18 GB between tasks of (1, 
   }
   CHECK(first[0] == 3);
   CHECK(first[1] == 2);
+}
+
+TEST_CASE("drf: the resource of which an account holds the largest part decides, here CPUs") {
+  // 10 GPUs, 9 CPUs. Jobs of the first user need one of each, those of the second 3 CPUs. First 1/9, second 3/9, first
+  // 2/9, 3/9, 4/9: then 2 CPUs are left, too few for the second, and the first takes one more.
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 10;
+  cluster.gpu_memory = Bytes{1};
+  cluster.milli_cpus = 9000;
+  std::vector<JobSpec> jobs;
+  for (std::int32_t i = 0; i < 10; ++i) {
+    JobSpec job = timed_job(0, 1, 10);
+    job.user = i / 5;
+    job.milli_cpus = i < 5 ? 1000 : 3000;
+    jobs.push_back(job);
+  }
+  const Played played = play({"drf", {{"by_user", true}}}, cluster, jobs);
+  int first[2] = {0, 0};
+  for (const Hold& hold : played.runs) {
+    if (hold.start == Time{}) ++first[hold.job.index() / 5];
+  }
+  CHECK(first[0] == 5);
+  CHECK(first[1] == 1);
 }
 
 TEST_CASE("fair-share and drf: borrowed GPUs are taken back, unless that is forbidden") {

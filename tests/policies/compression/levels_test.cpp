@@ -103,6 +103,10 @@ TEST_CASE("stages on three servers of two workers, by hand: 610 values, 2440 byt
   CHECK(stages(problem, "hitopk", {{"density", 0.01}}) ==
         "reduce-scatter inside 2440 server, kernel select, all-gather between 96 peers, kernel add up, "
         "all-gather inside 2440 server");
+  // All 305 values of each of three servers; on two servers of three workers shards of 204 values.
+  CHECK(stages(problem, "hitopk", {{"density", 1.0}}).find("all-gather between 7320 peers") != std::string::npos);
+  CHECK(stages(problem_on(2, 3), "hitopk", {{"density", 1.0}}).find("all-gather between 3264 peers") !=
+        std::string::npos);
   // Three chunks of 204 values: 204 bytes and a range of 8 each; as signs 26 bytes and a scale of 4.
   CHECK(stages(problem, "byte-grad", kInServers) ==
         "reduce inside 2440 server, kernel encode, all-to-all 636 leaders, kernel add up, all-gather 636 leaders, "

@@ -74,6 +74,37 @@ Factors factors_of(std::string_view model, std::int64_t rank) {
 
 }  // namespace
 
+TEST_CASE("the time of a selection can be given: gamma x d log2(d)") {
+  // 2048 bytes are 512 values, and log2(512) = 9: at 1000 ps 4608 ns, at 500 ps 2304 ns.
+  OverlapProblem problem = three_gradients();
+  problem.gradients = {{1, Bytes{2048}, 512, 1}};
+  for (const char* name : {"top-k", "gtop-k"}) {
+    const auto select = [&](double gamma_ps) {
+      return compression(name, {{"gamma_ps", gamma_ps}})->stages(problem, {0, 0}).front().duration;
+    };
+    CHECK(select(1000) - select(500) == Time::nanoseconds(2304));
+    CHECK(select(1000) > Time::nanoseconds(4608));  // adding the residual takes time, too
+    CHECK(select(1000) < Time::nanoseconds(4608) + Time::microseconds(100));
+    CHECK(select(1e-3) - select(1e-6) == Time{});  // at least 1 ns
+  }
+}
+
+TEST_CASE("a sum that is as large as the dense gradient comes back dense, and is not unpacked") {
+  // 512 values: at a density of 1/8 four workers select 64 each, together 256 pairs of 8 bytes, as many bytes as 512
+  // values have. A smaller density sends pairs.
+  OverlapProblem problem = three_gradients();
+  problem.gradients = {{1, Bytes{2048}, 512, 1}};
+  problem.cost = ExchangeCost::parameter_server(4, 2, false, {Time::microseconds(5), TimePerByte{1}, {}});
+  const auto text = [&](double density) {
+    std::string all;
+    for (const ExchangeStage& stage : compression("top-k", {{"density", density}})->stages(problem, {0, 0}))
+      all += " " + stage.name + (stage.collective ? " " + std::to_string(stage.bytes.count()) : "");
+    return all;
+  };
+  CHECK(text(0.125) == " select push 512 pull 2048");
+  CHECK(text(0.123) == " select push 504 pull 2016 add up");  // 63 values
+}
+
 TEST_CASE("what each method sends of 610 values among 4 workers, by hand") {
   CHECK(sent("fp16") == "all-reduce 1220");
   // 1 % of 610 are 7 values, with their indices 56 bytes from each of 4 workers.
