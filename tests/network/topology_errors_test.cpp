@@ -62,13 +62,16 @@ TEST_CASE("sizes that do not fit are refused, with sizes that would") {
            "are enough"});
   CHECK(complaints(torus({4, 4}), 15) == Keys{"fabric.dimensions"});
   CHECK(complaints(torus({16}), 16) == Keys{"fabric.dimensions"});
+  CHECK(complaints(torus({4, 1}), 4).empty());
+  CHECK(complaints(torus({5, 1}), 4) == Keys{"fabric.dimensions"});
   CHECK(complaints(torus({0, 4}), 4) == Keys{"fabric.dimensions"});
   CHECK(complaints(torus({1U << 20U, 1U << 20U, 1U << 20U}), 4) ==
         Keys{"fabric.dimensions", "fabric.dimensions", "fabric.dimensions"});
   CHECK(complaints(dragonfly(4, 2, 2), 72).empty());
   CHECK(complaints(dragonfly(4, 2, 2), 73) == Keys{"servers"});
   CHECK(complaints(clos(2, 2, 3, 4, 2), 8) == Keys{"fabric.aggregations_per_pod"});
-  CHECK(complaints(spec("fully-connected"), 5000) == Keys{"servers"});
+  CHECK_NOTHROW(check_topology(spec("fully-connected"), 4096, 1));  // not built: 8 million cables
+  CHECK(complaints(spec("fully-connected"), 4097) == Keys{"servers"});
   CHECK(complaints(spec("multi-cluster"), 9) == Keys{"servers"});
   CHECK(complaints(with_server(spec("single-switch"), "hybrid-cube-mesh"), 1, 4) == Keys{"gpus_per_server"});
   TopologySpec both = leaf_spine(2, 2);
