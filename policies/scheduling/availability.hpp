@@ -12,67 +12,76 @@ namespace contend {
 
 /// Amounts may have any unit, such as thousandths of a GPU.
 ///
-/// The steps are a treap by time. Each node knows the smallest and the largest amount of its subtree, and what is still
-/// to be added to all amounts below it. Every operation is O(log n) of the steps, except earliest(), which visits k
-/// gaps that are too short one after the other, in a single walk through the steps. Priorities come from a counter, so
-/// that the shape is the same in every run.
+/// A plan of 100,000 waiting jobs has as many gaps, nearly all of them too short for the job that is planned next. So
+/// the steps lie in blocks. A block knows its smallest and its largest amount, what is still to be added to all its
+/// amounts, and, for each width that has been asked for, a bound on the gaps that begin in it. earliest() looks at the
+/// steps of a block only if that bound is unknown or long enough, and then makes it exact. A change of the plan makes
+/// unknown the bounds of the blocks that it touches.
 class Availability {
  public:
-  explicit Availability(std::int64_t free) { root_ = make(Time{}, free); }
+  /// At every time `free` is free. A block has at most `steps_per_block` steps, 2 at least; tests use few.
+  explicit Availability(std::int64_t free, std::size_t steps_per_block = 256);
 
   /// Subtracts `width` from the free amount in [from, to). A negative width gives it back.
   void take(Time from, Time to, std::int64_t width);
   /// Returns the first time at or after `from` from which `width` is free for `length`; Time::never() if there is none.
-  [[nodiscard]] Time earliest(Time from, Time length, std::int64_t width) const;
-  [[nodiscard]] std::int64_t at(Time time) const;
+  [[nodiscard]] Time earliest(Time from, Time length, std::int64_t width);
+  [[nodiscard]] std::int64_t at(Time time) const { return amount(find(time)); }
   /// Returns the first time after `time` at which the free amount changes; Time::never() if it does not change.
-  [[nodiscard]] Time next_change(Time time) const;
+  [[nodiscard]] Time next_change(Time time) const { return begin(next(find(time))); }
   /// Forgets the steps before `now`.
   void forget(Time now);
-  [[nodiscard]] std::size_t steps() const { return nodes_.size() - unused_.size(); }
+  [[nodiscard]] std::size_t steps() const { return steps_; }
 
  private:
-  using Index = std::uint32_t;
-  static constexpr Index kNone = UINT32_MAX;
-  struct Node {
-    Time begin;                              // the amount holds from here until the next step
-    std::int64_t amount = 0;                 // without what is to be added to the nodes above
-    std::int64_t smallest = 0, largest = 0;  // of the subtree, likewise
-    std::int64_t to_add = 0;                 // to all amounts below this node
-    std::uint64_t priority = 0;
-    Index left = kNone, right = kNone;
+  struct Step {
+    Time begin;               // the amount holds from here until the next step
+    std::int64_t amount = 0;  // without Block::added
   };
-  /// The search for a gap: a time in which enough is free.
-  struct Search {
-    Time from, length;
-    std::int64_t width;
-    Time start;  // of the gap that is open; Time::never() while there is none
+  struct Block {
+    std::vector<Step> steps;
+    std::int64_t added = 0;
+    std::int64_t smallest = 0, largest = 0;  // with `added`
+    [[nodiscard]] std::int64_t amount(std::size_t step) const { return steps[step].amount + added; }
+    void measure();
+  };
+  struct Place {
+    std::size_t block = 0, step = 0;
+  };
+  /// No gap for `width` that begins in block b is longer than longest[b].
+  struct Bounds {
+    std::int64_t width = 0;
+    std::vector<Time> longest;
   };
 
-  [[nodiscard]] Index make(Time begin, std::int64_t amount);
-  void add(Index node, std::int64_t amount);
-  void pass_on(Index node);
-  void update(Index node);
-  void split(Index node, Time at, Index& before, Index& from);  // `from` gets the steps that begin at `at` or later
-  [[nodiscard]] Index merge(Index before, Index after);
-  void drop(Index node);
-  [[nodiscard]] bool begins_at(Time time) const { return next_change(time - Time::nanoseconds(1)) == time; }
-  void begin_step(Time at);
-  /// Joins the step that begins at `at` to the one before it if they are equal.
-  void join(Time at);
-  /// Returns the first time after `time` at which a step below the node begins; Time::never() if there is none.
-  [[nodiscard]] Time next_begin(Index node, Time time) const;
-  /// Continues a search over the steps below the node that begin after Search::from. Returns true if the open gap is
-  /// long enough. `added` is the sum of what is to be added on the way from the root.
-  [[nodiscard]] bool finds(Search& search, Index node, std::int64_t added) const;
-  /// Opens or closes a gap where a step with or without enough begins. Returns true if the open gap is long enough.
-  [[nodiscard]] static bool reaches(Search& search, Time begin, bool has_enough);
+  [[nodiscard]] Place find(Time time) const;  // the step that holds at `time`
+  [[nodiscard]] Place next(Place place) const;
+  [[nodiscard]] Time begin(Place place) const {
+    return place.block < blocks_.size() ? blocks_[place.block].steps[place.step].begin : Time::never();
+  }
+  [[nodiscard]] std::int64_t amount(Place place) const { return blocks_[place.block].amount(place.step); }
+  void begin_step(Time time);
+  /// Joins the step that begins at `time` to the one before it if they are equal.
+  void join(Time time);
+  void split(std::size_t block);
+  void drop_blocks(std::size_t first, std::size_t last);
+  /// Subtracts from the steps [first, last) of a block.
+  void subtract(std::size_t block, std::size_t first, std::size_t last, std::int64_t width);
+  /// Makes unknown the bounds of blocks that a change of the steps [from, to] touches.
+  void forget_bounds(Place from, Place to, bool gaps_grow);
+  /// Returns the bounds for this width; null if too many other widths have been asked for.
+  [[nodiscard]] Bounds* bounds_of(std::int64_t width);
+  /// Returns when the gap at a place ends: the first step from there on with less than `width`.
+  [[nodiscard]] Time end_of_gap(Place place, std::int64_t width) const;
+  /// Returns the begin of the first gap of the length that begins behind a step of a block, in the same block, and
+  /// Time::never() if there is none; then `longest` is the length of the longest. `is_open`: a gap reaches that step.
+  [[nodiscard]] Time gap_in(Place behind, bool is_open, Time length, std::int64_t width, Time& longest) const;
 
-  Time begin_{};  // of the first step
-  std::vector<Node> nodes_;
-  std::vector<Index> unused_;
-  std::uint64_t made_ = 0;
-  Index root_ = kNone;
+  std::size_t most_;
+  std::size_t steps_ = 1;
+  std::vector<Block> blocks_;  // none is empty
+  std::vector<Time> begins_;   // of their first steps
+  std::vector<Bounds> bounds_;
 };
 
 /// Returns `a + b`, or Time::never() if the sum is not representable.

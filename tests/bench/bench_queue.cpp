@@ -3,6 +3,9 @@
 // job by the length of the queue, under every policy while it grows; and how much dearer the obvious scheduler is that
 // looks at all waiting jobs, in order, in every pass. Everything in one process on one core, in time of the processor;
 // the ratio is of one run.
+//   bench_queue --quick                    shorter lists
+//   bench_queue --overload JOBS [POLICY]   only a growing queue, under the policies whose title contains POLICY; the
+//                                          digest shows whether two builds give the same schedule
 
 #include "models/workload.hpp"
 #include "policies/registry.hpp"
@@ -137,7 +140,7 @@ std::optional<Workload> philly() {
 
 struct Measured {
   double seconds = 0, avg_jct_s = 0;
-  std::uint64_t events = 0;
+  std::uint64_t digest = 0;
 };
 
 Measured run(Workload workload, int servers, int gpus_per_server, std::unique_ptr<SchedulingPolicy> scheduling) {
@@ -156,7 +159,7 @@ Measured run(Workload workload, int servers, int gpus_per_server, std::unique_pt
   Measured measured;
   measured.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   measured.avg_jct_s = summarise(result).avg_jct_s;
-  measured.events = result.events;
+  measured.digest = result.digest;
   return measured;
 }
 
@@ -201,34 +204,48 @@ Workload overload(std::size_t count) {
   return workload;
 }
 
+const std::vector<Rule> kPolicies = {{"fifo", "fifo"},
+                                     {"fifo, strict", "fifo", {{"strict", true}}},
+                                     {"sjf", "sjf"},
+                                     {"srtf", "srtf"},
+                                     {"srtf, rewalk", "srtf", {{"rewalk", true}}},
+                                     {"srsf, rewalk", "srsf", {{"rewalk", true}}},
+                                     {"easy", "easy"},
+                                     {"conservative", "conservative"},
+                                     {"fit-first", "fit-first"},
+                                     {"smallest-first", "smallest-first"},
+                                     {"  preemptive", "smallest-first", {{"preemptive", true}}},
+                                     {"priority", "priority"},
+                                     {"las", "las"},
+                                     {"dlas", "dlas"},
+                                     {"dlas-gpu", "dlas-gpu"},
+                                     {"gittins", "gittins"},
+                                     {"fair-share", "fair-share", {{"by_user", true}}},
+                                     {"drf", "drf", {{"by_user", true}}}};
+
 /// What a job costs under every policy while the queue grows, and how much more than in a list of a third of the jobs.
 void overloaded(std::size_t most) {
-  const std::vector<Rule> rules = {{"fifo", "fifo"},
-                                   {"fifo, strict", "fifo", {{"strict", true}}},
-                                   {"sjf", "sjf"},
-                                   {"srtf", "srtf"},
-                                   {"srtf, rewalk", "srtf", {{"rewalk", true}}},
-                                   {"srsf, rewalk", "srsf", {{"rewalk", true}}},
-                                   {"easy", "easy"},
-                                   {"conservative", "conservative"},
-                                   {"fit-first", "fit-first"},
-                                   {"smallest-first", "smallest-first"},
-                                   {"  preemptive", "smallest-first", {{"preemptive", true}}},
-                                   {"priority", "priority"},
-                                   {"las", "las"},
-                                   {"dlas-gpu", "dlas-gpu"},
-                                   {"gittins", "gittins"},
-                                   {"fair-share", "fair-share", {{"by_user", true}}},
-                                   {"drf", "drf", {{"by_user", true}}}};
   fmt::print("\nevery policy under a growing queue: 1.3 times the work that 10,000 GPUs can do\n");
   fmt::print("  policy          jobs       time [s]  us a job  to that of a third of the jobs\n");
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : kPolicies) {
     const auto us_a_job = [&](std::size_t count) {
       return run(overload(count), 1'250, 8, policy(rule.name, rule.given)).seconds / static_cast<double>(count) * 1e6;
     };
     const double few = us_a_job(most / 3), all = us_a_job(most);
     fmt::print("  {:14}  {:9}  {:8.3f}  {:8.2f}  {:.2f}\n", rule.title, most, all * static_cast<double>(most) * 1e-6,
                all, all / few);
+    std::fflush(stdout);
+  }
+}
+
+/// The same once for each policy whose title contains `part`, with the digest of the results.
+void overloaded_once(std::size_t count, std::string_view part) {
+  fmt::print("  policy          jobs       time [s]  us a job  digest\n");
+  for (const Rule& rule : kPolicies) {
+    if (rule.title.find(part) == std::string_view::npos) continue;
+    const Measured m = run(overload(count), 1'250, 8, policy(rule.name, rule.given));
+    fmt::print("  {:14}  {:9}  {:8.3f}  {:8.2f}  {:016x}\n", rule.title, count, m.seconds,
+               m.seconds / static_cast<double>(count) * 1e6, m.digest);
     std::fflush(stdout);
   }
 }
@@ -247,6 +264,10 @@ Workload backlog(std::size_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[1], "--overload") == 0) {
+    overloaded_once(static_cast<std::size_t>(std::atoll(argv[2])), argc > 3 ? argv[3] : "");
+    return 0;
+  }
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   const bool has_file = philly().has_value();
   fmt::print("Philly: {}\n", has_file ? "the file" : "no file under $CONTEND_DATA, a synthetic list instead");

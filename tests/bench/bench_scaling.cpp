@@ -12,7 +12,7 @@
 // A small run takes a few milliseconds, so small factors are averaged over several seeds, and the factors take turns;
 // the medians of the rounds are printed, in CPU time. A run that takes longer than the limit is cut and marked `>`: the
 // limit over the events that it would have had, ten times those of factor 10, bounds its cost from below. --full has no
-// limit and one round; --quick leaves out factor 100.
+// limit and one round; --quick leaves out factor 100. TITLE picks comparisons, such as "wider first-fit".
 
 #include <algorithm>
 #include <cstddef>
@@ -40,6 +40,7 @@ struct Options {
   int rounds = 3;
   bool with_100 = true;
   double limit_s = 5;
+  std::string_view only{};  // what the title of a comparison must contain, as "wider first-fit"
 };
 
 struct Growth {
@@ -148,12 +149,16 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "--quick") {
-      options = {1, false, options.limit_s};
+      options.rounds = 1;
+      options.with_100 = false;
     } else if (option == "--full") {
-      options = {1, true, std::numeric_limits<double>::infinity()};
-    } else {
-      fmt::print(stderr, "usage: bench_scaling [--quick | --full]\n");
+      options.rounds = 1;
+      options.limit_s = std::numeric_limits<double>::infinity();
+    } else if (option.starts_with('-')) {
+      fmt::print(stderr, "usage: bench_scaling [--quick | --full] [TITLE]\n");
       return 2;
+    } else {
+      options.only = option;
     }
   }
   fmt::print("cost of an event at constant load, event by event; CPU time, medians of {}\n", options.rounds);
@@ -161,6 +166,7 @@ int main(int argc, char** argv) {
              "events", "queueing s", "ns/event", "to x1");
   for (const Growth& growth : kGrowths) {
     for (const Policies& policies : kPolicies) {
+      if (fmt::format("{} {}", growth.name, policies.name).find(options.only) == std::string::npos) continue;
       if (growth.grows_cluster || policies.on_all_growths) measure(growth, policies, options);
     }
   }

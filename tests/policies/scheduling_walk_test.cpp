@@ -213,40 +213,53 @@ TEST_CASE("RankTree answers like a sorted list") {
 }
 
 TEST_CASE("Availability answers like an array of instants") {
-  constexpr std::int64_t kEnd = 60;
-  int later = 0;
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  int later = 0, in_other_blocks = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     RandomStream stream{seed, "availability"};
-    Availability plan{20};
-    std::vector<std::int64_t> free(kEnd, 20);  // beyond: 20
+    const std::int64_t end = seed % 2 == 0 ? 60 : 400;     // of what changes
+    const std::int64_t widest = seed % 5 == 0 ? 100 : 20;  // of 100 widths not all are remembered
+    Availability plan{widest, 2 + seed % 7};
+    std::vector<std::int64_t> free(static_cast<std::size_t>(end), widest);  // beyond: the same
     std::int64_t now = 0;
-    for (int step = 0; step < 60; ++step) {
-      const std::int64_t from = stream.uniform_integer(now, kEnd - 2), to = stream.uniform_integer(from, kEnd - 1);
-      const std::int64_t width = stream.uniform_integer(-3, 4);
-      plan.take(Time::nanoseconds(from), Time::nanoseconds(to), width);
-      for (std::int64_t t = from; t < to; ++t) free[static_cast<std::size_t>(t)] -= width;
-      const std::int64_t length = stream.uniform_integer(1, 20), wanted = stream.uniform_integer(1, 20);
+    const auto free_at = [&](std::int64_t t) { return free[static_cast<std::size_t>(t)]; };
+    const auto check_earliest = [&](std::int64_t from) {
+      const std::int64_t length = stream.uniform_integer(1, 20), wanted = stream.uniform_integer(1, widest);
       std::int64_t start = from;
-      for (std::int64_t t = from; t < kEnd && t - start < length; ++t) {
-        if (free[static_cast<std::size_t>(t)] < wanted) start = t + 1;
+      for (std::int64_t t = from; t < end && t - start < length; ++t) {
+        if (free_at(t) < wanted) start = t + 1;
       }
       CHECK(plan.earliest(Time::nanoseconds(from), Time::nanoseconds(length), wanted).ns() == start);
       later += start > from ? 1 : 0;
-      CHECK(plan.at(Time::nanoseconds(from)) == free[static_cast<std::size_t>(from)]);
+      in_other_blocks += start > from + 60 ? 1 : 0;
+    };
+    for (int step = 0; step < 90; ++step) {
+      const std::int64_t from = stream.uniform_integer(now, end - 2), to = stream.uniform_integer(from, end - 1);
+      const std::int64_t width = stream.uniform_integer(-3, 4);
+      INFO("seed ", seed, ", step ", step);
+      plan.take(Time::nanoseconds(from), Time::nanoseconds(to), width);
+      for (std::int64_t t = from; t < to; ++t) free[static_cast<std::size_t>(t)] -= width;
+      // Changes that leave a hole, or take one away, after what has been learned about the gaps.
+      const std::int64_t at = stream.uniform_integer(now, end - 2);
+      plan.take(Time::nanoseconds(at), Time::nanoseconds(at + 1), widest / 2 * (step % 2 == 0 ? 1 : -1));
+      free[static_cast<std::size_t>(at)] -= widest / 2 * (step % 2 == 0 ? 1 : -1);
+      check_earliest(from);
+      for (int more = 0; more < 6; ++more) check_earliest(now);
+      CHECK(plan.at(Time::nanoseconds(from)) == free_at(from));
       std::int64_t change = from + 1;
-      while (change < kEnd && free[static_cast<std::size_t>(change)] == free[static_cast<std::size_t>(from)]) ++change;
-      const Time next = change < kEnd ? Time::nanoseconds(change) : Time::never();
-      CHECK(plan.next_change(Time::nanoseconds(from)) == next);
-      now = std::min<std::int64_t>(now + stream.uniform_integer(0, 1), kEnd - 3);
+      while (change < end && free_at(change) == free_at(from)) ++change;
+      CHECK(plan.next_change(Time::nanoseconds(from)) ==
+            (change < end || free_at(end - 1) != widest ? Time::nanoseconds(change) : Time::never()));
+      now = std::min<std::int64_t>(now + stream.uniform_integer(0, 1), end - 3);
       plan.forget(Time::nanoseconds(now));
       std::size_t steps = 1;  // as many as there are changes, and one more
-      for (std::int64_t t = now + 1; t < kEnd; ++t) {
-        if (free[static_cast<std::size_t>(t)] != free[static_cast<std::size_t>(t - 1)]) ++steps;
+      for (std::int64_t t = now + 1; t < end; ++t) {
+        if (free_at(t) != free_at(t - 1)) ++steps;
       }
       CHECK(plan.steps() == steps);
     }
   }
-  CHECK(later > 300);  // of 1800
+  CHECK(later > 3000);  // of 25,200
+  CHECK(in_other_blocks > 100);
   // Without an end: what is given back joins what is before it.
   Availability open{5};
   open.take(Time::nanoseconds(7), Time::never(), 2);
