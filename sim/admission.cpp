@@ -1,12 +1,10 @@
 #include "sim/admission.hpp"
 
 #include "sim/cells.hpp"
-#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -155,7 +153,7 @@ void Admission::on_finished(JobId job) {
   state_.run(job).finish = state_.clock;
   state_.set_state(job, JobState::finished);
   leave(state_, job);
-  release(job);
+  allocation_.release(job);
   tell_left(job);
 }
 
@@ -167,7 +165,7 @@ void Admission::on_job_end(JobId job) {
   const bool comes_back = is_retried(state_.options.rules, run);
   if (!comes_back) run.finish = state_.clock;
   state_.set_state(job, comes_back ? JobState::queued : JobState::finished);
-  release(job);
+  allocation_.release(job);
   tell_left(job);
   if (comes_back) retry(job, ended);
 }
@@ -223,7 +221,7 @@ void Admission::scheduling_pass() {
   // A job without work ends in the pass that starts it; another pass at the same instant may use what it frees.
   while (pass_is_due_ && (state_.waiting > 0 || idles)) {
     pass_is_due_ = false;
-    too_large_.clear();
+    allocation_.forget_refusals();
     in_pass_ = true;
     state_.policies.scheduling->pass(state_, *this);
     in_pass_ = false;
@@ -257,297 +255,6 @@ void Admission::schedule_pass(Time time) {
   if (time < Time::never()) {
     pass_event_ = state_.calendar.schedule(time, Phase::scheduling, {CalendarEvent::Kind::pass});
   }
-}
-
-bool Admission::has_room(const JobSpec& job) {
-  const RankDemand rank{job};
-  if (job.gpus > state_.capacity.quota_left(job.vc)) return false;
-  if (rank.share == kWholeGpu) return job.gpus <= state_.capacity.free_gpus_of_vc(job.vc);
-  // Until GPUs are freed, room only shrinks: if a job did not fit, no job with at least its demand does.
-  const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const JobSpec* other) {
-    return job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu && job.vc == other->vc &&
-           job.gpu_share >= other->gpu_share && (job.gpu_share == 0) == (other->gpu_share == 0);
-  });
-  if (is_hopeless) return false;
-  const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
-  int room = 0;
-  for (GpuId gpu{0U}; (gpu = state_.capacity.next_gpu(rank, gpu, servers)).valid(); gpu = GpuId{gpu.index() + 1}) {
-    if (++room == job.gpus) return true;
-  }
-  too_large_.push_back(&job);
-  return false;
-}
-
-bool Admission::start(JobId job) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
-  refused_alike_ = true;
-  if (!has_room(*state_.run(job).spec)) return false;
-  refused_alike_ = state_.policies.placement->refuses_alike();
-  chosen_.clear();
-  state_.policies.placement->place(state_, state_.job(job), chosen_);
-  if (chosen_.empty()) return false;
-  start_on_chosen(job);
-  return true;
-}
-
-bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
-  for (const JobId candidate : candidates) {
-    const bool runs = candidate.index() < state_.jobs.size() && state_.run(candidate).state == JobState::running;
-    if (!runs) illegal_step(candidate, "preempted");
-  }
-  refused_alike_ = state_.policies.placement->refuses_alike();
-  if (!eviction_.choose(job, candidates, victims_, chosen_)) return false;
-  for (const JobId victim : victims_) preempt(victim, job);
-  start_on_chosen(job);
-  return true;
-}
-
-void Admission::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
-  const JobSpec& spec = *state_.run(job).spec;
-  for (const GpuId gpu : gpus)
-    take ? state_.capacity.take(gpu, RankDemand{spec}) : state_.capacity.give_back(gpu, RankDemand{spec});
-  state_.capacity.use_quota(spec.vc, take ? spec.gpus : -spec.gpus);
-}
-
-void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
-  const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
-  for (const auto& [job, width] : order) {
-    const bool is_known = in_pass_ && job.index() < state_.jobs.size();
-    if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed anew");
-    if (!runs(job)) continue;
-    reserve(job, state_.run(job).gpus, false);
-    state_.away.push_back(job);
-  }
-  const std::vector<std::vector<GpuId>> places = find_places(order, capacity);
-  state_.away.clear();
-  std::vector<std::size_t> leaving, starting;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const JobId job = order[i].job;
-    bool stays = false;
-    if (runs(job)) {
-      std::vector<GpuId> held = state_.run(job).gpus, next = places[i];
-      reserve(job, held, true);
-      std::sort(held.begin(), held.end());
-      std::sort(next.begin(), next.end());
-      stays = held == next;
-      if (!stays) leaving.push_back(i);
-    }
-    if (!stays && !places[i].empty()) starting.push_back(i);
-  }
-  for (const std::size_t i : leaving) preempt(order[i].job, JobId::none());
-  for (const std::size_t i : starting) {
-    chosen_ = places[i];
-    start_on_chosen(order[i].job);
-  }
-}
-
-std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> order, std::int64_t capacity) {
-  PlacementPolicy& placement = *state_.policies.placement;
-  std::vector<std::vector<GpuId>> places(order.size());
-  std::set<Demand> refused;
-  too_large_.clear();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const JobId job = order[i].job;
-    const JobSpec& spec = *state_.run(job).spec;
-    const Demand demand{spec.vc, spec.gpus, spec.gpu_type, RankDemand{spec}};
-    if (order[i].width > capacity || refused.contains(demand) || !has_room(spec)) continue;
-    JobView view = state_.job(job);
-    if (view.running) view.since = state_.clock;  // it would wait from now on
-    view.running = false;
-    chosen_.clear();
-    placement.place(state_, view, chosen_);
-    if (chosen_.empty()) {
-      if (placement.refuses_alike()) refused.insert(demand);
-      continue;
-    }
-    check_placement(job);
-    capacity -= order[i].width;
-    places[i] = chosen_;
-    reserve(job, places[i], true);  // for those behind it
-  }
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (!places[i].empty()) reserve(order[i].job, places[i], false);
-  too_large_.clear();
-  return places;
-}
-
-void Admission::start_on_chosen(JobId job) {
-  check_placement(job);
-  JobRun& run = state_.run(job);
-  if (run.start == Time::never()) run.start = state_.clock;
-  run.waits = false;
-  --state_.waiting;
-  state_.set_state(job, JobState::running);
-  hold(job);
-  run.waited += state_.clock - run.since;
-  run.since = state_.clock;
-  if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
-  if (run.timed()) return start_timed(run, job);
-  JobView view = state_.view(job, true);
-  view.remaining_service -= run.plan->compute_total;
-  run.key_fall = state_.key(job) - state_.policies.scheduling->key(view);
-  occupy(state_, job);
-  executor_.begin(job);
-}
-
-void Admission::start_timed(JobRun& run, JobId job) {
-  const PreemptionCosts& costs = state_.options.rules.preemption;
-  const auto& penalty = state_.options.rules.scatter_penalty;
-  const int per_server = state_.spec.gpus_per_server;
-  const int beyond = run.servers_spanned - (run.spec->gpus + per_server - 1) / per_server;
-  const bool is_scattered = beyond > 0 && !penalty.empty();
-  run.pace = is_scattered ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
-  const Time length = length_of(run.segment(costs), costs);
-  run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && length > *run.spec->limit;
-  run.ends = state_.clock + (run.is_cut ? *run.spec->limit : length);
-  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
-}
-
-void Admission::preempt(JobId job, JobId by) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
-    illegal_step(job, "preempted");
-  }
-  JobRun& run = state_.run(job);
-  if (run.timed()) {
-    state_.calendar.cancel(run.end);
-  } else {
-    run.lost += state_.undone(run);
-    courier_.abandon(job);
-    leave(state_, job);
-    run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
-    run.key_is_stale = true;
-    run.compute = run.plan->compute_total * run.completed;
-  }
-  ++run.preemptions;
-  ++in_vain_;
-  state_.set_state(job, JobState::preempted);
-  release(job);
-  if (run.timed()) watch_progress(job);
-  run.resumes = run.timed();
-  if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
-  too_large_.clear();
-  enqueue(job);
-}
-
-void Admission::watch_progress(JobId preempted) const {
-  constexpr std::size_t kMany = 10'000, kManyForEachJob = 20;
-  if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
-  const PreemptionCosts& costs = state_.options.rules.preemption;
-  throw InputError{fmt::format(
-      "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, "
-      "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next "
-      "checkpoint before they save any work: longer time slices or shorter checkpoint intervals would let them",
-      state_.policies.scheduling_name, in_vain_, state_.clock.to_seconds(), state_.run(preempted).spec->name,
-      costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds())};
-}
-
-void Admission::blocked(JobId job, Why why, JobId by) {
-  if (state_.options.decisions == nullptr) return;
-  // If the quota alone keeps the job out, report that, whatever reason the policy found first.
-  const JobSpec& spec = *state_.run(job).spec;
-  if (spec.gpus > state_.capacity.quota_left(spec.vc)) {
-    why = Why::quota;
-    by = JobId::none();
-  } else if (why == Why::no_place && RankDemand{spec}.share == kWholeGpu &&
-             spec.gpus > state_.capacity.free_gpus_of_vc(spec.vc)) {
-    why = Why::no_gpus;
-  }
-  state_.options.decisions->blocked(state_.clock, job, why, by);
-}
-
-void Admission::hold(JobId job) {
-  JobRun& run = state_.run(job);
-  const RankDemand rank{*run.spec};
-  run.gpus = chosen_;
-  std::vector<ServerId> servers;
-  for (const GpuId gpu : run.gpus) {
-    state_.capacity.take(gpu, rank);
-    ++state_.gpu[gpu.index()].jobs_started;
-    if (run.timed()) state_.gpu[gpu.index()].timed.push_back(job);
-    servers.push_back(state_.server_of(gpu));
-  }
-  state_.capacity.use_quota(run.spec->vc, run.spec->gpus);
-  std::sort(servers.begin(), servers.end());
-  run.servers_spanned = static_cast<int>(std::unique(servers.begin(), servers.end()) - servers.begin());
-}
-
-void Admission::show(JobId job) const {
-  static const Op kRun = [] {
-    Op op;
-    op.name = "run";
-    return op;
-  }();
-  const JobRun& run = state_.run(job);
-  if (state_.options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
-  if (run.since == state_.clock) return;
-  for (const GpuId gpu : run.gpus) {
-    state_.options.observer->compute(gpu, job, kRun, run.retries(), run.since, state_.clock);
-  }
-}
-
-void Admission::release(JobId job) {
-  JobRun& run = state_.run(job);
-  show(job);
-  const RankDemand rank{*run.spec};
-  const Time held = state_.clock - run.since;
-  for (const GpuId gpu : run.gpus) {
-    state_.capacity.give_back(gpu, rank);
-    if (!run.timed()) continue;
-    std::erase(state_.gpu[gpu.index()].timed, job);
-    state_.gpu[gpu.index()].busy += reserved_part(held, rank.share);
-  }
-  state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
-  run.attained += GpuTime{held, run.spec->gpus};
-  if (run.timed()) {
-    const WorkDone work = state_.work_done(run);
-    run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
-    run.compute += GpuTime{work.saved, run.spec->gpus};
-    run.overhead += work.overhead;
-    run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
-    if (work.saved > Time{}) in_vain_ = 0;
-    run.resumes = false;
-    run.ends = Time::never();
-  }
-  std::vector<GpuId>{}.swap(run.gpus);
-}
-
-void Admission::check_placement(JobId job) const {
-  const JobRun& run = state_.run(job);
-  const auto illegal = [&](const std::string& what) {
-    throw InputError{
-        fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name, run.spec->name, what)};
-  };
-  if (chosen_.size() != static_cast<std::size_t>(run.spec->gpus)) {
-    illegal(fmt::format("asked for {} GPUs and was given {}", run.spec->gpus, chosen_.size()));
-  }
-  std::vector<GpuId> sorted = chosen_;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) illegal("was given a GPU twice");
-  const RankDemand rank{*run.spec};
-  const JobView view = state_.job(job);
-  const ServerRange servers = state_.servers_for(view);
-  ServerId server;
-  std::int64_t ranks = 0;  // on the current server
-  for (const GpuId gpu : sorted) {
-    if (gpu.index() >= state_.gpu.size()) illegal("was given a GPU that does not exist");
-    if (state_.capacity.free_memory(gpu) >= Bytes{} && state_.capacity.free_memory(gpu) < rank.memory) {
-      illegal(fmt::format("does not fit into the memory of GPU {}", gpu.value()));
-    }
-    if (!state_.capacity.fits(gpu, rank)) illegal(fmt::format("was given GPU {}, which other jobs hold", gpu.value()));
-    ranks = state_.server_of(gpu) == server ? ranks + 1 : 1;
-    server = state_.server_of(gpu);
-    if (!servers.contains(server)) illegal("was given a server of another virtual cluster");
-    if (ranks > state_.ranks_by_host(server, view)) {
-      illegal(fmt::format("asks server {} for more CPUs or memory than it has left", server.value()));
-    }
-  }
-}
-
-void Admission::illegal_step(JobId job, const char* what) const {
-  const std::string name = job.index() < state_.jobs.size() ? state_.run(job).spec->name : "?";
-  throw InputError{
-      fmt::format("scheduling policy `{}`: job `{}` can't be {} now", state_.policies.scheduling_name, name, what)};
 }
 
 }  // namespace contend

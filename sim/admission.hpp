@@ -1,7 +1,9 @@
 #pragma once
 // Admission takes a job through every stage of its life outside its iterations: arrival, queue, placement, preemption,
-// end and retry. It runs the scheduling passes and carries out what the policies decide.
+// end and retry (admission.cpp). It runs the scheduling passes and carries out what the policies decide
+// (admission_actions.cpp); Allocation gives and takes the GPUs.
 
+#include "sim/allocation.hpp"
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/eviction.hpp"
@@ -18,7 +20,7 @@ namespace contend {
 class Admission : private SchedulingActions {
  public:
   Admission(EngineState& state, Executor& executor, Courier& courier)
-      : state_{state}, executor_{executor}, courier_{courier} {}
+      : state_{state}, allocation_{state, executor, courier} {}
 
   /// Schedules the first arrival.
   void begin();
@@ -74,30 +76,15 @@ class Admission : private SchedulingActions {
   /// The first multiple of the quantum that is not before `time`.
   [[nodiscard]] Time at_quantum(Time time) const;
   void ask_for_next_decision();
-  /// False if no placement of the job could be legal now.
-  [[nodiscard]] bool has_room(const JobSpec& job);
-  void check_placement(JobId job) const;
-  /// Starts the job on the GPUs `chosen_`.
-  void start_on_chosen(JobId job);
-  void start_timed(JobRun& run, JobId job);
-  void hold(JobId job);
   /// The places for which place_anew() asks, empty for none, while its jobs are away.
   [[nodiscard]] std::vector<std::vector<GpuId>> find_places(std::span<const Claim> order, std::int64_t capacity);
-  /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.
-  void reserve(JobId job, std::span<const GpuId> gpus, bool take);
-  /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
-  /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
-  void show(JobId job) const;
-  /// Gives back what the job holds, once its execution is over.
-  void release(JobId job);
   void tell_left(JobId job);
   /// Throws InputError if preemptions have undone all work of timed jobs, again and again.
   void watch_progress(JobId preempted) const;
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
 
   EngineState& state_;
-  Executor& executor_;
-  Courier& courier_;
+  Allocation allocation_;
   std::vector<JobId> arrivals_;  // by (submit, id)
   std::size_t next_ = 0;
   std::int64_t resubmissions_ = 0;
@@ -110,10 +97,9 @@ class Admission : private SchedulingActions {
   std::vector<GpuId> chosen_;
   Eviction eviction_{state_};
   std::vector<JobId> victims_;
-  std::vector<const JobSpec*> too_large_;  // found no room in this pass since GPUs were last freed
-  std::vector<JobId> ended_in_pass_;       // the policy has yet to be notified of these
-  std::size_t in_vain_ = 0;                // preemptions since any job saved work or ended
-  std::map<Demand, bool> has_place_;       // in the empty cluster, for demands that it can satisfy
+  std::vector<JobId> ended_in_pass_;  // the policy has yet to be notified of these
+  std::size_t in_vain_ = 0;           // preemptions since any job saved work or ended
+  std::map<Demand, bool> has_place_;  // in the empty cluster, for demands that it can satisfy
 };
 
 }  // namespace contend

@@ -1,0 +1,141 @@
+// What a scheduling policy decides in a pass, carried out (SchedulingActions).
+
+#include "sim/admission.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+bool Admission::start(JobId job) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  refused_alike_ = true;
+  if (!allocation_.has_room(*state_.run(job).spec)) return false;
+  refused_alike_ = state_.policies.placement->refuses_alike();
+  chosen_.clear();
+  state_.policies.placement->place(state_, state_.job(job), chosen_);
+  if (chosen_.empty()) return false;
+  allocation_.start(job, chosen_);
+  return true;
+}
+
+bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  for (const JobId candidate : candidates) {
+    const bool runs = candidate.index() < state_.jobs.size() && state_.run(candidate).state == JobState::running;
+    if (!runs) illegal_step(candidate, "preempted");
+  }
+  refused_alike_ = state_.policies.placement->refuses_alike();
+  if (!eviction_.choose(job, candidates, victims_, chosen_)) return false;
+  for (const JobId victim : victims_) preempt(victim, job);
+  allocation_.start(job, chosen_);
+  return true;
+}
+
+void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
+  const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
+  for (const auto& [job, width] : order) {
+    const bool is_known = in_pass_ && job.index() < state_.jobs.size();
+    if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed anew");
+    if (!runs(job)) continue;
+    allocation_.reserve(job, state_.run(job).gpus, false);
+    state_.away.push_back(job);
+  }
+  const std::vector<std::vector<GpuId>> places = find_places(order, capacity);
+  state_.away.clear();
+  std::vector<std::size_t> leaving, starting;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const JobId job = order[i].job;
+    bool stays = false;
+    if (runs(job)) {
+      std::vector<GpuId> held = state_.run(job).gpus, next = places[i];
+      allocation_.reserve(job, held, true);
+      std::sort(held.begin(), held.end());
+      std::sort(next.begin(), next.end());
+      stays = held == next;
+      if (!stays) leaving.push_back(i);
+    }
+    if (!stays && !places[i].empty()) starting.push_back(i);
+  }
+  for (const std::size_t i : leaving) preempt(order[i].job, JobId::none());
+  for (const std::size_t i : starting) allocation_.start(order[i].job, places[i]);
+}
+
+std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> order, std::int64_t capacity) {
+  PlacementPolicy& placement = *state_.policies.placement;
+  std::vector<std::vector<GpuId>> places(order.size());
+  std::set<Demand> refused;
+  allocation_.forget_refusals();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const JobId job = order[i].job;
+    const JobSpec& spec = *state_.run(job).spec;
+    const Demand demand{spec.vc, spec.gpus, spec.gpu_type, RankDemand{spec}};
+    if (order[i].width > capacity || refused.contains(demand) || !allocation_.has_room(spec)) continue;
+    JobView view = state_.job(job);
+    if (view.running) view.since = state_.clock;  // it would wait from now on
+    view.running = false;
+    chosen_.clear();
+    placement.place(state_, view, chosen_);
+    if (chosen_.empty()) {
+      if (placement.refuses_alike()) refused.insert(demand);
+      continue;
+    }
+    allocation_.check(job, chosen_);
+    capacity -= order[i].width;
+    places[i] = chosen_;
+    allocation_.reserve(job, places[i], true);  // for those behind it
+  }
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (!places[i].empty()) allocation_.reserve(order[i].job, places[i], false);
+  allocation_.forget_refusals();
+  return places;
+}
+
+void Admission::preempt(JobId job, JobId by) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
+    illegal_step(job, "preempted");
+  }
+  in_vain_ = allocation_.stop(job) ? 0 : in_vain_ + 1;
+  if (state_.run(job).timed()) watch_progress(job);
+  if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
+  enqueue(job);
+}
+
+void Admission::watch_progress(JobId preempted) const {
+  constexpr std::size_t kMany = 10'000, kManyForEachJob = 20;
+  if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
+  const PreemptionCosts& costs = state_.options.rules.preemption;
+  throw InputError{fmt::format(
+      "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, "
+      "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next "
+      "checkpoint before they save any work: longer time slices or shorter checkpoint intervals would let them",
+      state_.policies.scheduling_name, in_vain_, state_.clock.to_seconds(), state_.run(preempted).spec->name,
+      costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds())};
+}
+
+void Admission::blocked(JobId job, Why why, JobId by) {
+  if (state_.options.decisions == nullptr) return;
+  // If the quota alone keeps the job out, report that, whatever reason the policy found first.
+  const JobSpec& spec = *state_.run(job).spec;
+  if (spec.gpus > state_.capacity.quota_left(spec.vc)) {
+    why = Why::quota;
+    by = JobId::none();
+  } else if (why == Why::no_place && RankDemand{spec}.share == kWholeGpu &&
+             spec.gpus > state_.capacity.free_gpus_of_vc(spec.vc)) {
+    why = Why::no_gpus;
+  }
+  state_.options.decisions->blocked(state_.clock, job, why, by);
+}
+
+void Admission::illegal_step(JobId job, const char* what) const {
+  const std::string name = job.index() < state_.jobs.size() ? state_.run(job).spec->name : "?";
+  throw InputError{
+      fmt::format("scheduling policy `{}`: job `{}` can't be {} now", state_.policies.scheduling_name, name, what)};
+}
+
+}  // namespace contend

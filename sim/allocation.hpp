@@ -1,0 +1,47 @@
+#pragma once
+// Allocation gives a job its GPUs and takes them back. It checks what the placement policy has chosen, starts the run
+// of the job and accounts for it when it is over. Whether and when a job runs is up to Admission.
+
+#include "sim/courier.hpp"
+#include "sim/engine_state.hpp"
+#include "sim/executor.hpp"
+
+#include <span>
+#include <vector>
+
+namespace contend {
+
+class Allocation {
+ public:
+  Allocation(EngineState& state, Executor& executor, Courier& courier)
+      : state_{state}, executor_{executor}, courier_{courier} {}
+
+  /// False if no placement of the job could be legal now.
+  [[nodiscard]] bool has_room(const JobSpec& job);
+  /// To be called when room may have grown: has_room() remembers the jobs for which there was none.
+  void forget_refusals() { too_large_.clear(); }
+  /// Throws InputError, which names the placement policy, if the job may not get these GPUs now.
+  void check(JobId job, std::span<const GpuId> gpus) const;
+  /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.
+  void reserve(JobId job, std::span<const GpuId> gpus, bool take);
+  /// Starts a job that waits on GPUs by rank. Throws what check() throws.
+  void start(JobId job, std::span<const GpuId> gpus);
+  /// Stops a running job before its end. What it has not saved is lost. Returns true if it has saved work in this run.
+  bool stop(JobId job);
+  /// Gives back what the job holds, once its execution is over. Returns true if a timed job has saved work in this run.
+  bool release(JobId job);
+
+ private:
+  void start_timed(JobRun& run, JobId job);
+  void hold(JobId job, std::span<const GpuId> gpus);
+  /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
+  /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
+  void show(JobId job) const;
+
+  EngineState& state_;
+  Executor& executor_;
+  Courier& courier_;
+  std::vector<const JobSpec*> too_large_;  // found no room since GPUs were last freed
+};
+
+}  // namespace contend
