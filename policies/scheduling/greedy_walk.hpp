@@ -17,9 +17,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 namespace contend {
 
@@ -110,9 +111,9 @@ class GreedyWalk {
 
   std::int64_t capacity_;
   std::int64_t used_ = 0;
-  std::int64_t wanted_ = 0;                          // sum over all jobs, waiting and running
-  std::unordered_map<JobId, Member, Hash> members_;  // nothing depends on their order
-  std::map<std::int32_t, Class> classes_;            // only classes with waiting jobs
+  std::int64_t wanted_ = 0;                                 // sum over all jobs, waiting and running
+  boost::unordered_flat_map<JobId, Member, Hash> members_;  // nothing depends on their order
+  std::map<std::int32_t, Class> classes_;                   // only classes with waiting jobs
   std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time
   std::vector<std::int32_t> refused_;
 };
