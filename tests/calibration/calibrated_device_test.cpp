@@ -6,6 +6,7 @@
 #include "sim/error.hpp"
 #include "tests/calibration/perceptron.hpp"
 #include "tests/calibration/synthetic_profile.hpp"
+#include "tests/effort.hpp"
 #include "tests/near.hpp"
 
 #include <doctest/doctest.h>
@@ -85,7 +86,8 @@ TEST_CASE("what has no table is its work at the measured rates, and extrapolated
 
 TEST_CASE("every network of the catalogue can be timed") {
   const CalibratedDevice device{synthetic_profile()};
-  for (const CatalogueEntry& entry : catalogue()) {
+  for (std::size_t i = 0; i < catalogue().size(); i += kSanitized ? 4 : 1) {
+    const CatalogueEntry& entry = catalogue()[i];
     CAPTURE(std::string{entry.name});
     const TimedModel model = calibrated_times(build_model(entry), device, 2, DataType::fp16);
     CHECK(model.forward() > Time{});

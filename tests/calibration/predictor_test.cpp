@@ -5,6 +5,7 @@
 #include "calibration/noise_weights.hpp"
 #include "calibration/scattered_surface.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
 #include "tests/near.hpp"
 
 #include <doctest/doctest.h>
@@ -312,7 +313,8 @@ double mean_error(const OperatorTable& table, const TimeOf& time) {
 
 }  // namespace
 
-TEST_CASE("samples count by how well they are known: held-out errors are smaller than if all counted alike") {
+TEST_CASE("samples count by how well they are known: held-out errors are smaller than if all counted alike" *
+          doctest::skip(kSanitized)) {
   int better = 0;
   double with = 0, without = 0;
   constexpr int kLaws = 20;
@@ -330,7 +332,7 @@ TEST_CASE("samples count by how well they are known: held-out errors are smaller
   CHECK(with < 0.8 * without);
 }
 
-TEST_CASE("a roofline is found through noisy samples") {
+TEST_CASE("a roofline is found through noisy samples" * doctest::skip(kSanitized)) {
   // The same on the roofline itself: its three numbers, of 60 laws.
   double with = 0, without = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

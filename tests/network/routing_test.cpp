@@ -7,6 +7,7 @@
 #include "network/routing/near_interfaces.hpp"
 #include "network/routing/shortest_paths.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
 #include "tests/network/topology_kit.hpp"
 
 #include <cmath>
@@ -231,7 +232,7 @@ TEST_CASE("the links that continue shortest paths are those that a look at every
       return static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(size) - 1));
     };
     for (int round = 0; round < 6; ++round) {
-      for (int pair = 0; pair < 30; ++pair) {
+      for (int pair = 0; pair < effort(30); ++pair) {
         const NodeId from = gpus[some(gpus.size())];
         const NodeId to = gpus[some(gpus.size())];
         if (from != to) visited += check_next(paths, from, to, up);
@@ -243,7 +244,7 @@ TEST_CASE("the links that continue shortest paths are those that a look at every
       }
     }
   }
-  CHECK(visited > 5000);
+  CHECK(visited > effort(std::size_t{5000}));
 }
 
 TEST_CASE("GPUs below one PCIe switch divide its interfaces in order, whatever the router; a failed one is replaced") {
@@ -327,6 +328,7 @@ TEST_CASE("a route through a switch costs as much with many servers as with few"
 
 TEST_CASE("every route is a shortest path, and spraying uses only shortest paths and loses no share") {
   for (const Case& made : cases()) {
+    if (kSanitized && made.topology.gpus().size() > 20) continue;
     const auto shortest = make_shortest_path_router(made.topology);
     const auto ecmp = make_ecmp_router(made.topology, 3);
     const auto spraying = make_spraying_router(made.topology);
@@ -345,7 +347,7 @@ TEST_CASE("routes avoid links that are down and come back when they are up, what
     const auto ecmp = make_ecmp_router(made.topology, 3);
     const auto spraying = make_spraying_router(made.topology);
     std::vector<bool> up = all_up(made.topology);
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < (kSanitized ? 3 : 8); ++round) {
       for (int i = 0; i < 6; ++i) {
         const auto link = static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(up.size()) - 1));
         up[link] = !up[link];
@@ -354,6 +356,6 @@ TEST_CASE("routes avoid links that are down and come back when they are up, what
       check_all_pairs(made, up, {shortest.get(), ecmp.get()}, *spraying, pairs);
     }
   }
-  CHECK(pairs.joined > 1000);
-  CHECK(pairs.apart > 1000);
+  CHECK(pairs.joined > effort(1000));
+  CHECK(pairs.apart > effort(1000));
 }

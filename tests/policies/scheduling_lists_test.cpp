@@ -2,6 +2,7 @@
 // released simulator, which walks and sorts lists again at every event.
 
 #include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>
@@ -135,7 +136,7 @@ Choice choice_of(Rule rule) {
 TEST_CASE("list_order: the same ends and preemptions as lists that are walked again at every event") {
   for (const Rule rule : {Rule::srtf, Rule::srsf, Rule::dlas, Rule::dlas_gpu}) {
     std::int64_t preemptions = 0;
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
       RandomStream stream{seed, "scheduling-lists"};
       const std::int64_t gpus = stream.uniform_integer(3, 12);
       std::vector<ListedJob> jobs;
@@ -161,7 +162,7 @@ TEST_CASE("list_order: the same ends and preemptions as lists that are walked ag
       }
     }
     INFO("rule ", static_cast<int>(rule));
-    CHECK(preemptions > 100);
+    CHECK(preemptions > effort(std::int64_t{100}));
   }
 }
 

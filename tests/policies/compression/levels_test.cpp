@@ -196,7 +196,7 @@ TEST_CASE("an asynchronous average is sent in as many pieces as fit into the com
 
 TEST_CASE("an iteration that averages asynchronously is computing and kernels, to the nanosecond") {
   std::size_t compared = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     OverlapProblem problem = random_levels(seed);
     const auto compressor = compression("async-average");
     problem.method = compressor.get();
@@ -209,7 +209,7 @@ TEST_CASE("an iteration that averages asynchronously is computing and kernels, t
       ++compared;
     }
   }
-  CHECK(compared > 500);
+  CHECK(compared > effort(std::size_t{500}));
 }
 
 TEST_CASE("when weights are exchanged, by hand: one gradient, forward 10 us, backward 20 us, swapped in 35 us") {
@@ -311,7 +311,7 @@ TEST_CASE("every method on levels under every fusion policy: the fast executor e
 
 TEST_CASE("no dense all-reduce on levels beats the lower bound") {
   std::map<std::string, std::size_t, std::less<>> compared;
-  for (std::uint64_t seed = 2000; seed < 2400; ++seed) {
+  for (std::uint64_t seed = 2000; seed < 2000 + effort(std::uint64_t{400}); ++seed) {
     OverlapProblem problem = random_levels(seed);
     const double bound = static_cast<double>(iteration_bound(problem).value().ns());
     for (const bool leaders : {false, true}) {
@@ -328,5 +328,5 @@ TEST_CASE("no dense all-reduce on levels beats the lower bound") {
     }
   }
   CHECK(compared.size() >= 5);
-  for (const auto& entry : compared) CHECK_MESSAGE(entry.second > 100, entry.first);
+  for (const auto& entry : compared) CHECK_MESSAGE(entry.second > effort(std::size_t{100}), entry.first);
 }
