@@ -166,7 +166,7 @@ TEST_CASE("the GPU time of a job counts its failed attempts, its GPUs and its sh
   job.model = "vgg16";  // 36 ms forward, 54 ms backward
   job.iterations = 100;
   job.gpus = 2;
-  CHECK(time_of_iteration(job) == Time::milliseconds(90));
+  CHECK(profile_iteration(job.model) == Time::milliseconds(90));
   CHECK(gpu_seconds_of(job) == near(18));
   job.duration = Time::seconds(10);
   job.attempts = {Time::seconds(3), Time::seconds(1)};

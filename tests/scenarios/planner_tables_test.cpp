@@ -49,11 +49,10 @@ constexpr TunedNetwork kNetworks[] = {{"10 GbE", 16, "alpha: 0.9081ms, beta: 0.7
                                       {"InfiniBand", 64, "alpha: 0.8063ms, beta: 0.5888ns/B"}};
 
 OverlapProblem cell(const TunedModel& model, const TunedNetwork& network) {
-  const Scenario scenario =
-      parse_scenario(fmt::format("schema_version: 1\nnetwork: {{{}}}\noverlap: {{{}, device: RTX2080Ti, workers: [{}], "
-                                 "formula: measured}}\n",
-                                 network.text, model.text, network.workers),
-                     "cell");
+  const Scenario scenario = parse_scenario(fmt::format("schema_version: 1\nnetwork: {{{}, formula: measured}}\n"
+                                                       "overlap: {{{}, device: RTX2080Ti, workers: [{}]}}\n",
+                                                       network.text, model.text, network.workers),
+                                           "cell");
   return study_problem(scenario, study_model(scenario.overlap), network.workers);
 }
 
