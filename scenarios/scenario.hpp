@@ -98,6 +98,8 @@ struct TrainingEntry : TrainingSetup {
 /// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers. A
 /// scenario is such a study if it names a model or a file of layer times.
 struct IterationStudy : TrainingSetup {
+  std::optional<std::string> training;  ///< name of the entry that is studied; its setup is then that of the study
+  std::optional<TrainingEntry> entry;   ///< that entry, once the scenario has been read
   std::vector<int> workers{8};
   int per_server = 1;  ///< workers on each server; workers of one server communicate over network.inside
   ExchangeKind exchange = ExchangeKind::all_reduce;
@@ -120,7 +122,7 @@ struct IterationStudy : TrainingSetup {
   /// The place at which each given key was last set, without reasons, for errors that show only when the study runs.
   std::vector<Complaint> places;
 
-  [[nodiscard]] bool given() const { return model || layers; }
+  [[nodiscard]] bool given() const { return model || layers || training; }
 };
 
 /// A virtual cluster of `cluster.vcs`: a number of servers of its own, or a number of GPUs on servers without an owner.

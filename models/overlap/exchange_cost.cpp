@@ -1,9 +1,11 @@
 #include "models/overlap/exchange_cost.hpp"
 
+#include "network/collectives/hops.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace contend {
 
@@ -138,6 +140,16 @@ ExchangeCost ExchangeCost::two_level(int ranks, int servers, int per_server, con
   const ChannelCost flat{std::max(inside.alpha, between.alpha), std::max(inside.beta, between.beta),
                          std::max(inside.gamma, between.gamma)};
   cost.add_ring(ranks, flat, kAll);
+  // A rank sends on what it has when it has it, so start-ups add up along the way of the data.
+  std::vector<double> hops(static_cast<std::size_t>(ranks), static_cast<double>(inside.alpha.ns()));
+  for (std::int64_t server = 1; server <= servers; ++server)
+    hops[static_cast<std::size_t>(server * ranks / servers - 1)] = static_cast<double>(between.alpha.ns());
+  const auto start_ups = [&](std::int64_t steps) {
+    return Time::nanoseconds(static_cast<std::int64_t>(longest_run(hops, steps)));
+  };
+  for (const CollectiveKind half : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather})
+    cost.at(kAll, half).alpha = start_ups(ranks - 1);
+  cost.at(kAll, CollectiveKind::all_reduce).alpha = start_ups(2 * (std::int64_t{ranks} - 1));
   cost.at(kAll, CollectiveKind::all_to_all) = pairwise_between(servers, per_server, inside, between);
   for (const CollectiveKind tree : {CollectiveKind::reduce, CollectiveKind::broadcast})
     cost.at(kAll, tree) = cost.at(CollectiveScope::leaders, tree) + cost.at(CollectiveScope::server, tree);

@@ -51,13 +51,15 @@ class ExchangeCost {
   static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link);
   /// The costs of n = s x g ranks, `per_server` (g) on each of `servers` (s). Each rank has a link of its own `inside`
   /// its server (alpha_i, beta_i), and each server has one full-duplex interface `between` servers for all of its ranks
-  /// (alpha_b, beta_b). A step takes as long as its slowest message; if it uses both links, it has the larger start-up.
+  /// (alpha_b, beta_b).
   /// - `all`: reduce-scatter, all-gather and all-reduce go around a flat ring in order of servers, which enters and
-  ///   leaves each server once: ring(n) on a link with the larger alpha and beta. So an interface carries 2(n-1)/n m,
-  ///   not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021). All-to-all has n-1
-  ///   pairwise steps; at distance k, min(k, g, n-k) ranks of a server send through its interface. Reduce and broadcast
-  ///   use a binomial tree among servers and one inside each. In an exchange the partner is on another server, and g
-  ///   messages share the interface.
+  ///   leaves each server once. Bytes take as long as on a link with the larger beta, so an interface carries 2(n-1)/n
+  ///   m, not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021). Ranks wait for their
+  ///   own data only, so start-ups are those that data meet on their way (longest_run() in
+  ///   network/collectives/hops.hpp): of n-1 or 2(n-1) hops in a row at most s or 2s lead to another server. In all
+  ///   others a step has the start-up of its slowest message. All-to-all has n-1 pairwise steps; at distance k, min(k,
+  ///   g, n-k) ranks of a server send through its interface. Reduce and broadcast use a binomial tree among servers and
+  ///   one inside each. In an exchange the partner is on another server, and g messages share the interface.
   /// - `server`: the ring's costs on g ranks and the inside link. `leaders`: on s ranks and the link between.
   /// - `peers`: g groups of s ranks at once, so that each has 1/g of the interface: beta is g beta_b.
   /// With one server `between` is not used, with one rank per server `inside` is not; the costs are then ring(n) on the

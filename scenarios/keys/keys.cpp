@@ -83,7 +83,8 @@ ScenarioKey for_its_study(ScenarioKey key) {
     add(studies_jobs, "a study of jobs (no overlap.model or overlap.layers)");
   } else if (key.path.starts_with("network.") && key.path != "network.gamma") {
     add(has_no_links, "no overlap.links");
-  } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers") {
+  } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers" &&
+             key.path != "overlap.training") {
     add(studies_iteration, "overlap.model or overlap.layers");
   }
   return key;

@@ -8,6 +8,7 @@
 #include "scenarios/study/study_check.hpp"
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/training/training_check.hpp"
+#include "scenarios/training/training_graphs.hpp"
 #include "text/words.hpp"
 #include "traces/link_matrix_csv.hpp"
 
@@ -136,6 +137,7 @@ class LayerReader {
     if (!readable || !complaints_.empty()) return;
     if (scenario_.overlap.given()) keep_places();
     take_defaults(scenario_.training);
+    take_entry();
     take_sites();
     place(training_complaints(scenario_));
     place(study_complaints(scenario_));
@@ -146,6 +148,28 @@ class LayerReader {
   [[nodiscard]] Scenario& scenario() { return scenario_; }
 
  private:
+  /// Gives a study of a training entry the setup of that entry, and its policies if the study has no lists of its own.
+  void take_entry() {
+    IterationStudy& study = scenario_.overlap;
+    if (!study.training) return;
+    const TrainingEntry* const entry = find_entry(scenario_, *study.training);
+    if (entry == nullptr) {
+      std::vector<std::string> names;
+      for (const TrainingEntry& each : scenario_.training)
+        if (each.name != kDefaultEntry) names.push_back(each.name);
+      return place({{.key = "overlap.training",
+                     .reason = fmt::format("training has no entry {}", quote(*study.training)),
+                     .hint = did_you_mean(*study.training, names)}});
+    }
+    static_cast<TrainingSetup&>(study) = *entry;
+    study.entry = *entry;
+    const auto gives = [&](std::string_view path) {
+      return std::ranges::any_of(given_, [&](const Assignment& given) { return given.key->path == path; });
+    };
+    if (!gives("overlap.fusion")) study.fusion = {entry->fusion};
+    if (!gives("overlap.compression")) study.compression = {entry->compression};
+  }
+
   /// Sets the workers of a study whose links are in a file.
   void take_sites() {
     IterationStudy& study = scenario_.overlap;

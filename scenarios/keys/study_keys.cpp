@@ -224,10 +224,37 @@ Codec<MessageRoute> route_codec() {
                                      {"scatter-gather", MessageRoute::scatter_gather}});
 }
 
+/// The setup of a study, which a training entry gives instead.
+constexpr std::string_view kOfSetup[] = {"overlap.model",      "overlap.layers",        "overlap.select",
+                                         "overlap.device",     "overlap.dtype",         "overlap.batch",
+                                         "overlap.sequence",   "overlap.single_worker", "overlap.granularity",
+                                         "overlap.collective", "overlap.kernel_factor"};
+
+bool names_no_entry(const Scenario& scenario) {
+  return !scenario.overlap.training;
+}
+
+ScenarioKey entry_row() {
+  return displacing(
+      {std::begin(kOfSetup), std::end(kOfSetup)},
+      row(
+          "overlap.training", [](auto& s) -> auto& { return s.overlap.training; }, optional_codec(title_codec(), ""),
+          "entry of training to study, instead of a model or layers; overlap.fusion and compression are "
+          "then those of the entry unless the study lists others"));
+}
+
 std::vector<ScenarioKey> study_keys() {
   std::vector<ScenarioKey> keys = model_rows();
+  for (ScenarioKey& key : keys) {
+    if (key.path == "overlap.model" || key.path == "overlap.layers") key.displaces.push_back("overlap.training");
+  }
+  keys.insert(keys.begin(), entry_row());
   for (ScenarioKey& key : exchange_rows()) keys.push_back(std::move(key));
   for (ScenarioKey& key : keys) {
+    if (std::ranges::find(kOfSetup, key.path) != std::end(kOfSetup)) {
+      key.needs = "no overlap.training";
+      key.conditions = {names_no_entry};
+    }
     if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
     key.needs = "overlap.model or overlap.layers, and no overlap.links";
     key.conditions = {has_no_links};

@@ -23,7 +23,7 @@ class StudyChecker {
 
   std::vector<Complaint> complaints() {
     if (!study_.given()) return {};
-    complaints_ = setup_complaints(study_, "overlap", compresses());
+    complaints_ = setup_complaints(study_, study_.training ? "training." + *study_.training : "overlap", compresses());
     check_network();
     check_exchange();
     check_levels();

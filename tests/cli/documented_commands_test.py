@@ -25,7 +25,7 @@ import tempfile
 NOT_RUN = [
     (r"scripts/(quickstart|test|weekly|new_policy)\.sh|cmake|ctest|.* size-limit\.yaml", "builds the program"),
     (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/", "takes minutes"),
-    (r"contend run .* --repeat 30", "takes minutes"),
+    (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
     (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
     (r"contend calibrate (-o|model)|contend run study\.yaml|PROGRAMS=", "measures a device"),
     (r"scripts/(calibrate_here|(measure|compare)_training)", "measures a device"),

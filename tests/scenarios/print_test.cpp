@@ -240,7 +240,8 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "a number for scheduling.retries.failed.times")
       overrides.emplace_back("scheduling.retries.failed.times=1");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
-    if (key.needs.starts_with("overlap.model or overlap.layers")) overrides.emplace_back("overlap.model=resnet50");
+    if (key.needs.starts_with("overlap.model or overlap.layers") || key.needs == "no overlap.training")
+      overrides.emplace_back("overlap.model=resnet50");
     overrides.push_back(std::string{key.path} + "=" + value);
     CHECK(errors_of("", overrides).empty());
     ++defaults;

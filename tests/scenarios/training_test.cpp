@@ -6,6 +6,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -67,6 +68,26 @@ TEST_CASE("training: the default entry holds for members that an entry doesn't g
   const Scenario again = parse_scenario(to_yaml(scenario), "again", {{"training.default.batch=2"}});
   CHECK(entry_of(again, "a").batch == 2);
   CHECK(entry_of(again, "b").batch == 4);
+}
+
+TEST_CASE("training: a study takes an entry, with its policies unless it lists others") {
+  const std::string entries =
+      "training: {a: {model: resnet50, batch: 16, accumulate: 2, fusion: bsp}, b: {model: vgg16, batch: 4}}\n";
+  const Scenario study = parsed(entries + "overlap: {training: a, workers: [4]}\n");
+  CHECK(study.overlap.model == "resnet50");
+  CHECK(study.overlap.batch == 16);
+  REQUIRE(study.overlap.fusion.size() == 1);
+  CHECK(study.overlap.fusion.front().name == "bsp");
+  const TimedModel model = study_model(study.overlap);
+  CHECK(model.forward() + model.backward() == TrainingGraphs{study}.iteration("a"));
+  CHECK(parsed(entries + "overlap: {training: a, workers: [4], fusion: [wfbp, ddp]}\n").overlap.fusion.size() == 2);
+  const Scenario again = parse_scenario(to_yaml(study), "again", {{"overlap.training=b"}});
+  CHECK(again.overlap.model == "vgg16");
+  CHECK(errors_of(entries + "overlap: {training: c}\n") ==
+        "a.yaml:3:21: overlap.training: training has no entry c; did you mean \"a\"?");
+  CHECK(errors_of(entries + "overlap: {training: a, batch: 3}\n") ==
+        "a.yaml:3:24: overlap.batch: needs `no overlap.training`");
+  CHECK(errors_of(entries + "overlap: {training: a, model: vgg16}\n").find("can't stand beside") != std::string::npos);
 }
 
 TEST_CASE("training: what can't be is said with its place") {

@@ -41,7 +41,6 @@ constexpr KnownReason kOutside[] = {
     {"ResNet-50, 32 workers, dense", 2.59, kEverybodySends},
     {"ResNet-50, 32 workers, Top-k", 0.283, kEverybodySends},
     {"32 GPUs, Adam", 0.414, kSlowerRing},
-    {"BAGUA, BytePS", -0.254, kServersAddUp},
     {"BAGUA, QAdam", -0.254, kAdamUpdate},
     {"BytePS slower than PyTorch-DDP", -1, kServersAddUp},
     {"PyTorch-DDP slower than Horovod", -1, kHorovodCycles},

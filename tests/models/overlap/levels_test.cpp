@@ -36,10 +36,11 @@ TEST_CASE("two servers of two ranks by hand: inside 1 ns and 0.5 ns per byte, be
   CHECK(cost.per_server() == 2);
   CHECK(cost.levels());
   CHECK_FALSE(cost.one_server());
-  // A ring of 4 that enters and leaves each server once: 3 steps of 10 + 100 x 2 a half.
-  CHECK(time(reduce_scatter, all) == of_ns(630));
-  CHECK(time(all_gather, all) == of_ns(630));
-  CHECK(time(all_reduce, all) == of_ns(1260));
+  // A ring of 4 that enters and leaves each server once: 3 times 100 x 2 a half. On the way of the data are at most 2
+  // hops between servers and 1 inside in a half, 3 and 3 in both.
+  CHECK(time(reduce_scatter, all) == of_ns(21 + 600));
+  CHECK(time(all_gather, all) == of_ns(21 + 600));
+  CHECK(time(all_reduce, all) == of_ns(33 + 1200));
   // Blocks of 100. One message leaves a server at distances 1 and 3, two at distance 2: 10 + 200, 10 + 400, 10 + 200.
   CHECK(time(all_to_all, all) == of_ns(830));
   // To the other server 10 + 800, inside 1 + 200.
@@ -61,9 +62,11 @@ TEST_CASE("three servers of four ranks by hand, with a reduction at 1 ns per byt
   const auto time = [&](CollectiveKind kind, CollectiveScope scope, std::int64_t bytes) {
     return cost.of(kind, scope).of(Bytes{bytes});
   };
-  // 11 steps of 100 bytes: 10 + 100 x (2 + 1), and back without adding up.
-  CHECK(time(reduce_scatter, all, 1200) == of_ns(3410));
-  CHECK(time(all_gather, all, 1200) == of_ns(2310));
+  // 11 steps of 100 bytes: 100 x (2 + 1), and back without adding up. Of 11 hops in a row 3 are between servers, of 22
+  // at most 6.
+  CHECK(time(reduce_scatter, all, 1200) == of_ns(3 * 10 + 8 + 3300));
+  CHECK(time(all_gather, all, 1200) == of_ns(3 * 10 + 8 + 2200));
+  CHECK(time(all_reduce, all, 1200) == of_ns(6 * 10 + 16 + 5500));
   // Blocks of 100: 1, 2, 3 messages leave a server at distances 1 to 3 and 11 to 9, four at 4 to 8: 32 blocks in all.
   CHECK(time(all_to_all, all, 1200) == of_ns(11 * 10 + 32 * 100 * 2));
   // Two steps among three servers, two among four ranks.
@@ -75,9 +78,15 @@ TEST_CASE("three servers of four ranks by hand, with a reduction at 1 ns per byt
   CHECK(time(all_gather, server, 1200) == of_ns(3 + 450));
 }
 
+TEST_CASE("a chunk crosses servers twice as often as there are servers: 128 ranks on 16 servers, 1 ms between them") {
+  const ExchangeCost cost = ExchangeCost::two_level(16, 8, cable(0, 0.01), cable(1'000'000, 0.8));
+  CHECK(cost.of(all_reduce).alpha == of_ns(32'000'000));  // not 2 x 127 steps of 1 ms
+}
+
 TEST_CASE("if the link inside servers is the slower one, it decides the steps that use it") {
   const ExchangeCost cost = ExchangeCost::two_level(2, 2, cable(20, 3), cable(10, 2));
-  CHECK(cost.of(all_reduce).of(Bytes{400}) == of_ns(2 * (60 + 900)));
+  // Of 6 hops in a row 3 are inside.
+  CHECK(cost.of(all_reduce).of(Bytes{400}) == of_ns(3 * 20 + 3 * 10 + 2 * 900));
   // Distances 1 and 3: 20 + 100 x 3 inside; distance 2 is between only: 10 + 100 x 4.
   CHECK(cost.of(all_to_all).of(Bytes{400}) == of_ns(2 * 320 + 410));
 }
