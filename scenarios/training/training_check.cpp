@@ -4,6 +4,7 @@
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/setup_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "scenarios/yaml/codecs.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>

@@ -199,7 +199,8 @@ TEST_CASE("where every change moves many rates, filling resumes instead of a swe
       if (bottleneck.valid()) REQUIRE(shares.load(bottleneck) == near(capacities[bottleneck.index()], 1e-9));
     }
   }
-  CHECK(shares.work().fills - before.fills > changes * 9 / 10);
+  // With a tenth of the flows, as sanitizers see them, sweeps cost little and stay.
+  if (!kSanitized) CHECK(shares.work().fills - before.fills > changes * 9 / 10);
   // Looking at a link costs the same everywhere. A sweep looks at each of them several times here.
   CHECK(shares.work().links - before.links < changes * 2 * kLinks);
 }
