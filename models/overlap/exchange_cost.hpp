@@ -108,10 +108,6 @@ class ExchangeCost {
   /// A pair of beta and eta that is known exactly: a transfer of this beta has this eta, any other `penalty` times its
   /// own beta.
   TimePerByte measured_beta, measured_eta;
-  [[nodiscard]] double slowdown(std::size_t transfers) const {
-    const auto k = static_cast<double>(transfers);
-    return k + (k - 1) * penalty;
-  }
   /// False if transfers do not slow each other down.
   [[nodiscard]] bool shares() const { return penalty > -1; }
   /// The least time per byte that any number of transfers at once can have together, in units of beta: 1, or less if

@@ -70,6 +70,11 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
   }
   const Scenario::Network& network = scenario.network;
   if (network.fidelity == Fidelity::flow) return complaints;
+  if (network.formula == CostFormula::measured && !network.beta)
+    complaints.push_back({.key = "network.formula",
+                          .reason = "measured costs are those of a whole all-reduce, and network.nic is the rate of a "
+                                    "link",
+                          .hint = "give network.beta, or network.formula: ring"});
   if (network.inside.given() && cost_formula(scenario) != CostFormula::ring)
     complaints.push_back({.key = network.formula == CostFormula::automatic ? "network.inside" : "network.formula",
                           .reason = "inside servers there are costs of rings only, and alpha and beta are those of a "

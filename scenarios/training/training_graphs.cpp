@@ -128,6 +128,7 @@ TimedModel entry_model(const TrainingEntry& entry) {
   TimedModel model = trained_model(entry);
   const Time passes = model.forward() + model.backward();
   add_update(entry, model);
+  model.batch *= entry.accumulate;
   if (entry.accumulate > 1)
     model.layers.push_back(pause("micro-batches before the last", passes * (entry.accumulate - 1), "accumulate"));
   if (entry.input > Time{}) model.layers.insert(model.layers.begin(), pause("wait for input", entry.input, "input"));
@@ -154,8 +155,12 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
   return memory;
 }
 
+std::size_t TrainingGraphs::index_of(const TrainingEntry& entry) const {
+  return static_cast<std::size_t>(&entry - scenario_.training.data());
+}
+
 const TimedModel& TrainingGraphs::model_of(const TrainingEntry& entry) {
-  std::optional<TimedModel>& model = models_[static_cast<std::size_t>(&entry - scenario_.training.data())];
+  std::optional<TimedModel>& model = models_[index_of(entry)];
   if (!model) model = entry_model(entry);
   return *model;
 }
@@ -164,7 +169,9 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
   const TrainingEntry* const entry = find_entry(scenario_, name);
   if (entry == nullptr) return profile_job(name, gpus);
   try {
-    return {plan(scenario_, *entry, model_of(*entry), gpus).graph, memory_of(scenario_, *entry)};
+    std::optional<Bytes>& memory = memory_[index_of(*entry)];
+    if (!memory) memory = memory_of(scenario_, *entry);
+    return {plan(scenario_, *entry, model_of(*entry), gpus).graph, *memory};
   } catch (const InputError& error) {
     rethrow_about(*entry, error);
   }

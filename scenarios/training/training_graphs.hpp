@@ -5,6 +5,7 @@
 #include "models/workload.hpp"
 #include "scenarios/scenario.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ namespace contend {
 [[nodiscard]] const TrainingEntry* find_entry(const Scenario& scenario, std::string_view name);
 
 /// The network of an entry with what one iteration takes on a worker: its micro-batches, the wait for data, and the
-/// update of the weights, which the forward pass of each layer begins with.
+/// update of the weights, which the forward pass of each layer begins with. Its batch counts all micro-batches. Throws
+/// InputError as trained_model() does.
 [[nodiscard]] TimedModel entry_model(const TrainingEntry& entry);
 
 /// Memory on each GPU by kind (Rajbhandari et al., SC 2020, section 3.1): with 2-byte gradients the optimizer also
@@ -28,13 +30,15 @@ struct TrainingMemory {
   Bytes weights, gradients, optimizer, activations;
   [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations; }
 };
+/// Throws InputError as trained_model() does.
 [[nodiscard]] TrainingMemory entry_memory(const TrainingEntry& entry);
 
 /// Makes graphs for the jobs of a scenario, which must outlive it. A fusion policy plans for the job on as few servers
 /// as can hold it, alone in the network.
 class TrainingGraphs {
  public:
-  explicit TrainingGraphs(const Scenario& scenario) : scenario_{scenario}, models_(scenario.training.size()) {}
+  explicit TrainingGraphs(const Scenario& scenario)
+      : scenario_{scenario}, models_(scenario.training.size()), memory_(scenario.training.size()) {}
 
   /// As GraphMaker. Throws InputError that names the entry if its policies can't work together.
   [[nodiscard]] TrainedJob operator()(const std::string& name, int gpus);
@@ -42,10 +46,12 @@ class TrainingGraphs {
   [[nodiscard]] Time iteration(const std::string& name);
 
  private:
+  [[nodiscard]] std::size_t index_of(const TrainingEntry& entry) const;
   [[nodiscard]] const TimedModel& model_of(const TrainingEntry& entry);
 
   const Scenario& scenario_;
   std::vector<std::optional<TimedModel>> models_;  // by entry
+  std::vector<std::optional<Bytes>> memory_;       // by entry
 };
 
 }  // namespace contend

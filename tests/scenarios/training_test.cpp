@@ -114,6 +114,8 @@ TEST_CASE("training: what can't be is said with its place") {
   CHECK(errors_of("training: {a: vgg16}\n").find("expected a map such as {model:") != std::string::npos);
   CHECK(errors_of("network: {inside: {bandwidth: 1Gbps}, formula: measured, beta: 1ns/B}\n")
             .find("inside servers there are costs of rings only") != std::string::npos);
+  CHECK(errors_of("network: {nic: 8Gbps, formula: measured}\n").find("network.nic is the rate of a link") !=
+        std::string::npos);
   CHECK(errors_of("overlap: {model: vgg16, formula: ring}\n").find("it is now \"network.formula\"") !=
         std::string::npos);
 }
@@ -137,6 +139,7 @@ TEST_CASE("training: update, micro-batches and input add what they say") {
   CHECK(total("four") == plain * 4 + Time::milliseconds(5));
   TrainingGraphs graphs{scenario};
   CHECK(graphs.iteration("four") == total("four"));
+  CHECK(entry_model(entry_of(scenario, "four")).batch == 64);  // samples of an iteration
   CHECK(graphs("four", 1).graph.compute_per_rank(RoleId{0U}) == total("four"));
 }
 
