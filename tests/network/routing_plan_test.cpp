@@ -225,6 +225,45 @@ TEST_CASE("flows of several sizes: the optimum with less than one split per path
   CHECK(cuts > 100);
 }
 
+TEST_CASE("a size whose flows divide does not keep those that are left from being cut equally") {
+  // Three spines. Three flows of 1 byte take a path each; two of 5 bytes are cut into thirds, not wrapped around.
+  const Topology topology = build_topology(leaf_spine(8, 3), 16, 1);
+  std::vector<Demand> demands;
+  for (std::size_t i = 0; i < 5; ++i)
+    demands.push_back({topology.gpus()[i], topology.gpus()[8 + i], i < 3 ? 1.0 : 5.0});
+  const std::vector<PlannedRoute> plan = plan_splits(topology, demands);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(plan[i].paths.size() == 1);
+  for (std::size_t i = 3; i < 5; ++i) {
+    REQUIRE(plan[i].paths.size() == 3);
+    for (const PlannedPath& each : plan[i].paths) CHECK(each.share == near(1.0 / 3));
+  }
+  check_optimal(topology, plan, demands);
+}
+
+TEST_CASE("flows of several sizes are laid end to end, and one that ends at a cut is not cut") {
+  const Topology topology = build_topology(leaf_spine(8, 2), 16, 1);
+  const auto shares = [&](const std::vector<double>& sizes) {
+    std::vector<Demand> demands;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      demands.push_back({topology.gpus()[i], topology.gpus()[8 + i], sizes[i]});
+    std::vector<std::vector<double>> all;
+    for (const PlannedRoute& route : plan_splits(topology, demands)) {
+      all.emplace_back();
+      for (const PlannedPath& each : route.paths) all.back().push_back(each.share);
+    }
+    return all;
+  };
+  using Shares = std::vector<std::vector<double>>;
+  // 1 + 2 bytes on one path, 3 on the other.
+  CHECK(shares({1, 2, 3}) == Shares{{1}, {1}, {1}});
+  // Ten bytes are cut at 5: 1 + 2 and two of the seven, then five of the seven.
+  const Shares cut = shares({1, 2, 7});
+  REQUIRE(cut[2].size() == 2);
+  CHECK(cut[0].size() + cut[1].size() == 2);
+  CHECK(cut[2][0] == near(2.0 / 7));
+  CHECK(cut[2][1] == near(5.0 / 7));
+}
+
 TEST_CASE("an all-to-all between equal leaves needs no split; invalid demands are refused") {
   // 4 servers a leaf, 4 spines: 16 flows between two leaves.
   const Topology topology = build_topology(leaf_spine(4, 4), 12, 1);
