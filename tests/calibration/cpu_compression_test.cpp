@@ -97,6 +97,39 @@ TEST_CASE("GaussianK comes near k on values that are normal") {
   }
 }
 
+TEST_CASE("GaussianK refines its threshold at most four times where values are not normal") {
+  // Powers keep the signs and draw the values apart or together; the shift gives them a mean.
+  for (const double power : {0.2, 1.0, 3.0, 9.0})
+    for (const float shift : {0.0F, -0.5F, 4.0F}) {
+      Floats values = normal(3000, 4);
+      for (float& each : values)
+        each = std::copysign(static_cast<float>(std::pow(std::abs(wide(each)), power)), each) + shift;
+      double sum = 0, squares = 0;
+      for (const float each : values) sum += wide(each);
+      const double mean = sum / 3000;
+      for (const float each : values) squares += (wide(each) - mean) * (wide(each) - mean);
+      for (const std::size_t wanted : {std::size_t{3}, std::size_t{150}, std::size_t{1000}, std::size_t{2999}}) {
+        double threshold =
+            std::abs(mean) + std::sqrt(squares / 3000) * two_sided_normal(static_cast<double>(wanted) / 3000);
+        const auto above = [&] {
+          return static_cast<std::size_t>(
+              std::count_if(values.begin(), values.end(), [&](float v) { return std::abs(wide(v)) > threshold; }));
+        };
+        for (int step = 0; step < 4; ++step) {
+          const double found = static_cast<double>(above()), share = found / static_cast<double>(wanted);
+          if (share >= 2.0 / 3 && share <= 4.0 / 3) break;
+          threshold *= share < 1 ? 0.5 : 1.5;
+        }
+        Selection out{values.size()};
+        gaussian_k(values, wanted, out);
+        CAPTURE(power);
+        CAPTURE(shift);
+        CAPTURE(wanted);
+        CHECK(out.count == above());
+      }
+    }
+}
+
 TEST_CASE("gather and scatter") {
   Selection some{3};
   some.places = {4, 0, 4};

@@ -144,3 +144,33 @@ TEST_CASE("groups and numbers of devices") {
   CHECK(has(reduce, {1 << 20, 2}));
   CHECK(has(reduce, {1 << 20, 3}));
 }
+
+TEST_CASE("the design as a whole, shape by shape") {
+  // Profiles of the same mode can be compared because they measure the same shapes. Whoever changes the design on
+  // purpose changes these sums.
+  struct Whole {
+    CalibrationMode mode;
+    int devices;
+    std::size_t shapes;
+    std::uint64_t digest;
+  };
+  for (const Whole& whole : {Whole{CalibrationMode::quick, 1, 1007, 17'478'203'217'502'629'421U},
+                             Whole{CalibrationMode::quick, 6, 1060, 4'584'603'249'607'377'312U},
+                             Whole{CalibrationMode::full, 6, 4665, 1'607'725'250'200'183'671U}}) {
+    std::size_t shapes = 0;
+    std::uint64_t digest = 14'695'981'039'346'656'037U;  // FNV-1a, by numbers
+    const auto add = [&](std::uint64_t number) { digest = (digest ^ number) * 1'099'511'628'211U; };
+    for (const DesignedTable& table :
+         design({.mode = whole.mode, .memory_bytes = 16 * kGiga, .devices = whole.devices}, {})) {
+      add(table.shapes.size());
+      for (const OperatorShape& shape : table.shapes) {
+        ++shapes;
+        for (const std::int64_t size : shape) add(static_cast<std::uint64_t>(size));
+      }
+    }
+    CAPTURE(static_cast<int>(whole.mode));
+    CAPTURE(whole.devices);
+    CHECK(shapes == whole.shapes);
+    CHECK(digest == whole.digest);
+  }
+}

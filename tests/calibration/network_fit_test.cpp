@@ -1,4 +1,5 @@
 #include "calibration/network_fit.hpp"
+#include "sim/statistics.hpp"
 #include "synthetic_times.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
@@ -207,4 +208,126 @@ TEST_CASE("network fit: what several at once cost") {
       CHECK(held < 0.985 * kRuns);
     }
   }
+}
+
+TEST_CASE("network fit: the interval of a penalty is that of the quotient") {
+  // A = 10 us and C = 4 us with noise; the derivatives of C / (A - alpha) are -C / (A - alpha)^2 and 1 / (A - alpha).
+  std::vector<CollectiveSample> samples;
+  const double noise[] = {0.01, -0.02, 0.015, -0.005, 0.02, -0.01};
+  std::vector<double> matrix, times;
+  for (int k = 1; k <= 6; ++k) {
+    const double time = std::ceil((10e3 + 4e3 * (k - 1)) * (1 + noise[k - 1]));
+    samples.push_back(sample(TimedExchange::all_reduce, 4, k, 1e6, time));
+    matrix.insert(matrix.end(), {1, k - 1.0});
+    times.push_back(time);
+  }
+  const RobustFit fit = robust_fit(matrix, 2, times);
+  // A line with a start-up time of 2 us at this size.
+  SeriesFit series;
+  series.ranks = 4;
+  series.regions = {
+      {.first = Bytes{1'000'000}, .last = Bytes{1'000'000}, .alpha = {2e3, 0, 0}, .beta = {}, .quality = {}}};
+  for (const bool known : {false, true}) {
+    const double alpha = known ? 2e3 : 0;
+    const double a = fit.coefficients[0].value - alpha, c = fit.coefficients[1].value;
+    const double by_a = -c / (a * a), by_c = 1 / a;
+    const double variance =
+        by_a * by_a * fit.covariance[0] + 2 * by_a * by_c * fit.covariance[1] + by_c * by_c * fit.covariance[3];
+    const double half = student_t_975(4) * std::sqrt(variance);
+    const std::vector<ContentionFit> fits =
+        fit_contention(samples, known ? std::vector<SeriesFit>{series} : std::vector<SeriesFit>{});
+    REQUIRE(fits.size() == 1);
+    CHECK(fits[0].alpha == alpha);
+    CHECK(fits[0].penalty.value == near(c / a - 1));
+    CHECK(fits[0].penalty.low == near(c / a - 1 - half));
+    CHECK(fits[0].penalty.high == near(c / a - 1 + half));
+  }
+  // A line through a single size says nothing of the start-up; one that takes longer than all can't be subtracted.
+  series.regions[0].one_size = true;
+  CHECK(fit_contention(samples, std::vector{series})[0].alpha == 0);
+  series.regions[0].one_size = false;
+  series.regions[0].alpha.value = 50e3;
+  CHECK(fit_contention(samples, std::vector{series})[0].alpha == 0);
+  CHECK(fit_contention(samples, std::vector{series})[0].penalty.value ==
+        near(fit.coefficients[1].value / fit.coefficients[0].value - 1));
+}
+
+TEST_CASE("network fit: a common penalty is the mean, and not below -1") {
+  std::vector<ContentionFit> fits(3);
+  fits[0].penalty = {-0.9, -1, -0.8};
+  CHECK(common_penalty(std::span{fits}.first(1)).low == -1);
+  CHECK(common_penalty(std::span{fits}.first(1)).high == -0.8);
+  fits[1].penalty.value = 0.3;
+  fits[2].penalty.value = 0.6;
+  const FittedNumber all = common_penalty(fits);
+  CHECK(all.value == near_absolute(0, 1e-15));
+  CHECK(all.low == -1);
+  const double half = student_t_975(2) * std::sqrt((0.81 + 0.09 + 0.36) / 2 / 3);
+  CHECK(all.high == near(half));
+  fits[0].penalty.value = 0.45;
+  const double narrow = student_t_975(2) * std::sqrt(0.0225 * 2 / 2 / 3);
+  CHECK(common_penalty(fits).low == near(0.45 - narrow));
+  CHECK(common_penalty(fits).high == near(0.45 + narrow));
+}
+
+TEST_CASE("network fit: the quality of a line counts what is more than 4.685 deviations off") {
+  // Eleven points on 1 us + 1 ns/B, but one a half longer.
+  std::vector<CollectiveSample> samples;
+  for (int i = 1; i <= 11; ++i)
+    samples.push_back(sample(TimedExchange::message, 2, 1, 1e4 * i, (1e3 + 1e4 * i) * (i == 5 ? 1.5 : 1)));
+  const std::vector<SeriesFit> series = fit_series(samples, 1);
+  REQUIRE(series.size() == 1);
+  const FitQuality& quality = series[0].regions[0].quality;
+  CHECK(quality.points == 11);
+  CHECK(quality.outliers == 1);
+  CHECK(quality.median_error == near_absolute(0, 1e-9));
+  // Part of the sizes, both ends included.
+  const auto line = [&](double first, double last) {
+    return fit_line(series[0], {Bytes{static_cast<std::int64_t>(first)}, Bytes{static_cast<std::int64_t>(last)}});
+  };
+  CHECK(line(2e4, 4e4)->quality.points == 3);
+  CHECK(line(2e4, 4e4)->first == Bytes{20'000});
+  CHECK(line(2e4, 4e4)->last == Bytes{40'000});
+  CHECK(line(3e4, 3e4)->one_size);
+  CHECK(line(3e4, 3e4)->beta.value == near(31.0 / 30));
+  CHECK_FALSE(line(2.1e4, 2.9e4));
+}
+
+TEST_CASE("network fit: which series tell of a link, and of which sizes") {
+  using enum TimedExchange;
+  const auto calibrated = [](const std::vector<CollectiveSample>& samples, const CalibrationChoice& choice = {}) {
+    return calibrate_network(samples, choice);
+  };
+  const NoisyClock clock{1, 0, false};
+  // One all-reduce is described by its own line; another number of ranks or another exchange makes it a link.
+  CHECK_FALSE(calibrated(ring_samples({all_reduce}, {4}, clock)).link);
+  CHECK(calibrated(ring_samples({all_reduce}, {2, 4}, clock)).link);
+  CHECK(calibrated(ring_samples({all_gather}, {4}, clock)).link);
+  CHECK(calibrated(ring_samples({message}, {0}, clock)).link);
+  CHECK_FALSE(calibrated(ring_samples({broadcast}, {4}, clock)).link);
+  CHECK_FALSE(calibrated(ring_samples({all_reduce, broadcast}, {4}, clock)).link);
+  // A ring needs to be of two ranks or more.
+  std::vector<CollectiveSample> unknown = ring_samples({all_gather}, {2}, clock);
+  for (CollectiveSample& each : unknown) each.ranks = 1;
+  CHECK_FALSE(calibrated(unknown).link);
+  // The sizes in the last region of all.
+  std::vector<CollectiveSample> samples;
+  for (int i = 8; i <= 20; ++i) {
+    const double m = 1 << i;
+    samples.push_back(sample(all_gather, 2, 1, m, i <= 15 ? 10e3 + m : 50e3 + 0.1 * m));
+    samples.push_back(sample(all_gather, 3, 1, m, i <= 13 ? 10e3 + m : 50e3 + 0.1 * m));
+  }
+  CHECK(calibrated(samples).link->first == Bytes{1 << 16});
+  CHECK(calibrated(samples).link->last == Bytes{1 << 20});
+  CHECK(calibrated(samples).link->quality.points == 10);
+  const CalibrationChoice small{.sizes = SizeRange{Bytes{1 << 9}, Bytes{1 << 12}}};
+  CHECK(calibrated(samples, small).link->first == Bytes{1 << 9});
+  CHECK(calibrated(samples, small).link->last == Bytes{1 << 12});
+  // Several at once.
+  CHECK_FALSE(calibrated(samples).penalty);
+  samples.clear();
+  for (int k = 1; k <= 3; ++k) samples.push_back(sample(all_reduce, 4, k, 1e6, k == 3 ? 900e3 : 100e3 * k));
+  CHECK(calibrated(samples, {.at_once = 2}).penalty->value == near_absolute(0, 1e-12));
+  CHECK(calibrated(samples, {.at_once = 2}).contention[0].jobs == std::vector<int>{1, 2});
+  CHECK(calibrated(samples).contention[0].jobs == std::vector<int>{1, 2, 3});
 }

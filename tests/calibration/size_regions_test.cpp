@@ -3,6 +3,8 @@
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
 
+#include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include <doctest/doctest.h>
@@ -26,6 +28,46 @@ double sum(const std::vector<std::size_t>& firsts, std::size_t count, const Regi
   for (std::size_t r = 0; r < firsts.size(); ++r)
     total += cost(firsts[r], (r + 1 < firsts.size() ? firsts[r + 1] : count) - 1);
   return total;
+}
+
+/// Twice Huber's loss of a line, as the header has it.
+double huber_loss(const SizedTimes& points, double alpha, double beta, double deviation) {
+  double sum = 0;
+  for (std::size_t i = 0; i < points.times.size(); ++i) {
+    const double u = std::abs(points.times[i] - alpha - beta * points.bytes[i]) / points.times[i] / deviation;
+    sum += u <= 1.345 ? u * u : 2 * 1.345 * u - 1.345 * 1.345;
+  }
+  return sum;
+}
+
+/// The minimum of a convex function of x >= 0, which lies below `most`.
+template <class F>
+double least_of(F&& f, double most) {
+  double low = 0, high = most;
+  for (int i = 0; i < 120; ++i) {
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    (f(a) <= f(b) ? high : low) = f(a) <= f(b) ? b : a;
+  }
+  return f(low);
+}
+
+double least_loss(const SizedTimes& points, double deviation) {
+  const double most = 4 * points.times.back() + 100;
+  return least_of(
+      [&](double alpha) {
+        return least_of([&](double beta) { return huber_loss(points, alpha, beta, deviation); }, most);
+      },
+      most);
+}
+
+/// Two exact lines with a jump between the sizes of index `at` - 1 and `at`.
+SizedTimes jump(std::size_t count, std::size_t at, double height) {
+  SizedTimes points;
+  for (std::size_t i = 0; i < count; ++i) {
+    points.bytes.push_back(static_cast<double>(i + 1));
+    points.times.push_back(100 + 0.1 * static_cast<double>(i) + (i < at ? 0 : height));
+  }
+  return points;
 }
 
 /// Three protocols: 64 B to 4 KiB, to 512 KiB, above.
@@ -104,6 +146,81 @@ TEST_CASE("regions: the loss of a line") {
         line_loss(bytes_all.first(5), times_all.first(5), 0.05) + line_loss(bytes_all.last(5), times_all.last(5), 0.05);
     CHECK(cut <= whole * (1 + 1e-5));
   }
+}
+
+TEST_CASE("regions: the loss of a line is the least of all lines") {
+  const SizedTimes cases[] = {
+      {{1, 2, 3, 4, 5}, {12, 14, 20, 18, 20}},  // one outlier above
+      {{1, 2, 3, 4, 5}, {12, 14, 12, 18, 20}},  // one below
+      {{1, 2, 3, 4, 5}, {20, 18, 15, 14, 9}},   // falling: a constant
+      {{1, 2, 3, 4, 5}, {1, 5, 9, 14, 17}},     // as if it began below 0: a multiple of the size
+      {{1, 1, 3, 3, 9}, {4, 5, 9, 8, 30}},      // sizes that repeat
+      {{0, 0, 0}, {3, 4, 5}},                   // no size at all
+  };
+  for (const SizedTimes& points : cases)
+    for (const double deviation : {0.02, 0.1, 0.5}) {
+      CAPTURE(deviation);
+      CAPTURE(points.times[0]);
+      CHECK(line_loss(points.bytes, points.times, deviation) == near(least_loss(points, deviation), 2e-5));
+    }
+}
+
+TEST_CASE("regions: the noise of three and four points by hand") {
+  // A third of the way between 10 and 20 lies 13 1/3, of which the parts of the neighbours are 6 2/3 each.
+  const double third = 20.0 / 3, off = (14 - 2 * third) / std::sqrt(14 * 14 + 2 * third * third);
+  CHECK(local_noise({{1, 2, 4}, {10, 14, 20}}) == near(off / 0.6745));
+  // Sizes that are the same: in the middle.
+  CHECK(local_noise({{3, 3, 3}, {10, 11, 20}}) == near(4 / std::sqrt(11 * 11 + 25 + 100) / 0.6745));
+  CHECK(local_noise({{1, 2}, {10, 20}}) == 0.001);
+  // The median of two.
+  CHECK(local_noise({{1, 2, 4, 6}, {10, 14, 20, 16}}) ==
+        near((off + (20 - 7 - 8) / std::sqrt(20 * 20 + 7 * 7 + 8 * 8.0)) / 2 / 0.6745));
+}
+
+TEST_CASE("regions: four sizes make a region, and three don't") {
+  CHECK(choose_regions(jump(8, 4, 50)) == std::vector<std::size_t>{0, 4});
+  CHECK(choose_regions(jump(7, 4, 50)) == std::vector<std::size_t>{0});
+  CHECK(choose_regions(jump(8, 4, 50), 2) == std::vector<std::size_t>{0, 4});
+  CHECK(choose_regions(jump(8, 4, 50), 4) == std::vector<std::size_t>{0, 4});
+  CHECK(choose_regions(jump(9, 5, 50)) == std::vector<std::size_t>{0, 5});
+  CHECK(choose_regions(jump(16, 4, 50), 4) == std::vector<std::size_t>{0, 4, 8, 12});
+  // A size that occurs twice counts once.
+  SizedTimes twice = jump(8, 4, 50);
+  twice.bytes.insert(twice.bytes.begin() + 2, twice.bytes[2]);
+  twice.times.insert(twice.times.begin() + 2, twice.times[2]);
+  CHECK(choose_regions(twice) == std::vector<std::size_t>{0, 5});
+  twice.bytes.pop_back();
+  twice.times.pop_back();
+  CHECK(choose_regions(twice) == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("regions: with up to 300 sizes a region begins at any, with more at every second") {
+  CHECK(choose_regions(jump(300, 151, 500), 2) == std::vector<std::size_t>{0, 151});
+  CHECK(choose_regions(jump(302, 152, 500), 2) == std::vector<std::size_t>{0, 152});
+  const std::vector<std::size_t> near_it = choose_regions(jump(302, 151, 500), 2);
+  CHECK(near_it.size() == 2);
+  CHECK(near_it[1] % 2 == 0);
+  // Four sizes are two of the blocks.
+  CHECK(choose_regions(jump(302, 4, 500), 2) == std::vector<std::size_t>{0, 4});
+}
+
+TEST_CASE("regions: a region more must lower the losses by enough") {
+  // Two lines through four points each have no loss, which counts as one a point. A second region costs 3 ln N.
+  bool one = false, two = false;
+  for (const std::size_t count : {8U, 12U, 20U})
+    for (double height = 0.05; height < 3; height *= 1.05) {
+      const SizedTimes points = jump(count, count / 2, height);
+      REQUIRE(local_noise(points) == near(0.001));
+      const auto n = static_cast<double>(count);
+      const double gain = n * std::log(std::max(1.0, line_loss(points.bytes, points.times, 0.001) / n));
+      const bool expected = gain > 3 * std::log(n);
+      (expected ? two : one) = true;
+      CAPTURE(count);
+      CAPTURE(height);
+      CHECK(choose_regions(points).size() == (expected ? 2 : 1));
+    }
+  CHECK(one);
+  CHECK(two);
 }
 
 TEST_CASE("regions: noise without a model") {
