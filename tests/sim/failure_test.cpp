@@ -88,3 +88,11 @@ TEST_CASE("the nearest name is offered only if it is near enough") {
 TEST_CASE("of equally near names the first is offered") {
   CHECK(nearest_name("cat", {"bat", "rat"}) == "bat");
 }
+
+TEST_CASE("only two neighbours that are exchanged with each other count once") {
+  CHECK(nearest_name("ba", {"ab"}) == "ab");
+  CHECK(nearest_name("xa", {"ay"}) == "");
+  CHECK(nearest_name("ax", {"ya"}) == "");
+  CHECK(nearest_name("badc", {"abcd"}) == "");  // two exchanges, of one that is allowed
+  CHECK(nearest_name("badcef", {"abcdef"}) == "abcdef");
+}
