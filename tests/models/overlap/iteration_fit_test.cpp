@@ -93,3 +93,43 @@ TEST_CASE("too few figures are refused") {
   CHECK_THROWS_AS((void)fit_iterations(rows, model, kGuess), InputError);
   CHECK_THROWS_AS((void)leave_one_out(rows, model, kGuess), InputError);
 }
+
+TEST_CASE("a fit takes few steps, and from the truth hardly any") {
+  const std::vector<FittedRow> rows = rows_of(0), noisy = rows_of(0.03);
+  std::size_t calls = 0;
+  const IterationPredictor counting = [&](std::size_t row, const IterationConstants& constants) {
+    ++calls;
+    return model(row, constants);
+  };
+  const auto calls_of = [&](const std::vector<FittedRow>& all, const IterationConstants& start) {
+    calls = 0;
+    (void)fit_iterations(all, counting, start);
+    return calls / all.size();
+  };
+  // Looks at all rows: one at the start, three a step for the slopes, one for each step that is tried, and the result.
+  CHECK(calls_of(rows, kTruth) == 6);
+  CHECK(calls_of(rows, kGuess) == 22);
+  CHECK(calls_of(noisy, kGuess) == 26);
+  CHECK(calls_of(rows, {1e-9, 1e4, 20}) == 109);
+}
+
+TEST_CASE("constants that the rows leave open stay where they were, and all stay in range") {
+  // Single messages don't overlap: nothing is slowed down.
+  std::vector<FittedRow> rows = rows_of(0);
+  rows = {rows[0], rows[3], rows[6]};
+  const IterationPredictor alone = [](std::size_t row, const IterationConstants& constants) {
+    return model(3 * row, constants);
+  };
+  const IterationFit fit = fit_iterations(rows, alone, {1e-4, 0.8, 0.25});
+  CHECK(fit.constants.interference == near(0.25));
+  CHECK(fit.constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.05));
+  // Iterations longer than any network makes them: the constants end at their limits.
+  for (FittedRow& row : rows) row.seconds = 1e9;
+  const IterationFit slow = fit_iterations(rows, alone, kGuess);
+  CHECK(slow.constants.alpha_s == near(10));
+  CHECK(slow.constants.beta_ns_per_byte == near(1e4));
+  for (FittedRow& row : rows) row.seconds = 1e-9;
+  const IterationFit fast = fit_iterations(rows, alone, kGuess);
+  CHECK(fast.constants.alpha_s == near(1e-9));
+  CHECK(fast.constants.beta_ns_per_byte == near(1e-6));
+}

@@ -116,3 +116,18 @@ TEST_CASE("the largest size counts as small enough, and jobs at one time or with
   CHECK_THROWS_WITH_AS(static_cast<void>(scale_list(list, load, {}, 1, 1)),
                        "workload.scaling.load: the jobs of the list need no GPU time", InputError);
 }
+
+TEST_CASE("a bootstrap draws from the first job to the last, and from no other") {
+  const std::vector<JobRequest> list{iterating("a", 0, 1), iterating("b", 1, 2), iterating("c", 2, 3)};
+  std::vector<std::size_t> times(3);
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const std::size_t row : scale_list(list, {}, {.subset = 1, .bootstrap = true}, 1, seed).rows) {
+      REQUIRE(row < 3);
+      ++times[row];
+    }
+  }
+  // A third of 300 each, with a standard deviation of 8.
+  for (const std::size_t each : times) CHECK(each > 60);
+  const ScaledList alone = scale_list(std::span{list}.first(1), {}, {.subset = 1, .bootstrap = true}, 1, 1);
+  CHECK(alone.rows == std::vector<std::size_t>{0});
+}
