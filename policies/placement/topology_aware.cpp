@@ -37,13 +37,13 @@ struct Part {
 /// the remainder: among the parts with the least load, it is the one with the least sufficient room.
 void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& chosen) {
   chosen.clear();
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.room > b.room; });
-  std::size_t count = 0;
-  for (std::int64_t room = 0; room < needed; ++count) room += parts[count].room;
   // The rooms of the parts not yet examined, largest first. After each choice, the largest of them must suffice for the
   // rest.
   std::vector<std::int64_t> rooms;
   for (const Part& part : parts) rooms.push_back(part.room);
+  std::sort(rooms.begin(), rooms.end(), std::greater<>{});
+  std::size_t count = 0;
+  for (std::int64_t room = 0; room < needed; ++count) room += rooms[count];
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
     return std::tuple{a.load, -a.room, a.id} < std::tuple{b.load, -b.room, b.id};
   });

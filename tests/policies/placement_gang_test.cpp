@@ -280,3 +280,24 @@ TEST_CASE("every rule chooses as its definition does on random clusters, within 
   CHECK(waits > 5000);
   CHECK(placements > effort(5000));
 }
+
+TEST_CASE("consolidated-or-wait wants to be asked again at the first deadline that is still to come") {
+  PlacedCluster cluster{cluster_of(2, 2)};
+  cluster.leave_free({1, 1});
+  const auto policy = placement({"consolidated-or-wait", {{"patience_s", 10.0}}});
+  CHECK(policy->next_decision(cluster) == Time::never());
+  JobView first = gang(2, 1), second = gang(2, 2);
+  second.since = Time::seconds(3);
+  CHECK(placed(*policy, cluster, first) == "-");
+  CHECK(placed(*policy, cluster, second) == "-");
+  CHECK(policy->next_decision(cluster) == Time::seconds(10));
+  cluster.time = Time::seconds(10) - Time::nanoseconds(1);
+  CHECK(policy->next_decision(cluster) == Time::seconds(10));
+  CHECK(placed(*policy, cluster, first) == "-");
+  cluster.time = Time::seconds(10);
+  CHECK(policy->next_decision(cluster) == Time::seconds(13));
+  CHECK(placed(*policy, cluster, second) == "-");
+  CHECK(placed(*policy, cluster, first) == "0:1 1:1");
+  cluster.time = Time::seconds(13);
+  CHECK(policy->next_decision(cluster) == Time::never());
+}
