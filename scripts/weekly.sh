@@ -20,14 +20,27 @@ properties() {
     --timeout 7200 -R 'property|reliability|merging|matching|schedule|fluid|max_min'
 }
 
+every_file_alone() {
+  cmake --preset dev -DCONTEND_WERROR=ON -DCMAKE_UNITY_BUILD=OFF "-DCMAKE_CUDA_ARCHITECTURES=75-real;80-real;90" &&
+    scripts/each_file_alone.py build/dev "$jobs"
+}
+
+all_cuda_architectures() {
+  if ! cmake --build build/dev --target help | grep -q '^contend_cuda_objects:'; then
+    echo "skipped: no CUDA toolkit is here"
+    return
+  fi
+  cmake --build build/dev --target contend_cuda_objects -j "$jobs"
+}
+
 stage "install" scripts/install_deps.sh
-# Every file alone, which finds a missing #include; with GCC's view of all tests, and all CUDA architectures.
-stage "every file alone" build dev -DCMAKE_UNITY_BUILD=OFF "-DCMAKE_CUDA_ARCHITECTURES=75-real;80-real;90"
+stage "every file alone" every_file_alone
+stage "all CUDA architectures" all_cuda_architectures
+stage "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
+  --output build/log/mutations.csv
 stage "checked build" build checked
 stage "clang-tidy on everything" tidy checked all
 stage "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
-stage "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
-  --output build/log/mutations.csv
 stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 stage "properties" properties
 if ((${#failed[@]} == 0)); then printf '%s\n' "$commit" >scripts/weekly.commit; fi
