@@ -24,6 +24,9 @@ if(CONTEND_SANITIZE)
   target_compile_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE} -fno-sanitize-recover=all
                                                    -fno-omit-frame-pointer)
   target_link_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE})
+  if(CONTEND_SANITIZE_BUT)
+    target_compile_options(contend_options INTERFACE -fno-sanitize=${CONTEND_SANITIZE_BUT})
+  endif()
 endif()
 
 # Where CMAKE_UNITY_BUILD is on, the files of one folder compile as one unit. A new file changes the unit of its own

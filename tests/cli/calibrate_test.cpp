@@ -2,6 +2,7 @@
 
 #include "scenarios/study/profile_reader.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/effort.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +30,9 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("calibrate writes a profile that reads back, and goes on with it" * doctest::skip(!has_program())) {
+// calibration/end_to_end covers the kernels under sanitizers.
+TEST_CASE("calibrate writes a profile that reads back, and goes on with it" *
+          doctest::skip(!has_program() || kSanitized)) {
   const Workplace here;
   const Outcome first = here.contend(std::string{kCpu} + "--only memory,compression --budget 8 --name lab -o cpu.yaml");
   INFO(first.err);

@@ -4,6 +4,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
+#include "tests/effort.hpp"
 #include "tests/near.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/job_list.hpp"
@@ -106,7 +107,8 @@ TEST_CASE("the suite fails on any figure that is off") {
   }
 }
 
-TEST_CASE("on drawn job sets the engine and the time stepper end every job at the same nanosecond") {
+TEST_CASE("on drawn job sets the engine and the time stepper end every job at the same nanosecond" *
+          doctest::skip(kSanitized)) {
   const ReferenceData data;
   data.expect();
   const Outcome outcome = run_suite(1);
