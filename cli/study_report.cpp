@@ -63,7 +63,7 @@ std::string table_of(std::span<const StudyRow> rows) {
     titles.emplace_back(column.title);
     if (column.name == "messages") {
       auto& cells = columns.emplace_back();
-      for (const StudyRow* row : shown) cells.push_back(fmt::format("{}", row->messages));
+      for (const StudyRow* row : shown) cells.push_back(fmt::format("{}", row->traffic.messages));
       continue;
     }
     std::vector<double> values;

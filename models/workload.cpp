@@ -130,6 +130,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
         TrainedJob trained = made_for(request, maker);
         made->second = {workload.graphs.size(), trained.memory};
         workload.graphs.push_back(std::move(trained.graph));
+        workload.notes.push_back(trained.notes);
       }
       job.memory_per_gpu = made->second.memory;
       job.graph = made->second.graph;

@@ -38,6 +38,7 @@ struct JobRequest {
 struct TrainedJob {
   IterationGraph graph;
   Bytes memory;
+  IterationNotes notes{};
 };
 /// Gives jobs their graphs by the name of the model and the number of GPUs. Throws InputError for an unknown model.
 using GraphMaker = std::function<TrainedJob(const std::string& model, int gpus)>;

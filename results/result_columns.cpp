@@ -25,10 +25,14 @@ bool started(const JobResult& job) {
 bool finished(const JobResult& job) {
   return job.finish != Time::never();
 }
+bool has_iterated(const JobResult& job) {
+  return job.traffic.has_value() && job.iterations_done > 0;
+}
 
 constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", "name of the job in the job list", [](const JobResult& j) { return Cell{j.name}; }},
-    {"model", "text", "training profile", [](const JobResult& j) { return Cell{j.model}; }},
+    {"model", "text", "training entry or profile, or what the job list says",
+     [](const JobResult& j) { return Cell{j.model}; }},
     {"state", "text", "`finished`, `failed`, or where the run left it: `submitted`, `queued`, `running`, `preempted`",
      [](const JobResult& j) { return Cell{std::string{to_string(j.state)}}; }},
     {"reason", "text", "why it failed", [](const JobResult& j) { return name_or_missing(j.reason); }},
@@ -76,6 +80,24 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.lost}; }},
     {"measured_wait_s", "seconds", "time from submission to start on the real cluster, as the job list says",
      [](const JobResult& j) { return j.measured_wait ? Cell{*j.measured_wait} : Cell{}; }},
+    {"iteration_s", "seconds", "mean time of an iteration: `held_s` by `iterations_done`; jobs of iterations",
+     [](const JobResult& j) { return has_iterated(j) ? Cell{j.iteration()} : Cell{}; }},
+    {"exposed_communication_s", "seconds",
+     "part of `iteration_s` without computing: communication that nothing hides, and waits for GPUs that it shares",
+     [](const JobResult& j) { return has_iterated(j) ? Cell{j.exposed()} : Cell{}; }},
+    {"messages", "integer", "collectives of an iteration, in the phase that has most",
+     [](const JobResult& j) { return j.traffic ? Cell{whole(j.traffic->messages)} : Cell{}; }},
+    {"sent_bytes", "number", "bytes that a worker sends in an iteration, inside its server and out of it",
+     [](const JobResult& j) { return j.traffic ? Cell{j.traffic->sent_bytes} : Cell{}; }},
+    {"interface_bytes", "number",
+     "bytes that a server sends through its interfaces in an iteration, if the GPUs are spread evenly",
+     [](const JobResult& j) { return j.traffic ? Cell{j.traffic->interface_bytes} : Cell{}; }},
+    {"bound_s", "seconds",
+     "lower bound of the iteration time over all schedules, alone on as few servers as can hold the job; jobs of "
+     "training entries",
+     [](const JobResult& j) { return j.traffic && j.notes.bound ? Cell{*j.notes.bound} : Cell{}; }},
+    {"stale", "integer", "1: trains with gradients that are one step old",
+     [](const JobResult& j) { return j.traffic ? Cell{std::int64_t{j.notes.stale}} : Cell{}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {

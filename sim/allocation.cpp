@@ -82,7 +82,7 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
   if (run.timed()) return start_timed(run, job);
   JobView view = state_.view(job, true);
-  view.remaining_service -= run.plan->compute_total;
+  view.remaining_service -= run.plan->most_compute();
   run.key_fall = state_.key(job) - state_.policies.scheduling->key(view);
   occupy(state_, job);
   executor_.begin(job);
@@ -125,9 +125,9 @@ bool Allocation::stop(JobId job) {
     run.lost += state_.undone(run);
     courier_.abandon(job);
     leave(state_, job);
-    run.remaining_service = run.plan->compute_total * (run.spec->iterations - run.completed);
+    run.remaining_service = run.plan->compute_left(run.completed, run.spec->iterations);
     run.key_is_stale = true;
-    run.compute = run.plan->compute_total * run.completed;
+    run.compute = run.total_service - run.remaining_service;
   }
   ++run.preemptions;
   state_.set_state(job, JobState::preempted);

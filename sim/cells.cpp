@@ -169,7 +169,7 @@ void occupy(EngineState& state, JobId job) {
     occupant.job = job;
     occupant.role = RoleId{static_cast<std::size_t>(role - 1)};
     occupant.rank = rank;
-    occupant.remaining_compute = plan.compute_per_rank[occupant.role.index()] * (run.spec->iterations - run.completed);
+    occupant.remaining_compute = plan.compute_left(occupant.role, run.completed, run.spec->iterations);
     occupant.pending = PendingCounts{2 * plan.ops.size()};
     state.change_load(cell, GpuTime{occupant.remaining_compute, 1});
     state.at(cell).occupants.push_back(std::move(occupant));

@@ -136,7 +136,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       if (!failed.empty()) run.later_attempts = run.total_service.on_each_of(run.spec->gpus) - failed.front();
     } else {
       run.plan = &plans[run.spec->graph];
-      run.total_service = run.plan->compute_total * run.spec->iterations;
+      run.total_service = run.plan->compute_left(0, run.spec->iterations);
     }
     run.remaining_service = run.total_service;
   }
@@ -200,7 +200,7 @@ GpuTime EngineState::undone(const JobRun& run) const {
     const WorkDone work = work_done(run);
     return {work.done - work.saved, run.spec->gpus};
   }
-  GpuTime lost = run.plan->compute_total * (run.spec->iterations - run.completed);
+  GpuTime lost = run.plan->compute_left(run.completed, run.spec->iterations);
   lost -= run.remaining_service - promised(run, clock);
   const auto job = static_cast<std::size_t>(&run - jobs.data());
   for (const CellId id : run.live->cells) {

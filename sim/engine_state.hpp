@@ -129,7 +129,7 @@ struct JobExecution {
   std::int64_t iterations = 1;         ///< of the job
   PendingCounts pending;               ///< as Occupant::pending, of collectives
   Time remaining_communication;        ///< if the job were alone in the network
-  Time communication_per_iteration;
+  std::array<std::size_t, 2> phase{};  ///< of the iterations in flight, by slot
 
   std::vector<CellId> cells;
   std::vector<CellId> cell_of_rank;  ///< only if not foldable
@@ -205,6 +205,8 @@ struct JobRun {
   }
   void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
+  /// True if the iteration of the slot has this operation.
+  [[nodiscard]] bool has(Slot slot, OpId op) const { return plan->ops[op.index()].op.is_in(live->phase[slot]); }
   [[nodiscard]] bool next_is_open() const { return completed + 1 < live->iterations; }
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };

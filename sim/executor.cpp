@@ -20,18 +20,22 @@ void Executor::begin(JobId job) {
   const Plan& plan = *run.plan;
   run.live->pending = PendingCounts{2 * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
-  run.live->communication_per_iteration = Time{};
+  GpuTime communication;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    if (plan.ops[i].op.kind == OpKind::compute) continue;
-    const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[plan.ops[i].op.role.index()]);
-    if (is_carried(traffic)) run.live->communication_per_iteration += courier_.solo_time(traffic);
+    const Op& op = plan.ops[i].op;
+    if (op.kind == OpKind::compute) continue;
+    const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[op.role.index()]);
+    if (!is_carried(traffic)) continue;
+    const Time solo = courier_.solo_time(traffic);
+    for (std::size_t phase = 0; phase < plan.phases.count(); ++phase) {
+      if (op.is_in(phase)) communication += GpuTime{solo, plan.phases.left(phase, run.completed, run.spec->iterations)};
+    }
   }
-  const std::int64_t left = run.spec->iterations - run.completed;
-  if (GpuTime{run.live->communication_per_iteration, left} > GpuTime{kLongestJobTime, 1}) {
+  if (communication > GpuTime{kLongestJobTime, 1}) {
     throw InputError{fmt::format("job `{}`: the messages of its {} iterations take longer than 100 years",
                                  run.spec->name, run.spec->iterations)};
   }
-  run.live->remaining_communication = run.live->communication_per_iteration * left;
+  run.live->remaining_communication = communication.on_each_of(1);
   for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
   open(job, 0, true);
   if (run.next_is_open()) open(job, 1, false);
@@ -41,10 +45,15 @@ void Executor::begin(JobId job) {
 void Executor::open(JobId job, Slot slot, bool first) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  run.live->left[slot] = plan.instances;
+  const Slot other = slot ^ 1;
+  const std::size_t phase = plan.phases.at(run.iteration_of(slot), run.spec->iterations);
+  run.live->phase[slot] = phase;
+  run.live->left[slot] = plan.instances[phase];
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Plan::PlannedOp& op = plan.ops[i];
-    const std::int32_t waits_for = op.predecessor_instances[0] + (first ? 0 : op.predecessor_instances[1]);
+    std::int32_t waits_for = op.predecessor_instances[0][phase];
+    if (!first) waits_for += op.predecessor_instances[1][run.live->phase[other]];
+    if (!op.op.is_in(phase)) waits_for = kDone;
     if (!op.per_rank) {
       run.live->pending[run.at(slot, OpId{i})] = waits_for;
       continue;
@@ -54,10 +63,10 @@ void Executor::open(JobId job, Slot slot, bool first) {
       if (occupant.role == op.op.role) occupant.pending[run.at(slot, OpId{i})] = waits_for;
     }
   }
-  const Slot other = slot ^ 1;
   for (std::size_t i = 0; !first && i < plan.ops.size(); ++i) {
     // Operations of the iteration before that have already ended count towards this one.
     const OpId op{i};
+    if (!run.has(other, op)) continue;
     for (const OpId after : plan.ops[i].successors[1]) {
       if (!plan.ops[i].per_rank) {
         if (run.live->pending[run.at(other, op)] == kDone)
@@ -98,6 +107,7 @@ CellId Executor::peer_cell(const Completion& done, OpId after) {
 
 void Executor::contribute(const Completion& done, OpId after, Slot slot, bool announce_ready) {
   JobRun& run = state_.run(done.job);
+  if (!run.has(slot, after)) return;
   const Plan& plan = *run.plan;
   const bool from_rank = plan.ops[done.op.index()].per_rank;
   const std::size_t at = run.at(slot, after);

@@ -89,18 +89,27 @@ int IterationGraph::ranks() const {
   return std::accumulate(roles_.begin(), roles_.end(), 0, [](int sum, const Role& role) { return sum + role.ranks; });
 }
 
-Time IterationGraph::compute_per_rank(RoleId role) const {
+OpId IterationGraph::last_compute() const {
+  OpId last = OpId::none();
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const Op& op = ops_[i];
+    if (op.kind == OpKind::compute && op.role == RoleId{0U} && op.phase == kEveryPhase) last = OpId{i};
+  }
+  return last;
+}
+
+Time IterationGraph::compute_per_rank(RoleId role, std::size_t phase) const {
   Time total;
   for (const Op& op : ops_) {
-    if (op.kind == OpKind::compute && op.role == role) total += op.duration;
+    if (op.kind == OpKind::compute && op.role == role && op.is_in(phase)) total += op.duration;
   }
   return total;
 }
 
-GpuTime IterationGraph::compute_total() const {
+GpuTime IterationGraph::compute_total(std::size_t phase) const {
   GpuTime total;
   for (const Op& op : ops_) {
-    if (op.kind == OpKind::compute) total += GpuTime{op.duration, roles_[op.role.index()].ranks};
+    if (op.kind == OpKind::compute && op.is_in(phase)) total += GpuTime{op.duration, roles_[op.role.index()].ranks};
   }
   return total;
 }
@@ -119,12 +128,18 @@ void IterationGraph::validate() const {
     if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
       bad_graph("operation `" + op.name + "` can't use its channel: only a collective can, and the channel must exist");
     }
+    if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
+      bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
     if (op.kind == OpKind::message) {
       if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
       if (roles_[op.role.index()].ranks != roles_[op.peer.index()].ranks) {
         bad_graph("message `" + op.name + "` joins roles of different size");
       }
     }
+  }
+  for (std::size_t phase = 0; phase < phases_.count(); ++phase) {
+    if (std::ranges::none_of(ops_, [&](const Op& op) { return op.is_in(phase); }))
+      bad_graph("a phase has no operation");
   }
   std::vector<int> predecessors(ops_.size(), 0);
   for (const Dependency& d : dependencies_) {
@@ -191,6 +206,14 @@ class TextReader {
     } else if (words.size() == 4 && words[0] == "channel") {
       channels_.emplace_back(words[1]);
       graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});
+    } else if (words.size() >= 2 && words[0] == "cycle") {
+      std::vector<std::int64_t> lengths;
+      for (std::size_t i = 1; i < words.size(); ++i) lengths.push_back(number(words[i]));
+      graph.set_phases(IterationPhases::cycle(std::move(lengths)));
+    } else if (words.size() == 2 && words[0] == "warm-up") {
+      graph.set_phases(IterationPhases::warm_up(share(words[1])));
+    } else if (words.size() == 3 && words[0] == "phase") {
+      graph.put_into_phase(static_cast<std::size_t>(number(words[1])), op(words[2]));
     } else if (words.size() == 4 && words[0] == "put") {
       graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
     } else if (words.size() == 4 && words[0] == "compute") {
@@ -219,6 +242,12 @@ class TextReader {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || end != word.data() + word.size()) fail();
+    return value;
+  }
+  double share(std::string_view word) const {
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size() || !(value >= 0 && value <= 1)) fail();
     return value;
   }
   template <class IdType>

@@ -8,12 +8,14 @@
 // many operations as one of two. A graph in which every rank differs has roles of one rank each.
 
 #include "sim/ids.hpp"
+#include "sim/iteration_phases.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -44,6 +46,8 @@ enum class CollectiveScope : std::uint8_t {
 };
 inline constexpr std::size_t kCollectiveScopes = 4;
 
+inline constexpr std::int32_t kEveryPhase = -1;
+
 /// A set of ranks that execute the same operations.
 struct Role {
   std::string name;
@@ -63,7 +67,8 @@ struct Channel {
 
 /// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
 /// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. A message sends `bytes`
-/// from rank i of `role` to rank i of `peer`, for every i.
+/// from rank i of `role` to rank i of `peer`, for every i. In an iteration of another phase than `phase` there is no
+/// such operation, and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -75,6 +80,11 @@ struct Op {
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
   ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
+  std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
+
+  [[nodiscard]] bool is_in(std::size_t each) const {
+    return phase == kEveryPhase || static_cast<std::size_t>(phase) == each;
+  }
 };
 
 /// `after` starts only when `before` has ended, in the same iteration (lag 0) or the one before (lag 1). If both are
@@ -97,7 +107,11 @@ class IterationGraph {
   /// Makes a collective go through the channel, with this priority.
   void put_into(ChannelId channel, OpId op, std::int32_t priority);
   void add_dependency(OpId before, OpId after, int lag = 0);
+  /// Sets the phases of the iterations, and the phase to which an operation belongs.
+  void set_phases(IterationPhases phases) { phases_ = std::move(phases); }
+  void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
 
+  [[nodiscard]] const IterationPhases& phases() const { return phases_; }
   [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
   [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
@@ -106,14 +120,16 @@ class IterationGraph {
   /// number unless the network tells them apart.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
-  /// Compute time of one iteration on one rank of `role`.
-  [[nodiscard]] Time compute_per_rank(RoleId role) const;
-  /// Compute time of one iteration summed over all ranks: GPU time, the unit of service.
-  [[nodiscard]] GpuTime compute_total() const;
+  /// The last compute operation of the first role that every iteration has; none if there is none.
+  [[nodiscard]] OpId last_compute() const;
+  /// Compute time of one iteration of a phase on one rank of `role`.
+  [[nodiscard]] Time compute_per_rank(RoleId role, std::size_t phase = 0) const;
+  /// Compute time of one iteration of a phase summed over all ranks: GPU time, the unit of service.
+  [[nodiscard]] GpuTime compute_total(std::size_t phase = 0) const;
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
   /// per-rank operations of roles of different size, a negative duration or size, a lag other than 0 or 1, a channel
-  /// without room, or an operation in a channel that is not a collective.
+  /// without room, an operation in a channel that is not a collective, or a phase that the graph doesn't have.
   void validate() const;
 
  private:
@@ -121,12 +137,15 @@ class IterationGraph {
   std::vector<Channel> channels_;
   std::vector<Op> ops_;
   std::vector<Dependency> dependencies_;
+  IterationPhases phases_;
 };
 
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
+///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)
+///   warm-up 0.25                                (phases: a share of the iterations, and the others)
 /// Items are separated by `|` or a newline. Throws InputError that quotes the item that can't be read.
 IterationGraph graph_from_text(std::string_view text);
 

@@ -5,12 +5,17 @@
 namespace contend {
 
 Plan::Plan(const IterationGraph& graph)
-    : roles{graph.roles()}, channels{graph.channels()}, compute_total{graph.compute_total()} {
+    : roles{graph.roles()}, channels{graph.channels()}, phases{graph.phases()}, instances(phases.count(), 0) {
   graph.validate();
   for (std::size_t r = 0; r < roles.size(); ++r) {
     first_rank.push_back(ranks);
     ranks += roles[r].ranks;
-    compute_per_rank.push_back(graph.compute_per_rank(RoleId{r}));
+  }
+  for (std::size_t phase = 0; phase < phases.count(); ++phase) {
+    compute_total.push_back(graph.compute_total(phase));
+    compute_per_rank.emplace_back();
+    for (std::size_t r = 0; r < roles.size(); ++r)
+      compute_per_rank.back().push_back(graph.compute_per_rank(RoleId{r}, phase));
   }
   for (const Op& op : graph.ops()) {
     PlannedOp planned;
@@ -18,7 +23,10 @@ Plan::Plan(const IterationGraph& graph)
     planned.per_rank = op.kind != OpKind::collective;
     communicates = communicates || op.kind != OpKind::compute;
     planned.ranks = roles[op.role.index()].ranks;
-    instances += planned.per_rank ? planned.ranks : 1;
+    for (std::size_t phase = 0; phase < phases.count(); ++phase) {
+      if (op.is_in(phase)) instances[phase] += planned.per_rank ? planned.ranks : 1;
+    }
+    for (auto& by_phase : planned.predecessor_instances) by_phase.assign(phases.count(), 0);
     ops.push_back(std::move(planned));
   }
   for (const Dependency& d : graph.dependencies()) {
@@ -26,15 +34,32 @@ Plan::Plan(const IterationGraph& graph)
     PlannedOp& after = ops[d.after.index()];
     const auto lag = static_cast<std::size_t>(d.lag);
     before.successors[lag].push_back(d.after);
-    after.predecessor_instances[lag] += before.per_rank && !after.per_rank ? before.ranks : 1;
+    for (std::size_t phase = 0; phase < phases.count(); ++phase) {
+      if (before.op.is_in(phase))
+        after.predecessor_instances[lag][phase] += before.per_rank && !after.per_rank ? before.ranks : 1;
+    }
   }
   foldable = roles.size() == 1 &&
              std::none_of(ops.begin(), ops.end(), [](const PlannedOp& op) { return op.op.kind == OpKind::message; });
   find_chains();
 }
 
+GpuTime Plan::compute_left(std::int64_t from, std::int64_t iterations) const {
+  GpuTime left;
+  for (std::size_t phase = 0; phase < phases.count(); ++phase)
+    left += compute_total[phase] * phases.left(phase, from, iterations);
+  return left;
+}
+
+Time Plan::compute_left(RoleId role, std::int64_t from, std::int64_t iterations) const {
+  Time left;
+  for (std::size_t phase = 0; phase < phases.count(); ++phase)
+    left += compute_per_rank[phase][role.index()] * phases.left(phase, from, iterations);
+  return left;
+}
+
 void Plan::find_chains() {
-  if (!foldable) return;
+  if (!foldable || phases.count() > 1) return;
   // A rank is certain to have nothing else to do between two operations only if the operations of an iteration are
   // totally ordered and an iteration begins when the one before has ended.
   std::vector<std::int32_t> waits_for(ops.size(), 0);
@@ -61,7 +86,7 @@ void Plan::find_chains() {
     // If a task takes no time, the GPU may run a task of another job at the same instant.
     if (op.op.duration == Time{} || after.op.duration == Time{}) continue;
     if (op.op.kind == OpKind::compute && after.op.kind == OpKind::compute && op.successors[0].size() == 1 &&
-        op.successors[1].empty() && after.predecessor_instances[0] == 1 && after.predecessor_instances[1] == 0) {
+        op.successors[1].empty() && after.predecessor_instances[0][0] == 1 && after.predecessor_instances[1][0] == 0) {
       op.then = order[i + 1];
     }
   }

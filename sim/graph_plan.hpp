@@ -4,6 +4,7 @@
 
 #include "sim/graph.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,9 +17,10 @@ struct Plan {
   struct PlannedOp {
     Op op;
     bool per_rank = true;
-    std::int32_t ranks = 1;                   ///< of its role
-    std::vector<OpId> successors[2];          ///< by lag
-    std::int32_t predecessor_instances[2]{};  ///< by lag: ends that one instance waits for
+    std::int32_t ranks = 1;           ///< of its role
+    std::vector<OpId> successors[2];  ///< by lag
+    /// By lag and phase: ends of that phase's operations that one instance waits for.
+    std::vector<std::int32_t> predecessor_instances[2];
     OpId then;  ///< the compute operation of the same rank that is the only one to become ready when this one ends
   };
 
@@ -27,12 +29,19 @@ struct Plan {
   std::vector<Channel> channels;
   std::vector<int> first_rank;  ///< of each role, in the numbering of all ranks
   int ranks = 0;
-  std::int32_t instances = 0;          ///< per iteration
-  GpuTime compute_total;               ///< GPU time of an iteration
-  std::vector<Time> compute_per_rank;  ///< by role
-  bool communicates = false;           ///< true if it has a collective or a message
+  IterationPhases phases;
+  std::vector<std::int32_t> instances;              ///< of an iteration, by phase
+  std::vector<GpuTime> compute_total;               ///< GPU time of an iteration, by phase
+  std::vector<std::vector<Time>> compute_per_rank;  ///< by phase and role
+  bool communicates = false;                        ///< true if it has a collective or a message
   /// True if the ranks of its only role are interchangeable: the GPUs that run them may be simulated as one.
   bool foldable = false;
+
+  /// GPU time of the iterations from `from` on of a job that has `iterations`, and that on one rank of a role.
+  [[nodiscard]] GpuTime compute_left(std::int64_t from, std::int64_t iterations) const;
+  [[nodiscard]] Time compute_left(RoleId role, std::int64_t from, std::int64_t iterations) const;
+  /// The most GPU time of an iteration.
+  [[nodiscard]] GpuTime most_compute() const { return *std::max_element(compute_total.begin(), compute_total.end()); }
 
  private:
   void find_chains();

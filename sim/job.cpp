@@ -63,7 +63,12 @@ std::string why_too_long(const Workload& workload, const JobSpec& job) {
   } else {
     const IterationGraph& graph = workload.graphs[job.graph];
     for (std::size_t r = 0; r < graph.roles().size(); ++r) {
-      length = std::max(length, GpuTime{graph.compute_per_rank(RoleId{r}), job.iterations});
+      GpuTime computes;
+      for (std::size_t phase = 0; phase < graph.phases().count(); ++phase) {
+        const std::int64_t iterations = graph.phases().left(phase, 0, job.iterations);
+        computes += GpuTime{graph.compute_per_rank(RoleId{r}, phase), iterations};
+      }
+      length = std::max(length, computes);
     }
   }
   if (length <= GpuTime{kLongestJobTime, 1}) return "";

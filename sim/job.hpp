@@ -51,9 +51,16 @@ struct JobSpec {
 /// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
 inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
 
+/// What is known of an iteration beside its graph. It has no effect on the run.
+struct IterationNotes {
+  std::optional<Time> bound;  ///< no schedule of its messages makes an iteration shorter
+  bool stale = false;         ///< it trains with gradients that are a step old
+};
+
 /// The jobs of a run in order of their ids, with the graphs and names that they refer to by index.
 struct Workload {
   std::vector<IterationGraph> graphs;
+  std::vector<IterationNotes> notes;  ///< by graph; may be shorter
   std::vector<JobSpec> jobs;
   std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
 };

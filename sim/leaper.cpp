@@ -103,6 +103,9 @@ void Leaper::write_state(const Group& group) {
       }
     };
     write_slots(run.live->pending);
+    words_.push_back(static_cast<std::uint64_t>(run.completed % run.plan->phases.cycle_length()));
+    for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
+      words_.push_back(run.live->phase[slot]);
     for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
     for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
@@ -286,7 +289,8 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     const JobRun& run = state_.run(group.jobs[i]);
     const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
     if (iterations > 0) {
-      periods = std::min(periods, (run.spec->iterations - run.completed - kIterationsKept) / iterations);
+      const std::int64_t end = run.plan->phases.regular_until(run.completed, run.spec->iterations);
+      periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }
   }
   if (periods <= 0) return 0;
@@ -340,7 +344,13 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     }
     std::int64_t events = b.usage.transfers - a.usage.transfers;
     for (const Plan::PlannedOp& op : run.plan->ops) {
-      if (op.op.kind == OpKind::compute) events += op.ranks * (b.completed - a.completed);
+      if (op.op.kind != OpKind::compute) continue;
+      const IterationPhases& phases = run.plan->phases;
+      for (std::size_t phase = 0; phase < phases.count(); ++phase) {
+        if (!op.op.is_in(phase)) continue;
+        events += op.ranks * (phases.left(phase, a.completed, run.spec->iterations) -
+                              phases.left(phase, b.completed, run.spec->iterations));
+      }
     }
     skipped += static_cast<std::uint64_t>(events * periods);
   }

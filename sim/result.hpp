@@ -5,6 +5,8 @@
 #include "sim/job.hpp"
 #include "sim/units.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +14,13 @@
 #include <vector>
 
 namespace contend {
+
+/// What a job sends in an iteration, as a mean over its phases.
+struct IterationTraffic {
+  std::size_t messages = 0;    ///< collectives, in the phase that has most
+  double sent_bytes = 0;       ///< by a worker over all its links
+  double interface_bytes = 0;  ///< by a server through its interfaces
+};
 
 /// The results of one job.
 struct JobResult {
@@ -43,12 +52,21 @@ struct JobResult {
   /// GPU time of work that was undone by preemptions or its time limit. Of a job with an iteration graph: compute time
   /// of the iterations in flight at its preemptions, which is not part of `compute`.
   GpuTime lost;
-  Time contended;  ///< part of `communication` in which another transfer slowed it
+  Time contended;                           ///< part of `communication` in which another transfer slowed it
+  std::optional<IterationTraffic> traffic;  ///< of a job with an iteration graph that has started
+  IterationNotes notes;                     ///< of its graph
 
   /// Completion time: finish - submit. Only for finished jobs.
   [[nodiscard]] Time jct() const { return finish - submit; }
   /// Queueing time: start - submit. Only for started jobs.
   [[nodiscard]] Time queueing() const { return start - submit; }
+  /// Mean time on GPUs of an iteration, and the part of it without computing. Only for jobs that have completed an
+  /// iteration.
+  [[nodiscard]] Time iteration() const { return Time::nanoseconds(held.ns() / iterations_done); }
+  [[nodiscard]] Time exposed() const {
+    const Time rest = held - (compute + slowed).on_each_of(gpus);
+    return Time::nanoseconds(std::max(Time{}, rest).ns() / iterations_done);
+  }
 };
 
 /// The results of one GPU.

@@ -32,6 +32,8 @@ class Simulation::Engine {
     return reasons;
   }
 
+  [[nodiscard]] const Workload& workload() const { return state_.workload; }
+
   RunResult run() {
     admission_.begin();
     bool stopped = false;
@@ -220,6 +222,10 @@ std::vector<std::string> Simulation::why_never_start() {
 
 RunResult Simulation::run() {
   return engine_->run();
+}
+
+const Workload& Simulation::workload() const {
+  return engine_->workload();
 }
 
 }  // namespace contend

@@ -59,6 +59,7 @@ class Simulation {
   [[nodiscard]] std::vector<std::string> why_never_start();
   /// Runs to the end. To be called once. Throws InputError if a policy returns an illegal decision.
   RunResult run();
+  [[nodiscard]] const Workload& workload() const;
 
  private:
   class Engine;

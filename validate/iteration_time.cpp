@@ -1,6 +1,7 @@
 #include "validate/iteration_time.hpp"
 
 #include "models/overlap/engine_measurement.hpp"
+#include "models/overlap/phases.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
@@ -64,15 +65,11 @@ CompressedIteration compressed_iteration(OverlapProblem problem, const std::stri
   CONTEND_CHECK(found != nullptr, "a device of the table");
   problem.method = method.get();
   problem.kernels.emplace(*found, RooflineOptions{});
-  const std::vector<double> phases = method ? method->phases() : std::vector<double>{1.0};
+  const IterationGraph graph = plan_iteration(*policy, problem).graph;
   CompressedIteration mean;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i] <= 0) continue;
-    problem.phase = static_cast<int>(i);
-    const IterationGraph graph = policy->plan(problem).graph;
-    mean.seconds += phases[i] * settled_s(graph, problem.cost);
-    mean.kernels_s += phases[i] * (graph.compute_per_rank(RoleId{0U}) - problem.compute()).to_seconds();
-  }
+  for (const SharedGraph& each : repeating_graphs(graph))
+    mean.seconds += each.share * settled_s(each.graph, problem.cost);
+  mean.kernels_s = mean_compute_s(graph) - problem.compute().to_seconds();
   return mean;
 }
 

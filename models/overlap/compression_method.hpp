@@ -5,6 +5,7 @@
 #include "models/overlap/kernel_costs.hpp"
 #include "models/overlap/peers.hpp"
 #include "sim/graph.hpp"
+#include "sim/iteration_phases.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -82,9 +83,8 @@ class CompressionMethod {
   [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }
   /// The choice of partners in CollectiveKind::exchange if links differ.
   [[nodiscard]] virtual PeerRule peers() const { return {}; }
-  /// The shares of the phases among all iterations; they add up to 1. Iterations of different phases differ in what
-  /// they send. OverlapProblem::phase selects a phase.
-  [[nodiscard]] virtual std::vector<double> phases() const { return {1.0}; }
+  /// Iterations of different phases differ in what they send. OverlapProblem::phase selects a phase.
+  [[nodiscard]] virtual IterationPhases phases() const { return {}; }
 };
 
 }  // namespace contend

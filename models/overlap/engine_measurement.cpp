@@ -47,14 +47,14 @@ class OpenNetwork final : public CommunicationPolicy {
 class Recorder final : public Observer {
  public:
   Recorder(const IterationGraph& graph, std::size_t roles, bool spans, SteadyState& result)
-      : graph_{graph}, roles_{roles}, spans_{spans}, result_{result} {
-    for (std::size_t i = 0; i < graph.ops().size(); ++i) {
-      if (graph.ops()[i].kind == OpKind::compute && graph.ops()[i].role == RoleId{0U}) marker_ = &graph.ops()[i];
-    }
-  }
+      : graph_{graph},
+        roles_{roles},
+        spans_{spans},
+        result_{result},
+        marker_{graph.ops()[graph.last_compute().index()]} {}
   void compute(GpuId gpu, JobId, const Op& op, std::int64_t iteration, Time start, Time end) override {
     if (gpu.index() >= roles_) return;  // another server
-    if (op.name == marker_->name) result_.ends.push_back(end);
+    if (op.name == marker_.name) result_.ends.push_back(end);
     keep(op, iteration, start, end);
   }
   void transfer(const TransferRequest&, const Op& op, std::int64_t iteration, Time start, Time end) override {
@@ -73,7 +73,7 @@ class Recorder final : public Observer {
   std::size_t roles_;
   bool spans_;
   SteadyState& result_;
-  const Op* marker_ = nullptr;
+  const Op& marker_;
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ OpId IterationBuilder::collective(const std::string& name, CollectiveKind kind, 
 }
 
 void IterationBuilder::record(std::string name, std::size_t gradients, Bytes dense, std::vector<OpId> ops) {
-  messages_.push_back({std::move(name), gradients, dense, std::move(ops)});
+  messages_.push_back({std::move(name), gradients, dense, std::move(ops), 0});
 }
 
 IterationBuilder::Exchange IterationBuilder::dense(const std::string& name, std::size_t gradients, Bytes bytes,

@@ -22,6 +22,7 @@ struct SentMessage {
   std::size_t gradients = 0;  ///< number of gradients in it; 1 for a piece of a gradient
   Bytes dense;                ///< their uncompressed size
   std::vector<OpId> ops;      ///< its kernels and collectives in their order
+  std::size_t phase = 0;      ///< of CompressionMethod::phases()
 };
 
 /// An iteration with its messages, in the order in which they become ready.

@@ -29,6 +29,7 @@ class Execution {
  public:
   Execution(const IterationGraph& graph, const ExchangeCost& cost, const SteadyStateOptions& options)
       : graph_{graph},
+        phases_{graph.phases()},
         options_{options},
         interference_{cost.interference},
         network_{cost},
@@ -36,14 +37,17 @@ class Execution {
         channels_(graph.channels().size()) {
     const std::size_t ops = graph.ops().size();
     CONTEND_CHECK(ops > 0, "a graph has operations");
+    CONTEND_CHECK(phases_.repeats() || options.iterations > 0, "phases repeat, or the iterations of the job are known");
     for (const int lag : {0, 1}) {
       const auto l = static_cast<std::size_t>(lag);
       begin_[l].assign(ops + 1, 0);
-      predecessors_[l].assign(ops, 0);
+      predecessors_[l].assign(phases_.count() * ops, 0);
       for (const Dependency& d : graph.dependencies()) {
         if (d.lag != lag) continue;
         ++begin_[l][d.before.index() + 1];
-        ++predecessors_[l][d.after.index()];
+        for (std::size_t phase = 0; phase < phases_.count(); ++phase) {
+          if (graph.ops()[d.before.index()].is_in(phase)) ++predecessors_[l][phase * ops + d.after.index()];
+        }
       }
       for (std::size_t i = 0; i < ops; ++i) begin_[l][i + 1] += begin_[l][i];
       successors_[l].resize(static_cast<std::size_t>(begin_[l][ops]));
@@ -53,9 +57,7 @@ class Execution {
       }
     }
     for (auto& pending : pending_) pending.assign(ops, 0);
-    for (std::size_t i = 0; i < ops; ++i) {
-      if (graph.ops()[i].kind == OpKind::compute && graph.ops()[i].role == RoleId{0U}) marker_ = OpId{i};
-    }
+    marker_ = graph.last_compute();
   }
 
   SteadyState run() {
@@ -91,18 +93,28 @@ class Execution {
   };
 
   [[nodiscard]] Slot slot_of(std::int64_t iteration) const { return static_cast<Slot>(iteration % 2); }
+  [[nodiscard]] bool has(Slot slot, OpId op) const { return graph_.ops()[op.index()].is_in(phase_[slot]); }
 
   void open(std::int64_t iteration, bool first) {
     const Slot slot = slot_of(iteration);
-    left_[slot] = graph_.ops().size();
-    for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
-      pending_[slot][i] = predecessors_[0][i] + (first ? 0 : predecessors_[1][i]);
+    const Slot before = slot ^ 1;
+    const std::size_t ops = graph_.ops().size();
+    const std::size_t phase = phases_.at(iteration, options_.iterations);
+    phase_[slot] = phase;
+    left_[slot] = 0;
+    for (std::size_t i = 0; i < ops; ++i) {
+      pending_[slot][i] = kDone;
+      if (!graph_.ops()[i].is_in(phase)) continue;
+      ++left_[slot];
+      pending_[slot][i] = predecessors_[0][phase * ops + i];
+      if (!first) pending_[slot][i] += predecessors_[1][phase_[before] * ops + i];
     }
     if (!first) {
-      const Slot before = slot ^ 1;
       for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
-        if (pending_[before][i] != kDone) continue;
-        for_successors(1, OpId{i}, [&](OpId after) { --pending_[slot][after.index()]; });
+        if (pending_[before][i] != kDone || !has(before, OpId{i})) continue;
+        for_successors(1, OpId{i}, [&](OpId after) {
+          if (has(slot, after)) --pending_[slot][after.index()];
+        });
       }
     }
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -149,6 +161,7 @@ class Execution {
       ended_iteration_ = true;
     }
     const auto contribute = [&](OpId after, std::int64_t iteration) {
+      if (!has(slot_of(iteration), after)) return;
       if (--pending_[slot_of(iteration)][after.index()] == 0) announce(after, iteration);
     };
     for_successors(0, done.op, [&](OpId after) { contribute(after, done.iteration); });
@@ -277,7 +290,8 @@ class Execution {
     }
     write_state();
     if (!saved_.empty() && words_ == saved_) return average(saved_at_, done, true);
-    if (done >= options_.limit) return average(done / 2, done, false);
+    if (done >= std::max(options_.limit, 4 * phases_.cycle_length()))
+      return average(done - (done + 1) / 2 / phases_.cycle_length() * phases_.cycle_length(), done, false);
     if (done >= save_next_) {
       saved_ = words_;
       saved_at_ = done;
@@ -297,6 +311,7 @@ class Execution {
 
   void write_state() {
     words_.clear();
+    words_.push_back(static_cast<std::uint64_t>(oldest_ % phases_.cycle_length()));
     const auto relative = [&](std::int64_t iteration) { return static_cast<std::uint64_t>(iteration - oldest_); };
     for (const std::int64_t iteration : {oldest_, oldest_ + 1}) {
       for (const std::int32_t count : pending_[slot_of(iteration)]) words_.push_back(static_cast<std::uint32_t>(count));
@@ -327,11 +342,13 @@ class Execution {
   }
 
   const IterationGraph& graph_;
+  const IterationPhases& phases_;
   SteadyStateOptions options_;
   Interference interference_;
-  std::array<std::vector<std::int32_t>, 2> begin_, predecessors_, pending_;  // by lag; by slot
+  std::array<std::vector<std::int32_t>, 2> begin_, predecessors_,
+      pending_;  // by lag (predecessors by phase, too); by slot
   std::array<std::vector<OpId>, 2> successors_;
-  std::array<std::size_t, 2> left_{};
+  std::array<std::size_t, 2> left_{}, phase_{};
   OpId marker_;
   Time now_;
   std::int64_t oldest_ = 0;  // iteration in flight

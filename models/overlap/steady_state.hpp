@@ -34,13 +34,14 @@ struct SteadyState {
 
 /// The parameters of the executor.
 struct SteadyStateOptions {
-  std::int64_t limit = 200;     ///< iterations at most, >= 4
+  std::int64_t limit = 200;     ///< iterations at most, >= 4; at least four cycles of phases
   std::int64_t iterations = 0;  ///< > 0: execute exactly this many, whether the state recurs or not
   bool spans = false;           ///< record spans
 };
 
-/// Executes the graph. All its roles have the same number of ranks, and it has no point-to-point messages. An iteration
-/// ends with the last compute operation of the first role.
+/// Executes the graph. Its phases repeat, or the iterations are given, which then are all of the job. All its roles
+/// have the same number of ranks, and it has no point-to-point messages. An iteration ends with the last compute
+/// operation of the first role.
 [[nodiscard]] SteadyState steady_state(const IterationGraph& graph, const ExchangeCost& cost,
                                        const SteadyStateOptions& options = {});
 

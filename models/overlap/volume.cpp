@@ -3,6 +3,8 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 namespace contend {
 
@@ -49,6 +51,24 @@ SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, 
   if (servers == 1) return {flat, 0};
   if (kind == CollectiveKind::all_to_all) return {flat, size * g * (workers - g) / workers};
   return {flat, kind == CollectiveKind::exchange ? flat * g : flat};
+}
+
+IterationTraffic iteration_traffic(const IterationGraph& graph, int workers, int per_server) {
+  IterationTraffic traffic;
+  const std::vector<double> shares = graph.phases().shares();
+  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
+    if (shares[phase] <= 0) continue;
+    std::size_t messages = 0;
+    for (const Op& op : graph.ops()) {
+      if (op.kind != OpKind::collective || !op.is_in(phase)) continue;
+      const SentVolume sent = sent_volume(op.collective, op.scope, op.bytes, workers, per_server);
+      traffic.sent_bytes += shares[phase] * sent.by_worker;
+      traffic.interface_bytes += shares[phase] * sent.by_interface;
+      ++messages;
+    }
+    traffic.messages = std::max(traffic.messages, messages);
+  }
+  return traffic;
 }
 
 }  // namespace contend

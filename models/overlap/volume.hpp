@@ -2,6 +2,7 @@
 // Computes the bytes that a collective sends, under the assumptions of models/overlap/exchange_cost.hpp.
 
 #include "sim/graph.hpp"
+#include "sim/result.hpp"
 #include "sim/units.hpp"
 
 namespace contend {
@@ -19,5 +20,8 @@ struct SentVolume {
 /// carries those of all ranks of the server; for the all-to-all, without the bytes that stay inside.
 [[nodiscard]] SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, int workers,
                                      int per_server);
+
+/// What an iteration of the graph sends among so many workers on servers of `per_server` ranks.
+[[nodiscard]] IterationTraffic iteration_traffic(const IterationGraph& graph, int workers, int per_server);
 
 }  // namespace contend

@@ -20,13 +20,12 @@ class LocalSgd final : public CompressionMethod {
  public:
   explicit LocalSgd(std::int64_t period) : period_{period} {}
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::updated; }
-  [[nodiscard]] std::vector<double> phases() const override {
-    const double share = 1 / static_cast<double>(period_);
-    return {1 - share, share};
+  [[nodiscard]] IterationPhases phases() const override {
+    return period_ == 1 ? IterationPhases{} : IterationPhases::cycle({period_ - 1, 1});
   }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
-    if (problem.phase == 0) return {};
+    if (problem.phase == 0 && period_ > 1) return {};
     return {ExchangeStage::send("all-reduce weights", CollectiveKind::all_reduce, problem.size(group))};
   }
 
@@ -80,8 +79,8 @@ std::unique_ptr<CompressionMethod> make_async_average(const Parameters&, const P
 }  // namespace
 
 PolicyRow<CompressionMethod> local_sgd_compression() {
-  static constexpr ParameterInfo kParameters[] = {
-      {"period", std::int64_t{8}, 1, 1e9, "iterations from one average to the next; assumption"}};
+  static constexpr ParameterInfo kParameters[] = {{"period", std::int64_t{8}, 1, IterationPhases::kLongestCycle,
+                                                   "iterations from one average to the next; assumption"}};
   return {.name = "local-sgd",
           .summary = "weights averaged after every few updates",
           .source = "Stich, ICLR 2019; Lin et al., ICLR 2020",

@@ -88,7 +88,7 @@ class PowerSgd final : public LowRank {
 class AcpSgd final : public LowRank {
  public:
   using LowRank::LowRank;
-  [[nodiscard]] std::vector<double> phases() const override { return {0.5, 0.5}; }
+  [[nodiscard]] IterationPhases phases() const override { return IterationPhases::cycle({1, 1}); }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     const Factors f = factors(problem, group);

@@ -121,7 +121,7 @@ class Fp16 final : public FixedWidthMethod {
 class WarmedUp : public FixedWidthMethod {
  public:
   WarmedUp(double warm_up, const CodeFormat& after) : FixedWidthMethod{after}, warm_up_{warm_up} {}
-  [[nodiscard]] std::vector<double> phases() const override { return {warm_up_, 1 - warm_up_}; }
+  [[nodiscard]] IterationPhases phases() const override { return IterationPhases::warm_up(warm_up_); }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {
     if (problem.phase > 0) return FixedWidthMethod::stages(problem, group);

@@ -18,4 +18,8 @@ class FusionPolicy {
   [[nodiscard]] virtual int staleness() const { return 0; }
 };
 
+/// The iteration that the policy plans for the problem, in all phases of its method (`problem.phase` doesn't matter). A
+/// worker alone exchanges nothing. Throws InputError if the policy can't work here.
+[[nodiscard]] FusedIteration plan_iteration(const FusionPolicy& policy, OverlapProblem problem);
+
 }  // namespace contend

@@ -1,5 +1,6 @@
 #include "scenarios/run/run_scenario.hpp"
 
+#include "models/overlap/volume.hpp"
 #include "models/workload.hpp"
 #include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
@@ -91,7 +92,17 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
                        std::unique_ptr<PlacementPolicy> placement) {
-  return make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement))->run();
+  const auto simulation = make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement));
+  RunResult result = simulation->run();
+  const Workload& ran = simulation->workload();
+  if (ran.graphs.empty()) return result;
+  for (JobResult& job : result.jobs) {
+    const JobSpec& spec = ran.jobs[job.id.index()];
+    if (spec.duration || job.start == Time::never()) continue;
+    job.traffic = iteration_traffic(ran.graphs[spec.graph], job.gpus, (job.gpus + job.servers - 1) / job.servers);
+    if (spec.graph < ran.notes.size()) job.notes = ran.notes[spec.graph];
+  }
+  return result;
 }
 
 std::vector<std::string> why_never_start(const Scenario& scenario, Workload workload) {

@@ -64,10 +64,6 @@ void use_method(const Scenario& scenario, const CompressionMethod* method, Overl
     problem.cost = study_cost(scenario, problem.workers, method->peers());
 }
 
-FusedIteration plan_iteration(const FusionPolicy& policy, const OverlapProblem& problem) {
-  return problem.workers > 1 ? policy.plan(problem) : IterationBuilder{problem}.take();
-}
-
 SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
   SteadyState state = steady_state(graph, problem.cost);
   if (scenario.overlap.engine) {

@@ -1,7 +1,6 @@
 #pragma once
 // One iteration of a study: a number of workers, a compression method and a fusion policy, as a graph to be executed.
 
-#include "models/overlap/iteration.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "scenarios/scenario.hpp"
 
@@ -24,11 +23,8 @@ struct StudyPolicies {
 /// Gives the problem the method, which must outlive it, with the costs of its exchanges and kernels. Throws InputError.
 void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem);
 
-/// The iteration with its messages; a worker alone exchanges nothing. Throws InputError if the policy can't work here.
-[[nodiscard]] FusedIteration plan_iteration(const FusionPolicy& policy, const OverlapProblem& problem);
-
-/// How the iteration goes once the job has settled. If the study asks for it (`overlap.executor: engine`), the engine
-/// executes the same iterations, and another instant of any of their ends is a broken invariant.
+/// How an iteration, whose phases repeat, goes once the job has settled. If the study asks for it (`overlap.executor:
+/// engine`), the engine executes the same iterations, and another instant of any of their ends is a broken invariant.
 [[nodiscard]] SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph);
 
 /// Ranks of each role on the engine: two do what any number does, because the cost knows how many there are.

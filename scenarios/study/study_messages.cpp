@@ -18,9 +18,11 @@ StudyMessage StudyPhase::total() const {
   return sum;
 }
 
-std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem) {
+std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem,
+                                         std::size_t phase) {
   std::vector<StudyMessage> messages;
   for (const SentMessage& sent : iteration.messages) {
+    if (sent.phase != phase) continue;
     StudyMessage& message = messages.emplace_back();
     message.name = sent.name;
     message.gradients = sent.gradients;

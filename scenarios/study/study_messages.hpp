@@ -30,7 +30,8 @@ struct StudyPhase {
   [[nodiscard]] StudyMessage total() const;
 };
 
-/// The messages of an iteration, in the order in which they become ready.
-[[nodiscard]] std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem);
+/// The messages of an iteration of this phase, in the order in which they become ready.
+[[nodiscard]] std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem,
+                                                       std::size_t phase);
 
 }  // namespace contend

@@ -1,7 +1,7 @@
 #include "scenarios/study/study_run.hpp"
 
 #include "models/overlap/bound.hpp"
-#include "models/overlap/iteration.hpp"
+#include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
 #include "scenarios/run/parallel.hpp"
 #include "scenarios/study/study_cost.hpp"
@@ -20,24 +20,22 @@
 namespace contend {
 namespace {
 
-/// Adds one phase, `share` of all iterations, to the means of a row.
-void add_phase(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy, double share,
-               StudyDetail detail, StudyRow& row) {
+/// Fills in what an iteration takes and sends, as means over its phases.
+void measure_iteration(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy,
+                       StudyDetail detail, StudyRow& row) {
   const FusedIteration fused = plan_iteration(policy, problem);
-  const IterationGraph& graph = fused.graph;
-  const SteadyState state = settle(scenario, problem, graph);
-  row.iteration_s += share * state.iteration_ns * 1e-9;
-  const Time kernels = graph.compute_per_rank(RoleId{0U}) - problem.compute();
-  row.compression_s += share * kernels.to_seconds();
-  row.messages = std::max(row.messages, message_count(graph));
-  for (const Op& op : graph.ops()) {
-    if (op.kind != OpKind::collective) continue;
-    const SentVolume sent = sent_volume(op.collective, op.scope, op.bytes, problem.workers, row.per_server);
-    row.sent_bytes += share * sent.by_worker;
-    row.interface_bytes += share * sent.by_interface;
+  for (const SharedGraph& each : repeating_graphs(fused.graph)) {
+    const SteadyState state = settle(scenario, problem, each.graph);
+    row.iteration_s += each.share * state.iteration_ns * 1e-9;
+    row.settled = row.settled && state.recurs;
   }
-  row.settled = row.settled && state.recurs;
-  if (detail == StudyDetail::messages) row.phases.push_back({share, study_messages(fused, problem)});
+  row.compression_s = mean_compute_s(fused.graph) - problem.compute().to_seconds();
+  row.traffic = iteration_traffic(fused.graph, problem.workers, row.per_server);
+  if (detail == StudyDetail::figures) return;
+  const std::vector<double> shares = fused.graph.phases().shares();
+  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
+    if (shares[phase] > 0) row.phases.push_back({shares[phase], study_messages(fused, problem, phase)});
+  }
 }
 
 /// NaN if the study doesn't say.
@@ -60,12 +58,8 @@ StudyRow measure(const Scenario& scenario, const TimedModel& model, OverlapProbl
   row.stale = policy->staleness() > 0;
   row.bound_s = (method ? problem.compute() : iteration_bound(problem, policy->staleness()).value()).to_seconds();
   use_method(scenario, method.get(), problem);
-  const std::vector<double> phases = method && problem.workers > 1 ? method->phases() : std::vector<double>{1.0};
   try {
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-      problem.phase = static_cast<int>(i);
-      if (phases[i] > 0) add_phase(scenario, problem, *policy, phases[i], detail, row);
-    }
+    measure_iteration(scenario, problem, *policy, detail, row);
   } catch (const InputError& error) {
     row.refused = error.complaints().front().reason;
     return row;

@@ -4,6 +4,7 @@
 #include "models/layers.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_messages.hpp"
+#include "sim/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +17,16 @@ namespace contend {
 
 struct StudyRow {
   int workers = 1;
-  int per_server = 1;          ///< workers on each server
-  std::string compression;     ///< method, and its parameters that are not the usual ones
-  std::string policy;          ///< of fusion, likewise
-  double iteration_s = 0;      ///< mean over the phases of the compression method
-  double compute_s = 0;        ///< forward and backward
-  double compression_s = 0;    ///< kernels of compression
-  double exposed_s = 0;        ///< iteration without computing and those kernels: communication that nothing hides
-  double throughput = 0;       ///< samples per second of all workers
-  double efficiency = 0;       ///< throughput over workers x that of one worker alone, 0..1
-  std::size_t messages = 0;    ///< collectives an iteration, of the phase that has most
-  double sent_bytes = 0;       ///< by a worker over its links: SentVolume::by_worker
-  double interface_bytes = 0;  ///< by a server through its interface: SentVolume::by_interface
+  int per_server = 1;        ///< workers on each server
+  std::string compression;   ///< method, and its parameters that are not the usual ones
+  std::string policy;        ///< of fusion, likewise
+  double iteration_s = 0;    ///< mean over the phases of the compression method
+  double compute_s = 0;      ///< forward and backward
+  double compression_s = 0;  ///< kernels of compression
+  double exposed_s = 0;      ///< iteration without computing and those kernels: communication that nothing hides
+  double throughput = 0;     ///< samples per second of all workers
+  double efficiency = 0;     ///< throughput over workers x that of one worker alone, 0..1
+  IterationTraffic traffic;
   /// Iteration x iterations_to_target of the method: time for the progress of one iteration without compression. NaN if
   /// the study doesn't say.
   double progress_s = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,7 @@
 #include "scenarios/study/study_timeline.hpp"
 
 #include "models/overlap/engine_measurement.hpp"
+#include "models/overlap/phases.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
@@ -18,9 +19,9 @@ StudyTimeline timeline_of(const Scenario& scenario) {
   const auto [method, policy] =
       make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
   use_method(scenario, method.get(), problem);
-  if (method) problem.phase = static_cast<int>(method->phases().size()) - 1;
   StudyTimeline timeline;
-  timeline.graph = plan_iteration(*policy, problem).graph;
+  const IterationGraph all_phases = plan_iteration(*policy, problem).graph;
+  timeline.graph = graph_of_phase(all_phases, all_phases.phases().count() - 1);
   const SteadyState settled = settle(scenario, problem, timeline.graph);
   SteadyStateOptions options;
   options.iterations = settled.warm_up + settled.period + 2;

@@ -40,12 +40,6 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
     return;
   }
   const auto method = make_policy(compression_policies(), entry.compression, {});
-  if (method->phases().size() > 1)
-    complain("compression",
-             fmt::format("{} sends other messages in some iterations than in others, which jobs of a "
-                         "cluster can't do yet",
-                         entry.compression.name),
-             "a study of one iteration (overlap.compression) covers it");
   if (const auto refusal = method->refusal(entry.collective))
     complain("collective", fmt::format("{} can't be summed that way: {}", entry.compression.name, refusal->reason),
              "auto");

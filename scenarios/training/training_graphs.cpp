@@ -1,6 +1,7 @@
 #include "scenarios/training/training_graphs.hpp"
 
 #include "models/catalogue/catalogue.hpp"
+#include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -73,7 +74,8 @@ TimedLayer pause(std::string name, Time duration, std::string origin) {
   throw InputError{std::move(complaints)};
 }
 
-FusedIteration plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
+/// The graph and what is known of it; the memory is left open.
+TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
   const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
   const JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
   OverlapProblem problem = overlap_problem(model, gpus, exchange_cost(scenario, shape), entry.granularity);
@@ -81,11 +83,12 @@ FusedIteration plan(const Scenario& scenario, const TrainingEntry& entry, const 
   const PolicyContext context{scenario.seed, network.beta, network.eta};
   const auto method = make_policy(compression_policies(), entry.compression, context);
   use_method(entry, method.get(), problem);
-  if (gpus == 1) return IterationBuilder{problem}.take();
-  CONTEND_CHECK(!method || method->phases().size() == 1, "a scenario's jobs send the same in every iteration");
-  FusedIteration fused = make_policy(fusion_policies(), entry.fusion, context)->plan(problem);
-  if (!method) fused.graph = join_layers(fused.graph, problem.layers.size());
-  return fused;
+  const auto policy = make_policy(fusion_policies(), entry.fusion, context);
+  TrainedJob job{.graph = plan_iteration(*policy, problem).graph, .memory = {}};
+  if (!method && gpus > 1) job.graph = join_layers(job.graph, problem.layers.size());
+  job.notes.stale = policy->staleness() > 0;
+  job.notes.bound = method ? problem.compute() : iteration_bound(problem, policy->staleness()).value();
+  return job;
 }
 
 /// Throws InputError if a GPU of the cluster has less.
@@ -171,7 +174,9 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
   try {
     std::optional<Bytes>& memory = memory_[index_of(*entry)];
     if (!memory) memory = memory_of(scenario_, *entry);
-    return {plan(scenario_, *entry, model_of(*entry), gpus).graph, *memory};
+    TrainedJob job = plan(scenario_, *entry, model_of(*entry), gpus);
+    job.memory = *memory;
+    return job;
   } catch (const InputError& error) {
     rethrow_about(*entry, error);
   }

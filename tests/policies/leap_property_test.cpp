@@ -2,6 +2,8 @@
 //   CONTEND_EFFORT=20 test_policies -tc='leaping lands*'      20 times as many cases
 //   CONTEND_LEAP_SEED=4711 test_policies -tc='leaping lands*'     this case only
 
+#include "sim/graph.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/random_cluster.hpp"
 #include "tests/sim/same_result.hpp"
@@ -11,6 +13,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 using namespace contend::test;
@@ -32,6 +35,20 @@ void check_gpu_time(const RunResult& result) {
     spent += job.compute + job.slowed + job.lost;
   }
   CHECK(busy == spent);
+}
+
+/// Gives the graphs of a cluster phases, and puts each operation but the first into one of them or into all.
+void add_phases(RandomCluster& cluster) {
+  constexpr const char* kPhases[] = {"cycle 1 1", "cycle 3 1", "cycle 2 5", "warm-up 0.3", "warm-up 0.05"};
+  RandomStream random{cluster.seed, "phases"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  for (std::string& text : cluster.graphs) {
+    const IterationGraph graph = graph_from_text(text);
+    text += fmt::format(" | {}", kPhases[in(0, 4)]);
+    for (std::size_t i = 1; i < graph.ops().size(); ++i) {
+      if (in(0, 2) == 0) text += fmt::format(" | phase {} {}", in(0, 1), graph.ops()[i].name);
+    }
+  }
 }
 
 }  // namespace
@@ -104,4 +121,27 @@ TEST_CASE("leaping is exact where policies move running jobs, on random clusters
   MESSAGE(preemptions, " preemptions, ", leaps, " cases with leaps");
   CHECK(preemptions > 0);
   CHECK(leaps > effort(std::int64_t{20}));
+}
+
+TEST_CASE("leaping is exact where iterations differ from phase to phase, on random clusters") {
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  std::uint64_t cases_with_leaps = 0, different = 0, leapt = 0, events = 0;
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    const RunResult plain = cluster.run(true);
+    add_phases(cluster);
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_gpu_time(slow);
+    events += slow.events;
+    leapt += fast.leapt_events;
+    cases_with_leaps += fast.leaps > 0 ? 1 : 0;
+    if (slow.end != plain.end) ++different;
+  }
+  MESSAGE(cases, " cases, ", events, " events, ", leapt, " leapt, ", cases_with_leaps, " cases with leaps");
+  CHECK(cases_with_leaps * 3 > cases);
+  CHECK(leapt * 10 > events);
+  CHECK(different * 2 > cases);
 }

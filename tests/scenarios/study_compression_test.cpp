@@ -76,13 +76,13 @@ TEST_CASE("a forced collective is the one that is sent, and none stays as it is"
   const auto gathered =
       run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp], collective: all-gather"));
   REQUIRE(gathered.size() == 2);
-  CHECK(gathered[0].sent_bytes == usual[0].sent_bytes);
+  CHECK(gathered[0].traffic.sent_bytes == usual[0].traffic.sent_bytes);
   // All-to-all and all-gather move 3/4 of a byte a value each, gathering all messages 3: twice as much among four.
-  CHECK(gathered[1].sent_bytes == near(2 * usual[1].sent_bytes, 1e-5));
+  CHECK(gathered[1].traffic.sent_bytes == near(2 * usual[1].traffic.sent_bytes, 1e-5));
   // By servers, as many as workers, each worker sends a byte a value, and pulls one.
   const auto served =
       run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp], exchange: parameter-server"));
-  CHECK(served[0].sent_bytes == near(4 * served[1].sent_bytes, 1e-5));
+  CHECK(served[0].traffic.sent_bytes == near(4 * served[1].traffic.sent_bytes, 1e-5));
   CHECK(served[1].iteration_s < served[0].iteration_s);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("every message with its bytes and times, under every method and fusion
       }
     }
     CHECK(share == near(1));
-    CHECK(same(sent, row.sent_bytes));
+    CHECK(same(sent, row.traffic.sent_bytes));
     CHECK(kernels == near(row.compression_s));
   }
   CHECK(explained > rows.size() / 2);

@@ -1,6 +1,7 @@
 // The fast executor gives the figures of studies; here the engine executes shipped ones as well.
 
 #include "models/overlap/engine_measurement.hpp"
+#include "models/overlap/phases.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
@@ -45,8 +46,10 @@ std::size_t compare_all(const Scenario& scenario) {
         } catch (const InputError&) {
           continue;  // the policy can't work there
         }
-        const SteadyState fast = steady_state(graph, problem.cost);
-        CHECK(engine_difference(graph, problem.cost, simulated_ranks(problem), fast).empty());
+        for (const SharedGraph& each : repeating_graphs(graph)) {
+          const SteadyState fast = steady_state(each.graph, problem.cost);
+          CHECK(engine_difference(each.graph, problem.cost, simulated_ranks(problem), fast).empty());
+        }
         ++compared;
       }
     }

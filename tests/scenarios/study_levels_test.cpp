@@ -84,14 +84,14 @@ TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(
   REQUIRE(rows.size() == 4);
   const double gradient = study_problem(scenario, study_model(scenario.overlap), 16).gradient().to_double();
   CHECK(rows[0].per_server == 4);
-  CHECK(rows[0].sent_bytes == near(2 * 15 / 16.0 * gradient));
-  CHECK(rows[0].interface_bytes == near(2 * 15 / 16.0 * gradient));
-  CHECK(rows[1].sent_bytes == near(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
-  CHECK(rows[1].interface_bytes == near(2 * 3 / 4.0 * gradient));
+  CHECK(rows[0].traffic.sent_bytes == near(2 * 15 / 16.0 * gradient));
+  CHECK(rows[0].traffic.interface_bytes == near(2 * 15 / 16.0 * gradient));
+  CHECK(rows[1].traffic.sent_bytes == near(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
+  CHECK(rows[1].traffic.interface_bytes == near(2 * 3 / 4.0 * gradient));
   CHECK(rows[1].iteration_s < rows[0].iteration_s);
   CHECK(rows[1].iteration_s > rows[1].bound_s);
-  CHECK(rows[2].interface_bytes == 0);
-  CHECK(rows[3].interface_bytes == 0);
+  CHECK(rows[2].traffic.interface_bytes == 0);
+  CHECK(rows[3].traffic.interface_bytes == 0);
 }
 
 TEST_CASE("methods on levels say so where there are none") {
@@ -112,7 +112,7 @@ TEST_CASE("weights averaged now and then, and beside training") {
   // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.
   const double compute = dense.iteration_s * dense.efficiency;
   CHECK(local.iteration_s == near(0.75 * compute + 0.25 * dense.iteration_s));
-  CHECK(local.sent_bytes == near(dense.sent_bytes / 4));
+  CHECK(local.traffic.sent_bytes == near(dense.traffic.sent_bytes / 4));
   CHECK(local.compression_s == 0);
   CHECK(async.exposed_s == 0);
   CHECK(async.iteration_s == near(compute + async.compression_s));

@@ -62,7 +62,7 @@ TEST_CASE("sites of a file: all are workers, or the first so many; the exposed t
   CHECK(rows[0].exposed_s == near(reduce.to_seconds()));
   // Pairs of three sites leave one out. Blocks of 5 rounds: four over b-c, the fastest; the last has to connect a, with
   // b by 100 Mbit/s and 5 ms rather than with c by 50 and 20.
-  const double swapped = rows[1].sent_bytes;
+  const double swapped = rows[1].traffic.sent_bytes;
   CHECK(swapped == near(0.01 * all.to_double(), 1e-5));
   const double fast = 0.010 + swapped * 8 / 300e6, slow = 0.005 + swapped * 8 / 100e6;
   CHECK(rows[1].exposed_s == near((4 * fast + slow) / 5, 1e-7));

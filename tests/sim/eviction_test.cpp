@@ -372,7 +372,7 @@ class MadeUp {
     run.live = std::make_unique<JobExecution>();
     run.completed = some(0, 4);
     run.remaining_service =
-        run.plan->compute_total * (run.spec->iterations - run.completed) - GpuTime::nanoseconds(credited);
+        run.plan->compute_left(run.completed, run.spec->iterations) - GpuTime::nanoseconds(credited);
     run.promise(state_->clock, GpuTime::nanoseconds(promised));
     run.promise(state_->clock + Time::nanoseconds(1), GpuTime::nanoseconds(7 * gpus));
     holder.lost_ns = credited + promised;

@@ -119,7 +119,7 @@ CheckedTable one_bit_adam_table() {
     for (OverlapProblem::Gradient& each : problem.gradients) each.size = Bytes{each.size.count() / 2};
     problem.gradient_element_bytes = 2;
     const auto compressor = method("onebit-adam", "warm_up", kWarmUp);
-    const std::vector<double> shares = compressor->phases();
+    const std::vector<double> shares = compressor->phases().shares();
     double run = 0, dense = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {
       problem.phase = static_cast<int>(i);

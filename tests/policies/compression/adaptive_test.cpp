@@ -103,7 +103,7 @@ TEST_CASE("lossless: each half is compressed where that is faster, by hand") {
 TEST_CASE("APMSqueeze sends what 1-bit Adam does, and has its own warm-up") {
   OverlapProblem problem = three_layers(Time::microseconds(5), 1);
   const auto apm = compression("apm-squeeze", {{"warm_up", 0.25}}), adam = compression("onebit-adam");
-  CHECK(apm->phases() == std::vector<double>{0.25, 0.75});
+  CHECK(apm->phases().shares() == std::vector<double>{0.25, 0.75});
   for (problem.phase = 0; problem.phase < 2; ++problem.phase)
     CHECK(sent(*apm, problem, {0, 3}) == sent(*adam, problem, {0, 3}));
 }

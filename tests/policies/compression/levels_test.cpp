@@ -219,7 +219,7 @@ TEST_CASE("when weights are exchanged, by hand: one gradient, forward 10 us, bac
   const auto time = [&](const char* method, const std::vector<std::pair<std::string, ParameterValue>>& given = {}) {
     const auto compressor = compression(method, given);
     problem.method = compressor.get();
-    problem.phase = static_cast<int>(compressor->phases().size()) - 1;
+    problem.phase = static_cast<int>(compressor->phases().count()) - 1;
     const IterationGraph graph = fusion("bsp")->plan(problem).graph;
     const auto kernels = graph.compute_per_rank(RoleId{0U}) - Time::microseconds(30);
     return Time::nanoseconds(std::llround(steady_state(graph, problem.cost).iteration_ns)) - kernels;
@@ -287,7 +287,7 @@ TEST_CASE("every method on levels under every fusion policy: the fast executor e
       const auto compressor = compression(
           method.name, {{"hierarchical", second && problem.cost.levels()}, {"leaders", second}, {"density", 0.01}});
       problem.method = compressor.get();
-      problem.phase = static_cast<int>(seed % compressor->phases().size());
+      problem.phase = static_cast<int>(seed % compressor->phases().count());
       for (const PolicyRow<FusionPolicy>& row : fusion_policies()) {
         const auto graph = plan(*fusion(row.name), problem);
         if (!graph) continue;

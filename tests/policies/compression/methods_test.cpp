@@ -1,6 +1,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/iteration.hpp"
+#include "models/overlap/phases.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
@@ -210,9 +211,49 @@ TEST_CASE("factors of low rank as derived from the architectures (in thousands o
   CHECK(thousands(large.vectors) == 356);
 }
 
+TEST_CASE("one graph for all phases: the mean of acp-sgd lies between an iteration with P and one with Q") {
+  OverlapProblem problem = three_gradients();
+  const auto compressor = compression("acp-sgd");
+  problem.method = compressor.get();
+  const auto policy = fusion("wfbp");
+  const IterationGraph both = plan_iteration(*policy, problem).graph;
+  std::vector<double> alone, computes;
+  for (std::size_t phase = 0; phase < 2; ++phase) {
+    problem.phase = static_cast<int>(phase);
+    const IterationGraph planned = policy->plan(problem).graph;
+    const IterationGraph taken_out = graph_of_phase(both, phase);
+    CHECK(taken_out.ops().size() == planned.ops().size());
+    CHECK(taken_out.dependencies().size() == planned.dependencies().size());
+    alone.push_back(steady_state(planned, problem.cost).iteration_ns);
+    CHECK(steady_state(taken_out, problem.cost).iteration_ns == alone.back());
+    computes.push_back(planned.compute_per_rank(RoleId{0U}).to_seconds());
+  }
+  CHECK(alone[0] != alone[1]);
+  const double mean = steady_state(both, problem.cost).iteration_ns;
+  CHECK(mean > std::min(alone[0], alone[1]));
+  CHECK(mean < std::max(alone[0], alone[1]));
+  CHECK(mean_compute_s(both) == near((computes[0] + computes[1]) / 2));
+  CHECK(repeating_graphs(both).size() == 1);
+  // Every eighth iteration of local SGD sends: the mean is that of seven silent ones and one that sends.
+  const auto local = compression("local-sgd");
+  problem.method = local.get();
+  const IterationGraph eight = plan_iteration(*policy, problem).graph;
+  const double silent = steady_state(graph_of_phase(eight, 0), problem.cost).iteration_ns;
+  const double sends = steady_state(graph_of_phase(eight, 1), problem.cost).iteration_ns;
+  CHECK(sends > silent);
+  CHECK(steady_state(eight, problem.cost).iteration_ns == near((7 * silent + sends) / 8));
+  // A warm-up happens once, so each of its two graphs counts by its share.
+  const auto warmed = compression("onebit-adam", {{"warm_up", 0.25}});
+  problem.method = warmed.get();
+  const std::vector<SharedGraph> graphs = repeating_graphs(plan_iteration(*policy, problem).graph);
+  REQUIRE(graphs.size() == 2);
+  CHECK(graphs[0].share == 0.25);
+  CHECK(graphs[1].share == 0.75);
+}
+
 TEST_CASE("phases: a warm-up, and P and Q in turn") {
-  CHECK(compression("onebit-adam", {{"warm_up", 0.25}})->phases() == std::vector<double>{0.25, 0.75});
-  CHECK(compression("acp-sgd")->phases() == std::vector<double>{0.5, 0.5});
+  CHECK(compression("onebit-adam", {{"warm_up", 0.25}})->phases().shares() == std::vector<double>{0.25, 0.75});
+  CHECK(compression("acp-sgd")->phases().shares() == std::vector<double>{0.5, 0.5});
   // 1 / (w + (1 - w) / 16) of the volume in fp16 at w = 0.15 is 4.92; the abstract's "up to 5x".
   OverlapProblem problem = three_gradients();
   problem.gradients = {{1, Bytes{1'600'000}, 400'000, 1}, {0, Bytes{1'600'000}, 400'000, 1}};
@@ -267,7 +308,14 @@ TEST_CASE("every method under every fusion policy: a sound graph, and the fast e
         CHECK_THROWS_AS(static_cast<void>(policy->plan(problem)), InputError);
         continue;
       }
-      for (std::size_t phase = 0; phase < compressor->phases().size(); ++phase) {
+      const IterationGraph all_phases = plan_iteration(*policy, problem).graph;
+      all_phases.validate();
+      if (all_phases.phases().repeats()) {
+        const SteadyState fast = steady_state(all_phases, problem.cost);
+        REQUIRE(fast.recurs);
+        CHECK(engine_difference(all_phases, problem.cost, 2, fast) == "");
+      }
+      for (std::size_t phase = 0; phase < compressor->phases().count(); ++phase) {
         problem.phase = static_cast<int>(phase);
         const IterationGraph graph = policy->plan(problem).graph;
         graph.validate();

@@ -39,7 +39,7 @@ std::string sent(std::string_view name, MessageRoute route, const Given& given =
   problem.collective = route == MessageRoute::server ? MessageRoute::usual : route;
   const auto compressor = compression(name, given);
   CHECK_FALSE(compressor->refusal(route));
-  problem.phase = std::min(phase, static_cast<int>(compressor->phases().size()) - 1);
+  problem.phase = std::min(phase, static_cast<int>(compressor->phases().count()) - 1);
   std::string text;
   for (const ExchangeStage& stage : compressor->stages(problem, {0, 2})) {
     if (!stage.collective) continue;
@@ -127,7 +127,7 @@ TEST_CASE("methods by every route that they take: planners see it, and the engin
       OverlapProblem problem = three_gradients(route == MessageRoute::server);
       if (route != MessageRoute::server) problem.collective = route;
       problem.method = compressor.get();
-      problem.phase = static_cast<int>(compressor->phases().size()) - 1;
+      problem.phase = static_cast<int>(compressor->phases().count()) - 1;
       for (const char* policy : {"wfbp", "mg-wfbp", "omgs", "ddp"}) {
         INFO(std::string{method.name}, " by route ", static_cast<int>(route), " with ", std::string{policy});
         const IterationGraph graph = fusion(policy)->plan(problem).graph;
