@@ -3,6 +3,7 @@
 #include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
 #include "sim/check.hpp"
+#include "sim/fetch.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,8 @@
 namespace contend {
 
 namespace {
+
+constexpr int kLinesOfProgress = 2;  ///< of a transfer, that its progress depends on
 
 class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
  public:
@@ -29,7 +32,9 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return on_server_[server.index()].size(); }
 
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
-    for (const TransferId id : on_server_[server.index()]) {
+    const std::vector<TransferId>& here = on_server_[server.index()];
+    for (const TransferId id : here) fetch_lines<kLinesOfProgress>(&transfers_[id.index()]);
+    for (const TransferId id : here) {
       const Transfer& transfer = transfers_[id.index()];
       transfers.push_back({transfer.job, progressed(transfer, now_).bytes});
     }

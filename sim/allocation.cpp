@@ -82,8 +82,9 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
   if (run.timed()) return start_timed(run, job);
   JobView view = state_.view(job, true);
+  const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
-  run.key_fall = state_.key(job) - state_.policies.scheduling->key(view);
+  run.key_fall = key - state_.policies.scheduling->key(view);
   occupy(state_, job);
   executor_.begin(job);
 }

@@ -89,6 +89,17 @@ class Calendar {
     return event;
   }
 
+  /// After a pop(): calls `soon(payload)` for an event that this pop has brought to the third level of the heap, and
+  /// `next(payload)` for one that it has brought to the second, so that the owner can have the processor fetch what
+  /// they will need. Nearly all events come through both levels. A payload may be that of an event that was cancelled
+  /// since. Does nothing while so few events are pending that all of it is in the caches.
+  template <class Next, class Soon>
+  void foresee(const Next& next, const Soon& soon) const {
+    if (heap_.size() <= kForeseeAbove) return;
+    next(slots_[heap_[risen_[0]].slot].payload);
+    soon(slots_[heap_[risen_[1]].slot].payload);
+  }
+
  private:
   struct Key {
     std::int64_t time;    // nanoseconds
@@ -110,8 +121,9 @@ class Calendar {
   static constexpr std::uint64_t kFree = std::uint64_t{1} << 63;  // no phase reaches this bit, so no key equals it
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
   static constexpr std::size_t kArity = 4;
-  static constexpr std::size_t kFetchAbove = 2048;  // keys: 48 KiB, the size of a first-level cache
-  static constexpr std::size_t kCompactAbove = 64;  // fewer keys than that cost nothing worth saving
+  static constexpr std::size_t kFetchAbove = 2048;   // keys: 48 KiB, the size of a first-level cache
+  static constexpr std::size_t kForeseeAbove = 256;  // keys
+  static constexpr std::size_t kCompactAbove = 64;   // fewer keys than that cost nothing worth saving
 
   static Phase phase_of(std::uint64_t order) { return static_cast<Phase>(order >> kPhaseShift); }
   bool stale(const Key& key) const { return slots_[key.slot].order != key.order; }
@@ -167,6 +179,7 @@ class Calendar {
       } else {
         child = static_cast<std::size_t>(std::min_element(heap + child, heap + count) - heap);
       }
+      if (hole <= kArity) risen_[hole > 0 ? 1 : 0] = child;
       heap[hole] = heap[child];
       hole = child;
     }
@@ -195,6 +208,7 @@ class Calendar {
   std::vector<Slot> slots_;
   std::uint64_t next_sequence_ = 0;
   std::size_t live_ = 0;
+  std::size_t risen_[2] = {0, 0};  // where the keys lie that have come to the second and the third level last
   std::uint32_t first_free_ = kNoSlot;
   Time last_popped_ = Time::nanoseconds(INT64_MIN);
 };

@@ -36,13 +36,14 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   new_cell = old_cell;
   new_cell.load_is_noted = is_noted;
   state.note_load(created);
-  new_cell.gpus = part;
-  std::erase_if(old_cell.gpus, [&](GpuId gpu) { return std::find(part.begin(), part.end(), gpu) != part.end(); });
+  new_cell.gpus.assign(part.begin(), part.end());
+  const auto is_part = [&](GpuId gpu) { return std::find(part.begin(), part.end(), gpu) != part.end(); };
+  old_cell.gpus.erase(std::remove_if(old_cell.gpus.begin(), old_cell.gpus.end(), is_part), old_cell.gpus.end());
   CONTEND_DCHECK(!old_cell.gpus.empty(), "a split leaves something behind");
   for (const GpuId gpu : part) state.gpu[gpu.index()].cell = created;
   if (new_cell.busy) {
-    new_cell.event =
-        state.calendar.schedule(new_cell.end, Phase::completions, {CalendarEvent::Kind::task_end, created});
+    new_cell.event = state.calendar.schedule(new_cell.end, Phase::completions,
+                                             {CalendarEvent::Kind::task_end, created, new_cell.running.job});
   }
   for (const Occupant& occupant : new_cell.occupants) state.run(occupant.job).live->cells.push_back(created);
   if (new_cell.touched) state.touched.push_back(created);
@@ -143,6 +144,7 @@ void occupy(EngineState& state, JobId job) {
   const Plan& plan = *run.plan;
   const std::vector<GpuId>& gpus = run.gpus;
   run.live = std::make_unique<JobExecution>();
+  run.live->for_key = state.view(job, true);
   run.live->iterations = run.spec->iterations;
   run.live->role_servers.assign(plan.roles.size(), {});
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
@@ -207,8 +209,9 @@ void leave(EngineState& state, JobId job) {
     }
     state.change_load(id, GpuTime{} - state.load_of(state.occupant(id, job)));
     std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
-    std::erase(cell.who, job);
-    std::erase_if(cell.ready, [&](const ReadyTask& task) { return task.job == job; });
+    cell.who.erase(std::remove(cell.who.begin(), cell.who.end(), job), cell.who.end());
+    const auto is_its = [job](const ReadyTask& task) { return task.job == job; };
+    cell.ready.erase(std::remove_if(cell.ready.begin(), cell.ready.end(), is_its), cell.ready.end());
     state.touch(id);
     state.mark_pace(id);
   }

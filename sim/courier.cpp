@@ -6,6 +6,10 @@
 
 namespace contend {
 
+namespace {
+constexpr int kLinesOfWaiting = 2;  ///< that asking needs of a waiting message
+}
+
 Courier::Courier(EngineState& state) : state_{state}, refused_by_(state.servers()) {}
 
 Time Courier::solo_time(const Traffic& traffic) const {
@@ -123,7 +127,7 @@ void Courier::ask(std::size_t index) {
   if (!may_start(index)) return;
   const Traffic& traffic = waiting_[index].traffic;
   const JobRun& run = state_.run(traffic.job);
-  willing_.push_back({state_.policies.communication->key(state_.view(traffic.job, true)), run.start, traffic.job,
+  willing_.push_back({state_.policies.communication->key(state_.view_for_key(traffic.job)), run.start, traffic.job,
                       traffic.slot != run.live->current, op_of(traffic).priority, traffic.op, traffic.rank, index});
   std::push_heap(willing_.begin(), willing_.end(), std::greater<>{});
 }
@@ -144,6 +148,11 @@ void Courier::admit() {
   moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
   for (const auto& [job, channel] : moved_) advance(job, channel);
   moved_.clear();
+  for (const std::size_t index : to_ask_) fetch_lines<kLinesOfWaiting>(&waiting_[index]);
+  for (const std::size_t index : to_ask_) {
+    fetch_lines<1>(&state_.run(waiting_[index].traffic.job));
+    fetch_lines<1>(waiting_[index].traffic.servers.data());
+  }
   for (const std::size_t index : to_ask_) ask(index);
   to_ask_.clear();
   for (bool first = true; !willing_.empty(); first = false) {

@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/fetch.hpp"
 
 #include <algorithm>
 
@@ -106,6 +107,12 @@ void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   if (twice != names.end()) throw InputError{fmt::format("job `{}`: the name is used twice", *twice)};
 }
 
+void fetch_occupant(const Cell& cell, JobId job) {
+  for (std::size_t i = 0; i < cell.who.size(); ++i) {
+    if (cell.who[i] == job) return fetch_lines<1>(&cell.occupants[i]);
+  }
+}
+
 }  // namespace
 
 EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySet set,
@@ -160,7 +167,7 @@ PolicyKey EngineState::key(JobId id) {
   JobRun& run = jobs[id.index()];
   if (run.next_promise <= clock) settle(run, clock);
   if (run.key_is_stale) {
-    run.key = policies.scheduling->key(view(id, true));
+    run.key = policies.scheduling->key(view_for_key(id));
     run.key_is_stale = false;
   }
   return run.key;
@@ -288,6 +295,38 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.attained_service += GpuTime{clock - run.since, job.gpus};
   if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
   return view;
+}
+
+void EngineState::fetch_cell(const CalendarEvent& event) const {
+  if (event.kind != CalendarEvent::Kind::task_end) return;
+  fetch_lines<Cell::kLines>(&cells[event.cell.index()]);
+  fetch_lines<JobRun::kLines>(&jobs[event.job.index()]);
+}
+
+void EngineState::fetch_work(const CalendarEvent& event) const {
+  if (event.kind != CalendarEvent::Kind::task_end) return;
+  const Cell& cell = cells[event.cell.index()];
+  fetch_occupant(cell, event.job);
+  fetch_lines<JobExecution::kLines>(jobs[event.job.index()].live.get());
+  fetch_keys(cell);
+}
+
+void EngineState::fetch_cells_of(JobId job) const {
+  for (const CellId cell : jobs[job.index()].live->cells) fetch_lines<Cell::kLines>(&cells[cell.index()]);
+}
+
+void EngineState::fetch_occupants_of(JobId job) const {
+  for (const CellId id : jobs[job.index()].live->cells) fetch_occupant(cells[id.index()], job);
+}
+
+void EngineState::fetch_keys(const Cell& cell) const {
+  for (const ReadyTask& task : cell.ready) fetch_lines<1>(&jobs[task.job.index()]);
+}
+
+const JobView& EngineState::view_for_key(JobId id) const {
+  const JobRun& run = jobs[id.index()];
+  run.live->for_key.remaining_service = run.remaining_service - promised(run, clock);
+  return run.live->for_key;
 }
 
 void EngineState::jobs_on(GpuId id, std::vector<JobId>& on_gpu) const {

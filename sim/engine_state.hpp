@@ -10,6 +10,7 @@
 
 #include "sim/calendar.hpp"
 #include "sim/cluster.hpp"
+#include "sim/fetch.hpp"
 #include "sim/fingerprint.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
@@ -29,6 +30,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 namespace contend {
 
@@ -50,8 +53,11 @@ struct ReadyTask {
   bool operator==(const ReadyTask&) const = default;
 };
 
-/// The ranks of one job on the GPUs of a cell.
-struct Occupant {
+// The types of what an event needs begin at a cache line (sim/fetch.hpp). Their members stand in the order in which
+// events need them, those of one line together.
+
+/// The ranks of one job on the GPUs of a cell. It fills one line.
+struct alignas(kCacheLine) Occupant {
   JobId job;
   RoleId role;
   int rank = 0;            ///< global number; meaningful only if the job is not foldable
@@ -59,25 +65,32 @@ struct Occupant {
   PendingCounts pending;   ///< [slot x ops + op], of per-rank operations
 };
 
-/// A set of GPUs that are simulated as one; the top of this file defines it.
-struct Cell {
-  std::vector<GpuId> gpus;
-  std::vector<Occupant> occupants;  ///< in order of start
-  std::vector<JobId> who;           ///< the jobs of `occupants`, contiguous for fast scans
-  std::vector<ReadyTask> ready;
+/// A set of GPUs that are simulated as one; the top of this file defines it. Most have one GPU and few jobs, whose
+/// lists lie inside.
+struct alignas(kCacheLine) Cell {
   bool busy = false;
-  ReadyTask running;
-  bool chained = false;  ///< the tasks that follow `running` on the same ranks are included in `end`
-  Time started, end;
-  PacedTask pace;  ///< of `running`, if the options have any interference
-  EventHandle event;
-  Time busy_time;                      ///< of each GPU since GpuState::busy was last brought up to date
+  bool chained = false;                ///< the tasks that follow `running` on the same ranks are included in `end`
   bool touched = false;                ///< true if it may have to take a task at the end of this instant
   bool is_unpaced = false;             ///< true if its tasks or transfers began or ended at this instant
   mutable bool load_is_noted = false;  ///< true if it is in EngineState::changed_loads
-  GpuTime load;                        ///< work left of all occupants on each GPU; falls when an operation ends
-  std::uint64_t formed = 0;            ///< EngineState::groups_changed when it was last split or merged
-  std::uint64_t seated = 0;            ///< EngineState::groups_changed when a job was last seated on it
+  ReadyTask running;
+  Time started, end;
+  EventHandle event;
+  Time busy_time;  ///< of each GPU since GpuState::busy was last brought up to date
+
+  GpuTime load;  ///< work left of all occupants on each GPU; falls when an operation ends
+  boost::container::small_vector<JobId, 6> who;  ///< the jobs of `occupants`
+
+  boost::container::small_vector<ReadyTask, 3> ready;
+
+  std::vector<Occupant> occupants;  ///< in order of start
+  boost::container::small_vector<GpuId, 1> gpus;
+  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
+
+  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
+  PacedTask pace;            ///< of `running`, if the options have any interference
+
+  static constexpr int kLines = 4;  ///< that an event may need
 
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
@@ -123,28 +136,33 @@ struct ChannelQueue {
 };
 
 /// The execution of a graph job; it exists while the job holds GPUs.
-struct JobExecution {
+struct alignas(kCacheLine) JobExecution {
   Slot current = 0;                    ///< slot of the oldest iteration in flight
   std::array<std::int32_t, 2> left{};  ///< instances not yet done, by slot
   std::int64_t iterations = 1;         ///< of the job
   PendingCounts pending;               ///< as Occupant::pending, of collectives
+
   Time remaining_communication;        ///< if the job were alone in the network
   std::array<std::size_t, 2> phase{};  ///< of the iterations in flight, by slot
-
   std::vector<CellId> cells;
   std::vector<CellId> cell_of_rank;  ///< only if not foldable
-  std::vector<ServerId> servers;     ///< ascending
+
+  alignas(kCacheLine) JobView for_key;  ///< EngineState::view_for_key; what keys are made of fills its first line
+
+  std::vector<ServerId> servers;  ///< ascending
   std::vector<std::vector<ServerId>> role_servers;
   std::vector<TransferId> transfers;   ///< in the network
   std::vector<ChannelQueue> channels;  ///< as in the plan
   int waiting = 0;                     ///< messages held back
   Time waiting_since;
   std::vector<Promise> promises;  ///< of tasks inside chains
+
+  static constexpr int kLines = 3;  ///< that an event may need
 };
 
 /// A job of the run. It is small, because a million of them may wait or have ended. What an event of an iteration graph
 /// reads stands first, close together.
-struct JobRun {
+struct alignas(kCacheLine) JobRun {
   PolicyKey key = 0;  ///< of the scheduling policy
   Time next_promise = Time::never();
   bool key_is_stale = true;
@@ -185,6 +203,8 @@ struct JobRun {
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
 
+  static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
+
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// Of a timed job: the work left for its present or next run, on each GPU.
   [[nodiscard]] Time attempt_left() const { return remaining_service.on_each_of(spec->gpus) - later_attempts; }
@@ -216,7 +236,7 @@ struct CalendarEvent {
   enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass };
   Kind kind;
   CellId cell{};  ///< task_end only
-  JobId job{};    ///< job_end and retry only
+  JobId job{};    ///< none for arrivals and passes
 };
 
 /// The whole state of a run, and the view of it that policies get.
@@ -258,7 +278,10 @@ struct EngineState : ClusterView {
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
+  /// The key of a graph job that runs.
   [[nodiscard]] PolicyKey key(JobId job);
+  /// As view(job, true), of a graph job that runs.
+  [[nodiscard]] const JobView& view_for_key(JobId job) const;
   /// Work that a running timed job has done since its last start.
   [[nodiscard]] WorkDone work_done(const JobRun& run) const {
     return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
@@ -282,6 +305,15 @@ struct EngineState : ClusterView {
   };
   [[nodiscard]] Links done_in_chain(const Cell& cell) const;
   void touch(CellId cell);
+  /// Have the processor fetch into its caches what an event will need: first the cell and the job of the end of a task,
+  /// then, once these are there, what they refer to. In a large cluster all of it has left the caches since it was last
+  /// used, and so it is fetched while events before it are executed.
+  void fetch_cell(const CalendarEvent& event) const;
+  void fetch_work(const CalendarEvent& event) const;
+  void fetch_cells_of(JobId job) const;
+  void fetch_occupants_of(JobId job) const;
+  /// Fetches what decides which task of the cell goes first.
+  void fetch_keys(const Cell& cell) const;
   /// Has the pacer look at the rates of the cell at the end of this instant; nothing without interference.
   void mark_pace(CellId cell);
   /// Work left of a job on each GPU of a cell, counting a running chain as not begun.

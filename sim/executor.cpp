@@ -257,6 +257,8 @@ void Executor::on_task_end(CellId id) {
 void Executor::end_transfers() {
   ended_.clear();
   courier_.end_due(ended_);
+  for (const Traffic& traffic : ended_) state_.fetch_cells_of(traffic.job);
+  for (const Traffic& traffic : ended_) state_.fetch_occupants_of(traffic.job);
   for (const Traffic& traffic : ended_) {
     JobRun& run = state_.run(traffic.job);
     const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
@@ -274,6 +276,7 @@ void Executor::end_transfers() {
 
 void Executor::dispatch() {
   just_started_.clear();
+  for (const CellId id : state_.touched) state_.fetch_keys(state_.at(id));
   for (const CellId id : state_.touched) {
     Cell& cell = state_.at(id);
     cell.touched = false;
@@ -324,7 +327,8 @@ void Executor::start_task(CellId id) {
     run.promise(cell.end, GpuTime{ops[op.index()].op.duration, cell.ranks()});
     cell.end += ops[ops[op.index()].then.index()].op.duration;
   }
-  cell.event = state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id});
+  cell.event =
+      state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id, cell.running.job});
   if (!state_.options.interference.none()) {
     cell.pace = PacedTask{ops[op.index()].op.duration, state_.clock, state_.options.interference};
     state_.mark_pace(id);

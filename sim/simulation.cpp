@@ -62,7 +62,10 @@ class Simulation::Engine {
   void execute(Time instant) {
     state_.clock = instant;
     while (state_.calendar.next_time() == instant) {
-      handle(state_.calendar.pop().payload);
+      const CalendarEvent event = state_.calendar.pop().payload;
+      state_.calendar.foresee([this](const CalendarEvent& next) { state_.fetch_work(next); },
+                              [this](const CalendarEvent& soon) { state_.fetch_cell(soon); });
+      handle(event);
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();
     admission_.scheduling_pass();

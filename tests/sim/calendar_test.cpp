@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +27,23 @@ std::vector<int> drain(Calendar<int>& calendar) {
   std::vector<int> payloads;
   while (!calendar.empty()) payloads.push_back(calendar.pop().payload);
   return payloads;
+}
+
+/// How many of the events were foreseen before they were popped, while at least `left` others were pending.
+std::map<std::string, int> foreseen(int events, int left) {
+  Calendar<int> calendar;
+  RandomStream stream{3, "test.foresee"};
+  for (int i = 0; i < events; ++i) calendar.schedule(at(stream.uniform_integer(0, 1'000'000)), Phase::completions, i);
+  std::map<std::string, int> counts;
+  std::map<int, bool> soon, next;
+  while (static_cast<int>(calendar.size()) > left) {
+    const int popped = calendar.pop().payload;
+    ++counts["popped"];
+    if (soon[popped]) ++counts["soon"];
+    if (next[popped]) ++counts["next"];
+    calendar.foresee([&](int each) { next[each] = true; }, [&](int each) { soon[each] = true; });
+  }
+  return counts;
 }
 
 /// The slow obvious calendar: a tree of all pending events by their full key.
@@ -264,4 +282,14 @@ TEST_CASE("random histories agree with a sorted tree") {
       history.drain();
     }
   }
+}
+
+TEST_CASE("in a large calendar nearly every event is foreseen before it comes, in a small one none") {
+  std::map<std::string, int> large = foreseen(10'000, 300);
+  CHECK(large["popped"] == 9'700);
+  CHECK(large["next"] > 9'600);
+  CHECK(large["soon"] > 9'500);
+  std::map<std::string, int> small = foreseen(200, 0);
+  CHECK(small["popped"] == 200);
+  CHECK(small["next"] + small["soon"] == 0);
 }
