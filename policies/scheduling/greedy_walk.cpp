@@ -90,21 +90,27 @@ std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt) cons
   return best;
 }
 
+// The search begins with the last running job and goes on while the jobs passed don't make up for what is too much. So
+// it looks at no more jobs than would have to stop.
 std::optional<Rank> GreedyWalk::first_overflow(Time now) const {
   if (used_ <= capacity_) return std::nullopt;
-  std::optional<Rank> first;
+  lasts_.clear();
   for (const auto& [rate, jobs] : running_) {
-    const auto is_beyond = [&, own = rate](const Rank& rank, std::int64_t through) {
-      const Rank at = MovingRank{rank, own}.at(now);
-      for (const auto& [other, others] : running_) {
-        if (other != own) through += others.sum_before(in_group(other, at, now));
-      }
-      return through > capacity_;
-    };
-    const std::optional<Rank> found = jobs.first_from(is_beyond);
-    if (found && (!first || MovingRank{*found, rate}.at(now) < *first)) first = MovingRank{*found, rate}.at(now);
+    if (const std::optional<Rank> last = jobs.last()) lasts_.push_back({{*last, rate}, &jobs});
   }
-  return first;
+  for (std::int64_t behind = 0;;) {
+    const auto last =
+        std::ranges::max_element(lasts_, [now](const Last& a, const Last& b) { return a.at.compare(b.at, now) < 0; });
+    CONTEND_DCHECK(last != lasts_.end(), "the running jobs together use what is used");
+    const MovingRank at = last->at;
+    behind += member(at.rank.job).width;
+    if (behind >= used_ - capacity_) return at.at(now);
+    if (const std::optional<Rank> before = last->jobs->last_before(at.rank)) {
+      last->at.rank = *before;
+    } else {
+      lasts_.erase(last);
+    }
+  }
 }
 
 std::optional<GreedyWalk::Change> GreedyWalk::next_change(Time now) {

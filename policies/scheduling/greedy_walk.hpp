@@ -116,6 +116,11 @@ class GreedyWalk {
   std::map<std::int32_t, Class> classes_;                   // only classes with waiting jobs
   std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time
   std::vector<std::int32_t> refused_;
+  struct Last {
+    MovingRank at;
+    const RankTree* jobs;
+  };
+  mutable std::vector<Last> lasts_;  // scratch: the last running job of each rate that first_overflow has yet to pass
 };
 
 }  // namespace contend

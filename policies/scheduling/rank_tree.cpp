@@ -129,8 +129,6 @@ std::int64_t RankTree::sum_before(const Rank& rank) const {
   return sum;
 }
 
-/// Appends until `ranks` has `size` elements.
-
 std::optional<Rank> RankTree::first() const {
   if (empty()) return std::nullopt;
   Index node = root_;
