@@ -3,6 +3,7 @@
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/walk_policy.hpp"
+#include "sim/error.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +17,8 @@ namespace {
 class Ranked final : public WalkPolicy {
  public:
   using Key = std::function<PolicyKey(const JobView&)>;
-  Ranked(Key key, bool preemptive) : key_{std::move(key)}, preemptive_{preemptive} {}
+  Ranked(Key key, bool preemptive, bool migrate = false)
+      : key_{std::move(key)}, preemptive_{preemptive}, migrate_{migrate} {}
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return key_(job); }
 
  private:
@@ -27,11 +29,12 @@ class Ranked final : public WalkPolicy {
   }
 
   [[nodiscard]] bool is_preemptive() const override { return preemptive_; }
+  [[nodiscard]] bool migrates() const override { return migrate_; }
 
   static constexpr PolicyKey kBeforeAll = PolicyKey{INT64_MIN} * INT32_MAX;
 
   Key key_;
-  bool preemptive_;
+  bool preemptive_, migrate_;
 };
 
 constexpr std::string_view kGivesWay = "a queued job may preempt running ones";
@@ -41,7 +44,11 @@ std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const Policy
 }
 
 std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Ranked>([](const JobView& job) { return job.gpus; }, parameters.get<bool>("preemptive"));
+  const bool preemptive = parameters.get<bool>("preemptive"), migrate = parameters.get<bool>("migrate");
+  if (migrate && !preemptive) {
+    throw InputError{"policies.scheduling.migrate: it has an effect only with `preemptive: true`"};
+  }
+  return std::make_unique<Ranked>([](const JobView& job) { return job.gpus; }, preemptive, migrate);
 }
 
 /// With `aging_s` a job gains a unit of priority each time that so many seconds have passed since its submission. All
@@ -65,7 +72,11 @@ PolicyRow<SchedulingPolicy> fit_first_scheduling() {
 }
 
 PolicyRow<SchedulingPolicy> smallest_first_scheduling() {
-  static constexpr ParameterInfo kParameters[] = {{"preemptive", false, 0, 0, kGivesWay}};
+  static constexpr ParameterInfo kParameters[] = {
+      {"preemptive", false, 0, 0, kGivesWay},
+      {"migrate", false, 0, 0,
+       "with preemptive, in each pass in which jobs wait, place all jobs anew in the order of the policy, as Tiresias' "
+       "simulator does; a running job that gets other GPUs is moved, which costs what a preemption costs"}};
   return {.name = "smallest-first",
           .summary = "fewest GPUs first, then by submission",
           .source = "Gu et al., NSDI 2019 (Tiresias)",

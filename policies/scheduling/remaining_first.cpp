@@ -15,7 +15,8 @@ namespace {
 
 class RemainingFirst final : public WalkPolicy {
  public:
-  RemainingFirst(Remaining what, bool list_order) : what_{what}, list_order_{list_order} {}
+  RemainingFirst(Remaining what, const RemainingFirstOptions& options)
+      : what_{what}, list_order_{options.list_order}, migrate_{options.migrate} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override {
     return what_ == Remaining::service ? job.remaining_service.ns() : job.remaining_service.ns() / job.gpus;
@@ -26,6 +27,7 @@ class RemainingFirst final : public WalkPolicy {
   static constexpr std::int32_t kNew = INT32_MAX;
 
   [[nodiscard]] bool has_lists() const override { return list_order_; }
+  [[nodiscard]] bool migrates() const override { return migrate_; }
 
   // list_order reproduces a list that is sorted again by a stable sort at each event. Of jobs with equal keys, a job
   // that has run since the last event stands behind those that waited, because its key was larger. Of two jobs that
@@ -83,15 +85,15 @@ class RemainingFirst final : public WalkPolicy {
   }
 
   Remaining what_;
-  bool list_order_;
+  bool list_order_, migrate_;
   std::set<JobId> untimed_;  // running jobs whose remaining service cannot be computed ahead
   std::int64_t labelled_ = 0, sequence_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<SchedulingPolicy> make_remaining_first(Remaining what, bool list_order) {
-  return std::make_unique<RemainingFirst>(what, list_order);
+std::unique_ptr<SchedulingPolicy> make_remaining_first(Remaining what, const RemainingFirstOptions& options) {
+  return std::make_unique<RemainingFirst>(what, options);
 }
 
 }  // namespace contend

@@ -5,6 +5,9 @@
 #include "policies/registry.hpp"
 #include "policies/scheduling/in_order.hpp"
 #include "policies/scheduling/remaining_first.hpp"
+#include "sim/error.hpp"
+
+#include <fmt/core.h>
 
 namespace contend {
 
@@ -36,21 +39,31 @@ constexpr ParameterInfo kRemainingParameters[] = {
     {"rewalk", false, 0, 0,
      "at every event the GPUs go to the first of all jobs, running and waiting, as many as fit; replaces preemptive"},
     {"list_order", false, 0, 0,
-     "with rewalk, jobs with equal keys keep the order of the last event, as in Tiresias' simulator"}};
+     "with rewalk, jobs with equal keys keep the order of the last event, as in Tiresias' simulator"},
+    {"migrate", false, 0, 0,
+     "with rewalk, in each pass in which jobs wait, place all jobs anew in the order of the policy, as Tiresias' "
+     "simulator does; a running job that gets other GPUs is moved, which costs what a preemption costs"}};
+
+std::unique_ptr<SchedulingPolicy> make_by_remaining(const Parameters& parameters, Measure measure, Remaining what) {
+  const RemainingFirstOptions options{parameters.get<bool>("list_order"), parameters.get<bool>("migrate")};
+  if (parameters.get<bool>("rewalk")) return make_remaining_first(what, options);
+  for (const char* name : {"list_order", "migrate"}) {
+    if (!parameters.get<bool>(name)) continue;
+    throw InputError{fmt::format("policies.scheduling.{}: it has an effect only with `rewalk: true`", name)};
+  }
+  return std::make_unique<ShortestFirst>(measure, true, parameters);
+}
 
 std::unique_ptr<SchedulingPolicy> make_sjf(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<ShortestFirst>(Measure::time, false, parameters);
 }
 
 std::unique_ptr<SchedulingPolicy> make_srtf(const Parameters& parameters, const PolicyContext&) {
-  if (parameters.get<bool>("rewalk")) return make_remaining_first(Remaining::time, parameters.get<bool>("list_order"));
-  return std::make_unique<ShortestFirst>(Measure::time, true, parameters);
+  return make_by_remaining(parameters, Measure::time, Remaining::time);
 }
 
 std::unique_ptr<SchedulingPolicy> make_srsf(const Parameters& parameters, const PolicyContext&) {
-  if (parameters.get<bool>("rewalk"))
-    return make_remaining_first(Remaining::service, parameters.get<bool>("list_order"));
-  return std::make_unique<ShortestFirst>(Measure::service, true, parameters);
+  return make_by_remaining(parameters, Measure::service, Remaining::service);
 }
 
 }  // namespace

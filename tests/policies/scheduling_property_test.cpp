@@ -55,6 +55,8 @@ std::vector<Choice> choices() {
     all.push_back({name, {{"rewalk", true}}});
     all.push_back({name, {{"rewalk", true}, {"list_order", true}}});
     all.push_back({name, {{"preemptive", true}}});
+    all.push_back({name, {{"rewalk", true}, {"migrate", true}}});
+    all.push_back({name, {{"rewalk", true}, {"list_order", true}, {"migrate", true}}});
   }
   for (const char* name : {"las", "dlas", "dlas-gpu", "gittins"}) all.push_back({name, {{"migrate", true}}});
   all.push_back({"las", {{"slice_s", 3.0}, {"migrate", true}}});
@@ -67,6 +69,7 @@ std::vector<Choice> choices() {
   all.push_back({"las", {{"slice_s", 5.0}, {"gpu_time", false}}});
   all.push_back({"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{5}}}});
   all.push_back({"smallest-first", {{"preemptive", true}}});
+  all.push_back({"smallest-first", {{"preemptive", true}, {"migrate", true}}});
   all.push_back({"priority", {{"preemptive", false}}});
   all.push_back({"priority", {{"aging_s", 10.0}}});
   all.push_back({"easy", {{"use_limit", false}, {"estimate_factor", 3.0}}});

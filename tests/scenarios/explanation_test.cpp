@@ -306,6 +306,16 @@ TEST_CASE("for every job of random runs the intervals add up to its queueing tim
       auto values = choice.parameters.values();
       for (auto& [name, value] : values)
         if (std::holds_alternative<bool>(value)) value = random.uniform() < 0.5;
+      const auto has = [&](std::string_view name) {
+        return std::ranges::any_of(
+            values, [&](const auto& each) { return each.first == name && each.second == ParameterValue{true}; });
+      };
+      // These are errors without the one that they change.
+      const std::string_view base = policy.name == "smallest-first" ? "preemptive" : "rewalk";
+      const bool is_idle =
+          (policy.name == "smallest-first" || policy.name == "srtf" || policy.name == "srsf") && !has(base);
+      for (auto& [name, value] : values)
+        if (is_idle && (name == "list_order" || name == "migrate")) value = false;
       choice.parameters = Parameters{std::move(values)};
       scenario.scheduling = choice;
       if (random.uniform() < 0.3) scenario.engine.until = Time::seconds(random.uniform_integer(5, 60));

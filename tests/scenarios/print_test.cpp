@@ -46,7 +46,7 @@ network:
     compute: 0
     network: 0
 policies:
-  scheduling: {policy: srsf, strict: false, preemptive: false, rewalk: false, list_order: false}
+  scheduling: {policy: srsf, strict: false, preemptive: false, rewalk: false, list_order: false, migrate: false}
   placement: {policy: lwf, kappa: 1}
   communication: {policy: srsf, ways: 1}
 scheduling:

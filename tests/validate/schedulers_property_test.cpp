@@ -6,6 +6,7 @@
 #include "validate/schedulers/schedulers.hpp"
 
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -43,6 +44,19 @@ SchedulerTrace random_trace(std::uint64_t seed) {
   return trace;
 }
 
+/// Rules by which running jobs move, as the simulators of Tiresias and Muri have them.
+std::vector<SchedulerCase> cases_that_move() {
+  using enum ReferenceOrder;
+  using enum ReferencePlacement;
+  std::vector<SchedulerCase> cases;
+  for (const ReferenceOrder order : {remaining, remaining_service, gpus}) {
+    for (const ReferencePlacement placement : {yarn, consolidated, spread}) {
+      cases.push_back({TraceKind::tiresias_60, "moves", "0", {SchedulerRules::Kind::walk, order, false, placement, 0}});
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 TEST_CASE("the engine ends every job of random workloads when the plain schedulers do") {
@@ -62,4 +76,20 @@ TEST_CASE("the engine ends every job of random workloads when the plain schedule
   }
   CHECK(preemptions > effort(200));
   CHECK(waits > effort(1000));
+}
+
+TEST_CASE("migrate: the engine ends every job when loops do that place all jobs anew at each event") {
+  int moves = 0;
+  for (const SchedulerCase& each : cases_that_move()) {
+    for (std::uint64_t seed = 1; seed <= kWorkloads; ++seed) {
+      CAPTURE(static_cast<int>(each.rules.order));
+      CAPTURE(static_cast<int>(each.rules.placement));
+      CAPTURE(seed);
+      const SchedulerOutcome outcome = run_scheduler_case(each, random_trace(seed));
+      CHECK(outcome.differing.empty());
+      CHECK(outcome.engine_preemptions >= outcome.plain_preemptions);
+      moves += outcome.engine_preemptions > outcome.plain_preemptions ? 1 : 0;
+    }
+  }
+  CHECK(moves > effort(200));
 }

@@ -15,8 +15,8 @@ using enum TraceKind;
 constexpr Rules queue(ReferenceOrder order, bool strict, ReferencePlacement placement = count, int quantum_s = 0) {
   return {Kind::queue, order, strict, placement, quantum_s};
 }
-constexpr Rules walk(ReferenceOrder order) {
-  return {Kind::walk, order, false, count, 0};
+constexpr Rules walk(ReferenceOrder order, ReferencePlacement placement = count) {
+  return {Kind::walk, order, false, placement, 0};
 }
 constexpr Rules dlas(Kind kind) {
   return {kind, submission, false, count, 0};
@@ -82,6 +82,7 @@ constexpr SchedulerCase kCases[] = {
     {helios_vcvgl, "fleetsim SJF, consolidate, 5 s", "5470.23", queue(duration, true, consolidated, 5)},
     // Muri runs without its overhead. It counts in real numbers, we count whole nanoseconds.
     {muri_trace3, "Muri SRTF, no overhead", "190377.4", walk(remaining)},
+    {muri_trace3, "Muri SRTF, no overhead, yarn", "190377.4", walk(remaining, yarn)},
 };
 
 }  // namespace

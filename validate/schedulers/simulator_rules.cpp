@@ -45,10 +45,12 @@ std::string queue_name(const SchedulerRules& rules) {
   return fmt::format("{{policy: {}, strict: {}}}", policy, rules.strict);
 }
 
-std::string walk_name(ReferenceOrder order) {
-  if (order == ReferenceOrder::gpus) return "{policy: smallest-first, preemptive: true}";
-  return fmt::format("{{policy: {}, rewalk: true, list_order: true}}",
-                     order == ReferenceOrder::remaining ? "srtf" : "srsf");
+std::string walk_name(const SchedulerRules& rules) {
+  if (rules.order == ReferenceOrder::gpus) {
+    return fmt::format("{{policy: smallest-first, preemptive: true, migrate: {}}}", rules.moves_jobs());
+  }
+  return fmt::format("{{policy: {}, rewalk: true, list_order: true, migrate: {}}}",
+                     rules.order == ReferenceOrder::remaining ? "srtf" : "srsf", rules.moves_jobs());
 }
 
 std::string scheduling_name(const SchedulerRules& rules) {
@@ -56,7 +58,7 @@ std::string scheduling_name(const SchedulerRules& rules) {
     case Kind::queue:
       return queue_name(rules);
     case Kind::walk:
-      return walk_name(rules.order);
+      return walk_name(rules);
     case Kind::dlas:
       return "{policy: dlas, queues: 3, limit_1_s: 3250, limit_2_s: 7200, list_order: true, single_step: true}";
     case Kind::dlas_gpu:

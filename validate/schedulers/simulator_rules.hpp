@@ -28,6 +28,9 @@ struct SchedulerRules {
   bool strict = true;
   ReferencePlacement placement = ReferencePlacement::count;
   int quantum_s = 0;  ///< 0: event-driven
+
+  /// True if jobs are placed anew at every event, so that running jobs may move.
+  [[nodiscard]] bool moves_jobs() const { return kind == Kind::walk && placement != ReferencePlacement::count; }
 };
 
 [[nodiscard]] ReferenceSchedule plain_schedule(const SchedulerRules& rules, const SchedulerTrace& trace);
