@@ -43,6 +43,7 @@ class Conservative final : public BackfillPolicy {
 
   std::vector<Pool> pools_;
   std::vector<BackfillJob> ended_;  // since the last pass
+  std::set<JobId> refused_;         // waiting jobs that the placement policy refused when they were planned last
   Time now_{};
 };
 
@@ -50,6 +51,7 @@ void Conservative::promise(Pool& pool, BackfillJob& job, Time from) {
   job.start = from == Time::never() ? from : pool.plan.earliest(from, job.estimate, job.width);
   pool.plan.take(job.start, later(job.start, job.estimate), job.width);
   pool.starts.emplace(job.start, job.view.id);
+  refused_.erase(job.view.id);
 }
 
 void Conservative::withdraw(Pool& pool, const BackfillJob& job) {
@@ -120,9 +122,9 @@ void Conservative::start_due(Pool& pool, SchedulingActions& actions) {
       pool.running.emplace(waiting.end, rank.job);
       continue;
     }
-    actions.blocked(rank.job, Why::no_place);
     withdraw(pool, waiting);
     promise(pool, waiting, pool.plan.next_change(now_));
+    refused_.insert(rank.job);
   }
 }
 
@@ -144,7 +146,8 @@ void Conservative::pass(const ClusterView& cluster, SchedulingActions& actions) 
   for (Pool& pool : pools_) {
     start_due(pool, actions);
     if (!actions.recording()) continue;
-    for (const Rank& rank : pool.waiting) actions.blocked(rank.job, Why::reserved);
+    for (const Rank& rank : pool.waiting)
+      actions.blocked(rank.job, refused_.contains(rank.job) ? Why::no_place : Why::reserved);
   }
 }
 

@@ -146,6 +146,8 @@ void Easy::explain(const Pool& pool, JobId first, SchedulingActions& actions) {
     const BackfillJob& waiting = job(at->job);
     if (waiting.width > pool.free) {
       actions.blocked(at->job, Why::no_gpus);
+    } else if (pool.refused.contains(waiting.shape)) {  // a job of its shape was refused
+      actions.blocked(at->job, Why::no_place);
     } else if (at->job != first) {
       actions.blocked(at->job, Why::reserved, first);
     }

@@ -47,6 +47,12 @@ TEST_CASE("easy: the first in the queue waits for a place, and not for its own r
   CHECK(played.finishes() == "A2 B10 C10 D11");
 }
 
+TEST_CASE("easy, conservative: a job that the placement refuses waits for a place, and not for a reservation") {
+  // The reservation of D begins at 10, when B and C end. E would be done at 5, but finds no place either.
+  CHECK(on_two_servers("easy", two_halves()).waits == Reasons{"3 D: no place", "4 E: no place"});
+  CHECK(on_two_servers("conservative", two_halves()).waits == Reasons{"3 D: no place", "4 E: no place"});
+}
+
 TEST_CASE("easy: a job that needs exactly the GPUs that are free waits for the reservation that it would delay") {
   // 4 GPUs: A(2,10) at 0, B(4,2) at 1, promised 10. C(2,20) at 2 would delay it; D(3,1) at 3 finds only 2 GPUs.
   // B holds all GPUs from 10 to 12.
