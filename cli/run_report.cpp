@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -97,11 +98,28 @@ std::string busiest_links(const RunResult& run) {
 
 }  // namespace
 
+namespace {
+
+/// How the finished jobs ended, unless all of them completed: a job that fails by itself has held its GPUs, too.
+std::string outcomes_line(const RunResult& run) {
+  std::map<JobOutcome, std::size_t> outcomes;
+  for (const JobResult& job : run.jobs)
+    if (job.state == JobState::finished) ++outcomes[job.outcome];
+  outcomes.erase(JobOutcome::completed);
+  if (outcomes.empty()) return {};
+  std::vector<std::string> words;
+  for (const auto& [outcome, jobs] : outcomes) words.push_back(fmt::format("{} {}", jobs, to_string(outcome)));
+  return fmt::format("  {:<24}{} by outcome, the others completed\n", "of the finished", fmt::join(words, ", "));
+}
+
+}  // namespace
+
 std::string summary_text(const Scenario& scenario, const Replica& replica) {
   std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
   const Summary& summary = replica.summary;
   out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished\n", "jobs", summary.finished, summary.failed,
                      summary.unfinished);
+  out += outcomes_line(replica.result);
   for (const Metric& each : metrics()) {
     if (each.unit == "jobs") continue;
     const double value = shown(each, each.value(summary));

@@ -22,6 +22,7 @@ constexpr std::string_view kResultsExamples[] = {
     "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
     "contend results need.sqlite --rows --csv need.csv   # every run",
     "contend results need.sqlite --by user   # of `contend sweep --by user`",
+    "contend results need.sqlite --by user --rows   # every run and user, as CSV",
 };
 
 constexpr Option kResultsOptions[] = {
@@ -43,7 +44,10 @@ constexpr Option kResultsOptions[] = {
      .text = "only points that have one of these values",
      .repeatable = true},
     {.name = "baseline", .letter = '\0', .value = "KEY=V,...", .text = "add ratios to the points with these values"},
-    {.name = "rows", .letter = '\0', .value = "", .text = "print every run instead of groups, as CSV"},
+    {.name = "rows",
+     .letter = '\0',
+     .value = "",
+     .text = "print every run instead of groups, as CSV; with --by a row for each group of its jobs"},
     {.name = "csv",
      .letter = '\0',
      .value = "FILE",
@@ -159,7 +163,9 @@ int run_results(const Arguments& arguments) {
   if (const std::string& path = arguments.positionals().front(); std::filesystem::is_directory(path))
     return run_folder_results(arguments, path);
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
-  if (chosen.size() > 1) throw UsageError{"--by: expected one grouping of jobs for a store"};
+  if (chosen.size() > 1 && arguments.has("csv") && !arguments.has("rows"))
+    throw UsageError{
+        "--csv: expected one --by, because each grouping is a table of its own; --rows puts them into one"};
   SweepStore store = SweepStore::open(arguments.positionals().front());
   std::vector<SweepDimension> where;
   for (const std::string& each : arguments.values("where"))
@@ -168,25 +174,35 @@ int run_results(const Arguments& arguments) {
   if (store.info().runs > ended)
     print_message("contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
   if (arguments.has("rows")) {
-    for (const std::string_view option : {"group-by", "metric", "baseline", "by"})
+    for (const std::string_view option : {"group-by", "metric", "baseline"})
       if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --rows", option)};
-    write_csv(arguments, runs_csv(store, where));
+    std::vector<std::string> groupings;
+    for (const Grouping* each : chosen) groupings.emplace_back(each->name);
+    write_csv(arguments, groupings.empty() ? runs_csv(store, where) : groups_csv(store, where, groupings));
     return kExitOk;
   }
   ResultsQuery query{.group_by = names(arguments, "group-by"),
                      .metrics = names(arguments, "metric"),
                      .where = std::move(where),
-                     .baseline = {},
-                     .jobs_by = chosen.empty() ? std::nullopt : std::optional{std::string{chosen.front()->name}}};
+                     .baseline = {}};
   if (const auto baseline = arguments.value("baseline"))
     query.baseline = parse_settings(to_key(store.info(), *baseline));
-  const ResultsTable results = query_results(store, query);
-  if (results.groups.empty()) throw InputError{fmt::format("{}: no point has these values", store.path())};
-  if (results.failed > 0) print_message("contend: {} runs failed and are left out\n", results.failed);
+  std::vector<std::optional<std::string>> tables;
+  for (const Grouping* each : chosen) tables.emplace_back(each->name);
+  if (tables.empty()) tables.emplace_back();
+  std::string text, separator;
+  for (const std::optional<std::string>& jobs_by : tables) {
+    query.jobs_by = jobs_by;
+    const ResultsTable results = query_results(store, query);
+    if (results.groups.empty()) throw InputError{fmt::format("{}: no point has these values", store.path())};
+    if (results.failed > 0 && text.empty()) print_message("contend: {} runs failed and are left out\n", results.failed);
+    text += separator + (arguments.has("csv") ? results_csv(results) : table_text(results));
+    separator = "\n";
+  }
   if (arguments.has("csv"))
-    write_csv(arguments, results_csv(results));
+    write_csv(arguments, text);
   else
-    fmt::print("{}", table_text(results));
+    fmt::print("{}", text);
   return kExitOk;
 }
 

@@ -16,6 +16,7 @@ class StoreCopier {
   /// copy it.
   template <class Each>
   void copy_all(const Each& each) {
+    from_.check_columns();
     manifests_.clear();
     for (const StoreManifest& manifest : from_.manifests()) manifests_[manifest.manifest] = to_.add_manifest(manifest);
     SqlTransaction transaction{to_.database()};

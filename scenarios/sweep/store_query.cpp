@@ -168,15 +168,18 @@ RunsOfGroup runs_of_all(const std::vector<StoreRun>& runs) {
   return all;
 }
 
+void check_grouping(SweepStore& store, const std::string& name) {
+  const std::vector<std::string>& stored = store.info().groupings;
+  if (std::find(stored.begin(), stored.end(), name) != stored.end()) return store.check_columns();
+  static_cast<void>(find_grouping(name));  // complains about a name that nothing has
+  throw InputError{fmt::format("{}: has no groups of jobs by {}; `contend sweep --by {}` stores them{}", store.path(),
+                               name, name, stored.empty() ? "" : ", this store has them by " + join(stored))};
+}
+
 /// By group of jobs, in the order of the first run that has the group. The figures are appended to `figures`.
 std::vector<RunsOfGroup> runs_of_groups(SweepStore& store, const std::vector<StoreRun>& runs, const std::string& name,
                                         std::deque<Figures>& figures) {
-  const std::vector<std::string>& stored = store.info().groupings;
-  if (std::find(stored.begin(), stored.end(), name) == stored.end()) {
-    static_cast<void>(find_grouping(name));  // complains about a name that nothing has
-    throw InputError{fmt::format("{}: has no groups of jobs by {}; `contend sweep --by {}` stores them{}", store.path(),
-                                 name, name, stored.empty() ? "" : ", this store has them by " + join(stored))};
-  }
+  check_grouping(store, name);
   Figures& none = figures.emplace_back();
   for (const Metric& each : group_metrics()) none.push_back(is_count(each.unit) ? 0 : kNaN);
   RunsOfGroup empty = runs_of_all(runs);
@@ -210,6 +213,31 @@ void append_value(std::string& out, const SqlValue& value) {
     out += fmt::format("{}", *whole);
   else if (const auto* number = std::get_if<double>(&value))
     out += fmt::format("{}", *number);
+}
+
+std::set<std::int64_t> wanted_points(SweepStore& store, const std::vector<SweepDimension>& where) {
+  std::set<std::int64_t> wanted;
+  for (const StorePoint& point : store.points())
+    if (is_wanted(store.info(), point, where)) wanted.insert(point.point);
+  return wanted;
+}
+
+std::string header_of(SqlStatement& row) {
+  std::string header;
+  for (int i = 0; i < row.columns(); ++i) header += (i > 0 ? "," : "") + row.name(i);
+  return header + "\n";
+}
+
+/// Appends the rows of these points as CSV; the second column is the point.
+void append_rows(std::string& out, SqlStatement& row, const std::set<std::int64_t>& wanted) {
+  while (row.step()) {
+    if (wanted.count(row.integer(1)) == 0) continue;
+    for (int i = 0; i < row.columns(); ++i) {
+      if (i > 0) out += ",";
+      append_value(out, row.value(i));
+    }
+    out += "\n";
+  }
 }
 
 std::string number_text(double value) {
@@ -308,20 +336,27 @@ std::string results_csv(const ResultsTable& table) {
 }
 
 std::string runs_csv(SweepStore& store, const std::vector<SweepDimension>& where) {
-  std::set<std::int64_t> wanted;
-  for (const StorePoint& point : store.points())
-    if (is_wanted(store.info(), point, where)) wanted.insert(point.point);
   SqlStatement row{store.database(), "SELECT * FROM results ORDER BY run"};
+  std::string out = header_of(row);
+  append_rows(out, row, wanted_points(store, where));
+  return out;
+}
+
+std::string groups_csv(SweepStore& store, const std::vector<SweepDimension>& where,
+                       const std::vector<std::string>& groupings) {
+  std::string sql = "SELECT runs.run, runs.point, runs.seed";
+  for (const std::string& column : parameter_columns(store.info())) sql += ", points." + sql_name(column);
+  for (const std::string& column : group_columns())
+    if (column != "place") sql += ", job_groups." + sql_name(column);
+  sql += " FROM job_groups JOIN runs USING(run) JOIN points USING(point) WHERE grouping = ? ORDER BY run, place";
+  const std::set<std::int64_t> wanted = wanted_points(store, where);
   std::string out;
-  for (int i = 0; i < row.columns(); ++i) out += (i > 0 ? "," : "") + row.name(i);
-  out += "\n";
-  while (row.step()) {
-    if (wanted.count(row.integer(1)) == 0) continue;
-    for (int i = 0; i < row.columns(); ++i) {
-      if (i > 0) out += ",";
-      append_value(out, row.value(i));
-    }
-    out += "\n";
+  for (const std::string& name : groupings) {
+    check_grouping(store, name);
+    SqlStatement row{store.database(), sql};
+    row.bind(1, name);
+    if (out.empty()) out = header_of(row);
+    append_rows(out, row, wanted);
   }
   return out;
 }

@@ -53,5 +53,9 @@ struct ResultsTable {
 /// The view `results` in the order of the runs: the canonical table, byte-identical however the sweep was split or
 /// interrupted.
 [[nodiscard]] std::string runs_csv(SweepStore& store, const std::vector<SweepDimension>& where);
+/// The same by groups of jobs, a row for each run and group: run, point, seed, the parameters, `grouping`, `value` and
+/// the figures of these jobs. Throws InputError for a grouping that is not stored.
+[[nodiscard]] std::string groups_csv(SweepStore& store, const std::vector<SweepDimension>& where,
+                                     const std::vector<std::string>& groupings);
 
 }  // namespace contend

@@ -59,6 +59,22 @@ std::string groups_table() {
   return sql + ", PRIMARY KEY(run, grouping, place)) WITHOUT ROWID;\n";
 }
 
+/// What the query lists, in order, of a store of this kind, and not of the database.
+std::vector<std::string> missing_names(SqlDatabase& database, const StoreInfo& info, const std::string& query) {
+  const auto names_of = [&query](SqlDatabase& each) {
+    SqlStatement row{each, query};
+    std::vector<std::string> names;
+    while (row.step()) names.push_back(row.text(0));
+    return names;
+  };
+  SqlDatabase sound{":memory:", SqlDatabase::Mode::create};
+  sound.execute(store_schema(info));
+  const std::vector<std::string> there = names_of(database), needed = names_of(sound);
+  std::vector<std::string> missing;
+  std::ranges::set_difference(needed, there, std::back_inserter(missing));
+  return missing;
+}
+
 std::string results_view(const StoreInfo& info) {
   std::string sql = "CREATE VIEW results AS SELECT run, point, seed, status, error";
   for (const std::string& column : parameter_columns(info)) sql += ", " + sql_name(column);
@@ -89,18 +105,13 @@ std::string store_schema(const StoreInfo& info) {
 }
 
 std::vector<std::string> missing_tables(SqlDatabase& database, const StoreInfo& info) {
-  const auto tables_of = [](SqlDatabase& each) {
-    SqlStatement row{each, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"};
-    std::vector<std::string> tables;
-    while (row.step()) tables.push_back(row.text(0));
-    return tables;
-  };
-  SqlDatabase sound{":memory:", SqlDatabase::Mode::create};
-  sound.execute(store_schema(info));
-  const std::vector<std::string> there = tables_of(database), needed = tables_of(sound);
-  std::vector<std::string> missing;
-  std::ranges::set_difference(needed, there, std::back_inserter(missing));
-  return missing;
+  return missing_names(database, info, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name");
+}
+
+std::vector<std::string> missing_columns(SqlDatabase& database, const StoreInfo& info) {
+  return missing_names(database, info,
+                       "SELECT t.name || '.' || c.name AS both FROM sqlite_master t, pragma_table_info(t.name) c "
+                       "WHERE t.type = 'table' ORDER BY both");
 }
 
 const std::vector<std::string>& point_columns() {

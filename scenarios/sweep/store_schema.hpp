@@ -15,6 +15,8 @@ inline constexpr std::int64_t kStoreSchema = 1;                ///< PRAGMA user_
 [[nodiscard]] std::string store_schema(const StoreInfo& info);
 /// The tables and views of a store of this kind that the database lacks, in order of their names.
 [[nodiscard]] std::vector<std::string> missing_tables(SqlDatabase& database, const StoreInfo& info);
+/// The columns `TABLE.COLUMN` that a store of this kind has and the tables of the database lack, in order.
+[[nodiscard]] std::vector<std::string> missing_columns(SqlDatabase& database, const StoreInfo& info);
 /// The columns of `points` and `runs` that precede those of parameters and metrics.
 [[nodiscard]] const std::vector<std::string>& point_columns();
 [[nodiscard]] const std::vector<std::string>& run_columns();

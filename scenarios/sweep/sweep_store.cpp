@@ -188,7 +188,19 @@ SweepStore SweepStore::open(const std::string& path, Access access) {
   check_tables(database, {});  // those that every store has, with the facts among them
   StoreInfo info = read_info(database);
   if (info.per_job || !info.groupings.empty()) check_tables(database, info);
-  return SweepStore{std::move(database), std::move(info)};
+  SweepStore store{std::move(database), std::move(info)};
+  if (access == Access::write) store.check_columns();
+  return store;
+}
+
+void SweepStore::check_columns() {
+  const std::vector<std::string> missing = missing_columns(database_, info_);
+  if (missing.empty()) return;
+  throw_file_error(path(),
+                   fmt::format("was written by another version of contend and has no {} {}; use that version, or run "
+                               "the sweep again into another store (-o)",
+                               missing.size() == 1 ? "column" : "columns", fmt::join(missing, ", ")),
+                   0);
 }
 
 std::vector<StorePoint> SweepStore::points() {

@@ -119,6 +119,10 @@ class SweepStore {
   [[nodiscard]] const std::string& path() const { return database_.path(); }
   [[nodiscard]] const StoreInfo& info() const { return info_; }
 
+  /// Throws InputError if a table lacks a column that it has today, because an older version has written it. Opening a
+  /// store for writing does this.
+  void check_columns();
+
   // Reading, in order of the ids.
   [[nodiscard]] std::vector<StorePoint> points();
   [[nodiscard]] std::vector<StoreRun> runs();

@@ -49,6 +49,11 @@ TEST_CASE("run --by prints figures of groups, and waits beside those that the tr
                          "all                2  25.000    15.000  25.000    15.000  45.000    27.000\n"),
                 run.out);
   CHECK(contains(here.read("out/jobs.csv"), ",timeout,"));
+  CHECK_MESSAGE(contains(run.out,
+                         "\n  jobs                    3 finished, 0 failed, 0 unfinished\n"
+                         "  of the finished         1 timeout by outcome, the others completed\n"),
+                run.out);
+  CHECK_FALSE(contains(here.contend("run s.yaml").out, "by outcome"));
   const std::string summary = here.read("out/summary.json");
   CHECK(contains(summary, "\"groups\""));
   CHECK(contains(summary, "\"value\": \"timeout\""));
@@ -131,7 +136,23 @@ TEST_CASE("sweep --by stores groups of jobs, and results --by shows them") {
   CHECK_MESSAGE(contains(csv.out, "\ntrue,1,1,1,,1,,\n"), csv.out);
   CHECK(contains(here.contend("results s.sqlite --by vc").err,
                  "has no groups of jobs by vc; `contend sweep --by vc` stores them, this store has them by user"));
-  CHECK(here.contend("results s.sqlite --by vc --by user").code == kExitUsage);
+  // Several groupings are several tables, as of a folder; their rows are those of one CSV table.
+  const Outcome both = here.contend("results s.sqlite --by user --by size --metric jobs");
+  CHECK(both.code == kExitOk);
+  CHECK_MESSAGE(contains(both.out, "\ntrue                      bob      1  1.0000\n\nscheduling.kill_at_limit  size"),
+                both.out);
+  const Outcome rows = here.contend("results s.sqlite --by user --by size --rows");
+  CHECK(rows.code == kExitOk);
+  CHECK_MESSAGE(rows.out.starts_with("run,point,seed,scheduling_kill_at_limit,grouping,value,jobs,finished,"),
+                rows.out);
+  CHECK_MESSAGE(contains(rows.out, "\n1,1,1,true,user,bob,1,1,"), rows.out);
+  CHECK_MESSAGE(contains(rows.out, "\n0,0,1,false,size,1,1,1,"), rows.out);
+  const Outcome some = here.contend("results s.sqlite --by user --rows --where scheduling.kill_at_limit=true");
+  CHECK_FALSE(contains(some.out, "false"));
+  CHECK(contains(some.out, "true,user,ann"));
+  const Outcome csvs = here.contend("results s.sqlite --by user --by size --csv -");
+  CHECK(csvs.code == kExitUsage);
+  CHECK_MESSAGE(contains(csvs.err, "expected one --by"), csvs.err);
   CHECK(contains(here.contend(sweep + "--resume --by user").err,
                  "was written with --by user --by size, not with --by user"));
   CHECK(here.contend(sweep + "--resume --by user --by size").code == kExitOk);

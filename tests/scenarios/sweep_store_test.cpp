@@ -183,6 +183,28 @@ TEST_CASE("a table that somebody has deleted is named when the store is opened")
   CHECK(complaint_without("DROP TABLE runs; DROP TABLE points") == twice("points, runs are"));
 }
 
+TEST_CASE(
+    "a store that an older version has written can be read, and says which column it lacks when it can't be used") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  StoreInfo info = small_info();
+  info.per_job = true;
+  {
+    SweepStore store = SweepStore::create(path, info, small_points());
+    store.record(done_run(0, 1), std::vector<JobResult>(1));
+    store.finish();
+  }
+  SqlDatabase{path, SqlDatabase::Mode::write}.execute("ALTER TABLE jobs RENAME COLUMN lost_gpu_s TO lost_s");
+  const std::string complaint = path +
+                                ": was written by another version of contend and has no column jobs.lost_gpu_s; use "
+                                "that version, or run the sweep again into another store (-o)";
+  CHECK(SweepStore::open(path).runs().size() == 1);
+  CHECK_THROWS_WITH_AS(static_cast<void>(SweepStore::open(path, SweepStore::Access::write)), complaint.c_str(),
+                       InputError);
+  const std::vector<std::string> paths{path};
+  CHECK_THROWS_WITH_AS(static_cast<void>(merge_stores(paths, folder.path("b.sqlite"))), complaint.c_str(), InputError);
+}
+
 TEST_CASE("a column that somebody has deleted is an error and not read as its own name") {
   const TemporaryFolder folder;
   const std::string path = folder.path("a.sqlite");
