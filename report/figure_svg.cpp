@@ -3,6 +3,7 @@
 #include "report/colours.hpp"
 #include "report/figure.hpp"
 #include "report/plot_scale.hpp"
+#include "report/sweep_names.hpp"
 #include "text/xml.hpp"
 
 #include <algorithm>
@@ -126,18 +127,6 @@ class Sheet {
       y += kLegendRow;
     }
   }
-  static double step_of(const PlotScale& scale, std::size_t i) {
-    if (scale.logarithmic || scale.ticks.size() < 2) return scale.ticks[i] == 0 ? 1 : std::abs(scale.ticks[i]);
-    return scale.ticks[1] - scale.ticks[0];
-  }
-  static std::vector<std::string> tick_labels(const PlotScale& scale, const FigureAxis& axis) {
-    if (!axis.categories.empty()) return axis.drawn_categories();
-    if (!axis.ticks.empty()) return axis.tick_names;
-    std::vector<std::string> labels;
-    for (std::size_t i = 0; i < scale.ticks.size(); ++i)
-      labels.push_back(tick_text(scale.ticks[i], axis.unit, step_of(scale, i)));
-    return labels;
-  }
   void draw_y_axis(const FigureAxis& axis, const std::vector<std::string>& labels) {
     const bool named = !axis.categories.empty();
     const std::size_t every = named ? 1 + labels.size() / 24 : 1;
@@ -147,7 +136,7 @@ class Sheet {
       text(left_ - 6, at + 4, "end", shortened(labels[i], kLongestLabel));
     }
     out_ += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                        (top() + bottom()) / 2, xml_text(axis_text(axis)));
+                        (top() + bottom()) / 2, xml_text(axis_text(axis, y_)));
   }
   void draw_x_axis(const FigureAxis& axis) {
     line(left_, bottom(), right(), bottom(), "stroke=\"#57606a\"");
@@ -163,7 +152,7 @@ class Sheet {
       text(at, bottom() + 18, "middle", label);
       free_from = at + half + 8;
     }
-    text((left_ + right()) / 2, height_ - 12, "middle", axis_text(axis));
+    text((left_ + right()) / 2, height_ - 12, "middle", axis_text(axis, x_));
   }
 
   PlotScale x_, y_;
@@ -411,6 +400,7 @@ class HeatSheet {
     }
     const double step = (high - low) / 10;
     const auto label = [&](double value, double apart) {
+      if (plot_.value_unit == "s") return time_text(value);
       return tick_text(value, plot_.value_unit, apart > 0 ? apart : 1);
     };
     const bool ratios = diverging || plot_.logarithmic;  // the digits of an end depend on that end alone

@@ -68,7 +68,7 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
     totals.push_back(units * bar.total());
     longest = std::max(longest, bar.name.size());
   }
-  const FigureAxis axis{.title = "iteration", .unit = std::string{unit}, .from_zero = true, .categories = {}};
+  const FigureAxis axis{.title = "iteration", .unit = "", .from_zero = true, .categories = {}};
   const PlotScale scale = fit_scale(axis, totals, true);
   const double left = std::min(300.0, 20 + kBarsLetter * static_cast<double>(longest));
   const double bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()), height = bottom + kBarsBottom;

@@ -12,6 +12,10 @@ struct PlotScale {
   double from = 0, to = 1;  ///< from < to
   bool logarithmic = false;
   std::vector<double> ticks;  ///< within from..to
+  /// The unit of the labels, if that is not the one of the axis, and its length in that one. Times are told in minutes,
+  /// hours or days where people would, and their ticks are round there.
+  std::string unit{};
+  double length = 1;
 
   /// The position of a value: 0 at `from`, 1 at `to`.
   [[nodiscard]] double at(double value) const;
@@ -25,7 +29,11 @@ struct PlotScale {
 /// A tick in the unit of the axis, shares as per cent, with no more digits than ticks `step` apart need.
 [[nodiscard]] std::string tick_text(double value, const std::string& unit, double step);
 
-/// `title [unit]`, with per cent for shares.
-[[nodiscard]] std::string axis_text(const FigureAxis& axis);
+/// The labels of the ticks, or of the categories.
+[[nodiscard]] std::vector<std::string> tick_labels(const PlotScale& scale, const FigureAxis& axis);
+
+/// `title [unit]`, the unit being that of the labels; without one where the labels have it, as shares and times on a
+/// logarithmic axis do.
+[[nodiscard]] std::string axis_text(const FigureAxis& axis, const PlotScale& scale);
 
 }  // namespace contend

@@ -156,17 +156,23 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a < b;  // equal but for zeros in front
 }
 
-std::string time_text(double seconds) {
+TimeUnit time_unit(double seconds) {
   struct Unit {
-    double below, length;
-    std::string_view name;
+    double below;
+    TimeUnit unit;
   };
-  static constexpr Unit kUnits[] = {{1e-6, 1e-9, "ns"}, {1e-3, 1e-6, "us"}, {1, 1e-3, "ms"},
-                                    {120, 1, "s"},      {7200, 60, "min"},  {172800, 3600, "h"}};
+  static constexpr Unit kUnits[] = {{1e-6, {"ns", 1e-9}}, {1e-3, {"us", 1e-6}}, {1, {"ms", 1e-3}},
+                                    {120, {"s", 1}},      {7200, {"min", 60}},  {172800, {"h", 3600}}};
+  if (seconds == 0) return {"s", 1};
   for (const Unit& each : kUnits)
-    if (std::abs(seconds) < each.below && seconds != 0)
-      return fmt::format("{:.3g} {}", seconds / each.length, each.name);
-  return seconds == 0 ? "0 s" : fmt::format("{:g} d", seconds / 86400);
+    if (std::abs(seconds) < each.below) return each.unit;
+  return {"d", 86400};
+}
+
+std::string time_text(double seconds) {
+  const TimeUnit unit = time_unit(seconds);
+  const double shown = seconds / unit.length;
+  return unit.name == "d" ? fmt::format("{:g} d", shown) : fmt::format("{:.3g} {}", shown, unit.name);
 }
 
 std::string capitalised(std::string text) {

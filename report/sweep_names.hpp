@@ -18,6 +18,15 @@ namespace contend {
 /// The order in which people list names: digits in them count as numbers, so that `job-2` comes before `job-10`.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 
+/// A unit of time and its length in seconds.
+struct TimeUnit {
+  std::string_view name;
+  double length = 1;
+};
+
+/// The unit in which people tell a time: from two minutes, hours or days on the larger one; seconds for 0.
+[[nodiscard]] TimeUnit time_unit(double seconds);
+
 /// A length of time in the unit in which people tell it: `94.2 s`, `3.82 h`.
 [[nodiscard]] std::string time_text(double seconds);
 

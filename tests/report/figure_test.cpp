@@ -76,6 +76,29 @@ TEST_CASE("scales have round ticks") {
   CHECK(tick_text(2000, "s", 1000) == "2000");
 }
 
+TEST_CASE("times are told in units people read, with round ticks in them") {
+  const auto labels = [](const std::vector<double>& values, bool logarithmic, bool tight = false) {
+    const FigureAxis axis{.title = "JCT", .unit = "s", .logarithmic = logarithmic, .categories = {}};
+    const PlotScale scale = fit_scale(axis, values, tight);
+    std::string text = axis_text(axis, scale) + ":";
+    for (const std::string& label : tick_labels(scale, axis)) text += " " + label + ",";
+    return text;
+  };
+  CHECK(labels({0, 13754}, false) == "JCT [h]: 0, 1, 2, 3, 4,");
+  CHECK(labels({0, 600}, false) == "JCT [min]: 0, 2, 4, 6, 8, 10,");
+  CHECK(labels({0, 86400 * 9}, false) == "JCT [d]: 0, 2, 4, 6, 8, 10,");
+  CHECK(labels({0, 50}, false) == "JCT [s]: 0, 10, 20, 30, 40, 50,");
+  CHECK(labels({0, 0.05}, false) == "JCT [ms]: 0, 10, 20, 30, 40, 50,");
+  CHECK(labels({0}, false).starts_with("JCT [s]:"));
+  // On a logarithmic axis every tick has its unit, and the axis has none.
+  CHECK(labels({1, 100000}, true) == "JCT: 1 s, 10 s, 1 min, 10 min, 1 h, 10 h, 1 d,");
+  CHECK(labels({1000, 4000}, true, true) == "JCT: 20 min, 30 min, 1 h,");
+  // Values stay in seconds: an hour stands at half of two.
+  const PlotScale hours = fit_scale({.title = "t", .unit = "s", .categories = {}}, {0, 7200}, true);
+  CHECK(hours.at(3600) == near(0.5));
+  CHECK(hours.ticks.back() == near(7200.0));
+}
+
 TEST_CASE("the numbers of figures as CSV") {
   CHECK(figure_csv(small_figure()) ==
         "series,time_s,share_of_jobs\n\"<b>&\"\"\",1,0.3333333333333333\n\"<b>&\"\"\",3,1\n");
