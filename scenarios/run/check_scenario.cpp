@@ -78,6 +78,28 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
       workload.jobs.size()));
 }
 
+/// Jobs that repeat an attempt in vain: their limit kills them before any of its work is saved.
+void check_limits(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
+  const SchedulingRules& rules = scenario.rules;
+  const PreemptionCosts& costs = rules.preemption;
+  if (!rules.kill_at_limit || rules.timeouts.times.value_or(0) == 0 || rules.timeouts.from_start) return;
+  const Time needed = time_to_save(costs);
+  std::size_t in_vain = 0;
+  const JobSpec* first = nullptr;
+  for (const JobSpec& job : workload.jobs) {
+    if (!job.duration || !job.limit || *job.limit >= needed || *job.duration <= *job.limit) continue;
+    if (++in_vain == 1) first = &job;
+  }
+  if (in_vain == 0) return;
+  warnings.push_back(fmt::format(
+      "scheduling.retries.timeout: job {} is killed after {:g} s (limit_s), and when it comes back from its last "
+      "checkpoint it needs {:g} s before any work is saved (scheduling.preemption: restart_cost {:g} s, "
+      "checkpoint_interval {:g} s, checkpoint_cost {:g} s); {} of {} jobs repeat their work in vain. Longer limits or "
+      "shorter checkpoint intervals would help",
+      quote_for_message(first->name), first->limit->to_seconds(), needed.to_seconds(), costs.restart.to_seconds(),
+      costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain, workload.jobs.size()));
+}
+
 /// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters
 /// divide the cluster.
 void check_generated(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
@@ -131,6 +153,7 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
   }
   report.throw_if_bad();
   check_slices(scenario, workload, warnings);
+  check_limits(scenario, workload, warnings);
 }
 
 void check_list(const Scenario& scenario, std::vector<std::string>& warnings) {

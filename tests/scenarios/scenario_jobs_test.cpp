@@ -113,6 +113,26 @@ TEST_CASE("a check warns of time slices that end before any work is saved") {
   CHECK(warnings("srtf", costs).empty());
 }
 
+TEST_CASE("a check warns of limits that kill a job again and again before any of its work is saved") {
+  // Back from a checkpoint, a job needs 30 + 60 s before the next one. Job b ends before its limit, c has none.
+  const std::string list = "job_id,submit_s,gpus,duration_s,limit_s\na,0,1,500,89\nb,0,1,80,85\nc,0,1,500,\n";
+  const auto warnings = [&](const std::string& rules, const std::string& jobs) {
+    return check_scenario(Listed{jobs, "cluster: {servers: 1, gpus_per_server: 4}\nscheduling: {kill_at_limit: true, " +
+                                           rules + "preemption: {checkpoint_interval: 1min, restart_cost: 30s}}"}
+                              .scenario);
+  };
+  const std::string comes_back = "retries: {timeout: {times: 3, from: checkpoint}}, ";
+  const std::vector<std::string> told = warnings(comes_back, list);
+  REQUIRE(told.size() == 1);
+  CHECK_MESSAGE(contains(told[0],
+                         "job \"a\" is killed after 89 s (limit_s), and when it comes back from its last "
+                         "checkpoint it needs 90 s before any work is saved"),
+                told[0]);
+  CHECK_MESSAGE(contains(told[0], "1 of 3 jobs"), told[0]);
+  CHECK(warnings(comes_back, "job_id,submit_s,gpus,duration_s,limit_s\na,0,1,500,90\n").empty());
+  CHECK(warnings("", list).empty());  // killed once, it ends
+}
+
 TEST_CASE("jobs of virtual clusters that are not listed are bad rows, whose message says what would help") {
   const std::string cluster = "cluster: {servers: 3, gpus_per_server: 4, vcs: [{name: vision, servers: 1}]}";
   const std::string complaints = Listed{kList, cluster}.complaints();
