@@ -99,6 +99,7 @@ class Simulation::Engine {
 
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
+  std::int64_t iterations_done(const JobRun& run) const;
 
   EngineState state_;
 #ifndef NDEBUG
@@ -133,6 +134,16 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const WorkDone work = state_.work_done(run);
   job.compute += GpuTime{work.done, spec.gpus};
   job.overhead += work.overhead;
+}
+
+/// Of a timed job whose iterations are known: those of the work that was kept, or is in progress, of its last attempt.
+std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
+  if (run.state == JobState::finished && !run.is_cut) return run.spec->iterations;
+  if (!run.is_last_attempt()) return 0;
+  Time left = run.attempt_left();
+  if (run.state == JobState::running) left -= state_.work_done(run).done;
+  const Int128 done = (run.attempt_length() - left).ns(), all = std::max<std::int64_t>(run.attempt_length().ns(), 1);
+  return static_cast<std::int64_t>(done * run.spec->iterations / all);
 }
 
 RunResult Simulation::Engine::collect() const {
@@ -209,6 +220,10 @@ RunResult Simulation::Engine::collect() const {
     add(link.bytes.count());
   }
   result.digest = digest.value();
+  for (JobResult& job : result.jobs) {
+    const JobRun& run = state_.jobs[job.id.index()];
+    if (run.timed() && job.iterations > 1) job.iterations_done = iterations_done(run);
+  }
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
 #include "text/words.hpp"
+#include "traces/jobs/import_jobs.hpp"
 #include "traces/jobs/name_index.hpp"
 #include "traces/jobs/trace_table.hpp"
 
@@ -163,19 +164,14 @@ class JobListReader {
 
   void read_times(JobRequest& job) {
     job.duration = time(kDuration, 9);
-    if (!field(kIterations).empty())
-      bad(kIterations, "given beside duration_s", "given beside duration_s; expected one of them");
+    if (!field(kIterations).empty()) job.iterations = positive(kIterations, INT64_MAX);
     std::string_view rest = field(kAttempts);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(';'), rest.size());
       job.attempts.push_back(time_of(kAttempts, rest.substr(0, end), 9));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    // The GPU time of a job must fit the clock too.
-    std::int64_t left = INT64_MAX / std::max(job.gpus, 1);
-    for (const Time attempt : job.attempts) left -= std::min(attempt.ns(), left);
-    if (job.duration->ns() > left || (left == 0 && !job.attempts.empty()))
-      bad(kDuration, "gpus times duration is more than 292 GPU years, which the clock can't hold");
+    if (takes_too_long(job)) bad(kDuration, "the attempts of the job together take more than 100 years");
   }
 
   void read_wishes(JobRequest& job) {

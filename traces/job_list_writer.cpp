@@ -39,7 +39,8 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return job.model; }},
     WrittenColumn{"gpus", [](const JobRequest&) { return true; },
                   [](const JobRequest& job) { return fmt::format("{}", job.gpus); }},
-    WrittenColumn{"iterations", [](const JobRequest& job) { return !job.duration.has_value(); },
+    // A trace knows the iterations of a job with a duration if it says more than 1, as without a column for them.
+    WrittenColumn{"iterations", [](const JobRequest& job) { return !job.duration.has_value() || job.iterations > 1; },
                   [](const JobRequest& job) { return fmt::format("{}", job.iterations); }},
     WrittenColumn{"duration_s", [](const JobRequest& job) { return job.duration.has_value(); },
                   [](const JobRequest& job) { return format_seconds(*job.duration); }},

@@ -87,7 +87,14 @@ void scale_durations(JobRequest& job, const WorkloadScaling& scaling, const Iter
   };
   if (job.limit) scale(*job.limit);
   if (!job.duration) return scale_iterations(job, scaling, iteration);
+  const Time before = *job.duration;
   scale_and_cut(*job.duration);
+  // Its training rate stays.
+  if (job.iterations > 1 && before > Time{}) {
+    const double factor = job.duration->to_seconds() / before.to_seconds();
+    const double iterations = std::round(static_cast<double>(job.iterations) * factor);
+    job.iterations = static_cast<std::int64_t>(std::clamp(iterations, 1.0, kMost));
+  }
   for (Time& attempt : job.attempts) scale_and_cut(attempt);
 }
 

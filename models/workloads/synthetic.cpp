@@ -14,9 +14,6 @@
 namespace contend {
 namespace {
 
-/// The largest GPU time of a job in seconds, which must fit into nanoseconds.
-constexpr std::int64_t kMostGpuSeconds = 9'200'000'000;
-
 /// A job before it has a name.
 struct Draft {
   std::size_t batch = 0;
@@ -117,9 +114,9 @@ class Drawing {
       for (std::size_t i = 0; i < length && jobs_.size() < count; ++i) {
         if (i > 0) job.after_s += gaps.exponential(fit_.batch_gap_s);
         job.duration_s = whole_seconds(duration_quantile(sizes, rank_near(centre, fit_.batch_width, durations)));
-        if (job.duration_s > kMostGpuSeconds / batch.gpus) {
+        if (job.duration_s > kLongestJobTime.ns() / 1'000'000'000) {
           throw InputError{
-              "a job would hold its GPUs for more than 292 GPU years: workload.scaling.durations is too large, or "
+              "a job would hold its GPUs for more than 100 years: workload.scaling.durations is too large, or "
               "workload.scaling.longest is missing"};
         }
         job.outcome = static_cast<JobOutcome>(outcomes_[batch.size_class].draw(outcomes));

@@ -287,6 +287,26 @@ TEST_CASE("a job is killed at its time limit: it keeps what it did, has no furth
   CHECK(finishes(run(cluster(1, 1), jobs)) == Times{14, 24, 42, 52});
 }
 
+TEST_CASE("iterations of a job with a duration are done as its work is, and change nothing") {
+  SchedulingRules rules;
+  rules.kill_at_limit = true;
+  rules.preemption = {Time{}, Time::nanoseconds(10), Time{}};
+  std::vector<JobSpec> jobs{timed(0, 30), timed(0, 40), timed(0, 10), timed(0, 40)};
+  const std::uint64_t digest = [&] {
+    jobs[1].limit = Time::nanoseconds(25);
+    return run(cluster(1, 4), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules).digest;
+  }();
+  jobs[0].iterations = 300;  // 26 of 30 when the run stops
+  jobs[1].iterations = 400;  // killed at 25, saved at 20
+  jobs[2].iterations = 7;    // done
+  const RunResult result = run(cluster(1, 4), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules);
+  CHECK(result.jobs[0].iterations_done == 260);
+  CHECK(result.jobs[1].iterations_done == 200);
+  CHECK(result.jobs[2].iterations_done == 7);
+  CHECK(result.jobs[3].iterations_done == 0);  // it is not known to have more than one
+  CHECK(result.digest == digest);
+}
+
 TEST_CASE("a job that is killed loses the work since its last checkpoint; its limit covers checkpoints") {
   SchedulingRules rules;
   rules.kill_at_limit = true;

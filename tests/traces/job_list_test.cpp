@@ -132,6 +132,16 @@ TEST_CASE("the wait that a trace measured is read and written") {
         "jobs.csv:2: measured_wait_s: expected a number >= 0, got -1");
 }
 
+TEST_CASE("iterations beside a duration say how fast a job trains, and a job may hold any number of GPUs for years") {
+  const std::string csv = "job_id,submit_s,gpus,iterations,duration_s\na,0,16384,,4665600\nb,0,1,5853661,2868294\n";
+  const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].duration == Time::seconds(4'665'600));  // 54 days: 2,423 GPU years
+  CHECK(jobs[0].iterations == 1);
+  CHECK(jobs[1].iterations == 5'853'661);
+  CHECK(job_list_csv(jobs) == csv);
+}
+
 TEST_CASE("a job has either a duration or iterations") {
   CHECK(complaints("job_id,submit_s,gpus\n") ==
         "jobs.csv:1: no column \"duration_s\" (or \"model\" and \"iterations\")");
@@ -143,14 +153,14 @@ TEST_CASE("a job has either a duration or iterations") {
                    "b,0,1,vgg16,5,,3\n"
                    "c,0,1,,,,\n"
                    "d,0,1000,,,7e8,7e9\n"
-                   "e,0,8,,,7e8,8e8\n") ==
-        "jobs.csv:2: iterations: given beside duration_s; expected one of them\n"
+                   "e,0,8,,,2e9,2e9\n"
+                   "f,0,8,,x,5,\n") ==
         "jobs.csv:3: attempts_s: earlier attempts need a duration_s\n"
         "jobs.csv:4: model: unknown model \"\"\n"
         "jobs.csv:4: iterations: expected a whole number >= 1, got \"\"\n"
         "jobs.csv:5: attempts_s: 7e9 is more than 100 years\n"
-        "jobs.csv:5: duration_s: gpus times duration is more than 292 GPU years, which the clock can't hold\n"
-        "jobs.csv:6: duration_s: gpus times duration is more than 292 GPU years, which the clock can't hold");
+        "jobs.csv:6: duration_s: the attempts of the job together take more than 100 years\n"
+        "jobs.csv:7: iterations: expected a whole number >= 1, got \"x\"");
   CHECK(complaints("job_id,submit_s,gpus,duration_s,outcome,gpu_share,cpus,host_memory,priority,limit_s\n"
                    "a,0,1,-1,done,1.5,-1,5GB,high,-3\n") ==
         "jobs.csv:2: duration_s: expected a number >= 0, got -1\n"

@@ -67,14 +67,9 @@ class Importer {
                  fmt::format("job {} needs {} GPUs, the cluster has {}", quote_for_message(job.name), job.gpus,
                              *options_.max_gpus));
     const bool dated = result_.format->dated;
-    std::int64_t left = INT64_MAX / std::max(job.gpus, 1);
-    for (const Time attempt : job.attempts) left -= std::min(attempt.ns(), left);
-    if ((!dated && job.submit > kLongestJobTime) || job.duration.value_or(Time{}) > kLongestJobTime)
-      return bad(line, "more than 100 years");
+    if ((!dated && job.submit > kLongestJobTime) || takes_too_long(job)) return bad(line, "more than 100 years");
     if (job.limit.value_or(Time{}) > kLongestJobTime) return bad(line, "more than 100 years");
     if (job.measured_wait.value_or(Time{}) > kLongestJobTime) return bad(line, "more than 100 years");
-    if (job.duration.value_or(Time{}).ns() > left || (left == 0 && !job.attempts.empty()))
-      return bad(line, "gpus times duration is more than 292 GPU years, which the clock can't hold");
     return true;
   }
 
@@ -106,6 +101,12 @@ class Importer {
 };
 
 }  // namespace
+
+bool takes_too_long(const JobRequest& job) {
+  GpuTime all{job.duration.value_or(Time{}), 1};
+  for (const Time attempt : job.attempts) all += GpuTime{attempt, 1};
+  return all > GpuTime{kLongestJobTime, 1};
+}
 
 ImportedJobs import_jobs(const std::string& format, ByteSource& source, const std::string& file,
                          const ImportOptions& options) {

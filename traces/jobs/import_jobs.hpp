@@ -46,6 +46,9 @@ struct ImportedJobs {
   Time origin{};  ///< time 0 of `jobs` on the trace's clock (since 1970 if it has dates)
 };
 
+/// True if the attempts of a job with a duration together take more than kLongestJobTime.
+[[nodiscard]] bool takes_too_long(const JobRequest& job);
+
 /// Reads a trace of the given format; `auto` recognises the format. Throws InputError with the first bad rows and the
 /// number of the others, unless bad rows are skipped, and for a file that cannot be read at all.
 [[nodiscard]] ImportedJobs import_jobs(const std::string& format, const std::string& path,
