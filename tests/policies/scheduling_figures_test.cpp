@@ -1,0 +1,166 @@
+// What every scheduling policy makes of two workloads where gangs need whole servers. Ties, deadlines and searches for
+// jobs that give way decide these figures; whoever changes a policy on purpose changes its line.
+
+#include "sim/random_stream.hpp"
+#include "tests/policies/policy_kit.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Counts how often it is asked.
+class CountedPlacement final : public PlacementPolicy {
+ public:
+  CountedPlacement(std::unique_ptr<PlacementPolicy> policy, std::int64_t& asked)
+      : policy_{std::move(policy)}, asked_{asked} {}
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    ++asked_;
+    policy_->place(cluster, job, chosen);
+  }
+  [[nodiscard]] bool refuses_alike() const override { return policy_->refuses_alike(); }
+  [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {
+    return policy_->room_needed(job, gpus_per_server);
+  }
+  [[nodiscard]] Time next_decision(const ClusterView& cluster) override { return policy_->next_decision(cluster); }
+
+ private:
+  std::unique_ptr<PlacementPolicy> policy_;
+  std::int64_t& asked_;
+};
+
+std::vector<JobSpec> mixed_jobs(int vcs) {
+  RandomStream stream{5, "figures"};
+  std::vector<JobSpec> jobs;
+  std::int64_t submit = 0;
+  for (int j = 0; j < 120; ++j) {
+    submit += stream.uniform() < 0.3 ? 0 : stream.uniform_integer(1, 20);
+    const auto gpus = static_cast<int>(std::int64_t{1} << stream.uniform_integer(0, 3));
+    JobSpec job = timed_job(submit, stream.uniform() < 0.2 ? gpus + 1 : gpus, stream.uniform_integer(5, 80));
+    if (stream.uniform() < 0.3) job.limit = *job.duration + Time::seconds(stream.uniform_integer(0, 60));
+    job.priority = static_cast<std::int32_t>(stream.uniform_integer(0, 3));
+    job.user = static_cast<std::int32_t>(stream.uniform_integer(0, 3));
+    job.vc = vcs > 0 ? static_cast<std::int32_t>(stream.uniform_integer(0, vcs - 1)) : -1;
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::string figures(const Choice& choice, bool shared) {
+  ClusterSpec cluster{6, 4, Bytes{100}};
+  // One virtual cluster owns two servers, two have quotas in the others, from which they may borrow.
+  SchedulingRules rules;
+  if (shared) {
+    cluster.vcs = {{{0, 2}, 8, false}, {{}, 10, true}, {{}, 6, true}};
+    rules.preemption.checkpoint_interval = Time::seconds(2);
+  }
+  std::int64_t asked = 0;
+  const Played played = play(choice, cluster, mixed_jobs(shared ? 3 : 0),
+                             std::make_unique<CountedPlacement>(placement({"consolidated", {}}), asked), rules);
+  Time sum;
+  for (const JobResult& job : played.result.jobs) {
+    if (job.state == JobState::finished) sum += job.jct();
+  }
+  return fmt::format("{} s, {} preempted, {} asked, {} reasons", sum.ns() / 1'000'000'000, played.total_preemptions(),
+                     asked, played.waits.size());
+}
+
+struct Line {
+  Choice choice;
+  std::string alone, shared;
+};
+
+}  // namespace
+
+TEST_CASE("the figures of every scheduling policy: times in all, preemptions, questions to the placement policy") {
+  const Line lines[] = {
+      {{"fifo", {}}, "13923 s, 0 preempted, 152 asked, 537 reasons", "20558 s, 0 preempted, 151 asked, 660 reasons"},
+      {{"fit-first", {}}, "9468 s, 0 preempted, 132 asked, 109 reasons", "11294 s, 0 preempted, 141 asked, 99 reasons"},
+      {{"smallest-first", {}},
+       "9255 s, 0 preempted, 132 asked, 124 reasons",
+       "11876 s, 0 preempted, 140 asked, 74 reasons"},
+      {{"smallest-first", {{"preemptive", true}}},
+       "9863 s, 23 preempted, 257 asked, 384 reasons",
+       "14948 s, 28 preempted, 279 asked, 540 reasons"},
+      {{"sjf", {}}, "8464 s, 0 preempted, 186 asked, 122 reasons", "9820 s, 0 preempted, 152 asked, 78 reasons"},
+      {{"srtf", {}}, "8464 s, 0 preempted, 186 asked, 122 reasons", "9820 s, 0 preempted, 152 asked, 78 reasons"},
+      {{"srtf", {{"rewalk", true}}},
+       "7990 s, 36 preempted, 322 asked, 294 reasons",
+       "9524 s, 34 preempted, 295 asked, 271 reasons"},
+      {{"srtf", {{"preemptive", true}}},
+       "7984 s, 42 preempted, 421 asked, 94 reasons",
+       "9524 s, 34 preempted, 314 asked, 71 reasons"},
+      {{"srsf", {{"rewalk", true}, {"list_order", true}}},
+       "8407 s, 26 preempted, 283 asked, 287 reasons",
+       "10120 s, 29 preempted, 286 asked, 330 reasons"},
+      {{"priority", {{"preemptive", true}}},
+       "8541 s, 52 preempted, 400 asked, 333 reasons",
+       "12926 s, 49 preempted, 371 asked, 466 reasons"},
+      {{"priority", {{"preemptive", false}}},
+       "8678 s, 0 preempted, 130 asked, 96 reasons",
+       "11262 s, 0 preempted, 140 asked, 82 reasons"},
+      {{"priority", {{"aging_s", 10.0}}},
+       "9221 s, 28 preempted, 256 asked, 301 reasons",
+       "11015 s, 29 preempted, 278 asked, 303 reasons"},
+      {{"las", {{"slice_s", 40.0}}},
+       "12558 s, 202 preempted, 1249 asked, 2125 reasons",
+       "18290 s, 256 preempted, 1487 asked, 2314 reasons"},
+      {{"las", {{"slice_s", 40.0}, {"migrate", true}}},
+       "12778 s, 948 preempted, 2731 asked, 2193 reasons",
+       "20113 s, 717 preempted, 2694 asked, 2895 reasons"},
+      {{"las", {{"slice_s", 5.0}, {"gpu_time", false}}},
+       "12644 s, 290 preempted, 1525 asked, 2191 reasons",
+       "17185 s, 438 preempted, 2130 asked, 2671 reasons"},
+      {{"dlas", {{"limit_1_s", 12.0}, {"limit_2_s", 40.0}, {"promote", 2.0}}},
+       "10939 s, 258 preempted, 1316 asked, 1255 reasons",
+       "12555 s, 259 preempted, 1253 asked, 1062 reasons"},
+      {{"dlas-gpu", {{"limit_1_s", 24.0}, {"limit_2_s", 80.0}, {"list_order", true}, {"late_wakeup", true}}},
+       "10030 s, 106 preempted, 716 asked, 714 reasons",
+       "13977 s, 152 preempted, 872 asked, 924 reasons"},
+      {{"dlas-gpu", {{"limit_1_s", 24.0}, {"limit_2_s", 80.0}, {"single_step", true}, {"promote", 1.0}}},
+       "10027 s, 613 preempted, 3366 asked, 1952 reasons",
+       "18068 s, 851 preempted, 4535 asked, 3053 reasons"},
+      {{"gittins", {{"quantum_s", 30.0}, {"warm_up", std::int64_t{10}}}},
+       "11727 s, 79 preempted, 576 asked, 1636 reasons",
+       "18295 s, 145 preempted, 894 asked, 2193 reasons"},
+      {{"easy", {}}, "9954 s, 0 preempted, 175 asked, 200 reasons", "11319 s, 0 preempted, 159 asked, 173 reasons"},
+      {{"easy", {{"use_limit", false}, {"estimate_factor", 3.0}}},
+       "9687 s, 0 preempted, 167 asked, 175 reasons",
+       "10856 s, 0 preempted, 150 asked, 136 reasons"},
+      {{"conservative", {}},
+       "10479 s, 0 preempted, 138 asked, 98 reasons",
+       "13613 s, 0 preempted, 144 asked, 97 reasons"},
+      {{"conservative", {{"use_limit", false}, {"estimate_factor", 0.4}}},
+       "9845 s, 0 preempted, 185 asked, 182 reasons",
+       "11768 s, 0 preempted, 153 asked, 117 reasons"},
+      {{"fair-share", {}},
+       "9468 s, 0 preempted, 168 asked, 95 reasons",
+       "11601 s, 15 preempted, 229 asked, 90 reasons"},
+      {{"fair-share", {{"by_user", true}, {"half_life_s", 20.0}}},
+       "9046 s, 0 preempted, 154 asked, 87 reasons",
+       "11583 s, 8 preempted, 204 asked, 77 reasons"},
+      {{"fair-share", {{"strict", true}}},
+       "13923 s, 0 preempted, 152 asked, 537 reasons",
+       "14054 s, 5 preempted, 196 asked, 291 reasons"},
+      {{"drf", {}}, "9468 s, 0 preempted, 168 asked, 95 reasons", "11613 s, 16 preempted, 235 asked, 91 reasons"},
+      {{"drf", {{"by_user", true}}},
+       "9518 s, 0 preempted, 172 asked, 98 reasons",
+       "12304 s, 7 preempted, 207 asked, 118 reasons"},
+  };
+  for (const Line& line : lines) {
+    CAPTURE(line.choice.name);
+    CHECK(figures(line.choice, false) == line.alone);
+    CHECK(figures(line.choice, true) == line.shared);
+  }
+}
