@@ -2,6 +2,7 @@
 
 #include "calibration/calibrator.hpp"
 #include "sim/error.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/calibration/fake_backend.hpp"
 #include "tests/near.hpp"
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 
@@ -341,4 +343,57 @@ TEST_CASE("names of profiles") {
   CHECK(profile_name("NVIDIA H100 80GB HBM3") == "nvidia-h100-80gb-hbm3");
   CHECK(profile_name("Intel(R) Xeon(R) CPU @ 2.20GHz") == "intel-r-xeon-r-cpu-2-20ghz");
   CHECK(profile_name("  ") == "device");
+}
+
+TEST_CASE("what calibrations of a noisy device measure, in how many executions and how long") {
+  // The rules of repetition and of the budget decide these counts; whoever changes one on purpose changes them.
+  struct Expected {
+    CalibrationMode mode;
+    double budget, noise, drift;
+    std::string found;
+  };
+  const Expected all[] = {
+      {CalibrationMode::quick, 50, 0.02, 0,
+       "21196 executions, 29 points of 993 samples, 4 skipped, 2 saved, 0 warnings, 7981 ms, 2.289"},
+      {CalibrationMode::quick, 50, 0.2, 0,
+       "27630 executions, 30 points of 3614 samples, 3 skipped, 4 saved, 1 warnings, 19657 ms, 2.353"},
+      {CalibrationMode::quick, 3, 0.2, 0,
+       "20958 executions, 18 points of 1296 samples, 15 skipped, 1 saved, 0 warnings, 3218 ms, 1.394"},
+      {CalibrationMode::full, 60, 0.05, 0,
+       "131838 executions, 129 points of 6352 samples, 129 skipped, 11 saved, 0 warnings, 53747 ms, 15.670"},
+      {CalibrationMode::quick, 20, 0.01, 2e-5,
+       "35734 executions, 26 points of 779 samples, 7 skipped, 2 saved, 0 warnings, 6753 ms, 0.243"},
+      {CalibrationMode::full, 4, 0.3, 0,
+       "28524 executions, 44 points of 887 samples, 214 skipped, 1 saved, 0 warnings, 2432 ms, 10.719"},
+  };
+  for (const Expected& each : all) {
+    Bench bench;
+    RandomStream random{9, "noise"};
+    bench.device.time = [&](const contend_operation& operation, int count) {
+      const double outlier = random.uniform() < 0.03 ? 3 : 1;
+      return 20 * roofline(operation, count) * random.lognormal(0, each.noise) * outlier *
+             (1 + each.drift * std::min(count, 50'000));
+    };
+    bench.request.mode = each.mode;
+    bench.request.budget_seconds = each.budget;
+    bench.request.groups = {OperatorGroup::memory, OperatorGroup::attention};
+    int saved = 0;
+    bench.hooks.checkpoint = [&](const CalibrationProfile&) { ++saved; };
+    const CalibrationResult result = bench.run();
+    int repetitions = 0;
+    double width = 0;
+    for (const OperatorTable& table : result.profile.tables) {
+      for (const OperatorSample& sample : table.samples) {
+        repetitions += sample.repetitions;
+        width += std::min(sample.half_width, 1.0);
+      }
+    }
+    const std::string found =
+        fmt::format("{} executions, {} points of {} samples, {} skipped, {} saved, {} warnings, {:.0f} ms, {:.3f}",
+                    bench.device.executions, points(result.profile), repetitions, result.profile.skipped.size(), saved,
+                    result.profile.warnings.size(), 1e3 * bench.device.now, width);
+    CAPTURE(each.budget);
+    CAPTURE(each.noise);
+    CHECK(found == each.found);
+  }
 }

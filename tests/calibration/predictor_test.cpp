@@ -14,6 +14,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 
 using namespace contend;
 
@@ -422,4 +423,48 @@ TEST_CASE("kriging meets its points where there is no noise, and its neighbours 
     if (i != 7) CHECK(listed == (distance < nearest.back().distance * (1 + 1e-12)));
     if (i == 7) CHECK_FALSE(listed);
   }
+}
+
+TEST_CASE("predictions from noisy tables, with their errors") {
+  // As the fits gave them when their parts were tested against their equations, so that nothing between them changes
+  // unnoticed: products among and beside disturbed samples, copies on a curve, and what cross-validation says.
+  struct Expected {
+    OperatorShape shape;
+    double seconds, error;
+  };
+  const OperatorTable products = measured_table("gemm", product_grid(), smooth_product, 0.02, 0.3, 3);
+  const Expected of_products[] = {
+      {{1, 100, 100, 100}, 6.23591999e-06, 0.122393931},   {{1, 64, 64, 65}, 6.11003262e-06, 0.122393931},
+      {{1, 1000, 300, 2000}, 8.9792838e-05, 0.0812371279}, {{1, 4096, 4096, 8192}, 0.0140987786, 0.414889327},
+      {{1, 20, 4096, 4096}, 0.00015548557, 0.414889327},   {{1, 513, 777, 65}, 1.20119371e-05, 0.208861015},
+      {{1, 4000, 64, 70}, 1.04446427e-05, 0.0408603048},   {{1, 1024, 1024, 1000}, 0.000133890979, 0.142465618},
+      {{2, 256, 256, 256}, 1.23155465e-05, 0.414889327},
+  };
+  std::vector<OperatorShape> sizes;
+  for (std::int64_t size = 1000; size <= 100'000'000; size *= 3) sizes.push_back({size});
+  const TimeOf copied = [](const OperatorShape& s) { return 2e-6 + number(s[0]) / 7e11; };
+  const OperatorTable copies = measured_table("copy", sizes, copied, 0.02, 0.4, 4);
+  const Expected of_copies[] = {
+      {{500}, 2.01144844e-06, 0.179689649},        {{1500}, 2.01216814e-06, 0.101698774},
+      {{50'000}, 2.07436722e-06, 0.101698774},     {{2'000'000}, 4.83141513e-06, 0.153081841},
+      {{70'000'000}, 0.000129007466, 0.179689649}, {{900'000'000}, 0.00162873869, 0.179689649},
+  };
+  const auto check = [](const OperatorTable& table, std::span<const Expected> all) {
+    const OperatorPredictor predictor = predictor_of(table);
+    for (const Expected& each : all) {
+      const Prediction found = predictor.predict(table.name, table.type, each.shape).value();
+      CAPTURE(table.name);
+      CAPTURE(each.shape.back());
+      CHECK(found.seconds == near(each.seconds, 1e-6));
+      CHECK(found.relative_error == near(each.error, 1e-6));
+    }
+  };
+  check(products, of_products);
+  check(copies, of_copies);
+  CHECK(OperatorPredictor::cross_validation(products) == near(0.0452953723, 1e-6));
+  CHECK(OperatorPredictor::cross_validation(copies) == near(0.158079168, 1e-6));
+  const RooflineFit fit = predictor_of(products).roofline("gemm", DataType::fp32).value();
+  CHECK(1 / fit.seconds_per_flop == near(1.71259525e+13, 1e-6));
+  CHECK(1 / fit.seconds_per_byte == near(3.83918503e+11, 1e-6));
+  CHECK(fit.overhead == near(6.43799554e-06, 1e-6));
 }
