@@ -27,6 +27,11 @@ class WatchedRouter final : public Router {
     router_.route(from, to, label, route);
     if (route.links.empty()) lost_ = true;
   }
+  void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const override {
+    router_.route_together(flows, routes);
+    for (const Route& route : routes) lost_ = lost_ || route.links.empty();
+  }
+  [[nodiscard]] bool plans_together() const override { return router_.plans_together(); }
   void set_link_up(LinkId, bool) override {}
   [[nodiscard]] bool lost() const { return lost_; }
 

@@ -9,6 +9,7 @@
 
 #include "network/topology.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,6 +31,14 @@ struct Route {
   Time latency;                  ///< of the longest path used
 };
 
+/// A flow of several that start together.
+struct RoutedFlow {
+  NodeId from;  ///< a GPU
+  NodeId to;    ///< another GPU
+  std::uint64_t label = 0;
+  double bytes = 0;  ///< > 0
+};
+
 /// Finds routes. It caches its answers: a router belongs to one simulation and is not safe for use by several threads.
 class Router {
  public:
@@ -37,6 +46,14 @@ class Router {
   /// Writes the route from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among those of the
   /// pair, like the ports of its 5-tuple, which a hash turns into a choice of path.
   virtual void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const = 0;
+  /// Writes the routes of flows that start together, in their order. A router that looks at each flow alone writes
+  /// those of route().
+  virtual void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const {
+    routes.resize(flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) route(flows[i].from, flows[i].to, flows[i].label, routes[i]);
+  }
+  /// True if the routes of route_together() depend on the other flows.
+  [[nodiscard]] virtual bool plans_together() const { return false; }
   /// Takes a link down or up from now on. New routes avoid a link that is down.
   virtual void set_link_up(LinkId link, bool up) = 0;
 };
@@ -58,5 +75,11 @@ class Router {
 /// A router by ideal packet spraying: every shortest path carries the same share. A node therefore splits the bytes
 /// over its links in proportion to the number of shortest paths behind them.
 [[nodiscard]] std::unique_ptr<Router> make_spraying_router(const Topology& topology);
+
+/// A router that splits few flows and still gives every link the load of ideal packet spraying: flows that start
+/// together follow the plan of plan_splits() (network/routing/planned_routes.hpp; V. Addanki et al., "Ethereal", arXiv
+/// 2407.00550), whatever their labels. A flow on its own is split over all its shortest paths. Throws InputError for
+/// flows with more than 65,536 shortest paths between their ends.
+[[nodiscard]] std::unique_ptr<Router> make_ethereal_router(const Topology& topology);
 
 }  // namespace contend

@@ -40,7 +40,7 @@ struct PolicyChoice {
 enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
 /// How the path of a flow through a topology is chosen (network/routing.hpp).
-enum class Routing : std::uint8_t { shortest_path, ecmp, spraying };
+enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal };
 
 /// How the cost of a collective is derived from alpha and beta (scenarios/training/network_costs.hpp).
 enum class CostFormula : std::uint8_t {

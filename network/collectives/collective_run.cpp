@@ -1,5 +1,6 @@
 #include "network/collectives/collective_run.hpp"
 
+#include "network/collectives/step_routes.hpp"
 #include "network/fluid.hpp"
 #include "sim/check.hpp"
 
@@ -7,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <queue>
-#include <unordered_map>
 #include <utility>
 
 namespace contend {
@@ -55,12 +55,6 @@ class Load {
   std::vector<double> by_link_;
   std::vector<LinkId> touched_;
 };
-
-bool same_traffic(const Step& a, const Step& b) {
-  return std::equal(a.sends.begin(), a.sends.end(), b.sends.begin(), b.sends.end(), [](const Send& x, const Send& y) {
-    return x.from == y.from && x.to == y.to && x.range.bytes == y.range.bytes && x.stripe == y.stripe;
-  });
-}
 
 std::int64_t largest(const Step& step) {
   std::int64_t bytes = 0;
@@ -158,8 +152,7 @@ class Coupler {
   Coupler(const CollectiveSchedule& schedule, std::span<const NodeId> gpus, const Topology& topology,
           const Router& router, const CollectiveOptions& options)
       : by_rank_{schedule.by_rank},
-        gpus_{gpus},
-        router_{router},
+        routes_{gpus, router, options.label},
         options_{options},
         load_{topology.links().size()},
         reduced_(gpus.size(), 0),
@@ -174,7 +167,7 @@ class Coupler {
       latency_ = Time{};
       ways_.clear();
       for (const Send& send : step.sends) {
-        const Way& way = way_of(send);
+        const Route& way = routes_.of(step, send);
         ways_.push_back(way.latency.ns());
         latency_ = std::max(latency_, way.latency);
         const double part = static_cast<double>(send.range.bytes) / static_cast<double>(bytes);
@@ -203,35 +196,14 @@ class Coupler {
   }
 
  private:
-  struct Way {
-    std::vector<LinkShare> links;
-    Time latency;
-  };
-
-  /// The route of a message; a pair is routed once.
-  const Way& way_of(const Send& send) {
-    const std::uint64_t pair =
-        static_cast<std::uint64_t>(send.from) * gpus_.size() + static_cast<std::uint64_t>(send.to);
-    const auto [found, is_new] = known_.try_emplace(pair);
-    if (is_new) {
-      router_.route(gpus_[static_cast<std::size_t>(send.from)], gpus_[static_cast<std::size_t>(send.to)],
-                    options_.label, route_);
-      found->second = {route_.links, route_.latency};
-    }
-    return found->second;
-  }
-
   bool by_rank_;
-  std::span<const NodeId> gpus_;
-  const Router& router_;
+  StepRoutes routes_;
   const CollectiveOptions& options_;
   Load load_;
   std::vector<std::int64_t> reduced_;
   Latencies latencies_;
-  std::unordered_map<std::uint64_t, Way> known_;
   std::vector<std::int64_t> ways_;  // latencies of the messages of the last step, ns
   std::vector<std::int64_t> hops_;  // with overhead and reduction, ns
-  Route route_;
   Time latency_;
   const Step* last_ = nullptr;
 };
@@ -269,6 +241,7 @@ class RankOrder {
   }
 
   [[nodiscard]] const Send& send(std::size_t message) const { return *messages_[message].send; }
+  [[nodiscard]] std::size_t step(std::size_t message) const { return messages_[message].step; }
   [[nodiscard]] bool is_reducing(std::size_t message) const { return messages_[message].is_reducing; }
   void reduce(std::size_t message) { messages_[message].is_reducing = true; }
 
@@ -337,20 +310,19 @@ class RankOrder {
   std::vector<Agenda> arrivals_;  // by stripe and rank: messages on their way to it
 };
 
-/// Runs the steps one after the other, or every rank by its own steps. Ranks keep their connections: a pair is routed
-/// once.
+/// Runs the steps one after the other, or every rank by its own steps.
 class Runner {
  public:
   Runner(const CollectiveSchedule& schedule, std::span<const NodeId> gpus, const Topology& topology,
          const Router& router, const CollectiveOptions& options)
       : schedule_{schedule},
         gpus_{gpus},
-        router_{router},
         options_{options},
         network_{capacities_of(topology)},
         demanded_(topology.links().size(), 0),
         reduced_(gpus.size(), 0),
-        coupler_{schedule, gpus, topology, router, options} {}
+        coupler_{schedule, gpus, topology, router, options},
+        routes_{gpus, router, options.label} {}
 
   void run() {
     const std::span<const Step> steps = schedule_.steps;
@@ -380,17 +352,6 @@ class Runner {
   }
 
  private:
-  const Route& route(const Send& send) {
-    const std::uint64_t pair =
-        static_cast<std::uint64_t>(send.from) * gpus_.size() + static_cast<std::uint64_t>(send.to);
-    const auto [found, is_new] = routes_.try_emplace(pair);
-    if (is_new) {
-      router_.route(gpus_[static_cast<std::size_t>(send.from)], gpus_[static_cast<std::size_t>(send.to)],
-                    options_.label, found->second);
-    }
-    return found->second;
-  }
-
   FlowId start(std::span<const LinkShare> links, double bytes) {
     for (const LinkShare& use : links) demanded_[use.link.index()] += use.share * bytes;
     ++flows_;
@@ -413,7 +374,7 @@ class Runner {
   void run_messages(const Step& step) {
     now_ += options_.overhead;
     for (const Send& send : step.sends) {
-      const Route& taken = route(send);
+      const Route& taken = routes_.of(step, send);
       const FlowId flow = start(taken.links, static_cast<double>(send.range.bytes));
       if (latencies_.size() <= flow.index()) latencies_.resize(flow.index() + 1);
       latencies_[flow.index()] = taken.latency;
@@ -427,6 +388,9 @@ class Runner {
   /// Starts every message as soon as its two ranks let it.
   void run_by_rank(std::span<const Step> steps) {
     RankOrder order{steps, gpus_.size()};
+    const auto route_of = [&](std::size_t message) -> const Route& {
+      return routes_.of(steps[order.step(message)], order.send(message));
+    };
     struct Event {
       Time time;
       std::size_t number;  // in order of creation
@@ -455,7 +419,7 @@ class Runner {
       if (end <= now_) network_.finish_due(now_, ended_);
       for (const FlowId flow : ended_) {
         const std::size_t message = sent_by[flow.index()];
-        events.push({now_ + route(order.send(message)).latency, created++, message, true});
+        events.push({now_ + route_of(message).latency, created++, message, true});
         order.sent(message, free);
       }
       start_free();
@@ -465,7 +429,7 @@ class Runner {
         const Send& send = order.send(event.message);
         const auto bytes = static_cast<double>(send.range.bytes);
         if (!event.arrives) {
-          const FlowId flow = start(route(send).links, bytes);
+          const FlowId flow = start(route_of(event.message).links, bytes);
           if (sent_by.size() <= flow.index()) sent_by.resize(flow.index() + 1);
           sent_by[flow.index()] = event.message;
           continue;
@@ -509,14 +473,13 @@ class Runner {
 
   const CollectiveSchedule& schedule_;
   std::span<const NodeId> gpus_;
-  const Router& router_;
   const CollectiveOptions& options_;
   FluidNetwork network_;
   std::vector<double> demanded_;
   std::vector<std::int64_t> reduced_;
   Coupler coupler_;
   CoupledFlow coupled_;
-  std::unordered_map<std::uint64_t, Route> routes_;
+  StepRoutes routes_;
   std::vector<Time> latencies_;
   std::vector<FlowId> ended_;
   Time now_;

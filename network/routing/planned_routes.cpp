@@ -1,5 +1,6 @@
 #include "network/routing/planned_routes.hpp"
 
+#include "network/routing/merge_links.hpp"
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
 
@@ -110,10 +111,23 @@ class PlanRouter final : public Router {
   }
 
   void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
-    const PlannedRoute* planned = find({from, to, label});
-    if (planned == nullptr) planned = find({from, to, std::nullopt});
-    if (planned == nullptr || !follow(*planned, route)) others_->route(from, to, label, route);
+    if (!route_by_plan(from, to, label, route)) others_->route(from, to, label, route);
   }
+
+  void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const override {
+    routes.resize(flows.size());
+    std::vector<RoutedFlow> others;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      if (route_by_plan(flows[i].from, flows[i].to, flows[i].label, routes[i])) continue;
+      others.push_back(flows[i]);
+      places.push_back(i);
+    }
+    std::vector<Route> found;
+    others_->route_together(others, found);
+    for (std::size_t i = 0; i < places.size(); ++i) routes[places[i]] = std::move(found[i]);
+  }
+  [[nodiscard]] bool plans_together() const override { return others_->plans_together(); }
 
   void set_link_up(LinkId link, bool up) override {
     up_[link.index()] = up ? 1 : 0;
@@ -128,6 +142,12 @@ class PlanRouter final : public Router {
     const auto found = std::lower_bound(plan_.begin(), plan_.end(), wanted,
                                         [](const PlannedRoute& route, const Key& k) { return key(route) < k; });
     return found != plan_.end() && key(*found) == wanted ? &*found : nullptr;
+  }
+  /// False if the plan has no route for the flow that works.
+  bool route_by_plan(NodeId from, NodeId to, std::uint64_t label, Route& route) const {
+    const PlannedRoute* planned = find({from, to, label});
+    if (planned == nullptr) planned = find({from, to, std::nullopt});
+    return planned != nullptr && follow(*planned, route);
   }
   [[nodiscard]] bool works(const PlannedPath& path) const {
     return std::ranges::all_of(path.links, [&](LinkId link) { return up_[link.index()] != 0; });
@@ -145,34 +165,16 @@ class PlanRouter final : public Router {
       }
     }
     if (down == planned.paths.size()) return false;
-    route.links.clear();
-    route.latency = Time{};
+    if (down == 0) {
+      join_paths(topology_, planned.paths, route);
+      return true;
+    }
+    std::vector<PlannedPath> left;
     for (const PlannedPath& path : planned.paths) {
-      if (!works(path)) continue;
-      Time latency;
-      for (const LinkId link : path.links) {
-        route.links.push_back({link, down == 0 ? path.share : path.share / working});
-        latency += topology_.links()[link.index()].latency;
-      }
-      route.latency = std::max(route.latency, latency);
+      if (works(path)) left.push_back({path.links, path.share / working});
     }
-    merge(route.links);
+    join_paths(topology_, left, route);
     return true;
-  }
-
-  /// Each link once.
-  static void merge(std::vector<LinkShare>& links) {
-    std::stable_sort(links.begin(), links.end(),
-                     [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i < links.size(); ++i) {
-      if (links[i].link == links[kept].link) {
-        links[kept].share += links[i].share;
-      } else {
-        links[++kept] = links[i];
-      }
-    }
-    links.resize(kept + 1);
   }
 
   const Topology& topology_;
@@ -182,6 +184,20 @@ class PlanRouter final : public Router {
 };
 
 }  // namespace
+
+void join_paths(const Topology& topology, std::span<const PlannedPath> paths, Route& route) {
+  route.links.clear();
+  route.latency = Time{};
+  for (const PlannedPath& path : paths) {
+    Time latency;
+    for (const LinkId link : path.links) {
+      route.links.push_back({link, path.share});
+      latency += topology.links()[link.index()].latency;
+    }
+    route.latency = std::max(route.latency, latency);
+  }
+  merge_links(route.links);
+}
 
 std::unique_ptr<Router> make_plan_router(const Topology& topology, std::vector<PlannedRoute> plan,
                                          std::unique_ptr<Router> others) {

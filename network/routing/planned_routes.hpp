@@ -13,6 +13,8 @@
 
 namespace contend {
 
+class ShortestPaths;
+
 /// One path of a flow.
 struct PlannedPath {
   std::vector<LinkId> links;  ///< in order of travel
@@ -26,6 +28,9 @@ struct PlannedRoute {
   std::optional<std::uint64_t> label;  ///< none: for all flows of the pair without a route of their own
   std::vector<PlannedPath> paths;      ///< at least one; their shares add up to 1
 };
+
+/// Writes the route over these paths, whose shares add up to 1: each link once, with the latency of the longest path.
+void join_paths(const Topology& topology, std::span<const PlannedPath> paths, Route& route);
 
 /// A router that follows the plan. Flows that are not in the plan take the route of `others`, and so do flows all of
 /// whose paths cross a link that is down. While some paths of a flow are down, the other paths carry its bytes in
@@ -53,5 +58,7 @@ struct Demand {
 /// InputError for a pair without a path, bytes that are not > 0 and finite, or more than 65,536 shortest paths between
 /// a pair.
 [[nodiscard]] std::vector<PlannedRoute> plan_splits(const Topology& topology, std::span<const Demand> demands);
+/// The same over the shortest paths that there are now.
+[[nodiscard]] std::vector<PlannedRoute> plan_splits(ShortestPaths& shortest, std::span<const Demand> demands);
 
 }  // namespace contend

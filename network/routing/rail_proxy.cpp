@@ -1,5 +1,6 @@
 #include "network/routing/rail_proxy.hpp"
 
+#include "network/routing/merge_links.hpp"
 #include "network/routing/near_interfaces.hpp"
 #include "sim/check.hpp"
 
@@ -29,9 +30,26 @@ class RailProxyRouter final : public Router {
   }
 
   void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
-    if (server_of(from) != server_of(to) && !share_switch(from, to) && route_by_proxy(from, to, label, route)) return;
+    if (find_proxy(from, to, label, route).valid()) return prepend(inner_, route);
     router_->route(from, to, label, route);
   }
+  void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const override {
+    if (!plans_together()) return Router::route_together(flows, routes);
+    std::vector<RoutedFlow> outside(flows.begin(), flows.end());
+    std::vector<Route> inside(flows.size());
+    Route single;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const NodeId proxy = find_proxy(flows[i].from, flows[i].to, flows[i].label, single);
+      if (!proxy.valid()) continue;
+      outside[i].from = proxy;
+      inside[i] = inner_;
+    }
+    router_->route_together(outside, routes);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      if (!inside[i].links.empty() && !routes[i].links.empty()) prepend(inside[i], routes[i]);
+    }
+  }
+  [[nodiscard]] bool plans_together() const override { return router_->plans_together(); }
   void set_link_up(LinkId link, bool up) override { router_->set_link_up(link, up); }
 
  private:
@@ -65,29 +83,23 @@ class RailProxyRouter final : public Router {
     return least;
   }
 
-  bool route_by_proxy(NodeId from, NodeId to, std::uint64_t label, Route& route) const {
+  /// The proxy whose rail the flow takes, or none. Leaves the way to it in inner_ and that from it in `route`.
+  NodeId find_proxy(NodeId from, NodeId to, std::uint64_t label, Route& route) const {
+    if (server_of(from) == server_of(to) || share_switch(from, to)) return NodeId::none();
     const NodeId proxy = proxy_of(from, to);
-    if (!proxy.valid()) return false;
+    if (!proxy.valid()) return NodeId::none();
     router_->route(from, proxy, label, inner_);
     router_->route(proxy, to, label, route);
     const ServerId server = server_of(from);
-    if (inner_.links.empty() || route.links.empty()) return false;
-    if (!(width_inside(inner_, server) > width_inside(route, server))) return false;
-    route.latency += inner_.latency;
-    route.links.insert(route.links.end(), inner_.links.begin(), inner_.links.end());
-    std::sort(route.links.begin(), route.links.end(),
-              [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
-    // A link of both ways is crossed twice.
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i < route.links.size(); ++i) {
-      if (route.links[i].link == route.links[kept].link) {
-        route.links[kept].share += route.links[i].share;
-      } else {
-        route.links[++kept] = route.links[i];
-      }
-    }
-    route.links.resize(kept + 1);
-    return true;
+    if (inner_.links.empty() || route.links.empty()) return NodeId::none();
+    return width_inside(inner_, server) > width_inside(route, server) ? proxy : NodeId::none();
+  }
+
+  /// Puts the way to the proxy in front. A link of both ways is crossed twice.
+  static void prepend(const Route& inner, Route& route) {
+    route.latency += inner.latency;
+    route.links.insert(route.links.end(), inner.links.begin(), inner.links.end());
+    merge_links(route.links);
   }
 
   const Topology& topology_;

@@ -119,8 +119,8 @@ class Group {
 
 class Planner {
  public:
-  Planner(const Topology& topology, std::span<const Demand> demands)
-      : topology_{topology}, demands_{demands}, shortest_{topology}, routes_(demands.size()), paths_(demands.size()) {}
+  Planner(ShortestPaths& shortest, std::span<const Demand> demands)
+      : demands_{demands}, shortest_{shortest}, routes_(demands.size()) {}
 
   std::vector<PlannedRoute> plan() {
     std::map<std::vector<Path>, Group> groups;
@@ -129,13 +129,14 @@ class Planner {
       const Demand& demand = demands_[i];
       if (!find_paths(i)) continue;
       routes_[i] = {demand.from, demand.to, labels[{demand.from, demand.to}]++, {}};
-      const std::vector<Path> middles = between_switches(paths_[i]);
+      const std::vector<Path> middles = between_switches(paths_);
       groups.try_emplace(middles, middles.size()).first->second.add(i, demand.bytes);
     }
     complaints_.throw_if_any();
     for (const auto& [middles, group] : groups) {
       group.spread([&](std::size_t flow, const std::vector<Piece>& pieces) {
-        for (const auto& [path, share] : pieces) routes_[flow].paths.push_back({paths_[flow][path], share});
+        find_paths(flow);  // again: the paths of all flows at once could take gigabytes
+        for (const auto& [path, share] : pieces) routes_[flow].paths.push_back({paths_[path], share});
       });
     }
     return std::move(routes_);
@@ -151,7 +152,8 @@ class Planner {
     if (!(demand.bytes > 0) || !std::isfinite(demand.bytes)) return complain(fmt::format("{} bytes", demand.bytes));
     if (!shortest_.aim(demand.from, demand.to)) return complain("there is no path");
     Path path;
-    if (!list_paths(shortest_, demand.from, demand.to, path, paths_[i]))
+    paths_.clear();
+    if (!list_paths(shortest_, demand.from, demand.to, path, paths_))
       return complain("more than 65,536 shortest paths");
     return true;
   }
@@ -161,25 +163,30 @@ class Planner {
     std::vector<Path> middles = paths;
     for (Path& path : middles) {
       std::erase_if(path, [&](LinkId link) {
-        const Link& it = topology_.links()[link.index()];
-        return topology_.nodes()[it.from.index()].server.valid() || topology_.nodes()[it.to.index()].server.valid();
+        const Link& it = shortest_.topology().links()[link.index()];
+        const auto nodes = shortest_.topology().nodes();
+        return nodes[it.from.index()].server.valid() || nodes[it.to.index()].server.valid();
       });
     }
     return middles;
   }
 
-  const Topology& topology_;
   std::span<const Demand> demands_;
-  ShortestPaths shortest_;
+  ShortestPaths& shortest_;
   std::vector<PlannedRoute> routes_;
-  std::vector<std::vector<Path>> paths_;  // by demand
+  std::vector<Path> paths_;  // of one demand
   Complaints complaints_;
 };
 
 }  // namespace
 
 std::vector<PlannedRoute> plan_splits(const Topology& topology, std::span<const Demand> demands) {
-  return Planner{topology, demands}.plan();
+  ShortestPaths shortest{topology};
+  return plan_splits(shortest, demands);
+}
+
+std::vector<PlannedRoute> plan_splits(ShortestPaths& shortest, std::span<const Demand> demands) {
+  return Planner{shortest, demands}.plan();
 }
 
 }  // namespace contend

@@ -260,9 +260,12 @@ std::vector<ScenarioKey> flow_keys() {
           "links between the GPUs of a server and to its network interfaces"),
       row(
           "network.routing", [](auto& s) -> auto& { return s.network.routing; },
-          choice_codec<Routing>(
-              {{"shortest-path", Routing::shortest_path}, {"ecmp", Routing::ecmp}, {"spraying", Routing::spraying}}),
-          "how flows choose among shortest paths: one path per pair, one per flow by hash, or an even split over all"),
+          choice_codec<Routing>({{"shortest-path", Routing::shortest_path},
+                                 {"ecmp", Routing::ecmp},
+                                 {"spraying", Routing::spraying},
+                                 {"ethereal", Routing::ethereal}}),
+          "how flows choose among shortest paths: one path per pair; one per flow by hash; an even split over all; or, "
+          "for flows that start together, the few splits that load links as an even split does (arXiv 2407.00550)"),
       row(
           "network.routes", [](auto& s) -> auto& { return s.network.routes; }, optional_codec(path_codec(), ""),
           "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),

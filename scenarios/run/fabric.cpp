@@ -84,6 +84,8 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
         return make_ecmp_router(topology, seed);
       case Routing::spraying:
         return make_spraying_router(topology);
+      case Routing::ethereal:
+        return make_ethereal_router(topology);
     }
     check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
   };
