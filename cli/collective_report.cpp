@@ -28,12 +28,6 @@ double bus_rate(const CollectiveRow& row) {
   return algorithm_rate(row) * bus_factor(row.kind, row.ranks);
 }
 
-/// As nccl-tests prints times: at least four digits, at most two of them decimals.
-std::string us_text(double seconds) {
-  const double us = seconds * kMicro;
-  const int digits = us < 100 ? 2 : us < 10'000 ? 1 : 0;
-  return fmt::format("{:.{}f}", us, digits);
-}
 std::string rate_text(double rate) {
   return fmt::format("{:.2f}", rate);
 }
@@ -119,7 +113,7 @@ std::string collective_text(const std::vector<CollectiveRow>& rows) {
         if (row->source != source) continue;
         auto& line = cells[row->size];
         line.insert(line.end(),
-                    {us_text(row->seconds), rate_text(algorithm_rate(*row)), rate_text(bus_rate(*row)),
+                    {microseconds_text(row->seconds), rate_text(algorithm_rate(*row)), rate_text(bus_rate(*row)),
                      row->protocol.empty() ? row->algorithm : fmt::format("{} {}", row->algorithm, row->protocol)});
       }
     }
@@ -138,7 +132,7 @@ std::string algorithms_text(const std::vector<CollectiveRow>& rows) {
     Table table{{"size", "source", "algorithm", "protocol", "time [us]", "algbw [GB/s]", "busbw [GB/s]", "chosen"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_left(column);
     for (const CollectiveRow* row : series.rows)
-      table.add({print_quantity(row->size), row->source, row->algorithm, row->protocol, us_text(row->seconds),
+      table.add({print_quantity(row->size), row->source, row->algorithm, row->protocol, microseconds_text(row->seconds),
                  rate_text(algorithm_rate(*row)), rate_text(bus_rate(*row)), row->chosen ? "*" : ""});
     out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", title_of(series), table.text());
   }
@@ -162,8 +156,8 @@ std::string measured_text(const std::vector<CollectiveRow>& rows) {
       std::vector<std::string> line{
           print_quantity(row->size),
           row->source,
-          us_text(*row->measured),
-          us_text(row->seconds),
+          microseconds_text(*row->measured),
+          microseconds_text(row->seconds),
           share_text(row->deviation()),
           rate_text(bus_rate(measured)),
           row->protocol.empty() ? row->algorithm : fmt::format("{} {}", row->algorithm, row->protocol)};

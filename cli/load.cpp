@@ -98,6 +98,16 @@ void refuse_sweeps(std::span<const Scenario> scenarios) {
                                 "numbers them), or the scenario without its sweep with --set 'sweep={}'"}};
 }
 
+void need_fabric(const Scenario& scenario, const std::string& path) {
+  if (scenario.network.fidelity == Fidelity::flow) return;
+  Complaint complaint;
+  complaint.file = path;
+  complaint.key = "network.fidelity";
+  complaint.reason = "only fidelity `flow` has a fabric";
+  complaint.hint = "add --set network.fidelity=flow";
+  throw InputError{{std::move(complaint)}};
+}
+
 InputError with_set_hints(const InputError& error) {
   return amended(error, [](Complaint& each) {
     const bool several = each.file == "--set" && each.source_line.find(',') != std::string::npos;

@@ -41,6 +41,9 @@ struct LoadedScenarios {
 /// Throws InputError if a scenario describes a sweep, which is many runs.
 void refuse_sweeps(std::span<const Scenario> scenarios);
 
+/// Throws InputError unless the scenario, loaded from `path`, has a fabric.
+void need_fabric(const Scenario& scenario, const std::string& path);
+
 /// The error with what would be right where a complaint is about `--set` with several values.
 [[nodiscard]] InputError with_set_hints(const InputError& error);
 

@@ -42,7 +42,8 @@ constexpr CommandGetter kCommands[] = {run_command,
                                        calibrate_model_command,
                                        calibrate_network_command,
                                        fit_command,
-                                       collective_command};
+                                       collective_command,
+                                       flows_command};
 /// A job list with one wrong column would otherwise scroll everything else away.
 constexpr std::size_t kMaxComplaints = 20;
 

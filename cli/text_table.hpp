@@ -41,4 +41,7 @@ class Table {
 /// The values as decimals of equal precision, about five significant digits for the largest; `-` for NaN.
 [[nodiscard]] std::vector<std::string> format_column(const std::vector<double>& values);
 
+/// Microseconds as nccl-tests prints them: at least four digits, at most two of them decimals; `-` for NaN.
+[[nodiscard]] std::string microseconds_text(double seconds);
+
 }  // namespace contend

@@ -218,13 +218,8 @@ std::optional<Scenario> scenario_of(const Arguments& arguments) {
     return std::nullopt;
   }
   Scenario scenario = load_scenarios(arguments).scenarios.front();
-  if (scenario.network.fidelity == Fidelity::flow) return scenario;
-  Complaint complaint;
-  complaint.file = arguments.positionals().front();
-  complaint.key = "network.fidelity";
-  complaint.reason = "only fidelity `flow` has a fabric";
-  complaint.hint = "add --set network.fidelity=flow";
-  throw InputError{{std::move(complaint)}};
+  need_fabric(scenario, arguments.positionals().front());
+  return scenario;
 }
 
 std::string library_name(const Library& library) {

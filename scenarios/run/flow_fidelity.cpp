@@ -35,9 +35,14 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
-  const Scenario::Network& network = scenario.network;
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
   auto router = build_router(scenario, *topology, seed);
+  return make_flow_network(scenario, std::move(topology), std::move(router), jobs);
+}
+
+std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
+                                                std::unique_ptr<Router> router, std::size_t jobs) {
+  const Scenario::Network& network = scenario.network;
   FlowNetworkOptions options;
   options.alpha = network.alpha;
   options.step_overhead = network.step_overhead;

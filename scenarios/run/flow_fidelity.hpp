@@ -24,5 +24,9 @@ namespace contend {
 /// that name unknown links.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed,
                                                               std::size_t jobs);
+/// The same with the topology of the scenario and a router of the caller's.
+[[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario,
+                                                              std::unique_ptr<const Topology> topology,
+                                                              std::unique_ptr<Router> router, std::size_t jobs);
 
 }  // namespace contend

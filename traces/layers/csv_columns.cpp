@@ -50,6 +50,9 @@ std::optional<ParameterTensor> parse_size(std::string_view text) {
 /// Example values of columns, by the beginning of their names.
 constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"layer_idx", "0"},
+    {"start_s", "0.5"},
+    {"source", "server0/gpu0"},
+    {"destination", "server1/gpu0"},
     {"layer", "conv1"},
     {"kind", "convolution"},
     {"model", "resnet50"},
@@ -115,7 +118,7 @@ CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& kn
     complaints.add({2, 0}, "", fmt::format("expected a row for each {} below the header, got none", row),
                    fmt::format("such as {}", example_row(table.header)));
   if (static_cast<std::int64_t>(table.rows.size()) > kMaxLayers)
-    complaints.fail(header, "", fmt::format("more than {} layers", kMaxLayers));
+    complaints.fail(header, "", fmt::format("more than {} {}s", kMaxLayers, row));
 }
 
 void CsvColumns::need_parameters() const {

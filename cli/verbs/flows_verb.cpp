@@ -1,0 +1,87 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/flows_report.hpp"
+#include "cli/load.hpp"
+#include "cli/output.hpp"
+#include "scenarios/run/fabric.hpp"
+#include "text/atomic_file.hpp"
+#include "text/quantities.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kFlowsExamples[] = {
+    "contend flows scenarios/network/fat-tree.yaml flows.csv --csv completions.csv",
+    "contend flows fabric.yaml flows.csv --set network.routing=spraying --sizes 1MB",
+};
+/// The classes in which M. Alizadeh et al., "pFabric", SIGCOMM 2013, and papers after it print completion times.
+constexpr const char* kUsualSizes = "100KB,10MB";
+constexpr Option kFlowsOptions[] = {
+    {.name = "sizes",
+     .letter = '\0',
+     .value = "SIZE,...",
+     .text = "largest size of each class of flows but the last, ascending; default: 100KB,10MB"},
+    kSetOption,
+    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write the completion time of every flow as a table"},
+    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
+};
+
+std::vector<Bytes> class_bounds(const std::string& text) {
+  std::vector<Bytes> bounds;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const Parsed<Bytes> size = parse_quantity<Bytes>(part);
+    if (!size.value)
+      throw UsageError{fmt::format("--sizes: expected sizes such as {}, got \"{}\"{}{}", kUsualSizes, part,
+                                   size.hint.empty() ? "" : "; ", size.hint)};
+    if (!bounds.empty() && *size.value <= bounds.back())
+      throw UsageError{fmt::format("--sizes: expected ascending sizes such as {}, got \"{}\"", kUsualSizes, text)};
+    bounds.push_back(*size.value);
+    begin = end + 1;
+  }
+  return bounds;
+}
+
+int run_flows_verb(const Arguments& arguments) {
+  const std::string& path = arguments.positionals()[0];
+  const std::string& list = arguments.positionals()[1];
+  const std::vector<Bytes> bounds = class_bounds(arguments.value("sizes").value_or(kUsualSizes));
+  if (const auto csv = arguments.value("csv")) refuse_to_overwrite(*csv, arguments.positionals());
+  const Scenario scenario = load_scenarios(arguments, std::span{&path, 1}, {}).scenarios.front();
+  need_fabric(scenario, path);
+  const Topology topology = build_topology(scenario);
+  const std::vector<ListedFlow> flows = read_flow_list(list, topology);
+  const std::vector<FlowOutcome> outcomes = run_flows(scenario, flows);
+  const FlowSummary summary = summarise_flows(flows, outcomes, bounds);
+  fmt::print("{}", arguments.has("json") ? flows_json(summary) : flows_text(summary));
+  if (const auto csv = arguments.value("csv")) write_file(*csv, flows_csv(flows, outcomes, topology));
+  if (summary.all.unfinished == 0) return kExitOk;
+  print_message("contend: {} of {} flows never end: links have failed, and no route is left\n", summary.all.unfinished,
+                flows.size());
+  return kExitUnfinished;
+}
+
+}  // namespace
+
+const Command& flows_command() {
+  static constexpr Command kCommand = {.name = "flows",
+                                       .arguments = "SCENARIO FLOWS.csv",
+                                       .summary = "Print how long flows of a list take on a fabric.",
+                                       .examples = kFlowsExamples,
+                                       .options = kFlowsOptions,
+                                       .min_arguments = 2,
+                                       .max_arguments = 2,
+                                       .run = run_flows_verb};
+  return kCommand;
+}
+
+}  // namespace contend
