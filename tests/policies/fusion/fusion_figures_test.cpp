@@ -45,7 +45,7 @@ template <class Plan>
 std::string summed(const CompressionMethod* method, Plan plan) {
   std::int64_t ns = 0;
   std::size_t messages = 0, refused = 0;
-  const std::size_t phases = method == nullptr ? 1 : method->phases().size();
+  const std::size_t phases = method == nullptr ? 1 : method->phases().count();
   for (std::uint64_t seed = 0; seed < kProblems; ++seed) {
     for (std::size_t phase = 0; phase < phases; ++phase) {
       OverlapProblem problem = shaped_problem(seed);
