@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 using namespace contend::test;
@@ -244,4 +246,62 @@ TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
   CHECK(utilisation[0] == near(35.0 / 45));
   CHECK(utilisation[1] == near(1.0));
   CHECK(utilisation[2] == near(1.0));
+}
+
+TEST_CASE("the figures of a busy fabric: links that fail and slow down, efficiencies, samples") {
+  // What decides them is tested one by one above; whoever changes the model on purpose changes these figures.
+  TopologySpec made = plain_fabric(leaf_spine(3, 2));
+  made.fabric.link_latency = Time::nanoseconds(7);
+  std::vector<TestJob> jobs;
+  for (std::uint32_t j = 0; j < 12; ++j) {
+    const std::uint32_t first = j % 6 * 2 + j / 6, second = (j * 5 + 2) % 6 * 2 + 1 - j / 6;
+    const auto bytes = static_cast<int>(90 + 37 * j);
+    jobs.push_back({fmt::format("role w {} | compute f w {} | all-reduce g w {} | f -> g | g => f", j % 3 == 0 ? 3 : 2,
+                                20 + 3 * j, bytes),
+                    {first, second},
+                    12 + j % 5,
+                    static_cast<std::int64_t>(61 * j),
+                    10});
+    if (j % 3 == 0) jobs.back().gpus.push_back((first + 5) % 12 == second ? (first + 6) % 12 : (first + 5) % 12);
+  }
+  FlowNetworkOptions options = ring_options();
+  options.alpha = Time::nanoseconds(13);
+  options.step_overhead = Time::nanoseconds(3);
+  options.efficiency = {1, 0.96, 0.9};
+  options.nic_penalty = 0.25;
+  options.link_interval = Time::nanoseconds(700);
+  const auto link = [&](const char* name) { return link_named(made, 6, 2, name); };
+  options.events = {{Time::nanoseconds(2500), link("leaf0->spine0"), 0},
+                    {Time::nanoseconds(900), link("server3/nic0->leaf1"), 0.4},
+                    {Time::nanoseconds(4100), link("leaf0->spine0"), 1},
+                    {Time::nanoseconds(5000), link("spine1->leaf1"), 0},
+                    {Time::nanoseconds(3300), link("server3/nic0->leaf1"), 0.8}};
+  Setup setup{6, 2};
+  setup.ways = 3;
+  const RunResult run = run_flow(made, setup, jobs, options);
+  std::string ends;
+  for (const JobResult& job : run.jobs) ends += fmt::format("{} ", job.finish.ns());
+  CHECK(ends == "19998 704 9363 30064 1316 22651 40113 1294 15662 48172 1576 39779 ");
+  Time communication, contended, waited, busy, server_busy;
+  for (const JobResult& job : run.jobs) {
+    communication += job.communication;
+    contended += job.contended;
+    waited += job.communication_wait;
+  }
+  for (const LinkResult& each : run.links) server_busy += each.busy + each.contended;
+  double bytes = 0, used = 0, sampled = 0;
+  std::size_t users = 0;
+  for (const FabricLinkResult& each : run.fabric.links) {
+    busy += each.busy;
+    bytes += each.bytes;
+    used += each.utilisation;
+    users += each.users.size();
+  }
+  for (const LinkSample& each : run.fabric.samples) sampled += each.utilisation;
+  CHECK(fmt::format("{} {} {} {} {} {} {}", communication.ns(), contended.ns(), waited.ns(), busy.ns(),
+                    server_busy.ns(), users,
+                    run.fabric.samples.size()) == "148328 130248 71800 1077460 309272 116 1718");
+  CHECK(bytes == near(524816, 1e-9));
+  CHECK(used == near(5.8537135013725825, 1e-9));
+  CHECK(sampled == near(400.16345104341536, 1e-9));
 }
