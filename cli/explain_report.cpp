@@ -57,6 +57,8 @@ class Story {
         return self().gpus == 1 ? "no GPU is free" : fmt::format("fewer than {} are free", gpus_text(self().gpus));
       case Why::no_place:
         return fmt::format("{} finds no place for it", report_.placement);
+      case Why::place_taken:
+        return fmt::format("{} holds GPUs of its place", by);
       case Why::quota:
         return "its quota is used up";
       case Why::behind:

@@ -1,5 +1,6 @@
 #include "models/workload.hpp"
 
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 
@@ -96,8 +97,19 @@ TrainedJob made_for(const JobRequest& request, const GraphMaker& maker) {
 
 }  // namespace
 
-Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker) {
+std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_per_server) {
+  const auto each = static_cast<std::uint32_t>(gpus_per_server);
+  std::vector<GpuId> gpus;
+  for (const PlacePart& part : place) {
+    const std::uint32_t last = part.last.value_or(each - 1);
+    for (std::uint32_t g = part.first; g <= last; ++g) gpus.emplace_back(part.server * each + g);
+  }
+  return gpus;
+}
+
+Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker, int gpus_per_server) {
   Workload workload;
+  std::map<std::vector<GpuId>, std::int32_t> places;
   workload.jobs.reserve(requests.size());
   Names vcs{workload.vcs}, users{workload.users}, types{workload.gpu_types};
   struct Made {
@@ -124,6 +136,13 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
     job.vc = vcs.number(request.vc);
     job.user = users.number(request.user);
     job.gpu_type = types.number(request.gpu_type);
+    if (!request.place.empty()) {
+      CONTEND_CHECK(gpus_per_server > 0, "a place is on servers of a known size");
+      const auto [place, is_new] =
+          places.try_emplace(gpus_of_place(request.place, gpus_per_server), static_cast<std::int32_t>(places.size()));
+      if (is_new) workload.places.push_back(place->first);
+      job.place = place->second;
+    }
     if (!request.duration) {
       const auto [made, is_new] = known.try_emplace({request.model, request.gpus});
       if (is_new) {

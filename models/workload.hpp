@@ -15,6 +15,13 @@
 
 namespace contend {
 
+/// Some GPUs of a server: `server3:0-3`, or all of them: `server3`.
+struct PlacePart {
+  std::uint32_t server = 0;
+  std::uint32_t first = 0;              ///< of the server's GPUs, from 0
+  std::optional<std::uint32_t> last{};  ///< none: all GPUs of the server
+};
+
 /// One line of a job list: a JobSpec (sim/job.hpp) with names instead of indices.
 struct JobRequest {
   std::string name;
@@ -32,6 +39,7 @@ struct JobRequest {
   Bytes host_memory{};
   int priority = 0;
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
+  std::vector<PlacePart> place{};        ///< GPUs on which it must run, by rank; empty: any
 };
 
 /// What the jobs of one model and size repeat, and the memory that they hold on each GPU.
@@ -69,8 +77,12 @@ struct GeneratedWorkload {
 /// machine.
 std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_t seed);
 
-/// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Throws what
-/// `maker` throws.
-Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker = profile_job);
+/// The GPUs of these parts, in their order, on servers of so many GPUs.
+[[nodiscard]] std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_per_server);
+
+/// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Jobs with a
+/// place need the GPUs of a server. Throws what `maker` throws.
+Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker = profile_job,
+                        int gpus_per_server = 0);
 
 }  // namespace contend

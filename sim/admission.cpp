@@ -38,8 +38,8 @@ void Admission::look_at_empty_cluster() {
   if (!placement.refuses_alike()) return;  // its answers may depend on time or chance
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
     const JobSpec& job = *state_.jobs[j].spec;
-    const auto [at, is_new] = has_place_.try_emplace(Demand{job.vc, job.gpus, job.gpu_type, RankDemand{job}}, true);
-    if (!is_new || !why_never(state_.spec, job).empty()) continue;
+    const auto [at, is_new] = has_place_.try_emplace(demand_of(job), true);
+    if (!is_new || job.place >= 0 || !why_never(state_.spec, job).empty()) continue;
     chosen_.clear();
     placement.place(state_, state_.job(JobId{j}), chosen_);
     at->second = !chosen_.empty();
@@ -49,8 +49,10 @@ void Admission::look_at_empty_cluster() {
 std::string Admission::why_never_starts(JobId id) const {
   const JobSpec& job = *state_.jobs[id.index()].spec;
   std::string reason = why_never(state_.spec, job);
-  if (!reason.empty()) return reason;
-  const auto at = has_place_.find(Demand{job.vc, job.gpus, job.gpu_type, RankDemand{job}});
+  if (reason.empty() && job.place >= 0)
+    reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
+  if (!reason.empty() || job.place >= 0) return reason;
+  const auto at = has_place_.find(demand_of(job));
   if (at == has_place_.end() || at->second) return {};
   reason = fmt::format("has no place under the placement policy `{}`, not even in the empty cluster",
                        state_.policies.placement_name);

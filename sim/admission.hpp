@@ -61,8 +61,11 @@ class Admission : private SchedulingActions {
   void blocked(JobId job, Why why, JobId by) override;
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
-  /// What decides whether a job has a place in the empty cluster: virtual cluster, GPUs, type of GPU, and each rank.
-  using Demand = std::tuple<std::int32_t, int, std::int32_t, RankDemand>;
+  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, and each rank.
+  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, RankDemand>;
+  [[nodiscard]] static Demand demand_of(const JobSpec& job) {
+    return {job.vc, job.gpus, job.gpu_type, job.place, RankDemand{job}};
+  }
 
   void schedule_next_arrival();
   [[nodiscard]] Time next_arrival() const;
@@ -81,6 +84,8 @@ class Admission : private SchedulingActions {
   void tell_left(JobId job);
   /// Throws InputError if preemptions have undone all work of timed jobs, again and again.
   void watch_progress(JobId preempted) const;
+  /// The first job that holds a GPU of the place of this one; none() if its GPUs have room or it has no place.
+  [[nodiscard]] JobId holder_of_place(const JobSpec& job) const;
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
 
   EngineState& state_;

@@ -74,7 +74,7 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
   for (std::size_t i = 0; i < order.size(); ++i) {
     const JobId job = order[i].job;
     const JobSpec& spec = *state_.run(job).spec;
-    const Demand demand{spec.vc, spec.gpus, spec.gpu_type, RankDemand{spec}};
+    const Demand demand = demand_of(spec);
     if (order[i].width > capacity || refused.contains(demand) || !allocation_.has_room(spec)) continue;
     JobView view = state_.job(job);
     if (view.running) view.since = state_.clock;  // it would wait from now on
@@ -125,11 +125,26 @@ void Admission::blocked(JobId job, Why why, JobId by) {
   if (spec.gpus > state_.capacity.quota_left(spec.vc)) {
     why = Why::quota;
     by = JobId::none();
+  } else if (const JobId holder = holder_of_place(spec);
+             holder.valid() && (why == Why::no_place || why == Why::no_gpus)) {
+    why = Why::place_taken;
+    by = holder;
   } else if (why == Why::no_place && RankDemand{spec}.share == kWholeGpu &&
              spec.gpus > state_.capacity.free_gpus_of_vc(spec.vc)) {
     why = Why::no_gpus;
   }
   state_.options.decisions->blocked(state_.clock, job, why, by);
+}
+
+JobId Admission::holder_of_place(const JobSpec& job) const {
+  if (job.place < 0) return JobId::none();
+  std::vector<JobId> holders;
+  for (const GpuId gpu : state_.workload.places[static_cast<std::size_t>(job.place)]) {
+    state_.jobs_on(gpu, holders);
+    if (!state_.capacity.fits(gpu, RankDemand{job}) && !holders.empty()) return holders.front();
+    holders.clear();
+  }
+  return JobId::none();
 }
 
 void Admission::illegal_step(JobId job, const char* what) const {

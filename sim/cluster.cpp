@@ -108,6 +108,29 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
   return {};
 }
 
+std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<const GpuId> place) {
+  if (place.size() != static_cast<std::size_t>(job.gpus))
+    return fmt::format("needs {} GPUs, its place has {}", job.gpus, place.size());
+  std::vector<GpuId> sorted{place.begin(), place.end()};
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "names a GPU twice";
+  const ServerRange usable = servers_of_vc(spec, job.vc);
+  const std::int64_t most = ranks_by_host(spec, job);
+  std::int64_t ranks = 0;  // on the current server
+  ServerId server;
+  for (const GpuId gpu : sorted) {
+    const ServerId on{gpu.index() / static_cast<std::size_t>(spec.gpus_per_server)};
+    if (on.index() >= static_cast<std::size_t>(spec.servers))
+      return fmt::format("names server{}, the cluster has {} servers", on.value(), spec.servers);
+    if (!usable.contains(on))
+      return fmt::format("may not use server{}, which isn't of its virtual cluster", on.value());
+    ranks = on == server ? ranks + 1 : 1;
+    server = on;
+    if (ranks > most) return fmt::format("asks server{} for more CPUs or memory than it has", on.value());
+  }
+  return {};
+}
+
 RankDemand::RankDemand(const JobSpec& job)
     : memory{job.memory_per_gpu},
       share{job.duration && job.gpu_share == 0 ? kWholeGpu : job.gpu_share},

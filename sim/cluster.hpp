@@ -46,6 +46,10 @@ struct ClusterSpec {
 /// The reason why the cluster does not have what the job demands, even if it is empty; an empty text if it has. Whether
 /// the placement policy uses it is another question (Simulation::why_never_start).
 [[nodiscard]] std::string why_never(const ClusterSpec& spec, const JobSpec& job);
+/// The reason why the job can't run on these GPUs, even if the cluster is empty: there are not as many as it needs, the
+/// cluster doesn't have one of them, or one is named twice or on a server of another virtual cluster; or a server has
+/// too few CPUs or too little memory for its ranks there. Empty if it can.
+[[nodiscard]] std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<const GpuId> place);
 
 /// A set of the integers 0..size-1; every operation is O(log n), with base 64.
 class BitSet {

@@ -281,6 +281,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.vc = job.vc;
   view.user = job.user;
   view.gpu_type = job.gpu_type;
+  view.place = job.place;
   view.gpu_share = RankDemand{job}.share;
   view.milli_cpus = job.milli_cpus;
   view.host_memory = job.host_memory;

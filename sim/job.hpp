@@ -46,6 +46,7 @@ struct JobSpec {
   std::int32_t vc = -1;         ///< index into Workload::vcs; -1: none
   std::int32_t user = -1;       ///< index into Workload::users; -1: not known
   std::int32_t gpu_type = -1;   ///< index into Workload::gpu_types; -1: any
+  std::int32_t place = -1;      ///< index into Workload::places; -1: where the placement policy puts it
 };
 
 /// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
@@ -63,6 +64,7 @@ struct Workload {
   std::vector<IterationNotes> notes;  ///< by graph; may be shorter
   std::vector<JobSpec> jobs;
   std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
+  std::vector<std::vector<GpuId>> places;          ///< GPUs on which jobs must run, by rank; each place once
 };
 
 /// The reason why the job is too long to be simulated, even if nothing delays it: its attempts together, or the

@@ -14,13 +14,14 @@ namespace contend {
 
 /// The reason why a job that a policy considered does not start now.
 enum class Why : std::uint8_t {
-  no_gpus,    ///< fewer GPUs are free than it needs
-  no_place,   ///< the placement policy has no place for it
-  quota,      ///< the quota of its virtual cluster, or its fair share, is used up
-  behind,     ///< it may not overtake `by`, which waits in front of it
-  reserved,   ///< it would delay the reservation of `by`
-  outranked,  ///< `by` runs and may not be preempted for it
-  throttled,  ///< a rule of the policy on rates or times holds it back
+  no_gpus,      ///< fewer GPUs are free than it needs
+  no_place,     ///< the placement policy has no place for it
+  place_taken,  ///< it must run on certain GPUs, and `by` holds one of them
+  quota,        ///< the quota of its virtual cluster, or its fair share, is used up
+  behind,       ///< it may not overtake `by`, which waits in front of it
+  reserved,     ///< it would delay the reservation of `by`
+  outranked,    ///< `by` runs and may not be preempted for it
+  throttled,    ///< a rule of the policy on rates or times holds it back
 };
 [[nodiscard]] const char* to_string(Why why);
 

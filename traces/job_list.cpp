@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <climits>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -40,18 +42,52 @@ enum Column : std::uint8_t {
   kCpus,
   kHostMemory,
   kPriority,
+  kPlace,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
     "job_id",     "submit_ms", "submit_s",    "model",           "gpus", "iterations", "duration_s",
     "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",   "user",       "gpu_type",
-    "gpu_share",  "cpus",      "host_memory", "priority"};
+    "gpu_share",  "cpus",      "host_memory", "priority",        "place"};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 std::vector<std::string> profile_names() {
   std::vector<std::string> names;
   for (const TrainingProfile& profile : training_profiles()) names.emplace_back(profile.name);
   return names;
+}
+
+/// Takes a whole number from the front of the text.
+std::optional<std::uint32_t> take_index(std::string_view& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number > static_cast<std::uint32_t>(TraceTable::kMaxGpus)) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool take_text(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+/// `server3`, `server3:2` or `server3:0-3`.
+std::optional<PlacePart> parse_place_part(std::string_view text) {
+  PlacePart part;
+  if (!take_text(text, "server")) return std::nullopt;
+  const std::optional<std::uint32_t> server = take_index(text);
+  if (!server) return std::nullopt;
+  part.server = *server;
+  if (text.empty()) return part;
+  if (!take_text(text, ":")) return std::nullopt;
+  const std::optional<std::uint32_t> first = take_index(text);
+  if (!first) return std::nullopt;
+  part.first = *first;
+  part.last = first;
+  if (take_text(text, "-")) part.last = take_index(text);
+  if (!part.last || *part.last < part.first || !text.empty()) return std::nullopt;
+  return part;
 }
 
 class JobListReader {
@@ -186,6 +222,17 @@ class JobListReader {
     if (!field(kCpus).empty()) job.milli_cpus = static_cast<int>(milli(kCpus, 0, kMaxMilliCpus));
     if (const std::string_view text = field(kHostMemory); !text.empty()) read_memory(text, job);
     if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
+    if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
+  }
+
+  void read_place(std::string_view text, JobRequest& job) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(';', begin), text.size());
+      const std::optional<PlacePart> part = parse_place_part(text.substr(begin, end - begin));
+      if (!part) return expected(kPlace, "expected GPUs of servers such as server0:0-3;server1", text);
+      job.place.push_back(*part);
+      begin = end + 1;
+    }
   }
 
   void read_outcome(std::string_view text, JobRequest& job) {

@@ -20,6 +20,7 @@
 //   cpus          CPUs for each GPU, in thousandths
 //   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB
 //   priority      whole number; larger is more urgent; 0 without it
+//   place         the GPUs on which it must run, rank by rank: server0:0-3;server1 (all GPUs of a server)
 
 #include "models/workload.hpp"
 #include "traces/jobs/trace_format.hpp"

@@ -27,6 +27,17 @@ std::string attempts(const JobRequest& job) {
   return text;
 }
 
+std::string place_text(const JobRequest& job) {
+  std::string text;
+  for (const PlacePart& part : job.place) {
+    text += fmt::format("{}server{}", text.empty() ? "" : ";", part.server);
+    if (!part.last) continue;
+    text += fmt::format(":{}", part.first);
+    if (*part.last != part.first) text += fmt::format("-{}", *part.last);
+  }
+  return text;
+}
+
 /// A column: which jobs need it, and its text for a job.
 struct WrittenColumn {
   std::string_view name;
@@ -65,6 +76,7 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return memory(job.host_memory); }},
     WrittenColumn{"priority", [](const JobRequest& job) { return job.priority != 0; },
                   [](const JobRequest& job) { return fmt::format("{}", job.priority); }},
+    WrittenColumn{"place", [](const JobRequest& job) { return !job.place.empty(); }, place_text},
 };
 
 }  // namespace

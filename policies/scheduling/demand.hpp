@@ -24,13 +24,20 @@ namespace contend {
 class Shapes {
  public:
   [[nodiscard]] std::int32_t of(const JobView& job) {
-    const Shape shape{job.vc,         job.gpu_type,           job.gpus, job.gpu_share, job.memory_per_gpu.count(),
-                      job.milli_cpus, job.host_memory.count()};
+    const Shape shape{job.vc,
+                      job.gpu_type,
+                      job.gpus,
+                      job.gpu_share,
+                      job.memory_per_gpu.count(),
+                      job.milli_cpus,
+                      job.host_memory.count(),
+                      job.place};
     return numbers_.try_emplace(shape, static_cast<std::int32_t>(numbers_.size())).first->second;
   }
 
  private:
-  using Shape = std::tuple<std::int32_t, std::int32_t, int, std::int32_t, std::int64_t, std::int32_t, std::int64_t>;
+  using Shape =
+      std::tuple<std::int32_t, std::int32_t, int, std::int32_t, std::int64_t, std::int32_t, std::int64_t, std::int32_t>;
   std::map<Shape, std::int32_t> numbers_;
 };
 

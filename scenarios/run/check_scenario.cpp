@@ -148,7 +148,7 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
   const std::vector<std::string> reasons = why_never_start(scenario, workload);
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     if (reasons[j].empty()) continue;
-    report.bad(list.lines[j], "gpus", "more than it can ever have",
+    report.bad(list.lines[j], workload.jobs[j].place < 0 ? "gpus" : "place", "more than it can ever have",
                fmt::format("job {} {}", quote_for_message(workload.jobs[j].name), reasons[j]));
   }
   report.throw_if_bad();

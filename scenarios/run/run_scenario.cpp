@@ -4,6 +4,7 @@
 #include "models/workload.hpp"
 #include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
+#include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
@@ -39,7 +40,8 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64
 
 Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs) {
   TrainingGraphs graphs{scenario};
-  return build_workload(jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); });
+  return build_workload(
+      jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, scenario.cluster.gpus_per_server);
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
@@ -67,6 +69,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   PolicyContext context{seed, cost.beta, eta};
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
+  if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
   auto network = make_network(scenario, seed, jobs);
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),

@@ -78,6 +78,39 @@ void check_models(const Scenario& scenario, const JobList& list) {
   report.throw_if_bad();
 }
 
+/// What is wrong with the place of a job, or nothing.
+std::string why_bad_place(const Scenario::Cluster& cluster, const JobRequest& job) {
+  const auto servers = static_cast<std::uint32_t>(cluster.servers);
+  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_server);
+  std::uint64_t named = 0;
+  for (const PlacePart& part : job.place) {
+    if (part.server >= servers)
+      return fmt::format("the cluster has no server{}; its {} servers are numbered from 0", part.server, servers);
+    if (part.last.value_or(0) >= gpus)
+      return fmt::format("server{} has no GPU {}; its {} GPUs are numbered from 0", part.server, *part.last, gpus);
+    named += part.last ? *part.last - part.first + 1 : gpus;
+  }
+  if (named != static_cast<std::uint64_t>(job.gpus))
+    return fmt::format("expected as many GPUs as `gpus` says, {}, got {}", job.gpus, named);
+  std::vector<GpuId> all = gpus_of_place(job.place, cluster.gpus_per_server);
+  std::sort(all.begin(), all.end());
+  const auto twice = std::adjacent_find(all.begin(), all.end());
+  if (twice == all.end()) return {};
+  return fmt::format("GPU {} of server{} is named twice", twice->value() % gpus, twice->value() / gpus);
+}
+
+/// Throws InputError with the rows of jobs whose place the cluster does not have.
+void check_places(const Scenario& scenario, const JobList& list) {
+  RowReport report{*scenario.workload.jobs, false};
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    report.count_row();
+    if (list.jobs[j].place.empty()) continue;
+    const std::string reason = why_bad_place(scenario.cluster, list.jobs[j]);
+    if (!reason.empty()) report.bad(list.lines[j], "place", "a place that the cluster does not have", reason);
+  }
+  report.throw_if_bad();
+}
+
 bool is_scaled(const Scenario& scenario) {
   const WorkloadScaling& scaling = scenario.workload.synthetic;
   return scaling.rate != 1 || scaling.load || scaling.durations != 1 || scaling.longest || scaling.largest ||
@@ -88,6 +121,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, trainable_names(scenario));
   check_models(scenario, *list);
   check_virtual_clusters(scenario, *list);
+  check_places(scenario, *list);
   if (!is_scaled(scenario)) return list;
   TrainingGraphs graphs{scenario};
   ScaledList scaled = scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling, gpus_of(scenario),

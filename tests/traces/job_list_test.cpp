@@ -40,6 +40,23 @@ TEST_CASE("what is written reads back the same") {
   CHECK(job_list_csv(parse_job_list(csv, "again.csv")) == csv);
 }
 
+TEST_CASE("places are read, and written as they were") {
+  const char* const csv =
+      "job_id,submit_s,gpus,duration_s,place\na,0,5,1,server0:0-3;server12:2\nb,0,4,1,server3\nc,0,1,1,\n";
+  const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
+  REQUIRE(jobs.at(0).place.size() == 2);
+  CHECK(gpus_of_place(jobs[0].place, 4) == std::vector<GpuId>{GpuId{0U}, GpuId{1U}, GpuId{2U}, GpuId{3U}, GpuId{50U}});
+  CHECK(gpus_of_place(jobs[1].place, 2) == std::vector<GpuId>{GpuId{6U}, GpuId{7U}});
+  CHECK(jobs[2].place.empty());
+  CHECK(job_list_csv(jobs) == csv);
+  for (const char* const bad : {"server", "server0:", "server0:1-", "server0:3-1", "node0", "server0;", "0-3",
+                                "server0:0-3-5", "server-1", "server99999999999"}) {
+    CAPTURE(bad);
+    CHECK(complaints(std::string{"job_id,submit_s,gpus,duration_s,place\na,0,1,1,"} + bad + "\n")
+              .find("jobs.csv:2: place: expected GPUs of servers such as server0:0-3;server1, got ") == 0);
+  }
+}
+
 TEST_CASE("every bad row is reported, with its line, column and a hint") {
   const std::string all = complaints(std::string{kJobHeader} +
                                      "a,0,resnet5,1,10\n"
