@@ -64,8 +64,9 @@ ServerBuilder dgx_1v() {
       "NVIDIA WP-08437-002; Intel ARK, E5-2698 v4", spec);
 }
 
-/// 12 third-generation NVLinks a GPU. EPYC 7742: xGMI-2 at 16 GT/s and 16 lanes is 32 GB/s a link; of the four links of
-/// a two-socket server three are counted, as servers with many PCIe lanes have.
+/// 12 third-generation NVLinks a GPU. EPYC 7742: an xGMI-2 link of 16 lanes at 16 GT/s is 32 GB/s (at most 18 GT/s). A
+/// server with two sockets and many PCIe lanes has three of them (AMD, ROCm documentation, "MI100 microarchitecture",
+/// on two EPYC 7002 with eight GPUs).
 ServerBuilder dgx_a100() {
   ServerSpec spec;
   spec.nics = 8;
@@ -74,7 +75,7 @@ ServerBuilder dgx_a100() {
   spec.socket_bandwidth = ByteRate{3 * 32e9};
   return machine<nvswitch_server, check_eight>(
       "dgx-a100", "8 A100 with NVSwitches, PCIe 4.0, 8 interfaces (200 Gbit/s: set network.nic)",
-      "NVIDIA DGX A100 data sheet; AMD EPYC 7002 data sheet, three of four xGMI links assumed", spec);
+      "NVIDIA DGX A100 data sheet; AMD ROCm documentation on two-socket EPYC: three xGMI links, 16 GT/s assumed", spec);
 }
 
 ServerSpec hopper(std::size_t nics) {

@@ -3,8 +3,11 @@
 // kind of server works in every kind of fabric. The tables of kinds name the parameters of each kind and where they are
 // stored; lists, scenario keys and checks are derived from them. A new kind is one .cpp file and one row in kinds.cpp.
 //
-// Bandwidths are per direction. Default speeds are those of an NVIDIA DGX H100 (data sheets): ConnectX-7 NICs of
-// 400 Gb/s, PCIe 5.0 x16, 18 fourth-generation NVLinks of 25 GB/s per GPU.
+// Bandwidths are per direction. Default speeds are those of an NVIDIA DGX H100 (data sheet; system descriptions of
+// MLPerf inference v4.1, which name 18 NVLinks with 900 GB/s both ways, PCIe 5.0 x16 and two Xeon 8480C): ConnectX-7
+// NICs of 400 Gb/s, PCIe 5.0 x16, 18 fourth-generation NVLinks of 25 GB/s per GPU. Sapphire Rapids runs UPI at 16 GT/s
+// (what its registers say, intel/pcm issue 550); of its up to four links (libpfm: spr_unc_upi0 to 3) three are counted,
+// as in that server.
 
 #include "network/topologies/graph_spec.hpp"
 #include "network/topology.hpp"
@@ -62,7 +65,7 @@ struct ServerSpec {
   Time pcie_latency = Time::nanoseconds(150);  ///< of each PCIe link (PEX 8796 product brief: 150 ns at most)
   std::size_t gpus_per_pcie_switch = 2;
   std::size_t sockets = 2;                ///< root complexes
-  ByteRate socket_bandwidth{48e9};        ///< between two sockets: three UPI links of 16 GT/s, 2 bytes each
+  ByteRate socket_bandwidth{96e9};        ///< between two sockets: three UPI links of 16 GT/s, 2 bytes each
   std::vector<std::size_t> nic_near_gpu;  ///< by NIC: a GPU whose PCIe switch it shares; empty: evenly spread
   ByteRate nvlink_bandwidth{25e9};        ///< of one NVLink (2nd to 4th generation: 25 GB/s)
   std::size_t nvlinks_per_gpu = 18;       ///< to the NVSwitches, modelled as one link

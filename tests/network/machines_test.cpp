@@ -41,6 +41,10 @@ TEST_CASE("machines have the links of their data sheets") {
   const Topology hopper = two_of("dgx-h100", 8);
   CHECK(rate_of(hopper, "server0/gpu7", "server0/nvswitch0") == near(450e9));  // 900 GB/s both ways
   CHECK(rate_of(hopper, "server0/gpu7", "server0/pcie3") == near(63.015e9));
+  // Links between sockets: two QPI, three xGMI-2 and three UPI links of 2 bytes a transfer.
+  CHECK(rate_of(volta, "server0/socket0", "server0/socket1") == near(2 * 9.6e9 * 2));
+  CHECK(rate_of(ampere, "server0/socket0", "server0/socket1") == near(3 * 16e9 * 2));
+  CHECK(rate_of(hopper, "server0/socket0", "server0/socket1") == near(3 * 16e9 * 2));
   CHECK(report_topology(hopper).nics == 16);
   CHECK(report_topology(two_of("hgx-h100-4", 8)).nics == 8);
   CHECK(report_topology(two_of("hgx-a100-4", 8)).nics == 8);

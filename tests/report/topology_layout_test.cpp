@@ -201,15 +201,15 @@ TEST_CASE("inside a DGX-1: GPUs in a row, their NVLinks above, PCIe switches, so
   // The slowest, NVLink with 25 GB/s, is 1 wide; 1.2 more for each doubling.
   CHECK(contains(curves(svg), "M0.0 -12.0Q37.0 -56.0 74.0 -12.0 1.0"));
   CHECK(contains(curves(svg), "M0.0 -12.0Q111.0 -104.0 222.0 -12.0 2.2"));
-  // PCIe: 1 + 1.2 log2(63.015 / 25) = 2.6, sockets: 1 + 1.2 log2(48 / 25) = 2.1.
+  // PCIe: 1 + 1.2 log2(63.015 / 25) = 2.6, sockets: 1 + 1.2 log2(96 / 25) = 3.3.
   CHECK(contains(wires(svg), "0,0 37,70 2.6"));
-  CHECK(contains(wires(svg), "111,140 407,140 2.1"));
+  CHECK(contains(wires(svg), "111,140 407,140 3.3"));
   // The key begins at the left end of the drawing, half a box left of the first GPU, 26 below the lowest box.
   CHECK(place_of(svg, "25 GB/s") == "6.0,248.0 start");
-  CHECK(place_of(svg, "48 GB/s") == "130.0,248.0 start");
-  CHECK(place_of(svg, "50 GB/s") == "254.0,248.0 start");
+  CHECK(place_of(svg, "50 GB/s") == "130.0,248.0 start");
+  CHECK(place_of(svg, "96 GB/s") == "378.0,248.0 start");
   CHECK(contains(wires(svg), "-26,244 0,244 1.0"));
-  CHECK(contains(wires(svg), "98,244 124,244 2.1"));
+  CHECK(contains(wires(svg), "98,244 124,244 2.2"));
 }
 
 TEST_CASE("inside other servers: an NVSwitch stands above its GPUs; what wants one place stands side by side") {
