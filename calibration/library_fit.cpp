@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -70,6 +72,17 @@ class Comparison {
     return sum;
   }
 
+  /// Throws InputError if the points do not determine two numbers, or none is left to judge them.
+  void need_sizes() const {
+    std::set<std::tuple<TimedExchange, int, std::int64_t>> used, others;
+    for (const LibraryPoint& point : points_)
+      (point.for_fit ? used : others).emplace(point.sample.exchange, point.sample.ranks, point.sample.size.count());
+    if (used.size() >= 2 && !others.empty()) return;
+    throw InputError{
+        {.reason = fmt::format("a fit needs 3 sizes of a collective or more, got {}", used.size() + others.size()),
+         .hint = "every second size determines the hop and the rate, and the others judge them"}};
+  }
+
   /// GB/s of a channel between servers, or inside if there is one.
   [[nodiscard]] double planned_rate() const {
     const NcclCommunicator& first = plans_.begin()->second;
@@ -103,6 +116,7 @@ std::vector<LibraryPoint> compare_with_library(const LibraryMeasurements& measur
 
 NcclFit fit_library(const LibraryMeasurements& measured, const NcclMachine& machine, const NcclChoices& choices) {
   const Comparison comparison{measured, machine, choices};
+  comparison.need_sizes();
   constexpr int kCells = 30, kRounds = 6;
   constexpr double kLeastShare = 0.01, kMostShare = 10;
   struct Range {

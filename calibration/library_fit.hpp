@@ -45,7 +45,8 @@ inline constexpr double kShortestHop = 0.01, kLongestHop = 1000;
 
 /// The hop, from kShortestHop to kLongestHop, and the bandwidth of a channel, from a hundredth to ten times the planned
 /// one, with the least sum of |ln(expected / measured)| over the points `for_fit`, to 1%. The search is a grid that is
-/// refined five times. Throws InputError if nothing is comparable.
+/// refined five times. Throws InputError if nothing is comparable, and for too few sizes: two that are `for_fit`, for
+/// two numbers, and one that judges them.
 [[nodiscard]] NcclFit fit_library(const LibraryMeasurements& measured, const NcclMachine& machine,
                                   const NcclChoices& choices);
 

@@ -218,7 +218,7 @@ std::string collective_svg(const std::vector<CollectiveRow>& rows) {
   for (const auto& [key, points] : curves) {
     const auto& [kind, servers, ranks, source, measured] = key;
     CollectiveCurve curve;
-    curve.name = fmt::format("{}, {} ranks on {}", source, ranks, servers);
+    curve.name = fmt::format("{}, {} ranks on {} {}", source, ranks, servers, servers == 1 ? "server" : "servers");
     curve.kind = kind;
     curve.ranks = ranks;
     curve.measured = measured;

@@ -1,6 +1,7 @@
 #include "cli/output.hpp"
 
 #include "cli/command.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -34,6 +35,12 @@ void refuse_to_overwrite(const std::string& output, std::span<const std::string>
     if (std::filesystem::equivalent(output, input, ignored))
       throw UsageError{fmt::format("{}: this file is an input of the command; write to another one", output)};
   }
+}
+
+void need_svg(std::string_view option, const std::string& path) {
+  const std::string ending = std::filesystem::path{path}.extension().string();
+  if (!ending.empty() && !same_but_for_case(ending, ".svg"))
+    throw UsageError{fmt::format("--{}: figures are SVG; expected a name that ends in .svg, got \"{}\"", option, path)};
 }
 
 std::size_t output_width(std::size_t otherwise) {

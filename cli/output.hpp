@@ -30,6 +30,10 @@ void print_message(fmt::format_string<Arguments...> format, Arguments&&... argum
 /// Throws UsageError if `output` is one of the input files, which would be lost.
 void refuse_to_overwrite(const std::string& output, std::span<const std::string> inputs);
 
+/// Throws UsageError if the name of a figure, the value of this option, has an ending other than .svg: figures are SVG,
+/// and no viewer opens a `plot.png` with SVG in it. Names without an ending may be devices or pipes.
+void need_svg(std::string_view option, const std::string& path);
+
 /// The width of lines on standard output: that of the variable COLUMNS if it is set, else that of the terminal, and
 /// `otherwise` if the output is a file or a pipe. 0 means any width.
 [[nodiscard]] std::size_t output_width(std::size_t otherwise = 0);

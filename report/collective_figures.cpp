@@ -2,8 +2,10 @@
 
 #include "network/collectives/algorithm.hpp"
 #include "network/library/nccl_model.hpp"
+#include "report/plot_scale.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -12,9 +14,10 @@ namespace {
 
 constexpr double kPanelHeight = 320;
 
-FigurePanel panel(const std::string& id, const std::string& title, FigureAxis y) {
+FigurePanel panel(const std::string& id, const std::string& title, FigureAxis y, const std::vector<double>& sizes) {
   XyPlot plot;
   plot.x = {.title = "size", .unit = "B", .logarithmic = true, .categories = {}};
+  add_size_ticks(plot.x, sizes);
   plot.y = std::move(y);
   return {.figure = {.id = id, .title = title, .caption = "Dots: measured. Lines: expected.", .plot = std::move(plot)},
           .height = kPanelHeight};
@@ -41,10 +44,19 @@ std::vector<FigurePanel> collective_panels(std::span<const CollectiveCurve> curv
   std::vector<FigurePanel> panels;
   for (const CollectiveKind kind : kinds) {
     const std::string name{name_of(kind)};
-    FigurePanel times = panel("time-" + name, fmt::format("Time of one {} by its size", name),
-                              {.title = "time", .unit = "us", .logarithmic = true, .categories = {}});
-    FigurePanel rates = panel("busbw-" + name, fmt::format("Bus bandwidth of one {} by its size", name),
-                              {.title = "bus bandwidth", .unit = "GB/s", .from_zero = true, .categories = {}});
+    std::vector<double> sizes;
+    std::set<std::string> names;
+    for (const CollectiveCurve& curve : curves) {
+      if (curve.kind != kind) continue;
+      sizes.insert(sizes.end(), curve.bytes.begin(), curve.bytes.end());
+      names.insert(curve.name);
+    }
+    // A figure with one name has no legend.
+    const std::string of = names.size() == 1 ? fmt::format(": {}", *names.begin()) : std::string{};
+    FigurePanel times = panel("time-" + name, fmt::format("Time of one {} by its size{}", name, of),
+                              {.title = "time", .unit = "us", .logarithmic = true, .categories = {}}, sizes);
+    FigurePanel rates = panel("busbw-" + name, fmt::format("Bus bandwidth of one {} by its size{}", name, of),
+                              {.title = "bus bandwidth", .unit = "GB/s", .from_zero = true, .categories = {}}, sizes);
     for (const CollectiveCurve& curve : curves) {
       if (curve.kind != kind) continue;
       std::vector<double> us, bus;

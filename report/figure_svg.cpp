@@ -33,7 +33,8 @@ std::string shortened(const std::string& name, std::size_t most) {
 struct LegendEntry {
   std::string name;  ///< fits into a row
   std::string_view colour, dash;
-  bool line = false;  ///< else an area
+  bool line = false;  ///< else dots or an area
+  bool dots = false;
 
   [[nodiscard]] double width() const { return text_width(name) + 34; }
 };
@@ -119,6 +120,8 @@ class Sheet {
       for (const LegendEntry& each : row) {
         if (each.line)
           line(at, y + 4, at + 14, y + 4, fmt::format("stroke=\"{}\" stroke-width=\"2.4\"{}", each.colour, each.dash));
+        else if (each.dots)
+          raw(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\" fill=\"{}\"/>\n", at + 7, y + 4, each.colour));
         else
           box(at, y, at + 14, y + 8, fmt::format("fill=\"{}\"", each.colour));
         text(at + 19, y + 9, "start", each.name);
@@ -212,10 +215,11 @@ class XySheet {
       const bool line = series.mark == SeriesMark::line || series.mark == SeriesMark::step;
       if (i == marks.size()) {
         styles.names.push_back(
-            {name, series_colour(i), kDashes[i / kSeriesColours.size() % std::size(kDashes)], false});
+            {name, series_colour(i), kDashes[i / kSeriesColours.size() % std::size(kDashes)], false, false});
         marks.push_back(series.mark);
       }
       styles.names[i].line = styles.names[i].line || line;
+      styles.names[i].dots = styles.names[i].dots || series.mark == SeriesMark::dots;
       styles.of_series.push_back(i);
     }
     return styles;

@@ -1,5 +1,7 @@
 #include "report/fit_figures.hpp"
 
+#include "report/plot_scale.hpp"
+
 #include "sim/statistics.hpp"
 
 #include <algorithm>
@@ -78,7 +80,13 @@ void add_size_series(PanelPair& plots, const SeriesFit& series, const std::strin
 }
 
 std::vector<FigurePanel> size_panels(const std::vector<SeriesFit>& all, TimedExchange exchange) {
-  const FigureAxis sizes{.title = "size", .unit = "B", .logarithmic = true, .categories = {}};
+  FigureAxis sizes{.title = "size", .unit = "B", .logarithmic = true, .categories = {}};
+  std::vector<double> bytes;
+  for (const SeriesFit& series : all) {
+    if (series.exchange != exchange) continue;
+    for (const CollectiveSample& sample : series.samples) bytes.push_back(sample.size.to_double());
+  }
+  add_size_ticks(sizes, bytes);
   PanelPair plots{
       .fit = {.x = sizes, .y = {.title = "time", .unit = "us", .logarithmic = true, .categories = {}}, .series = {}},
       .off = {.x = sizes, .y = residual_axis(), .series = {}}};

@@ -1,9 +1,11 @@
 #include "report/plot_scale.hpp"
 
 #include "report/sweep_names.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -153,6 +155,21 @@ PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, b
   scale.to *= unit.length;
   for (double& tick : scale.ticks) tick *= unit.length;
   return scale;
+}
+
+void add_size_ticks(FigureAxis& axis, const std::vector<double>& bytes) {
+  constexpr int kMostTicks = 9, kLargest = 62;
+  if (bytes.empty()) return;
+  const auto [low, high] = std::ranges::minmax(bytes);
+  const int first = std::max(0, static_cast<int>(std::ceil(std::log2(low) - 1e-9)));
+  const int last = std::min(kLargest, static_cast<int>(std::floor(std::log2(high) + 1e-9)));
+  if (first > last) return;
+  const int step = (last - first) / kMostTicks + 1;
+  for (int power = first; power <= last; power += step) {
+    const std::int64_t size = std::int64_t{1} << power;
+    axis.ticks.push_back(static_cast<double>(size));
+    axis.tick_names.push_back(print_quantity(Bytes{size}));
+  }
 }
 
 std::string tick_text(double value, const std::string& unit, double step) {

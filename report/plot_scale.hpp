@@ -26,6 +26,10 @@ struct PlotScale {
 [[nodiscard]] PlotScale fit_scale(const FigureAxis& axis, const std::vector<double>& values, bool tight,
                                   double room = 0);
 
+/// Ticks at powers of two, named as people write sizes (`32KiB`), for a logarithmic axis over these bytes, all > 0; as
+/// many as have room.
+void add_size_ticks(FigureAxis& axis, const std::vector<double>& bytes);
+
 /// A tick in the unit of the axis, shares as per cent, with no more digits than ticks `step` apart need.
 [[nodiscard]] std::string tick_text(double value, const std::string& unit, double step);
 

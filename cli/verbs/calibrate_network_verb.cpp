@@ -306,6 +306,7 @@ int run_calibrate_network(const Arguments& arguments) {
   const std::vector<std::string> files = files_of(arguments);
   for (const char* option : {"output", "plot"})
     if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), files);
+  if (const auto path = arguments.value("plot")) need_svg("plot", *path);
   const Input input = read_input(arguments, files.size());
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});

@@ -7,7 +7,7 @@
 #include "network/collectives/algorithm.hpp"
 #include "network/library/nccl_machine.hpp"
 #include "scenarios/run/fabric_collective.hpp"
-#include "sim/error.hpp"
+#include "sim/complaints.hpp"
 #include "text/atomic_file.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
@@ -347,6 +347,14 @@ void add_library_rows(const Library& library, const LibraryMeasurements& measure
   }
 }
 
+NcclFit fitted_to(const LibraryMeasurements& measured, const Library& library, const std::string& path) {
+  try {
+    return fit_library(measured, library.machine, library.choices);
+  } catch (const InputError& error) {
+    throw amended(error, [&](Complaint& each) { each.file = path; });
+  }
+}
+
 std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::optional<Scenario>& scenario,
                                          const std::optional<Library>& library) {
   for (const char* option : {"from", "to", "factor", "step", "every"})
@@ -362,7 +370,7 @@ std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::
       take_version(used, arguments, path, log);
       add_library_rows(used, measured, false, rows);
       if (arguments.has("fit")) {
-        used.fit = fit_library(measured, used.machine, used.choices);
+        used.fit = fitted_to(measured, used, path);
         add_library_rows(used, measured, true, rows);
         print_message("{}: fitted to every second size: --hop {:.2f}us --rate {:.2f}GB/s\n", path, *used.fit.hop,
                       *used.fit.channel_rate);
@@ -385,6 +393,7 @@ int run_collective_verb(const Arguments& arguments) {
   const std::vector<std::string> logs = arguments.values("compare");
   for (const char* option : {"csv", "plot"})
     if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), logs);
+  if (const auto path = arguments.value("plot")) need_svg("plot", *path);
   for (const char* option : {"fit", "out-of-place"})
     if (arguments.has(option) && logs.empty()) throw UsageError{fmt::format("--{} needs --compare FILE", option)};
   const std::optional<Scenario> scenario = scenario_of(arguments);

@@ -63,6 +63,7 @@ int run_show(const Arguments& arguments) {
     if (arguments.has(option) && !arguments.has("topology"))
       throw UsageError{fmt::format("contend show: --{} needs --topology", option)};
   }
+  if (const auto path = arguments.value("svg")) need_svg("svg", *path);
   if (arguments.has("topology") && arguments.has("layers"))
     throw UsageError{"contend show: --layers has no effect with --topology"};
   if (arguments.has("json") && !arguments.has("topology") && !arguments.has("layers"))

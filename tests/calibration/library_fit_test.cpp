@@ -71,6 +71,17 @@ TEST_CASE("library fit: uses every second size, and the deviation has a sign") {
   CHECK(*after.channel_rate == near(*before.channel_rate));
 }
 
+TEST_CASE("library fit: two numbers need two sizes, and a third one judges them") {
+  const NcclMachine& machine = find_nccl_machine("dgx-a100");
+  LibraryMeasurements measured = made_by(machine, {.hop = 20, .channel_rate = 15});
+  measured.samples.resize(3);
+  CHECK_NOTHROW(static_cast<void>(fit_library(measured, machine, kChoices)));
+  measured.samples.resize(2);
+  measured.samples.push_back(measured.samples.front());  // again, not another size
+  CHECK_THROWS_WITH_AS(static_cast<void>(fit_library(measured, machine, kChoices)),
+                       doctest::Contains("a fit needs 3 sizes of a collective or more, got 2"), InputError);
+}
+
 TEST_CASE("library fit: what cannot be compared") {
   const NcclMachine& machine = find_nccl_machine("dgx-a100");
   LibraryMeasurements measured = made_by(machine, {});

@@ -117,3 +117,22 @@ TEST_CASE("collective: what it refuses" * doctest::skip(!has_program())) {
   CHECK(contains(error("--machine dgx-h100 --library rccl"), "expected nccl"));
   CHECK(contains(error("--library nccl"), "needs --machine NAME or a SCENARIO"));
 }
+
+TEST_CASE("collective: a fit needs three sizes, and a figure is SVG" * doctest::skip(!has_program())) {
+  const Workplace here;
+  std::string log = nccl_log();
+  for (const char* size : {"134217728 ", "268435456 "}) {
+    const std::size_t row = log.find(size);
+    log.erase(row, log.find('\n', row) + 1 - row);
+  }
+  here.write("two.log", log);
+  const Outcome two = here.contend("collective --machine dgx-h100 --compare two.log --fit");
+  CHECK(two.code == 3);
+  CHECK(contains(two.err, "two.log: a fit needs 3 sizes of a collective or more, got 2"));
+  CHECK(here.contend("collective --machine dgx-h100 --compare two.log").code == 0);
+  const Outcome picture = here.contend("collective --machine dgx-h100 -b 1M -e 4M --plot x.png");
+  CHECK(picture.code == 2);
+  CHECK(contains(picture.err, "--plot: figures are SVG; expected a name that ends in .svg, got \"x.png\""));
+  CHECK(here.contend("collective --machine dgx-h100 -b 1M -e 4M --plot x.SVG").code == 0);
+  CHECK(contains(here.read("x.SVG"), ">4MiB</text>"));
+}

@@ -4,9 +4,30 @@
 
 #include "tests/near.hpp"
 
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 using namespace contend;
+
+TEST_CASE("collective figures: sizes are named as people write them") {
+  CollectiveCurve curve;
+  curve.name = "a";
+  for (int power = 3; power <= 30; ++power) {
+    curve.bytes.push_back(std::ldexp(1, power));
+    curve.seconds.push_back(1e-3);
+  }
+  CollectiveCurve other = curve;
+  other.name = "b";
+  const std::vector<FigurePanel> panels = collective_panels(std::vector{curve, other});
+  const auto& plot = std::get<XyPlot>(panels[0].figure.plot);
+  CHECK(plot.x.tick_names == std::vector<std::string>{"8B", "128B", "2KiB", "32KiB", "512KiB", "8MiB", "128MiB"});
+  CHECK(plot.x.ticks[1] == 128);
+  CHECK(panels[0].figure.title == "Time of one all-reduce by its size");
+  const std::string svg = stacked_svg(panels);
+  CHECK(svg.find(">512KiB</text>") != std::string::npos);
+  CHECK(svg.find("1e+0") == std::string::npos);
+}
 
 TEST_CASE("collective figures: a panel of times and one of bus bandwidths for each collective") {
   CollectiveCurve measured;
@@ -31,4 +52,6 @@ TEST_CASE("collective figures: a panel of times and one of bus bandwidths for ea
   CHECK(rates.series[0].y[1] == near(2 * 1.5));
   CHECK(std::get<XyPlot>(panels[3].figure.plot).series[0].y[0] == near(1));
   CHECK(stacked_svg(panels).find("bus bandwidth") != std::string::npos);
+  // One name: the title has it, since there is no legend.
+  CHECK(panels[0].figure.title == "Time of one all-reduce by its size: 4 ranks");
 }

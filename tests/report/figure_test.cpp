@@ -157,6 +157,19 @@ TEST_CASE("every kind of figure is drawn, also without values") {
         2);  // ground and box
 }
 
+TEST_CASE("a legend shows dots as dots and bars as areas") {
+  XyPlot plot;
+  for (const auto& [name, mark] : {std::pair{"measured", SeriesMark::dots}, {"expected", SeriesMark::line}})
+    plot.series.push_back({.name = name, .mark = mark, .x = {1}, .y = {NAN}, .low = {}, .high = {}, .labels = {}});
+  const std::string dots = figure_svg({.id = "f", .title = "f", .caption = "", .plot = plot});
+  CHECK(occurrences(dots, "<circle") == 1);  // no value is drawn
+  CHECK(occurrences(dots, "<rect") == 1);    // the ground
+  plot.series[0].mark = SeriesMark::bars;
+  const std::string bars = figure_svg({.id = "f", .title = "f", .caption = "", .plot = plot});
+  CHECK(occurrences(bars, "<circle") == 0);
+  CHECK(occurrences(bars, "<rect") == 2);
+}
+
 TEST_CASE("a legend of many names stays within the picture and shows dashes") {
   XyPlot plot;
   constexpr std::size_t kLines = 17;
