@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/layers_report.hpp"
 #include "cli/load.hpp"
+#include "cli/output.hpp"
 #include "cli/topology_text.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
