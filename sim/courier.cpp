@@ -148,7 +148,6 @@ void Courier::admit() {
   moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
   for (const auto& [job, channel] : moved_) advance(job, channel);
   moved_.clear();
-  for (const std::size_t index : to_ask_) fetch_lines<kLinesOfWaiting>(&waiting_[index]);
   for (const std::size_t index : to_ask_) {
     fetch_lines<1>(&state_.run(waiting_[index].traffic.job));
     fetch_lines<1>(waiting_[index].traffic.servers.data());
@@ -191,6 +190,11 @@ void Courier::end_due(std::vector<Traffic>& ended) {
   ended_ids_.clear();
   state_.network->finish_due(state_.clock, ended_ids_);
   for (const TransferId id : ended_ids_) {
+    const Traffic& traffic = *state_.in_network[id.index()];
+    state_.fetch_cells_of(traffic.job);  // for those who ask for the ended transfers
+    for (const ServerId server : traffic.servers) fetch_lines<1>(&refused_by_[server.index()]);
+  }
+  for (const TransferId id : ended_ids_) {
     Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
     JobRun& run = state_.run(traffic.job);
     std::erase(run.live->transfers, id);
@@ -211,6 +215,12 @@ void Courier::end_due(std::vector<Traffic>& ended) {
                                         run.iteration_of(traffic.slot), traffic.since, state_.clock);
     }
     ended.push_back(std::move(traffic));
+  }
+}
+
+void Courier::fetch_refused() const {
+  for (const ServerId server : relieved_) {
+    for (const std::size_t index : refused_by_[server.index()]) fetch_lines<kLinesOfWaiting>(&waiting_[index]);
   }
 }
 

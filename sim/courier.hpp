@@ -24,6 +24,8 @@ class Courier {
   void admit();
   /// Ends the transfers that are due now and appends them to `ended` in order of their ids.
   void end_due(std::vector<Traffic>& ended);
+  /// Has the processor fetch the messages that admit() will ask about because of the transfers that have just ended.
+  void fetch_refused() const;
   /// Drops all messages and transfers of a job.
   void abandon(JobId job);
   /// Transfer time of the message if it were alone in the network.

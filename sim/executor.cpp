@@ -257,8 +257,8 @@ void Executor::on_task_end(CellId id) {
 void Executor::end_transfers() {
   ended_.clear();
   courier_.end_due(ended_);
-  for (const Traffic& traffic : ended_) state_.fetch_cells_of(traffic.job);
   for (const Traffic& traffic : ended_) state_.fetch_occupants_of(traffic.job);
+  courier_.fetch_refused();
   for (const Traffic& traffic : ended_) {
     JobRun& run = state_.run(traffic.job);
     const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
