@@ -107,6 +107,7 @@ class GreedyWalk {
   /// Returns the first running job that the walk reaches with too few GPUs left; nothing unless the running jobs
   /// together exceed the capacity.
   [[nodiscard]] std::optional<Rank> first_overflow(Time now) const;
+  [[nodiscard]] std::optional<Rank> first_overflow_by_halves(Time now) const;
   [[nodiscard]] std::int64_t used_before(const Rank& place, Time now) const;
 
   std::int64_t capacity_;

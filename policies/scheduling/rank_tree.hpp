@@ -38,6 +38,25 @@ class RankTree {
   [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
   /// Returns the first rank up to and including which the values add up to at least `sum`. No value may be negative.
   [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
+  /// Returns the first rank for which `holds(rank, sum of the values up to and including it)`. It must hold for all
+  /// ranks behind one for which it holds.
+  template <class Predicate>
+  [[nodiscard]] std::optional<Rank> first_from(const Predicate& holds) const {
+    std::optional<Rank> found;
+    std::int64_t before = 0;
+    for (Index node = root_; node != kNone;) {
+      const Node& here = nodes_[node];
+      const std::int64_t through = before + (here.left != kNone ? nodes_[here.left].sum : 0) + here.value;
+      if (holds(here.rank, through)) {
+        found = here.rank;
+        node = here.left;
+      } else {
+        before = through;
+        node = here.right;
+      }
+    }
+    return found;
+  }
   /// Returns the first rank whose value is at most `limit`.
   [[nodiscard]] std::optional<Rank> first_at_most(std::int64_t limit) const;
 

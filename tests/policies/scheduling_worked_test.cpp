@@ -224,6 +224,30 @@ TEST_CASE("priority: the job with the larger priority takes the GPUs; aging help
   CHECK(play({"priority", {{"aging_s", 0.5}}}, 1, aged).finishes() == "A3 B4 C5");
 }
 
+TEST_CASE("priority: many jobs give way at once, of several rates or of one, and come back") {
+  // 100 jobs of one GPU on 100 GPUs, 10 s each; at 2 an urgent job takes all of them for 3 s.
+  std::vector<JobSpec> jobs;
+  for (int i = 0; i < 100; ++i) jobs.push_back(timed_job(0, 1, 10));
+  jobs.push_back(with_priority(timed_job(2, 100, 3), 1));
+  const Played played = play({"priority", {}}, 100, jobs);
+  for (std::size_t j = 0; j < 100; ++j) {
+    CHECK(played.result.jobs[j].preemptions == 1);
+    CHECK(played.result.jobs[j].finish == Time::seconds(13));
+  }
+  CHECK(played.result.jobs[100].finish == Time::seconds(5));
+  // Under srsf jobs of one GPU and of two have different rates. At 2 all give way to 100 GPU seconds.
+  jobs.clear();
+  for (int i = 0; i < 60; ++i) jobs.push_back(timed_job(0, 1, 1000));
+  for (int i = 0; i < 20; ++i) jobs.push_back(timed_job(0, 2, 1000));
+  jobs.push_back(timed_job(2, 100, 1));
+  const Played several = play({"srsf", {{"rewalk", true}}}, 100, jobs);
+  for (std::size_t j = 0; j < 80; ++j) {
+    CHECK(several.result.jobs[j].preemptions == 1);
+    CHECK(several.result.jobs[j].finish == Time::seconds(1001));
+  }
+  CHECK(several.result.jobs[80].finish == Time::seconds(3));
+}
+
 TEST_CASE("easy lets jobs pass that do not delay the first in the queue; conservative delays no job") {
   // 4 GPUs: A(3,4) at 0, B(3,2) at 1: promised 4-6, which leaves one GPU. C(4,2) at 2. D(1,5) at 3: takes that GPU,
   // 3-8. So C starts at 8. Conservative: C is promised 6-8, and D starts behind it.
