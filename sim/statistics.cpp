@@ -7,7 +7,6 @@
 #include <cmath>
 
 namespace contend {
-namespace {}
 
 double mean(std::span<const double> values) {
   if (values.empty()) return kNaN;
