@@ -124,7 +124,7 @@ TEST_CASE("every fabric and server, link by link, with its routes and its report
       {"leaf-spine, oversubscribed", oversubscribed(leaf_spine(4, 3), 2.5, 0), 11, 1, "28 nodes, 62 links, 1d536c81",
        "23b2ef8d 97f26e4d f5756ea5 c08b4fe5 6 across, 25 B/s in 1 halvings, 3: 110 B/s 48 B/s 0 B/s 2.5, 3: 48 B/s 0 "
        "B/s 0 B/s 0; 153 923997"},
-      {"rails", rails(2, 3, 4), 5, 8, "110 nodes, 362 links, 1718a4bb",
+      {"rails", rails(2, 3, 4), 5, 8, "110 nodes, 362 links, 5fd19fc5",
        "c644b32a f6f706da 0cbb2089 7adff566 8 across, 80 B/s in 1 halvings, 12: 200 B/s 360 B/s 0 B/s 0.666667, 3: 360 "
        "B/s 0 B/s 0 B/s 0; 731 3402"},
       {"fat-tree", fat_tree(4), 13, 1, "46 nodes, 116 links, 25f681bd",
@@ -151,11 +151,11 @@ TEST_CASE("every fabric and server, link by link, with its routes and its report
        "2972a3b6 0617ab79 5d7f5e08 290b6be3 5 across, 120 B/s in 6 halvings, 10: 240 B/s 0 B/s 7.313 GB/s 0; 312 0"},
       {"plain", spec("single-switch"), 2, 4, "11 nodes, 20 links, 7421753d",
        "16968a3a 16968a3a 16968a3a 16968a3a 4 across, 10 B/s in 1 halvings, 1: 20 B/s 0 B/s 0 B/s 0; 42 0"},
-      {"pcie", with_server(spec("single-switch"), "pcie", 2), 2, 8, "33 nodes, 68 links, c461386d",
+      {"pcie", with_server(spec("single-switch"), "pcie", 2), 2, 8, "33 nodes, 68 links, 712ed209",
        "2975ad5f 2975ad5f 2975ad5f 2975ad5f 10 across, 20 B/s in 1 halvings, 1: 40 B/s 0 B/s 0 B/s 0; 138 0"},
-      {"nvswitch", with_server(spec("single-switch"), "nvswitch", 4), 2, 8, "39 nodes, 116 links, aeaeb8c1",
+      {"nvswitch", with_server(spec("single-switch"), "nvswitch", 4), 2, 8, "39 nodes, 116 links, 6f3cbead",
        "f9bcc8c6 f9bcc8c6 f9bcc8c6 f9bcc8c6 6 across, 40 B/s in 1 halvings, 1: 80 B/s 0 B/s 0 B/s 0; 206 0"},
-      {"cube mesh", with_server(spec("single-switch"), "hybrid-cube-mesh", 4), 2, 8, "37 nodes, 148 links, df727e29",
+      {"cube mesh", with_server(spec("single-switch"), "hybrid-cube-mesh", 4), 2, 8, "37 nodes, 148 links, d6a8acb5",
        "12e8389d 12e8389d 12e8389d 12e8389d 6 across, 40 B/s in 1 halvings, 1: 80 B/s 0 B/s 0 B/s 0; 238 0"},
   };
   for (const TopologyLine& line : lines) {

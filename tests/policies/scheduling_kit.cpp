@@ -55,7 +55,8 @@ class AnyMessage final : public CommunicationPolicy {
 };
 
 const char* text_of(Why why) {
-  constexpr std::array kTexts{"no GPUs", "no place", "quota", "behind", "reserved", "outranked", "throttled"};
+  constexpr std::array kTexts{"no GPUs", "no place", "place taken", "quota",
+                              "behind",  "reserved", "outranked",   "throttled"};
   return kTexts.at(static_cast<std::size_t>(why));
 }
 
