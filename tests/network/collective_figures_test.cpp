@@ -113,7 +113,7 @@ TEST_CASE("what is chosen on fabrics by size, before and after looking at the fa
        "4 stripes: ri1 ri1 158225 ri1 ri1 158597 ri1 ri1 164549 ri1 ri1 259781 ri1 ri1 1783493",
        "4 stripes: ri1 ri1 145794 ri1 ri1 157698 ri1 ri1 348162 ri6 ri6 774146 ri101 ri101 2321055"},
       {"one server", with_server(spec("single-switch"), "hybrid-cube-mesh", 4), 1, 8,
-       "0 stripes: do1 do1 4666 do1 do1 7149 ri1 ri1 9175 ri1 ri1 146801 ri1 ri1 2348810",
+       "0 stripes: do1 do1 4644 do1 do1 6807 ri1 ri1 9175 ri1 ri1 146801 ri1 ri1 2348810",
        "0 stripes: ri1 ri1 23818 ri1 ri1 24087 ri1 ri1 28388 ri1 ri1 97200 ri1 ri1 1198205",
        "0 stripes: ri1 ri1 23943 ri1 ri1 26094 ri2 ri2 44772 ri25 ri25 127819 ri395 ri395 1386365"},
       {"two servers", with_server(spec("single-switch"), "nvswitch", 4), 2, 8,
