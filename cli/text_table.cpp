@@ -232,9 +232,9 @@ std::vector<std::string> format_column(const std::vector<double>& values) {
 }
 
 std::string microseconds_text(double seconds) {
-  constexpr double kMicroseconds = 1e6;
+  constexpr double kMicrosecondsPerSecond = 1e6;
   if (!std::isfinite(seconds)) return "-";
-  const double us = seconds * kMicroseconds;
+  const double us = seconds * kMicrosecondsPerSecond;
   const int digits = us < 100 ? 2 : us < 10'000 ? 1 : 0;
   return fmt::format("{:.{}f}", us, digits);
 }

@@ -61,3 +61,21 @@ TEST_CASE("easy: a job that needs exactly the GPUs that are free waits for the r
   CHECK(played.waits == Reasons{"1 B: no GPUs", "2 C: reserved, B", "3 D: no GPUs", "10 C: no GPUs"});
   CHECK(played.finishes() == "A10 B12 C32 D33");
 }
+
+TEST_CASE("fair-share, drf: a job waits for GPUs, and not for its quota, where exactly as much is left as it needs") {
+  // 4 GPUs, quotas of 2 and 4. A(4,10) of cluster 1 at 0; B(2,1) of cluster 0 at 1; C(1,1) of cluster 1 at 2, whose
+  // quota is used up.
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 4;
+  cluster.gpu_memory = Bytes{1};
+  cluster.vcs = {{{}, 2, false}, {{}, 4, false}};
+  std::vector<JobSpec> jobs{timed_job(0, 4, 10), timed_job(1, 2, 1), timed_job(2, 1, 1)};
+  jobs[0].vc = jobs[2].vc = 1;
+  jobs[1].vc = 0;
+  for (const char* policy : {"fair-share", "drf"}) {
+    INFO(std::string{policy});
+    const Played played = play({policy, {}}, cluster, jobs);
+    CHECK(played.waits == Reasons{"1 B: no GPUs", "2 C: quota"});
+    CHECK(played.finishes() == "A10 B11 C11");
+  }
+}
