@@ -47,7 +47,8 @@ std::vector<JobSpec> mixed_jobs(int vcs) {
   for (int j = 0; j < 120; ++j) {
     submit += stream.uniform() < 0.3 ? 0 : stream.uniform_integer(1, 20);
     const auto gpus = static_cast<int>(std::int64_t{1} << stream.uniform_integer(0, 3));
-    JobSpec job = timed_job(submit, stream.uniform() < 0.2 ? gpus + 1 : gpus, stream.uniform_integer(5, 80));
+    const std::int64_t duration = stream.uniform_integer(5, 80);
+    JobSpec job = timed_job(submit, stream.uniform() < 0.2 ? gpus + 1 : gpus, duration);
     if (stream.uniform() < 0.3) job.limit = *job.duration + Time::seconds(stream.uniform_integer(0, 60));
     job.priority = static_cast<std::int32_t>(stream.uniform_integer(0, 3));
     job.user = static_cast<std::int32_t>(stream.uniform_integer(0, 3));
