@@ -25,7 +25,8 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
                           .hint = std::move(hint)});
   };
   if (!entry.model && !entry.layers)
-    return complain("", "says no network", "give a model of the catalogue (`contend list models`) or a file of layers");
+    return complain("", "says no network",
+                    "give a model of the catalogue (`contend list networks`) or a file of layers");
   if (entry.fusion.name == "horovod")
     complain("fusion", "horovod has a background thread, which jobs of a cluster can't have yet",
              "a study of one iteration (overlap.fusion) covers it; {policy: threshold, mib: 64} has the same buffers");

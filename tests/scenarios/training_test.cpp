@@ -93,9 +93,10 @@ TEST_CASE("training: a study takes an entry, with its policies unless it lists o
 
 TEST_CASE("training: what can't be is said with its place") {
   CHECK(errors_of("training: {a: {model: resnet5O}}\n").starts_with("a.yaml:2:23: training.a.model: expected one of "));
-  CHECK(errors_of("training: {a: {batch: 8}}\n") ==
-        "a.yaml:2:15: training.a: says no network; give a model of the catalogue (`contend list models`) or a file of "
-        "layers");
+  CHECK(
+      errors_of("training: {a: {batch: 8}}\n") ==
+      "a.yaml:2:15: training.a: says no network; give a model of the catalogue (`contend list networks`) or a file of "
+      "layers");
   CHECK(errors_of("training: {vgg16: {model: vgg16}}\n") ==
         "a.yaml:2:12: training.vgg16: can't be the name of an entry: a training profile has this name");
   CHECK(errors_of("training: {a.b: {model: vgg16}}\n").find("a name has no points, commas or spaces") !=

@@ -1,6 +1,7 @@
 // Tests the phases of iterations: which iteration is in which phase, and jobs whose iterations differ.
 
 #include "sim/iteration_phases.hpp"
+#include "sim/error.hpp"
 #include "tests/sim/test_kit.hpp"
 
 #include <cstdint>
