@@ -32,13 +32,17 @@ RoleId IterationGraph::add_role(std::string name, int ranks) {
   return RoleId{roles_.size() - 1};
 }
 
+OpId IterationGraph::add(Op op) {
+  ops_.push_back(std::move(op));
+  return OpId{ops_.size() - 1};
+}
+
 OpId IterationGraph::add_compute(std::string name, RoleId role, Time duration) {
   Op op;
   op.name = std::move(name);
   op.role = role;
   op.duration = duration;
-  ops_.push_back(std::move(op));
-  return OpId{ops_.size() - 1};
+  return add(std::move(op));
 }
 
 OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
@@ -50,8 +54,7 @@ OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleI
   op.scope = scope;
   op.role = role;
   op.bytes = bytes;
-  ops_.push_back(std::move(op));
-  return OpId{ops_.size() - 1};
+  return add(std::move(op));
 }
 
 OpId IterationGraph::add_message(std::string name, RoleId from, RoleId to, Bytes bytes) {
@@ -61,8 +64,7 @@ OpId IterationGraph::add_message(std::string name, RoleId from, RoleId to, Bytes
   op.role = from;
   op.peer = to;
   op.bytes = bytes;
-  ops_.push_back(std::move(op));
-  return OpId{ops_.size() - 1};
+  return add(std::move(op));
 }
 
 ChannelId IterationGraph::add_channel(std::string name, int messages, Bytes window) {
@@ -73,6 +75,13 @@ ChannelId IterationGraph::add_channel(std::string name, int messages, Bytes wind
 void IterationGraph::put_into(ChannelId channel, OpId op, std::int32_t priority) {
   ops_[op.index()].channel = channel;
   ops_[op.index()].priority = priority;
+}
+
+IterationGraph IterationGraph::without_operations() const {
+  IterationGraph graph;
+  graph.roles_ = roles_;
+  graph.channels_ = channels_;
+  return graph;
 }
 
 IterationGraph IterationGraph::with_ranks(int ranks) const {
@@ -208,7 +217,10 @@ class TextReader {
       graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});
     } else if (words.size() >= 2 && words[0] == "cycle") {
       std::vector<std::int64_t> lengths;
-      for (std::size_t i = 1; i < words.size(); ++i) lengths.push_back(number(words[i]));
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        lengths.push_back(number(words[i]));
+        if (lengths.back() < 1 || lengths.back() > IterationPhases::kLongestCycle) fail();
+      }
       graph.set_phases(IterationPhases::cycle(std::move(lengths)));
     } else if (words.size() == 2 && words[0] == "warm-up") {
       graph.set_phases(IterationPhases::warm_up(share(words[1])));

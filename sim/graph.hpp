@@ -46,8 +46,6 @@ enum class CollectiveScope : std::uint8_t {
 };
 inline constexpr std::size_t kCollectiveScopes = 4;
 
-inline constexpr std::int32_t kEveryPhase = -1;
-
 /// A set of ranks that execute the same operations.
 struct Role {
   std::string name;
@@ -64,6 +62,9 @@ struct Channel {
   int messages = 1;         ///< most collectives in the network at once, >= 1
   Bytes window = Bytes{1};  ///< credit in bytes, >= 1
 };
+
+/// The phase of operations that all iterations have (sim/iteration_phases.hpp).
+inline constexpr std::int32_t kEveryPhase = -1;
 
 /// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
 /// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. A message sends `bytes`
@@ -99,6 +100,7 @@ struct Dependency {
 class IterationGraph {
  public:
   RoleId add_role(std::string name, int ranks);
+  OpId add(Op op);
   OpId add_compute(std::string name, RoleId role, Time duration);
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                       CollectiveScope scope = CollectiveScope::all);
@@ -116,6 +118,8 @@ class IterationGraph {
   [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<Dependency>& dependencies() const { return dependencies_; }
+  /// The roles and channels of this graph, for other operations.
+  [[nodiscard]] IterationGraph without_operations() const;
   /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
   /// number unless the network tells them apart.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;

@@ -103,9 +103,11 @@ void Leaper::write_state(const Group& group) {
       }
     };
     write_slots(run.live->pending);
-    words_.push_back(static_cast<std::uint64_t>(run.completed % run.plan->phases.cycle_length()));
-    for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
-      words_.push_back(run.live->phase[slot]);
+    if (run.plan->phases.count() > 1) {
+      words_.push_back(static_cast<std::uint64_t>(run.completed % run.plan->phases.cycle_length()));
+      for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
+        words_.push_back(run.live->phase[slot]);
+    }
     for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
     for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];

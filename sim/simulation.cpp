@@ -220,6 +220,7 @@ RunResult Simulation::Engine::collect() const {
     add(link.bytes.count());
   }
   result.digest = digest.value();
+  // Derived from the work above, and so not part of the digest. Without its iterations a job list means 1.
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];
     if (run.timed() && job.iterations > 1) job.iterations_done = iterations_done(run);

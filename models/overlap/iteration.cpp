@@ -145,9 +145,7 @@ IterationGraph join_layers(const IterationGraph& graph, std::size_t layers) {
     if (is_task(after)) begins[after] = true;
     if (is_task(before) && before + 1 < tasks) begins[before + 1] = true;
   }
-  IterationGraph joined;
-  for (const Role& role : graph.roles()) joined.add_role(role.name, role.ranks);
-  for (const Channel& channel : graph.channels()) joined.add_channel(channel.name, channel.messages, channel.window);
+  IterationGraph joined = graph.without_operations();
   std::vector<OpId> becomes(ops.size());
   for (std::size_t first = 0; first < tasks;) {
     std::size_t end = first + 1;
@@ -163,11 +161,7 @@ IterationGraph join_layers(const IterationGraph& graph, std::size_t layers) {
     const OpId task = joined.add_compute(std::move(name), ops[first].role, duration);
     for (; first < end; ++first) becomes[first] = task;
   }
-  for (std::size_t i = tasks; i < ops.size(); ++i) {
-    const Op& op = ops[i];
-    becomes[i] = joined.add_collective(op.name, op.collective, op.role, op.bytes, op.scope);
-    if (op.channel.valid()) joined.put_into(op.channel, becomes[i], op.priority);
-  }
+  for (std::size_t i = tasks; i < ops.size(); ++i) becomes[i] = joined.add(ops[i]);
   for (const Dependency& each : graph.dependencies()) {
     const OpId before = becomes[each.before.index()], after = becomes[each.after.index()];
     if (before != after || each.lag != 0) joined.add_dependency(before, after, each.lag);

@@ -11,23 +11,6 @@
 namespace contend {
 namespace {
 
-OpId copy_op(const Op& op, IterationGraph& to) {
-  OpId copy;
-  switch (op.kind) {
-    case OpKind::compute:
-      copy = to.add_compute(op.name, op.role, op.duration);
-      break;
-    case OpKind::collective:
-      copy = to.add_collective(op.name, op.collective, op.role, op.bytes, op.scope);
-      break;
-    case OpKind::message:
-      copy = to.add_message(op.name, op.role, op.peer, op.bytes);
-      break;
-  }
-  to.put_into(op.channel, copy, op.priority);
-  return copy;
-}
-
 bool same_channels(const IterationGraph& a, const IterationGraph& b) {
   return std::ranges::equal(a.channels(), b.channels(), [](const Channel& x, const Channel& y) {
     return std::tie(x.name, x.messages, x.window) == std::tie(y.name, y.messages, y.window);
@@ -55,16 +38,14 @@ FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedItera
   CONTEND_CHECK(planned.size() == phases.count(), "each phase has its iteration");
   if (planned.size() == 1) return std::move(planned.front());
   const std::size_t common = 2 * layers;
-  FusedIteration joined;
   const IterationGraph& first = planned.front().graph;
-  for (const Role& role : first.roles()) joined.graph.add_role(role.name, role.ranks);
-  for (const Channel& each : first.channels()) joined.graph.add_channel(each.name, each.messages, each.window);
+  FusedIteration joined{first.without_operations(), {}};
   joined.graph.set_phases(phases);
   UniqueNames names;
   for (std::size_t i = 0; i < common; ++i) {
     Op op = first.ops()[i];
     op.name = names.of(std::move(op.name), 0);
-    copy_op(op, joined.graph);
+    joined.graph.add(std::move(op));
   }
   std::set<std::tuple<OpId, OpId, int>> known;  // dependencies between passes of layers
   for (std::size_t phase = 0; phase < planned.size(); ++phase) {
@@ -76,7 +57,7 @@ FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedItera
     for (std::size_t i = common; i < from.graph.ops().size(); ++i) {
       Op op = from.graph.ops()[i];
       op.name = names.of(std::move(op.name), phase);
-      becomes.push_back(copy_op(op, joined.graph));
+      becomes.push_back(joined.graph.add(std::move(op)));
       joined.graph.put_into_phase(phase, becomes.back());
     }
     for (const Dependency& each : from.graph.dependencies()) {
@@ -96,11 +77,13 @@ FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedItera
 }
 
 IterationGraph graph_of_phase(const IterationGraph& graph, std::size_t phase) {
-  IterationGraph only;
-  for (const Role& role : graph.roles()) only.add_role(role.name, role.ranks);
-  for (const Channel& each : graph.channels()) only.add_channel(each.name, each.messages, each.window);
+  IterationGraph only = graph.without_operations();
   std::vector<OpId> becomes;
-  for (const Op& op : graph.ops()) becomes.push_back(op.is_in(phase) ? copy_op(op, only) : OpId::none());
+  for (Op op : graph.ops()) {
+    const bool stays = op.is_in(phase);
+    op.phase = kEveryPhase;
+    becomes.push_back(stays ? only.add(std::move(op)) : OpId::none());
+  }
   for (const Dependency& each : graph.dependencies()) {
     const OpId before = becomes[each.before.index()], after = becomes[each.after.index()];
     if (before.valid() && after.valid()) only.add_dependency(before, after, each.lag);

@@ -195,6 +195,8 @@ class Coupler {
     return repeats;
   }
 
+  [[nodiscard]] StepRoutes& routes() { return routes_; }
+
  private:
   bool by_rank_;
   StepRoutes routes_;
@@ -321,8 +323,7 @@ class Runner {
         network_{capacities_of(topology)},
         demanded_(topology.links().size(), 0),
         reduced_(gpus.size(), 0),
-        coupler_{schedule, gpus, topology, router, options},
-        routes_{gpus, router, options.label} {}
+        coupler_{schedule, gpus, topology, router, options} {}
 
   void run() {
     const std::span<const Step> steps = schedule_.steps;
@@ -374,7 +375,7 @@ class Runner {
   void run_messages(const Step& step) {
     now_ += options_.overhead;
     for (const Send& send : step.sends) {
-      const Route& taken = routes_.of(step, send);
+      const Route& taken = coupler_.routes().of(step, send);
       const FlowId flow = start(taken.links, static_cast<double>(send.range.bytes));
       if (latencies_.size() <= flow.index()) latencies_.resize(flow.index() + 1);
       latencies_[flow.index()] = taken.latency;
@@ -389,7 +390,7 @@ class Runner {
   void run_by_rank(std::span<const Step> steps) {
     RankOrder order{steps, gpus_.size()};
     const auto route_of = [&](std::size_t message) -> const Route& {
-      return routes_.of(steps[order.step(message)], order.send(message));
+      return coupler_.routes().of(steps[order.step(message)], order.send(message));
     };
     struct Event {
       Time time;
@@ -479,7 +480,6 @@ class Runner {
   std::vector<std::int64_t> reduced_;
   Coupler coupler_;
   CoupledFlow coupled_;
-  StepRoutes routes_;
   std::vector<Time> latencies_;
   std::vector<FlowId> ended_;
   Time now_;

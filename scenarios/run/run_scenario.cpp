@@ -15,7 +15,9 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -99,10 +101,14 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   RunResult result = simulation->run();
   const Workload& ran = simulation->workload();
   if (ran.graphs.empty()) return result;
+  std::map<std::pair<std::size_t, int>, IterationTraffic> known;  // by graph and ranks on a server
   for (JobResult& job : result.jobs) {
     const JobSpec& spec = ran.jobs[job.id.index()];
     if (spec.duration || job.start == Time::never()) continue;
-    job.traffic = iteration_traffic(ran.graphs[spec.graph], job.gpus, (job.gpus + job.servers - 1) / job.servers);
+    const int per_server = (job.gpus + job.servers - 1) / job.servers;
+    const auto [traffic, is_new] = known.try_emplace({spec.graph, per_server});
+    if (is_new) traffic->second = iteration_traffic(ran.graphs[spec.graph], job.gpus, per_server);
+    job.traffic = traffic->second;
     if (spec.graph < ran.notes.size()) job.notes = ran.notes[spec.graph];
   }
   return result;

@@ -93,4 +93,5 @@ TEST_CASE("graphs refuse phases that they don't have or that are empty") {
   CHECK_THROWS_AS(static_cast<void>(graph_from_text("role w 1 | compute f w 1 | phase 1 f")), InputError);
   CHECK_THROWS_AS(static_cast<void>(graph_from_text("role w 1 | compute f w 1 | cycle 1 1 | phase 0 f")), InputError);
   CHECK_THROWS_AS(static_cast<void>(graph_from_text("role w 1 | compute f w 1 | warm-up 1.5")), InputError);
+  CHECK_THROWS_AS(static_cast<void>(graph_from_text("role w 1 | compute f w 1 | cycle 0 1")), InputError);
 }
