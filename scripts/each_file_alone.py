@@ -5,7 +5,8 @@ where the folder says so.
 
     scripts/each_file_alone.py BUILD_FOLDER [JOBS]
 
-The folder must have been configured with CMAKE_UNITY_BUILD=OFF; it need not have been built. CUDA files are left out.
+The folder must have been configured with CMAKE_UNITY_BUILD=OFF; it need not have been built. CUDA files, and files that
+the build itself writes, are left out.
 """
 
 import concurrent.futures
@@ -18,7 +19,7 @@ import sys
 folder = pathlib.Path(sys.argv[1])
 jobs = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 entries = [each for each in json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
-           if not each["file"].endswith(".cu")]
+           if not each["file"].endswith(".cu") and folder.resolve() not in pathlib.Path(each["file"]).parents]
 
 
 def complaint(entry):

@@ -26,7 +26,9 @@ every_file_alone() {
 }
 
 all_cuda_architectures() {
-  if ! cmake --build build/dev --target help | grep -q '^contend_cuda_objects:'; then
+  local targets  # not a pipe into `grep -q`, which ends before its input does and so makes the pipe fail
+  targets=$(cmake --build build/dev --target help)
+  if ! grep -q '^contend_cuda_objects:' <<<"$targets"; then
     echo "skipped: no CUDA toolkit is here"
     return
   fi
