@@ -99,10 +99,14 @@ std::string comparison_markdown(const ComparisonReport& report) {
   std::string out =
       fmt::format("{} {}.\n\n", markdown_head(report, regression.identical ? "identical results" : "no rules given"),
                   pairing_text(regression));
+  if (!report.resampling.empty()) out += fmt::format("- {}\n", escaped_markdown(report.resampling));
   out += differences_markdown(report) + '\n';
-  out += "| metric | BASE | NEW | change | 95% interval |\n|---|---:|---:|---:|---:|\n";
+  const std::vector<std::string> titles = figure_titles(regression);
+  out += fmt::format("| {} |\n|---", fmt::join(titles, " | "));
+  for (std::size_t i = 1; i < titles.size(); ++i) out += "|---:";
+  out += "|\n";
   for (const FigureRow& row : figure_rows(regression))
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", row.title, row.base, row.other, row.change, row.interval);
+    out += fmt::format("| {} |\n", fmt::join(figure_cells(regression, row), " | "));
   for (const GroupChanges& changes : report.groups) out += groups_markdown(changes);
   out += '\n';
   out += rules_markdown(report);

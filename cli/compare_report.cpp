@@ -7,6 +7,7 @@
 #include "text/json_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -26,15 +27,23 @@ bool shown_relative(const Metric& metric) {
   return metric.unit == "s";
 }
 
+const ChangeEstimate& shown_change(const MetricChange& change) {
+  return shown_relative(*change.metric) ? change.change.relative : change.change.difference;
+}
+bool is_censored(const Regression& regression, const Metric& metric) {
+  return is_over_finished_jobs(metric) && !regression.same_jobs_finished();
+}
+bool contains_no_change(const ConfidenceInterval& interval) {
+  return interval.low <= 0 && interval.high >= 0;
+}
+
 /// A count as text; a mean over seeds need not be whole.
 std::string count_text(double count) {
   return fmt::format("{:.6g}", count);
 }
 
 std::string job_name(const Regression& regression, std::uint64_t seed, const std::string& job) {
-  return regression.seeds.size() > 1 && regression.paired_over == PairedOver::seeds
-             ? fmt::format("{} (seed {})", job, seed)
-             : job;
+  return regression.pairs > 1 && regression.seeds.size() > 1 ? fmt::format("{} (seed {})", job, seed) : job;
 }
 
 std::string changes_text(const Regression& regression, const char* title, const std::vector<JobChange>& changes) {
@@ -90,16 +99,21 @@ void write_odd(JsonWriter& json, const char* name, const std::vector<OddJob>& jo
   json.end_array();
 }
 
+void write_estimate(JsonWriter& json, const char* name, const char* interval, const ChangeEstimate& change) {
+  json.member(name, change.value);
+  write_interval(json, interval, change.interval_95);
+}
+
 void write_metrics(JsonWriter& json, const Regression& regression) {
   json.key("metrics").begin_object();
   for (const MetricChange& each : regression.metrics) {
     json.key(each.metric->name).begin_object();
     json.member("base", each.change.base).member("new", each.change.other);
-    json.member("difference", each.change.difference);
-    write_interval(json, "difference_95", each.change.difference_95);
-    json.member("relative", each.change.relative);
-    write_interval(json, "relative_95", each.change.relative_95);
-    json.end_object();
+    write_estimate(json, "difference", "difference_95", each.change.difference);
+    write_estimate(json, "relative", "relative_95", each.change.relative);
+    write_estimate(json, "relative_of_means", "relative_of_means_95", each.change.of_means);
+    json.member("detectable", shown_change(each).detectable());
+    json.member("over_different_jobs", is_censored(regression, *each.metric)).end_object();
   }
   json.end_object();
 }
@@ -177,7 +191,7 @@ void write_rules(JsonWriter& json, const JudgedSides& report) {
   json.key("rules").begin_array();
   for (const RuleOutcome& outcome : report.outcomes) {
     json.begin_object().member("rule", outcome.rule.text).member("failed", outcome.fails);
-    json.member("reason", outcome.reason).end_object();
+    json.member("p_value", outcome.p_value).member("reason", outcome.reason).end_object();
   }
   json.end_array().member("failed", report.failures() > 0);
 }
@@ -192,37 +206,85 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
                               : format_column({factor * each.change.base, factor * each.change.other});
     const bool relative = shown_relative(metric);
     const std::string_view unit = is_share(metric) ? "%" : metric.unit;
-    rows.push_back(
-        {.title = is_count(metric.unit) ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
-         .base = sides[0],
-         .other = sides[1],
-         .change = change_text(metric, relative, relative ? each.change.relative : each.change.difference),
-         .interval = interval_text(metric, relative, relative ? each.change.relative_95 : each.change.difference_95)});
+    const ChangeEstimate& change = shown_change(each);
+    const ChangeEstimate& of_means = each.change.of_means;
+    FigureRow row{
+        .title = is_count(metric.unit) ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
+        .base = sides[0],
+        .other = sides[1],
+        .change = change_text(metric, relative, change.value),
+        .interval = change.error > 0 ? interval_text(metric, relative, change.interval_95) : "",
+        .of_means = {},
+        .detectable = {}};
+    if (is_censored(regression, metric)) row.title += " *";
+    if (relative && of_means.error > 0)
+      row.of_means = fmt::format("{} {}", change_text(metric, true, of_means.value),
+                                 interval_text(metric, true, of_means.interval_95));
+    if (change.error > 0 && contains_no_change(change.interval_95))
+      row.detectable = change_text(metric, relative, change.detectable());
+    rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::vector<std::string> figure_titles(const Regression& regression) {
+  std::vector<std::string> titles{"metric", "BASE", "NEW", "change"};
+  if (regression.pairs == 1) return titles;
+  titles.emplace_back("95% interval");
+  if (!regression.about_list) titles.emplace_back("change of means");
+  titles.emplace_back("detectable");
+  return titles;
+}
+
+std::vector<std::string> figure_cells(const Regression& regression, const FigureRow& row) {
+  std::vector<std::string> cells{row.title, row.base, row.other, row.change};
+  const auto add = [&](const std::string& cell) { cells.push_back(cell.empty() ? "-" : cell); };
+  if (regression.pairs == 1) return cells;
+  add(row.interval);
+  if (!regression.about_list) add(row.of_means);
+  add(row.detectable);
+  return cells;
 }
 
 std::string pairing_text(const Regression& regression) {
   const std::size_t count = regression.seeds.size();
   const std::string seeds = count == 1 ? fmt::format("seed {}", regression.seeds.front())
                                        : fmt::format("{} seeds, the first {}", count, regression.seeds.front());
-  return fmt::format("{}; 95% intervals by paired bootstrap over {} {}", seeds, regression.pairs,
-                     regression.paired_over == PairedOver::seeds ? "seeds" : "jobs of one run");
+  if (regression.pairs == 1) return fmt::format("{}; one run a side", seeds);
+  if (regression.about_list)
+    return fmt::format(
+        "one job list; 95% intervals by {} resamples of it: Student's t on their scatter and their distance from the "
+        "list",
+        regression.pairs);
+  if (regression.draws == Draws::resamples)
+    return fmt::format(
+        "{}, each a resample of one job list; changes of times are geometric means of the ratios seed by seed, "
+        "intervals "
+        "are Student's t on the scatter of the resamples",
+        seeds);
+  return fmt::format(
+      "{}; changes of times are geometric means of the ratios seed by seed, intervals are Student's t over seeds",
+      seeds);
 }
 
 std::string jobs_text(const Regression& regression) {
-  return fmt::format("{} jobs finished on both sides: {} slower, {} faster, {} the same", regression.jobs,
-                     regression.slower_jobs, regression.faster_jobs,
-                     regression.jobs - regression.slower_jobs - regression.faster_jobs);
+  std::string text = fmt::format("{} jobs finished on both sides: {} slower, {} faster, {} the same", regression.jobs,
+                                 regression.slower_jobs, regression.faster_jobs,
+                                 regression.jobs - regression.slower_jobs - regression.faster_jobs);
+  if (std::isnan(regression.spread.median)) return text;
+  const Metric& jct = *find_metric("avg_jct");
+  return text + fmt::format("; spread over jobs: {} to {} (5th to 95th percentile)",
+                            change_text(jct, true, regression.spread.p5),
+                            change_text(jct, true, regression.spread.p95));
 }
 
 std::string comparison_text(const ComparisonReport& report) {
   const Regression& regression = report.regression;
-  std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n\n{}\n", report.base, report.other, pairing_text(regression),
-                                differences_text(report));
-  Table table{{"metric", "BASE", "NEW", "change", "95% interval"}};
-  for (const FigureRow& row : figure_rows(regression))
-    table.add({row.title, row.base, row.other, row.change, row.interval.empty() ? "-" : row.interval});
+  std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n", report.base, report.other, pairing_text(regression));
+  if (!report.resampling.empty()) out += report.resampling + "\n";
+  out += "\n" + differences_text(report) + "\n";
+  Table table{figure_titles(regression)};
+  for (const FigureRow& row : figure_rows(regression)) table.add(figure_cells(regression, row));
   out += table.text() + "\n" + jobs_text(regression) + "\n";
   out += odd_text(regression, "finished in BASE only", regression.lost);
   out += odd_text(regression, "finished in NEW only", regression.gained);
@@ -251,13 +313,16 @@ std::string comparison_json(const ComparisonReport& report) {
   json.key("seeds").begin_array();
   for (const std::uint64_t seed : regression.seeds) json.value(seed);
   json.end_array();
-  json.member("paired_over", regression.paired_over == PairedOver::seeds ? "seeds" : "jobs");
+  json.member("resampled", regression.draws == Draws::resamples);
+  json.member("about_list", regression.about_list).member("resampling", report.resampling);
   json.member("pairs", std::uint64_t{regression.pairs}).member("identical", regression.identical);
   write_metrics(json, regression);
   if (!report.groups.empty()) write_group_changes(json, report.groups);
   json.key("jobs").begin_object();
   json.member("finished_on_both_sides", std::uint64_t{regression.jobs});
   json.member("slower", std::uint64_t{regression.slower_jobs}).member("faster", std::uint64_t{regression.faster_jobs});
+  json.key("spread").begin_object().member("p5", regression.spread.p5).member("median", regression.spread.median);
+  json.member("p95", regression.spread.p95).end_object();
   write_changes(json, "slowest", regression.slowest);
   write_changes(json, "fastest", regression.fastest);
   write_odd(json, "finished_in_base_only", regression.lost);

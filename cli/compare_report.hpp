@@ -27,6 +27,7 @@ struct JudgedSides {
 
 struct ComparisonReport : JudgedSides {
   Regression regression;
+  std::string resampling;            ///< how the job list is resampled and why, in one line; empty if it isn't
   std::vector<GroupChanges> groups;  ///< for each grouping that the user chose
 };
 
@@ -56,12 +57,20 @@ void write_rules(JsonWriter& json, const JudgedSides& report);
 
 /// A row of the table of figures, in text and Markdown.
 struct FigureRow {
-  std::string title, base, other, change, interval;
+  std::string title;  ///< ends with * if the figure is over different jobs on the two sides
+  std::string base, other, change, interval;
+  std::string of_means;    ///< the change of the mean and its interval, of figures whose change is geometric
+  std::string detectable;  ///< if the interval contains no change: the smallest that these seeds would show
 };
+/// The titles of the columns of these rows.
+[[nodiscard]] std::vector<std::string> figure_titles(const Regression& regression);
+/// The cells of a row, in the order of the titles.
+[[nodiscard]] std::vector<std::string> figure_cells(const Regression& regression, const FigureRow& row);
 [[nodiscard]] std::vector<FigureRow> figure_rows(const Regression& regression);
-/// Describes the pairing: `10 seeds (1 to 10); 95% intervals: bootstrap over seeds`.
+/// Describes the pairing and what the columns say: `20 seeds, the first 1; changes are geometric means over seeds ...`.
 [[nodiscard]] std::string pairing_text(const Regression& regression);
-/// Counts the jobs: `1600 jobs finished on both sides: 320 slower, 280 faster, 1000 the same`.
+/// Counts the jobs, and says how their changes spread: `1600 jobs finished on both sides: 320 slower, 280 faster, 1000
+/// the same; from -12% to +5% (5th to 95th percentile over jobs)`.
 [[nodiscard]] std::string jobs_text(const Regression& regression);
 
 }  // namespace contend

@@ -2,7 +2,7 @@
 
 #include "cli/run_report.hpp"
 #include "cli/text_table.hpp"
-#include "results/bootstrap.hpp"
+#include "results/paired_change.hpp"
 #include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
 
@@ -111,7 +111,7 @@ std::vector<std::vector<std::string>> group_change_rows(const GroupChanges& chan
     for (std::size_t i = 0; i < shown; ++i)
       rows[i + 1].insert(rows[i + 1].end(),
                          {cells[2 * i], cells[2 * i + 1],
-                          change_text(metric, true, plain_change(values[2 * i], values[2 * i + 1]).relative)});
+                          change_text(metric, true, plain_change(values[2 * i], values[2 * i + 1]).relative.value)});
   }
   return rows;
 }

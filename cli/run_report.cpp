@@ -53,12 +53,10 @@ std::vector<std::string> figure_cells(const ShownColumn& column, const std::vect
   return cells;
 }
 
-std::string ratio_cell(const ComparisonRow& row, bool first) {
-  if (first) return row.jct_ratio ? "1" : "-";
-  if (!row.jct_ratio || std::isnan(row.jct_ratio->ratio)) return "-";
-  const RatioEstimate& ratio = *row.jct_ratio;
-  if (std::isnan(ratio.low)) return fmt::format("{:.3f}", ratio.ratio);
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
+/// The ratio of one row to the first.
+std::string ratio_cell(const std::optional<RatioEstimate>& ratio, bool first) {
+  if (!ratio) return "-";
+  return first ? "1" : ratio_text(*ratio);
 }
 
 bool has_intervals(std::span<const std::vector<Replica>> results) {
@@ -100,6 +98,15 @@ std::string busiest_links(const RunResult& run) {
 
 namespace {
 
+/// True if figures over the finished jobs leave out jobs that were submitted.
+bool is_censored(const Summary& summary) {
+  return summary.finished > 0 && summary.unfinished > 0;
+}
+constexpr std::string_view kCensored =
+    "* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good; let all jobs end, or "
+    "choose "
+    "the jobs that count by `measure`\n";
+
 /// How the finished jobs ended, unless all of them completed: a job that fails by itself has held its GPUs, too.
 std::string outcomes_line(const RunResult& run) {
   std::map<JobOutcome, std::size_t> outcomes;
@@ -117,19 +124,25 @@ std::string outcomes_line(const RunResult& run) {
 std::string summary_text(const Scenario& scenario, const Replica& replica) {
   std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
   const Summary& summary = replica.summary;
-  out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished\n", "jobs", summary.finished, summary.failed,
+  out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished", "jobs", summary.finished, summary.failed,
                      summary.unfinished);
+  if (summary.not_submitted > 0) out += fmt::format(", {} not submitted yet", summary.not_submitted);
+  const std::size_t others = replica.result.jobs.size() - summary.jobs;
+  out += others > 0 ? fmt::format("; {} more were submitted outside `measure`\n", others) : "\n";
   out += outcomes_line(replica.result);
+  const bool censored = is_censored(summary);
   for (const Metric& each : metrics()) {
     if (each.unit == "jobs") continue;
     const double value = shown(each, each.value(summary));
     if (is_count(each.unit))
       out += fmt::format("  {:<24}{:.0f}\n", each.title, value);
     else
-      out += fmt::format("  {:<24}{} {}\n", each.title, format_column({value}).front(), shown_unit(each));
+      out += fmt::format("  {:<24}{} {}{}\n", each.title, format_column({value}).front(), shown_unit(each),
+                         censored && is_over_finished_jobs(each) ? " *" : "");
   }
   const RunResult& run = replica.result;
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
+  if (censored) out += kCensored;
   return out + busiest_links(run);
 }
 
@@ -144,17 +157,27 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
     columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
   }
   if (several) titles.emplace_back("JCT / first");
+  if (several && intervals) titles.emplace_back("of means");
   Table table{titles};
+  bool censored = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::string> cells{scenarios[i].name};
+    const bool is_marked =
+        std::ranges::any_of(results[i], [](const Replica& each) { return is_censored(each.summary); });
+    censored = censored || is_marked;
+    std::vector<std::string> cells{scenarios[i].name + (is_marked ? " *" : "")};
     for (const auto& column : columns) cells.push_back(column[i]);
-    if (several) cells.push_back(ratio_cell(rows[i], i == 0));
+    if (several) cells.push_back(ratio_cell(rows[i].jct_ratio, i == 0));
+    if (several && intervals) cells.push_back(ratio_cell(rows[i].jct_ratio_of_means, i == 0));
     table.add(std::move(cells));
   }
   std::string out = table.text();
+  if (censored) out += kCensored;
   if (intervals)
-    out += fmt::format("Means over {} replicas; intervals are 95% Student-t{}.\n", results.front().size(),
-                       several ? ", ratios are paired over seeds" : "");
+    out +=
+        fmt::format("Means over {} replicas; intervals are 95% Student-t{}.\n", results.front().size(),
+                    several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
+                              "the means"
+                            : "");
   return out;
 }
 
@@ -162,6 +185,15 @@ std::string_view short_title(const Metric& metric) {
   const auto found = std::ranges::find(kColumns, metric.name, &ShownColumn::metric);
   return found == std::end(kColumns) ? metric.title : found->title;
 }
+
+namespace {
+
+void write_ratio(JsonWriter& json, const char* name, const RatioEstimate& ratio) {
+  json.key(name).begin_object().member("ratio", ratio.ratio);
+  json.member("low_95", ratio.low).member("high_95", ratio.high).end_object();
+}
+
+}  // namespace
 
 std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
   const std::vector<ComparisonRow> rows = compare(results);
@@ -172,9 +204,8 @@ std::string results_json(std::span<const Scenario> scenarios, std::span<const st
     write_summary_members(json, scenarios[i].name, results[i]);
     if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
     if (i > 0 && rows[i].jct_ratio) {
-      const RatioEstimate& ratio = *rows[i].jct_ratio;
-      json.key("jct_ratio_to_first").begin_object().member("ratio", ratio.ratio);
-      json.member("low_95", ratio.low).member("high_95", ratio.high).end_object();
+      write_ratio(json, "jct_ratio_to_first", *rows[i].jct_ratio);
+      write_ratio(json, "jct_ratio_of_means_to_first", *rows[i].jct_ratio_of_means);
     }
     json.end_object();
   }

@@ -231,6 +231,12 @@ std::vector<std::string> format_column(const std::vector<double>& values) {
   return cells;
 }
 
+std::string ratio_text(const RatioEstimate& ratio) {
+  if (std::isnan(ratio.ratio)) return "-";
+  if (std::isnan(ratio.low)) return fmt::format("{:.3f}", ratio.ratio);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
+}
+
 std::string microseconds_text(double seconds) {
   constexpr double kMicrosecondsPerSecond = 1e6;
   if (!std::isfinite(seconds)) return "-";

@@ -1,6 +1,8 @@
 #pragma once
 // Formats text tables for people: the first column is left-aligned, figures are right-aligned.
 
+#include "sim/statistics.hpp"
+
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -40,6 +42,9 @@ class Table {
 
 /// The values as decimals of equal precision, about five significant digits for the largest; `-` for NaN.
 [[nodiscard]] std::vector<std::string> format_column(const std::vector<double>& values);
+
+/// A ratio with its interval, if it has one: `0.978 [0.951, 1.006]`; `-` for NaN.
+[[nodiscard]] std::string ratio_text(const RatioEstimate& ratio);
 
 /// Microseconds as nccl-tests prints them: at least four digits, at most two of them decimals; `-` for NaN.
 [[nodiscard]] std::string microseconds_text(double seconds);

@@ -56,6 +56,9 @@ std::string scaling_text(const WorkloadScaling& scaling) {
 
 std::string list_text(const Scenario::Work& workload) {
   std::string text = "job list " + *workload.jobs + scaling_text(workload.synthetic);
+  if (const auto& block = workload.sampling.block)
+    text += fmt::format(", blocks of {} {}", print_quantity(*block),
+                        workload.sampling.replace ? "drawn with replacement" : "in another order");
   if (workload.sampling.bootstrap) text += ", demands drawn with replacement";
   if (workload.sampling.subset < 1) text += fmt::format(", {:g} % of the jobs", 100 * workload.sampling.subset);
   return text;

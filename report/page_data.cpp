@@ -6,6 +6,7 @@
 #include "results/result_columns.hpp"
 #include "scenarios/keys/differences.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
 
@@ -34,7 +35,7 @@ std::vector<double> values_of(const RunFolder& folder, const Metric& metric) {
 void write_metrics(JsonWriter& json, const RunFolder& folder) {
   json.key("metrics").begin_array();
   for (const Metric& metric : metrics()) {
-    const Estimate figure = estimate(values_of(folder, metric));
+    const Estimate figure = estimate(values_of(folder, metric), draws_of(folder.scenario));
     json.begin_object().member("name", metric.name).member("title", metric.title).member("unit", metric.unit);
     json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width).end_object();
   }
@@ -171,12 +172,16 @@ std::string comparison_page(std::span<const RunFolder> folders, std::span<const 
     json.begin_object().member("name", title_of(folder)).member("replicas", std::uint64_t{folder.runs.size()});
     json.member("description", folder.scenario.description);
     write_metrics(json, folder);
-    json.key("ratio");
-    if (seeds(folder) == seeds(folders.front())) {
-      const RatioEstimate ratio = paired_ratio(values_of(folder, jct), values_of(folders.front(), jct));
-      json.begin_object().member("ratio", ratio.ratio).member("low", ratio.low).member("high", ratio.high).end_object();
-    } else {
-      json.null();
+    for (const auto& [name, ratio_of] : {std::pair{"ratio", &paired_ratio}, {"ratio_of_means", &ratio_of_means}}) {
+      json.key(name);
+      if (seeds(folder) == seeds(folders.front())) {
+        const RatioEstimate ratio =
+            ratio_of(values_of(folder, jct), values_of(folders.front(), jct), draws_of(folder.scenario));
+        json.begin_object().member("ratio", ratio.ratio);
+        json.member("low", ratio.low).member("high", ratio.high).end_object();
+      } else {
+        json.null();
+      }
     }
     write_pairs(json, "facts", scenario_facts(folder.scenario));
     write_pairs(json, "provenance", provenance(folder));

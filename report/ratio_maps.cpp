@@ -30,6 +30,20 @@ std::vector<bool> rows_at(std::vector<bool> rows, const SweepLevels& levels, std
   return rows;
 }
 
+/// The geometric mean of the ratios, point by point and seed by seed, of values that are given as logarithms; of the
+/// seeds that both groups have for all their points.
+double geometric_ratio(const SweepGroup& own, const SweepGroup& base) {
+  std::vector<double> differences;
+  for (const auto& [seed, values] : own.by_seed) {
+    const auto partner = base.by_seed.find(seed);
+    if (partner == base.by_seed.end() || values.size() != own.points.size() + own.waiting ||
+        partner->second.size() != base.points.size() + base.waiting)
+      continue;
+    differences.push_back(mean(values) - mean(partner->second));
+  }
+  return std::exp(mean(differences));
+}
+
 }  // namespace
 
 std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes, const SweepReference& reference) {
@@ -41,11 +55,13 @@ std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes, con
   const SweepLevels facets = levels_of(parameter_of(data, reference.key));
   const std::size_t base_level = level_named(facets, reference);
   const std::vector<bool> held = held_rows(data, axes);
-  const auto base = grouped(data, metric.values, x, by, rows_at(held, facets, base_level));
+  std::vector<double> logarithms;
+  for (const double value : metric.values) logarithms.push_back(value > 0 ? std::log(value) : NAN);
+  const auto base = grouped(data, logarithms, x, by, rows_at(held, facets, base_level));
   std::vector<Figure> figures;
   for (std::size_t facet = 0; facet < facets.names.size(); ++facet) {
     if (facet == base_level) continue;
-    const auto own = grouped(data, metric.values, x, by, rows_at(held, facets, facet));
+    const auto own = grouped(data, logarithms, x, by, rows_at(held, facets, facet));
     HeatMap map;
     map.x = level_axis(parameter_of(data, axes.x), x);
     map.y = level_axis(parameter_of(data, axes.by), by);
@@ -56,19 +72,18 @@ std::vector<Figure> ratio_maps(const SweepData& data, const SweepAxes& axes, con
     map.high = kMost;
     for (std::size_t row = 0; row < own.size(); ++row) {
       for (std::size_t column = 0; column < own[row].size(); ++column) {
-        const double ratio = own[row][column].figure().mean / base[row][column].figure().mean;
-        map.values.push_back(std::isfinite(ratio) && ratio > 0 ? ratio : NAN);
+        map.values.push_back(geometric_ratio(own[row][column], base[row][column]));
       }
     }
     std::string id = "ratio-map-" + file_name(facets.names[facet]);
     if (std::ranges::find(figures, id, &Figure::id) != figures.end()) id += fmt::format("-{}", facet);
-    figures.push_back(
-        {.id = id,
-         .title = fmt::format("{}: {} over {}{}", capitalised(what.title), facets.titles[facet],
-                              facets.titles[base_level], held_text(data, axes)),
-         .caption = fmt::format("{} with {} = {} over that with {}.{}", capitalised(what.text), reference.key,
-                                facets.names[facet], reference.value, averaged_text(data, axes)),
-         .plot = std::move(map)});
+    figures.push_back({.id = id,
+                       .title = fmt::format("{}: {} over {}{}", capitalised(what.title), facets.titles[facet],
+                                            facets.titles[base_level], held_text(data, axes)),
+                       .caption = fmt::format("{} with {} = {} over that with {}, as a geometric mean of ratios.{}",
+                                              capitalised(what.text), reference.key, facets.names[facet],
+                                              reference.value, averaged_text(data, axes)),
+                       .plot = std::move(map)});
   }
   if (figures.empty()) throw InputError{fmt::format("{} has no other value than {}", reference.key, reference.value)};
   return figures;

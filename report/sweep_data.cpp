@@ -2,6 +2,7 @@
 
 #include "report/sweep_groups.hpp"
 #include "report/sweep_names.hpp"
+#include "scenarios/sweep/store_query.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -117,6 +118,7 @@ SweepData read_sweep(const std::string& path) {
   SweepStore store = SweepStore::open(path);
   SweepData data;
   data.info = store.info();
+  data.draws = draws_of(data.info);
   std::set<std::string> builds;
   for (const StoreManifest& manifest : store.manifests()) builds.insert(manifest.build());
   data.build = fmt::format("{}", fmt::join(builds, ", "));
@@ -201,6 +203,7 @@ SweepAxes choose_axes(const SweepData& data, const SweepAxes& wanted, const std:
 
 void write_sweep_json(JsonWriter& json, const SweepData& data, const SweepAxes& axes) {
   json.key("sweep").begin_object().member("kind", data.info.kind).member("planned", data.info.runs);
+  json.member("resampled", data.draws == Draws::resamples);
   json.member("repeat", data.info.repeat).member("x", axes.x).member("by", axes.by).member("metric", axes.metric);
   json.key("held").begin_object();
   for (const SweepReference& each : axes.held) json.member(each.key, each.value);

@@ -3,6 +3,7 @@
 
 #include "report/figure.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
+#include "sim/statistics.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +27,8 @@ struct SweepData {
     std::vector<double> values;  ///< by run; NaN if there is no value
   };
   StoreInfo info;
-  std::string build;  ///< of the program; several are joined by commas
+  Draws draws = Draws::independent;  ///< what the runs of a point have in common
+  std::string build;                 ///< of the program; several are joined by commas
   std::vector<Parameter> parameters;
   std::vector<Metric> metrics;
   std::vector<std::int64_t> points;  ///< by run, and then those without a run

@@ -91,7 +91,7 @@ Estimate SweepGroup::figure() const {
   std::vector<double> means;
   for (const auto& [seed, values] : by_seed)
     if (values.size() == points.size() + waiting) means.push_back(mean(values));
-  return estimate(means);
+  return estimate(means, draws);
 }
 
 RatioEstimate SweepGroup::ratio() const {
@@ -99,7 +99,7 @@ RatioEstimate SweepGroup::ratio() const {
   for (const auto& [seed, values] : by_seed)
     if (values.size() == points.size() + waiting) ratios.push_back(std::exp(mean(values)));
   if (ratios.empty()) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
-  return paired_ratio(ratios, std::vector<double>(ratios.size(), 1.0));
+  return paired_ratio(ratios, std::vector<double>(ratios.size(), 1.0), draws);
 }
 
 std::vector<double> log_ratios(const SweepData& data, const std::vector<double>& values) {
@@ -156,7 +156,9 @@ bool is_mixed(const SweepLevels& levels, const std::vector<const SweepLevels*>& 
 std::vector<std::vector<SweepGroup>> grouped(const SweepData& data, const std::vector<double>& values,
                                              const SweepLevels& x, const SweepLevels& by,
                                              const std::vector<bool>& only) {
-  std::vector<std::vector<SweepGroup>> groups(by.names.size(), std::vector<SweepGroup>(x.names.size()));
+  SweepGroup empty;
+  empty.draws = data.draws;
+  std::vector<std::vector<SweepGroup>> groups(by.names.size(), std::vector<SweepGroup>(x.names.size(), empty));
   for (std::size_t row = 0; row < x.of_row.size(); ++row) {
     if (!only.empty() && !only[row]) continue;
     SweepGroup& group = groups[by.of_row[row]][x.of_row[row]];

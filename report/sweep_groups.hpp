@@ -39,7 +39,8 @@ struct SweepLevels {
 
 /// The runs behind one figure.
 struct SweepGroup {
-  std::size_t waiting = 0;  ///< points without a run
+  Draws draws = Draws::independent;  ///< what the runs of a point have in common
+  std::size_t waiting = 0;           ///< points without a run
   std::set<std::int64_t> points;
   std::map<std::uint64_t, std::vector<double>> by_seed;  ///< for each seed, one value for each point that has one
 

@@ -29,9 +29,13 @@ std::vector<ComparisonRow> compare(std::span<const std::vector<Replica>> scenari
   const Metric& jct = metric("avg_jct_s");
   for (const std::vector<Replica>& replicas : scenarios) {
     ComparisonRow row;
-    for (const Metric& metric : metrics()) row.figures.push_back(estimate(values_of(metric, replicas)));
-    if (same_seeds(scenarios.front(), replicas))
-      row.jct_ratio = paired_ratio(values_of(jct, replicas), values_of(jct, scenarios.front()));
+    for (const Metric& metric : metrics())
+      row.figures.push_back(estimate(values_of(metric, replicas), draws_of(replicas)));
+    if (same_seeds(scenarios.front(), replicas)) {
+      const std::vector<double> own = values_of(jct, replicas), first = values_of(jct, scenarios.front());
+      row.jct_ratio = paired_ratio(own, first, draws_of(replicas));
+      row.jct_ratio_of_means = ratio_of_means(own, first, draws_of(replicas));
+    }
     rows.push_back(std::move(row));
   }
   return rows;

@@ -13,8 +13,10 @@
 namespace contend {
 
 struct ComparisonRow {
-  std::vector<Estimate> figures;           ///< in the order of metrics()
-  std::optional<RatioEstimate> jct_ratio;  ///< average JCT relative to row 0; absent if the seeds differ
+  std::vector<Estimate> figures;  ///< in the order of metrics()
+  /// Average JCT relative to row 0: geometric mean of the ratios seed by seed, and ratio of the means over seeds.
+  /// Absent if the seeds differ.
+  std::optional<RatioEstimate> jct_ratio, jct_ratio_of_means;
 
   [[nodiscard]] const Estimate& figure(std::string_view metric_name) const;
 };

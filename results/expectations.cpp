@@ -35,9 +35,9 @@ std::string to_string(const Expectation& expectation) {
   return fmt::format("{} {} {}", name, relation.empty() ? "=" : relation, expectation.level.text);
 }
 
-ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values) {
+ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values, Draws draws) {
   const Metric& wanted = metric(expectation.metric);
-  const Estimate figure = estimate(values);
+  const Estimate figure = estimate(values, draws);
   ExpectationOutcome outcome;
   outcome.expectation = to_string(expectation);
   outcome.value = figure.mean;
@@ -59,11 +59,18 @@ ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<c
 std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> expectations,
                                                    std::span<const Replica> replicas) {
   std::vector<ExpectationOutcome> outcomes;
+  std::size_t submitted = 0, unfinished = 0;
+  for (const Replica& replica : replicas) {
+    submitted += replica.summary.jobs - replica.summary.not_submitted;
+    unfinished += replica.summary.unfinished;
+  }
   for (const Expectation& expectation : expectations) {
     const Metric& wanted = metric(expectation.metric);
     std::vector<double> values;
     for (const Replica& replica : replicas) values.push_back(wanted.value(replica.summary));
-    outcomes.push_back(judge_expectation(expectation, values));
+    outcomes.push_back(judge_expectation(expectation, values, draws_of(replicas)));
+    if (unfinished > 0 && is_over_finished_jobs(wanted))
+      outcomes.back().reason += fmt::format("; without the {} of {} jobs that did not finish", unfinished, submitted);
   }
   return outcomes;
 }

@@ -34,7 +34,8 @@ struct ExpectationOutcome {
 };
 
 /// Checks one expectation against the figure's values in several runs; NaN is a run without a value.
-[[nodiscard]] ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values);
+[[nodiscard]] ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values,
+                                                   Draws draws);
 /// Checks all expectations against the replicas that ran.
 [[nodiscard]] std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> expectations,
                                                                  std::span<const Replica> replicas);

@@ -41,7 +41,8 @@ struct Group {
 /// The groups of some jobs, in the order in which they are shown.
 std::vector<Group> groups_of(std::span<const StoredJob> jobs, const Grouping& grouping) {
   std::map<std::string, std::vector<const StoredJob*>> by_value;
-  for (const StoredJob& job : jobs) by_value[grouping.value(job)].push_back(&job);
+  for (const StoredJob& job : jobs)
+    if (job.measured) by_value[grouping.value(job)].push_back(&job);
   std::vector<Group> groups;
   for (auto& entry : by_value) groups.push_back({entry.first, std::move(entry.second)});
   std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
@@ -151,8 +152,8 @@ GroupChanges compare_groups(const StoredResults& base, const StoredResults& othe
   return changes;
 }
 
-PairedChange group_change(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
-                          const std::string& value, std::size_t figure) {
+GroupPairs group_pairs(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
+                       const std::string& value, std::size_t figure) {
   std::set<std::string> there;
   const auto figure_in = [&](const StoredReplica& run) {
     std::vector<const StoredJob*> jobs;
@@ -174,9 +175,13 @@ PairedChange group_change(const StoredResults& base, const StoredResults& other,
     throw InputError{{.reason = fmt::format("no job of either side has the {} \"{}\"", grouping.title, value),
                       .hint = did_you_mean(value, values)}};
   }
-  if (before.empty()) return plain_change(kNaN, kNaN);
-  return before.size() == 1 ? plain_change(before.front(), after.front())
-                            : change_of_means(before, after, kBootstrapSeed);
+  return {std::move(before), std::move(after)};
+}
+
+PairedChange group_change(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
+                          const std::string& value, std::size_t figure) {
+  const GroupPairs pairs = group_pairs(base, other, grouping, value, figure);
+  return pairs.base.empty() ? plain_change(kNaN, kNaN) : paired_change(pairs.base, pairs.other, base.draws);
 }
 
 std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, const Grouping* grouping) {

@@ -1,8 +1,8 @@
 #pragma once
-// Figures of groups of jobs: by virtual cluster, user, model, size or outcome. Every table and file that shows groups
-// takes them from here. Also the waits of a run beside those that a trace measured.
+// Figures of groups of measured jobs: by virtual cluster, user, model, size or outcome. Every table and file that shows
+// groups takes them from here. Also the waits of a run beside those that a trace measured.
 
-#include "results/bootstrap.hpp"
+#include "results/paired_change.hpp"
 #include "results/result_reader.hpp"
 #include "text/json_writer.hpp"
 
@@ -48,9 +48,15 @@ struct GroupChanges {
 [[nodiscard]] GroupChanges compare_groups(const StoredResults& base, const StoredResults& other,
                                           const Grouping& grouping);
 
-/// The change of one figure of one group, `figure` in the order of group_metrics(): paired over the seeds under which
-/// both sides have a value, without an interval if there is only one. Throws InputError with the nearest value if no
-/// job of either side has this value of the grouping.
+/// One figure of one group on both sides, `figure` in the order of group_metrics(), under the seeds under which both
+/// sides have a value; of a single run in any case. Throws InputError with the nearest value if no job of either side
+/// has this value of the grouping.
+struct GroupPairs {
+  std::vector<double> base, other;
+};
+[[nodiscard]] GroupPairs group_pairs(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
+                                     const std::string& value, std::size_t figure);
+/// The change of group_pairs().
 [[nodiscard]] PairedChange group_change(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
                                         const std::string& value, std::size_t figure);
 

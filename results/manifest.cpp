@@ -33,6 +33,7 @@ std::string manifest_json(const Manifest& manifest, std::span<const Replica> rep
   for (const InputFile& input : manifest.inputs)
     json.begin_object().member("path", input.path).member("sha256", input.sha256).end_object();
   json.end_array();
+  json.member("resampled", draws_of(replicas) == Draws::resamples);
   json.member("peak_memory_mib", peak_memory_mib());
   json.key("replicas").begin_array();
   for (const Replica& replica : replicas) {

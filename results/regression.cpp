@@ -75,26 +75,21 @@ class JobPairing {
   }
 
   [[nodiscard]] const std::vector<JobChange>& changes() const { return changes_; }
-  /// Times of the jobs in changes() on both sides, in seconds; NaN if a side does not say.
-  struct BothSides {
-    std::vector<double> base, other;
-    [[nodiscard]] PairedChange change() const { return change_of_means(base, other, kBootstrapSeed); }
-  };
-  [[nodiscard]] const BothSides& queueing() const { return queueing_; }
-  [[nodiscard]] const BothSides& waiting() const { return waiting_; }
 
  private:
   void pair(const StoredReplica& base, const StoredReplica& other) {
     const JobsByName before = by_name(base), after = by_name(other);
     for (const StoredJob& job : base.jobs) {
       const auto found = after.find(job.name);
+      if (found == after.end() && !job.measured) continue;
       if (found == after.end())
         result_.only_in_base.push_back({base.seed, job.name, to_string(job.state), {}});
       else
         pair(base.seed, job, *found->second);
     }
     for (const StoredJob& job : other.jobs)
-      if (!before.contains(job.name)) result_.only_in_new.push_back({base.seed, job.name, {}, to_string(job.state)});
+      if (!before.contains(job.name) && job.measured)
+        result_.only_in_new.push_back({base.seed, job.name, {}, to_string(job.state)});
   }
 
   void pair(std::uint64_t seed, const StoredJob& base, const StoredJob& other) {
@@ -103,13 +98,10 @@ class JobPairing {
       if (differing_++ == 0) first_difference_ = fmt::format("job \"{}\" (seed {}): {}", base.name, seed, difference);
       return;
     }
+    if (!base.measured) return;
     const bool before = base.state == JobState::finished, after = other.state == JobState::finished;
     if (before && after) {
       changes_.push_back({seed, base.name, base.gpus, *base.finish - base.submit, *other.finish - other.submit});
-      queueing_.base.push_back((*base.start - base.submit).to_seconds());
-      queueing_.other.push_back((*other.start - other.submit).to_seconds());
-      waiting_.base.push_back(base.waited ? base.waited->to_seconds() : kNaN);
-      waiting_.other.push_back(other.waited ? other.waited->to_seconds() : kNaN);
     } else if (before != after) {
       (before ? result_.lost : result_.gained)
           .push_back({seed, base.name, to_string(base.state), to_string(other.state)});
@@ -127,48 +119,32 @@ class JobPairing {
 
   Regression& result_;
   std::vector<JobChange> changes_;
-  BothSides queueing_, waiting_;
   std::size_t common_ = 0, differing_ = 0;
   std::string first_difference_;
 };
 
-bool same_jobs_finished(const Regression& result) {
-  return result.lost.empty() && result.gained.empty() && result.only_in_base.empty() && result.only_in_new.empty();
+std::vector<double> figures_of(const StoredResults& side, std::size_t metric) {
+  std::vector<double> figures;
+  for (const StoredReplica& replica : side.replicas) figures.push_back(replica.figures[metric]);
+  return figures;
 }
 
-void compare_over_seeds(const StoredResults& base, const StoredResults& other, Regression& result) {
+void compare_figures(const StoredResults& base, const StoredResults& other,
+                     const std::optional<ResampledSides>& resampled, Regression& result) {
   for (std::size_t m = 0; m < metrics().size(); ++m) {
-    std::vector<double> before, after;
-    for (const StoredReplica& replica : base.replicas) before.push_back(replica.figures[m]);
-    for (const StoredReplica& replica : other.replicas) after.push_back(replica.figures[m]);
-    result.metrics.push_back({&metrics()[m], change_of_means(before, after, kBootstrapSeed)});
+    const std::vector<double> before = figures_of(base, m), after = figures_of(other, m);
+    result.metrics.push_back(
+        {&metrics()[m], resampled ? resampled_change(before.front(), after.front(), figures_of(*resampled->base, m),
+                                                     figures_of(*resampled->other, m))
+                                  : paired_change(before, after, base.draws)});
   }
 }
 
-/// Adds intervals over jobs to the metrics that are a mean or a percentile over jobs. The maximum gets none, because
-/// resamples carry no information about it (Efron and Tibshirani, section 7.4).
-void compare_over_jobs(const StoredReplica& base, const StoredReplica& other, const JobPairing& jobs,
-                       Regression& result) {
-  std::vector<double> before, after;
-  for (const JobChange& job : jobs.changes()) {
-    before.push_back(job.base.to_seconds());
-    after.push_back(job.other.to_seconds());
-  }
-  // Figures of a run cover all its finished jobs, so an interval over the common jobs would not be theirs.
-  const bool same_jobs = same_jobs_finished(result);
-  for (std::size_t m = 0; m < metrics().size(); ++m) {
-    const Metric& metric = metrics()[m];
-    PairedChange change = plain_change(base.figures[m], other.figures[m]);
-    PairedChange paired;
-    if (same_jobs && metric.name == "avg_jct_s") paired = change_of_means(before, after, kBootstrapSeed);
-    if (same_jobs && metric.name == "median_jct_s") paired = change_of_percentiles(before, after, 0.5, kBootstrapSeed);
-    if (same_jobs && metric.name == "p95_jct_s") paired = change_of_percentiles(before, after, 0.95, kBootstrapSeed);
-    if (same_jobs && metric.name == "avg_queueing_s") paired = jobs.queueing().change();
-    if (same_jobs && metric.name == "avg_waiting_s") paired = jobs.waiting().change();
-    change.difference_95 = paired.difference_95;
-    change.relative_95 = paired.relative_95;
-    result.metrics.push_back({&metric, change});
-  }
+JobSpread spread_of(const std::vector<JobChange>& changes) {
+  std::vector<double> relative;
+  for (const JobChange& job : changes)
+    if (job.base > Time{}) relative.push_back(job.relative());
+  return {percentile(relative, 0.05), percentile(relative, 0.5), percentile(relative, 0.95)};
 }
 
 /// True if every run of a side has the same results, so that seeds make no difference.
@@ -181,6 +157,7 @@ void keep_worst(std::vector<JobChange> changes, std::size_t worst, Regression& r
   std::stable_sort(changes.begin(), changes.end(),
                    [](const JobChange& a, const JobChange& b) { return a.difference() > b.difference(); });
   result.jobs = changes.size();
+  result.spread = spread_of(changes);
   for (const JobChange& job : changes) {
     if (job.difference() > Time{}) ++result.slower_jobs;
     if (job.difference() < Time{}) ++result.faster_jobs;
@@ -200,36 +177,38 @@ void note_versions(const StoredResults& base, const StoredResults& other, std::v
 }
 
 void note_pairs(Regression& result) {
-  if (result.paired_over == PairedOver::jobs) {
-    result.notes.emplace_back("with a single seed, the intervals are over its jobs, not over seeds");
-  } else if (result.pairs < kFewPairs) {
+  if (result.pairs == 1)
+    result.notes.emplace_back(
+        "one run a side has no intervals: its changes hold for these jobs, and other weeks may change otherwise");
+  else if (result.pairs < kUsualPairs)
     result.notes.push_back(
-        fmt::format("with {} seeds the intervals are too narrow; use {} or more", result.pairs, kFewPairs));
-  }
-  if (!same_jobs_finished(result))
-    result.notes.emplace_back("averages are over finished jobs, but different jobs finished on the two sides");
+        fmt::format("{} seeds are few: {} or more make the intervals narrower and safer", result.pairs, kUsualPairs));
+  if (result.same_jobs_finished()) return;
+  result.notes.emplace_back(
+      "figures marked * are over the jobs that finished, and different jobs finished on the two sides; let the jobs "
+      "end, or choose those that do by `measure`");
 }
 
 StoredResults first_run(const StoredResults& side) {
-  return {side.name, side.version, side.git_hash, side.exit_state, side.inputs, {side.replicas.front()}};
+  StoredResults first = side;
+  first.replicas.resize(1);
+  return first;
 }
 
-Regression compare_runs(const StoredResults& base, const StoredResults& other, std::size_t worst) {
+Regression compare_runs(const StoredResults& base, const StoredResults& other, std::size_t worst,
+                        const std::optional<ResampledSides>& resampled) {
   Regression result;
   result.base_name = base.name;
   result.other_name = other.name;
   result.seeds = seeds_of(base);
-  result.paired_over = base.replicas.size() > 1 ? PairedOver::seeds : PairedOver::jobs;
+  const StoredResults& pairs = resampled ? *resampled->base : base;
+  result.about_list = resampled.has_value();
+  result.draws = pairs.draws;
+  result.pairs = pairs.replicas.size();
   result.identical = std::equal(base.replicas.begin(), base.replicas.end(), other.replicas.begin(),
                                 [](const auto& a, const auto& b) { return a.digest == b.digest; });
   const JobPairing jobs{base, other, result};
-  if (result.paired_over == PairedOver::seeds) {
-    result.pairs = base.replicas.size();
-    compare_over_seeds(base, other, result);
-  } else {
-    result.pairs = jobs.changes().size();
-    compare_over_jobs(base.replicas.front(), other.replicas.front(), jobs, result);
-  }
+  compare_figures(base, other, resampled, result);
   keep_worst(jobs.changes(), worst, result);
   note_versions(base, other, result.notes);
   note_pairs(result);
@@ -238,6 +217,10 @@ Regression compare_runs(const StoredResults& base, const StoredResults& other, s
 
 }  // namespace
 
+bool Regression::same_jobs_finished() const {
+  return lost.empty() && gained.empty() && only_in_base.empty() && only_in_new.empty();
+}
+
 const MetricChange& Regression::of(const Metric& metric) const {
   const auto found =
       std::find_if(metrics.begin(), metrics.end(), [&](const MetricChange& m) { return m.metric == &metric; });
@@ -245,11 +228,13 @@ const MetricChange& Regression::of(const Metric& metric) const {
   return *found;
 }
 
-Regression find_regression(const StoredResults& base, const StoredResults& other, std::size_t worst) {
+Regression find_regression(const StoredResults& base, const StoredResults& other, std::size_t worst,
+                           const std::optional<ResampledSides>& resampled) {
   refuse_other_runs(base, other);
+  CONTEND_CHECK(!resampled || base.replicas.size() == 1, "a list as it is runs once");
   const bool idle = base.replicas.size() > 1 && seeds_are_idle(base) && seeds_are_idle(other);
-  if (!idle) return compare_runs(base, other, worst);
-  Regression result = compare_runs(first_run(base), first_run(other), worst);
+  if (!idle) return compare_runs(base, other, worst, resampled);
+  Regression result = compare_runs(first_run(base), first_run(other), worst, {});
   result.seeds = seeds_of(base);
   result.notes.emplace_back("the seeds make no difference: each gives the same results");
   return result;

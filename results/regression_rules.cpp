@@ -166,32 +166,77 @@ std::string signed_number(double value) {
   return text;
 }
 
-bool whole_interval(const ConfidenceInterval& interval, const RegressionRule& rule) {
-  return holds(interval.low, rule.relation, rule.amount) && holds(interval.high, rule.relation, rule.amount);
+constexpr double kLevel = 0.025;  // of a one-sided test: the 95% interval lies beyond
+
+PairedChange change_of_group(const RegressionRule& rule, const ComparedResults& sides) {
+  const auto figure = static_cast<std::size_t>(rule.metric - group_metrics().data());
+  const PairedChange change = group_change(*sides.base, *sides.other, *rule.grouping, rule.group, figure);
+  if (!sides.resampled) return change;
+  const GroupPairs drawn =
+      group_pairs(*sides.resampled->base, *sides.resampled->other, *rule.grouping, rule.group, figure);
+  return resampled_change(change.base, change.other, drawn.base, drawn.other);
 }
 
-RuleOutcome judge(const RegressionRule& rule, const PairedChange& change, bool significant) {
+bool is_upwards(const RegressionRule& rule) {
+  return rule.relation == Relation::more || rule.relation == Relation::at_least;
+}
+
+std::string subject_of(const RegressionRule& rule) {
+  std::string name{short_name(*rule.metric)};
+  if (rule.grouping != nullptr) name += fmt::format("[{}={}]", rule.grouping->name, rule.group);
+  return name;
+}
+
+/// What the change is, and what the measured change alone says.
+RuleOutcome measured_outcome(const RegressionRule& rule, const PairedChange& change, const Regression& regression) {
   RuleOutcome outcome;
   outcome.rule = rule;
   outcome.change = rule.relative ? change.relative : change.difference;
-  outcome.interval = rule.relative ? change.relative_95 : change.difference_95;
-  std::string name{short_name(*rule.metric)};
-  if (rule.grouping != nullptr) name += fmt::format("[{}={}]", rule.grouping->name, rule.group);
-  if (std::isnan(outcome.change)) {
-    const char* side = std::isnan(change.base) ? "BASE" : "NEW";
+  if (std::isnan(outcome.change.value)) {
     outcome.fails = true;
-    outcome.reason = fmt::format("{} has no value in {}", name, side);
+    outcome.reason = fmt::format("{} has no value in {}", subject_of(rule), std::isnan(change.base) ? "BASE" : "NEW");
     return outcome;
   }
-  outcome.fails = holds(outcome.change, rule.relation, rule.amount);
-  outcome.reason = fmt::format("{} changed {}", name, changed_text(*rule.metric, rule.relative, outcome.change));
-  if (!outcome.interval.exists()) return outcome;
-  outcome.reason += ", 95% interval " + interval_text(*rule.metric, rule.relative, outcome.interval);
-  if (outcome.fails && !whole_interval(outcome.interval, rule)) {
-    outcome.reason += significant ? ": not significant" : ": part of the interval would pass";
-    if (significant) outcome.fails = false;
+  outcome.fails = holds(outcome.change.value, rule.relation, rule.amount);
+  outcome.reason =
+      fmt::format("{} changed {}", subject_of(rule), changed_text(*rule.metric, rule.relative, outcome.change.value));
+  if (outcome.change.interval_95.exists())
+    outcome.reason += ", 95% interval " + interval_text(*rule.metric, rule.relative, outcome.change.interval_95);
+  if (is_over_finished_jobs(*rule.metric) && !regression.same_jobs_finished()) {
+    outcome.fails = true;
+    outcome.reason += fmt::format(
+        ", but over different jobs: {} finished in BASE only, {} in NEW only; choose jobs that end by `measure`",
+        regression.lost.size() + regression.only_in_base.size(),
+        regression.gained.size() + regression.only_in_new.size());
   }
   return outcome;
+}
+
+/// True if a test decides about the rule.
+bool is_tested(const RuleOutcome& outcome, const Regression& regression) {
+  const Metric& metric = *outcome.rule.metric;
+  return outcome.change.interval_95.exists() && metric.unit != "jobs" &&
+         (regression.same_jobs_finished() || !is_over_finished_jobs(metric));
+}
+
+/// Lets tests decide, with p-values that are corrected for the number of rules.
+void test(std::vector<RuleOutcome>& outcomes, const Regression& regression) {
+  std::vector<double> p_values;
+  for (const RuleOutcome& each : outcomes)
+    p_values.push_back(is_tested(each, regression) ? each.change.chance_beyond(each.rule.amount, is_upwards(each.rule))
+                                                   : kNaN);
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  const auto tests = std::ranges::count_if(p_values, [](double p) { return !std::isnan(p); });
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    RuleOutcome& outcome = outcomes[i];
+    if (std::isnan(adjusted[i])) continue;
+    outcome.p_value = adjusted[i];
+    const bool as_measured = outcome.fails;
+    outcome.fails = adjusted[i] <= kLevel;
+    if (!as_measured) continue;
+    outcome.reason += fmt::format(": {}significant, p = {:.2g}{}", outcome.fails ? "" : "not ", adjusted[i],
+                                  tests > 1 ? fmt::format(" corrected for {} rules", tests) : "");
+  }
 }
 
 }  // namespace
@@ -206,17 +251,14 @@ std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts, s
 }
 
 std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regression& regression,
-                               const ComparedResults& sides, bool significant) {
+                               const ComparedResults& sides, Judgement judgement) {
   std::vector<RuleOutcome> outcomes;
   for (const RegressionRule& rule : rules) {
-    if (rule.grouping == nullptr) {
-      outcomes.push_back(judge(rule, regression.of(*rule.metric).change, significant));
-      continue;
-    }
-    const auto figure = static_cast<std::size_t>(rule.metric - group_metrics().data());
-    outcomes.push_back(
-        judge(rule, group_change(*sides.base, *sides.other, *rule.grouping, rule.group, figure), significant));
+    const PairedChange change =
+        rule.grouping == nullptr ? regression.of(*rule.metric).change : change_of_group(rule, sides);
+    outcomes.push_back(measured_outcome(rule, change, regression));
   }
+  if (judgement == Judgement::significant) test(outcomes, regression);
   return outcomes;
 }
 

@@ -13,11 +13,16 @@
 // A rule holds, and the comparison fails, if the change of the metric has the given relation to the amount: `avg_jct >
 // 1%` if the average grew by more than 1%, `finished < 0` if fewer jobs finished, `gpu_utilisation < -2pp` if it fell
 // by more than 2 points. `p95_jct[vc=vision] > 1h` looks at the jobs of one virtual cluster.
+//
+// Over several seeds the change must be significantly so: a neutral change makes some rule fail in at most 2.5% of the
+// comparisons, however many rules there are (one-sided t tests with Holm's correction). Counts of jobs, and a single
+// run, are judged as measured.
 
 #include "results/job_groups.hpp"
 #include "results/metric_bound.hpp"
 #include "results/regression.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,23 +47,29 @@ struct RegressionRule {
 /// The verdict on one rule.
 struct RuleOutcome {
   RegressionRule rule;
-  double change = 0;            ///< in the unit of RegressionRule::amount
-  ConfidenceInterval interval;  ///< of the change
-  bool fails = false;           ///< true if the rule holds, and also if the change has no value, which must not pass as
-                                ///< success
-  std::string reason;           ///< one line for people
+  ChangeEstimate change;  ///< in the unit of RegressionRule::amount
+  double p_value = kNaN;  ///< of the test, after Holm's correction; NaN if the measured change decides
+  bool fails = false;     ///< true if the rule holds, and also if the change has no value, which must not pass as
+                          ///< success
+  std::string reason;     ///< one line for people
 };
 
 /// The two sides of a comparison, which rules about groups look at.
 struct ComparedResults {
   const StoredResults* base = nullptr;
   const StoredResults* other = nullptr;
+  std::optional<ResampledSides> resampled{};
 };
 
-/// Applies the rules. With `significant`, a rule holds only if its whole 95% interval does, if there is an interval.
+enum class Judgement : std::uint8_t {
+  significant,  ///< by tests, as above
+  measured,     ///< by the measured change alone
+};
+
+/// Applies the rules. A rule about an average over finished jobs fails if different jobs finished on the two sides.
 /// Throws InputError if a rule names a group that neither side has.
 [[nodiscard]] std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regression& regression,
-                                             const ComparedResults& sides, bool significant);
+                                             const ComparedResults& sides, Judgement judgement);
 
 /// A change in the unit of the rule: `+1.25%`, `-30 s`, `+2 pp`, `+3 jobs`.
 [[nodiscard]] std::string change_text(const Metric& metric, bool relative, double change);

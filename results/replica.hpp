@@ -2,8 +2,10 @@
 // One run of a scenario under one seed, with its summary.
 
 #include "sim/result.hpp"
+#include "sim/statistics.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace contend {
 
@@ -12,7 +14,13 @@ struct Replica {
   std::uint64_t seed = 0;
   RunResult result;
   Summary summary;
-  double wall_s = 0;  ///< wall-clock time of the run, s
+  double wall_s = 0;                 ///< wall-clock time of the run, s
+  Draws draws = Draws::independent;  ///< what the workloads of other seeds have in common with this one
 };
+
+/// What the runs of one scenario have in common.
+[[nodiscard]] inline Draws draws_of(std::span<const Replica> replicas) {
+  return replicas.empty() ? Draws::independent : replicas.front().draws;
+}
 
 }  // namespace contend

@@ -100,6 +100,8 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.traffic && j.notes.bound ? Cell{*j.notes.bound} : Cell{}; }},
     {"stale", "integer", "1: trains with gradients that are one step old",
      [](const JobResult& j) { return j.traffic ? Cell{std::int64_t{j.notes.stale}} : Cell{}; }},
+    {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
+     [](const JobResult& j) { return Cell{std::int64_t{j.measured ? 1 : 0}}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {
@@ -157,7 +159,7 @@ constexpr Metric kMetrics[] = {
     {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }, true},
     {"failed", "failed", "jobs", "jobs that the cluster could never run",
      [](const Summary& s) { return count(s.failed); }, true},
-    {"unfinished", "unfinished", "jobs", "jobs that were alive when the run stopped",
+    {"unfinished", "unfinished", "jobs", "jobs that were submitted and had not ended when the run stopped",
      [](const Summary& s) { return count(s.unfinished); }, true},
     {"avg_jct_s", "average JCT", "s", "mean completion time (finish minus submission) of the finished jobs",
      [](const Summary& s) { return s.avg_jct_s; }, true},
@@ -227,6 +229,9 @@ bool is_count(std::string_view unit) {
   return unit == "jobs" || unit == "preemptions";
 }
 
+bool is_over_finished_jobs(const Metric& metric) {
+  return metric.name == "makespan_s" || (metric.of_jobs && !is_count(metric.unit) && metric.unit != "h");
+}
 std::span<const Metric> group_metrics() {
   static const std::vector<Metric> kAll = [] {
     std::vector<Metric> all;

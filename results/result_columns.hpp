@@ -55,6 +55,8 @@ struct Metric {
 [[nodiscard]] std::span<const Metric> metrics();
 /// True for the unit of a metric that is a whole number in every run.
 [[nodiscard]] bool is_count(std::string_view unit);
+/// True if the metric is an average, a percentile or an end over the jobs that finished.
+[[nodiscard]] bool is_over_finished_jobs(const Metric& metric);
 /// The figures of a group of jobs: the metrics that are over jobs alone, and GPU hours.
 [[nodiscard]] std::span<const Metric> group_metrics();
 /// The metric of that name, which must exist.

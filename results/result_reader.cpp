@@ -81,6 +81,8 @@ void read_manifest(const std::string& path, StoredResults& results) {
   results.version = json.text(root, "version");
   results.git_hash = json.text(root, "git_hash");
   results.exit_state = json.text(root, "exit_state");
+  const JsonValue* const resampled = root.find("resampled");  // folders of earlier versions don't have it
+  if (resampled != nullptr && resampled->boolean) results.draws = Draws::resamples;
   for (const JsonValue& input : json.member(root, "inputs", JsonValue::Kind::array).items)
     results.inputs.push_back({.path = json.text(input, "path"), .sha256 = json.text(input, "sha256")});
   const JsonValue& replicas = json.member(root, "replicas", JsonValue::Kind::array);
@@ -144,6 +146,7 @@ class JobRows {
     job.user = field(row, "user");
     job.outcome = field(row, "outcome");
     job.measured_wait = time(row, "measured_wait_s");
+    job.measured = field(row, "measured") != "0";
     if (job.state == JobState::finished && (!job.start || !job.finish))
       complaints_.add({row.line, 0}, "state", "finished, but without start_s and finish_s");
     if (replica != nullptr) replica->jobs.push_back(std::move(job));
@@ -214,6 +217,7 @@ StoredJob as_stored(const JobResult& job) {
   row.user = job.user;
   if (job.finish != Time::never()) row.outcome = to_string(job.outcome);
   row.measured_wait = job.measured_wait;
+  row.measured = job.measured;
   return row;
 }
 

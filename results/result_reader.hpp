@@ -30,6 +30,7 @@ struct StoredJob {
   std::string vc, user;               ///< empty: none, not known
   std::string outcome;                ///< of a finished job, as in jobs.csv
   std::optional<Time> measured_wait;  ///< on the real cluster
+  bool measured = true;               ///< the job counts in the figures of the run
 };
 
 /// One stored run.
@@ -46,6 +47,7 @@ struct StoredResults {
   std::string version, git_hash;
   std::string exit_state;  ///< as exit_state() returns it
   std::vector<InputFile> inputs;
+  Draws draws = Draws::independent;  ///< Replica::draws
   std::vector<StoredReplica> replicas;
 };
 

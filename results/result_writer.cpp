@@ -109,7 +109,7 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
   for (const Metric& metric : metrics()) {
     std::vector<double> values;
     for (const Replica& replica : replicas) values.push_back(metric.value(replica.summary));
-    const Estimate figure = estimate(values);
+    const Estimate figure = estimate(values, draws_of(replicas));
     json.key(metric.name).begin_object().member("mean", figure.mean).member("half_width_95", figure.half_width);
     json.end_object();
   }

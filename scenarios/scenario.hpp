@@ -203,6 +203,12 @@ struct Scenario {
     std::optional<Time> until;
   } engine;
 
+  /// The jobs that the figures are about, by time of submission: MeasuredWindow.
+  struct Measure {
+    Time from;
+    std::optional<Time> until;
+  } measure;
+
   std::vector<Expectation> expect;  ///< bounds that its figures must meet
 };
 

@@ -262,7 +262,10 @@ void EngineState::set_state(JobId id, JobState state) {
     running[running_at[id.index()]] = running.back();
     running.pop_back();
   }
-  if (state == JobState::finished || state == JobState::failed) ++jobs_ended;
+  if (state == JobState::finished || state == JobState::failed) {
+    ++jobs_ended;
+    if (options.window.holds(run.spec->submit)) --measured_left;
+  }
   fingerprint.add(static_cast<std::uint64_t>(clock.ns()));
   fingerprint.add((std::uint64_t{id.value()} << 8) | static_cast<std::uint64_t>(state));
 }

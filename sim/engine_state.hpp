@@ -265,6 +265,7 @@ struct EngineState : ClusterView {
   std::vector<std::uint32_t> running_at;           ///< by job: its index in `running`
   std::vector<std::optional<Traffic>> in_network;  ///< by TransferId
   std::size_t jobs_ended = 0;
+  std::size_t measured_left = 0;  ///< jobs of the measured window that have not ended
   Capacity capacity;
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;

@@ -170,8 +170,21 @@ Time Leaper::earliest_end(JobId id) const {
   return end;
 }
 
+Time Leaper::window_horizon() const {
+  const MeasuredWindow& window = state_.options.window;
+  if (state_.clock < window.from) return window.from;
+  if (state_.clock < window.until) return window.until;  // also if there is none
+  // The run ends with the last measured job, and so not before any that runs now.
+  Time last = state_.clock;
+  for (const JobId job : state_.running) {
+    const JobRun& run = state_.run(job);
+    if (window.holds(run.spec->submit)) last = std::max(last, run.timed() ? run.ends : earliest_end(job));
+  }
+  return last;
+}
+
 Time Leaper::horizon(const Group& group) const {
-  Time horizon = std::min(admission_.next_intervention(), state_.options.until);
+  Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon()});
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
   for (const JobId job : state_.running) {
     if (state_.run(job).timed()) {  // its attempt may fail, and it queues again

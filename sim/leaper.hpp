@@ -100,6 +100,8 @@ class Leaper {
   /// that was stuck then and is stuck now may have worked in between.
   [[nodiscard]] bool was_undisturbed(const Group& group, const Account& now) const;
   [[nodiscard]] Time horizon(const Group& group) const;
+  /// No earlier than this the measured window needs to look at the cluster: its ends, and the end of its last job.
+  [[nodiscard]] Time window_horizon() const;
   [[nodiscard]] Time earliest_end(JobId job) const;
   struct KeyRange {
     PolicyKey before, after;  // key at the start and end of a period

@@ -28,7 +28,8 @@ struct JobResult {
   std::string name;
   std::string model;
   JobState state = JobState::submitted;
-  std::string reason;  ///< why it failed, else empty
+  bool measured = true;  ///< submitted in the measured window
+  std::string reason;    ///< why it failed, else empty
   int gpus = 0;
   int servers = 0;              ///< servers spanned at the last start; 0 if it never started
   std::int64_t iterations = 0;  ///< to be done
@@ -116,6 +117,12 @@ struct NetworkReport {
   std::vector<LinkSample> samples;  ///< by link, then start; intervals without traffic are left out
 };
 
+/// How busy the cluster was in the measured window, as sums over all GPUs, interfaces and jobs, in seconds.
+struct BusyTimes {
+  double gpu_s = 0, link_s = 0, transfer_s = 0, contended_s = 0;
+  double length_s = 0;  ///< of the window
+};
+
 /// Everything a run returns.
 struct RunResult {
   std::vector<JobResult> jobs;
@@ -126,15 +133,18 @@ struct RunResult {
   std::uint64_t events = 0;        ///< events executed one by one
   std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
-  std::uint64_t fingerprint = 0;  ///< hash over every event that was executed, in order
-  std::uint64_t digest = 0;       ///< hash over jobs, gpus and links: the same with and without leaping
-  bool interrupted = false;       ///< stopped by the user or by `until` before all jobs ended
+  std::uint64_t fingerprint = 0;    ///< hash over every event that was executed, in order
+  std::uint64_t digest = 0;         ///< hash over jobs, gpus and links: the same with and without leaping
+  std::optional<BusyTimes> window;  ///< if the run has a measured window
+  bool interrupted = false;         ///< stopped by the user or by `until` before all jobs ended
 };
 
-/// The figures of one run that tables and comparisons show. Times are in seconds and over the finished jobs; NaN if
-/// there are none.
+/// The figures of one run that tables and comparisons show, over its measured jobs. Times are in seconds and over the
+/// finished jobs; NaN if there are none.
 struct Summary {
-  std::size_t jobs = 0, finished = 0, failed = 0, unfinished = 0;
+  std::size_t jobs = 0, finished = 0, failed = 0;
+  std::size_t unfinished = 0;     ///< submitted, and neither finished nor failed when the run stopped
+  std::size_t not_submitted = 0;  ///< not submitted yet when the run stopped
   double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, max_jct_s = 0;  ///< percentiles interpolate linearly
   double makespan_s = 0;                                                 ///< last finish - first submit
   double avg_queueing_s = 0;                                             ///< until the first start
@@ -142,7 +152,7 @@ struct Summary {
   std::int64_t preemptions = 0;                                          ///< of all jobs
   double lost_gpu_s = 0;                                                 ///< JobResult::lost of all jobs
   /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
-  /// run.
+  /// run; with a measured window it is that window, and all jobs count.
   double gpu_utilisation = 0;
   double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
   double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1

@@ -9,6 +9,7 @@
 #include "sim/pacer.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -35,15 +36,21 @@ class Simulation::Engine {
   [[nodiscard]] const Workload& workload() const { return state_.workload; }
 
   RunResult run() {
+    const MeasuredWindow& window = state_.options.window;
+    for (const JobRun& run : state_.jobs)
+      if (window.holds(run.spec->submit)) ++state_.measured_left;
     admission_.begin();
     bool stopped = false;
+    std::optional<BusyTimes> before, after;  // the begin of the window, and its end
     for (std::uint64_t instant = 1;; ++instant) {
       const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
       if (next == Time::never()) break;
-      if (next > state_.options.until) {
-        state_.clock = state_.options.until;
+      if (const Time until = std::min(state_.options.until, end_of_measured()); next > until) {
+        state_.clock = until;
         break;
       }
+      if (window.given() && !before && next >= window.from) before = busy_times(window.from);
+      if (window.given() && !after && next >= window.until) after = busy_times(window.until);
       if (next == kEndOfClock) throw_time_overflow();
       execute(next);
       if (stopped || instant % kInstantsPerMonitor != 0 || !state_.options.monitor) continue;
@@ -54,6 +61,16 @@ class Simulation::Engine {
       }
     }
     RunResult result = collect();
+    if (window.given()) {
+      if (!before) before = busy_times(std::max(state_.clock, window.from));
+      // A run that was cut short has been measured until then; the cluster of one that has ended is idle.
+      const bool is_short = state_.clock == state_.options.until && state_.clock < window.until;
+      const Time end = is_short || window.until == Time::never() ? state_.clock : window.until;
+      if (!after) after = busy_times(state_.clock);
+      result.window = BusyTimes{after->gpu_s - before->gpu_s, after->link_s - before->link_s,
+                                after->transfer_s - before->transfer_s, after->contended_s - before->contended_s,
+                                std::max(0.0, (end - window.from).to_seconds())};
+    }
     result.interrupted = state_.jobs_ended < state_.jobs.size() && (stopped || state_.clock == state_.options.until);
     return result;
   }
@@ -97,6 +114,17 @@ class Simulation::Engine {
     }
   }
 
+  /// When the measured jobs have ended and the measured window is over; never() until then, or without a window.
+  [[nodiscard]] Time end_of_measured() const {
+    const Time until = state_.options.window.until;
+    if (until == Time::never() || state_.measured_left > 0) return Time::never();
+    return std::max(state_.clock, until);
+  }
+
+  /// The time for which a GPU has executed until `now`, which lies between the last event and the next.
+  [[nodiscard]] Time busy_of(GpuId gpu, Time now) const;
+  /// The work of all jobs until `now`, likewise.
+  [[nodiscard]] BusyTimes busy_times(Time now) const;
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   std::int64_t iterations_done(const JobRun& run) const;
@@ -146,6 +174,31 @@ std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
   return static_cast<std::int64_t>(done * run.spec->iterations / all);
 }
 
+Time Simulation::Engine::busy_of(GpuId id, Time now) const {
+  const GpuState& gpu = state_.gpu[id.index()];
+  const Cell& cell = state_.cells[gpu.cell.index()];
+  Time busy = gpu.busy + cell.busy_time;
+  if (cell.busy) busy += now - cell.started;
+  for (const JobId job : gpu.timed) {
+    const JobRun& run = state_.jobs[job.index()];
+    busy += reserved_part(now - run.since, RankDemand{*run.spec}.share);
+  }
+  return busy;
+}
+
+BusyTimes Simulation::Engine::busy_times(Time now) const {
+  BusyTimes busy;
+  for (std::size_t g = 0; g < state_.gpu.size(); ++g) busy.gpu_s += busy_of(GpuId{g}, now).to_seconds();
+  for (std::size_t s = 0; s < state_.servers(); ++s)
+    busy.link_s += state_.network->server_usage(ServerId{s}, now).active.to_seconds();
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
+    const NetworkModel::Usage usage = state_.network->job_usage(JobId{j}, now);
+    busy.transfer_s += usage.active.to_seconds();
+    busy.contended_s += usage.contended.to_seconds();
+  }
+  return busy;
+}
+
 RunResult Simulation::Engine::collect() const {
   RunResult result;
   result.jobs.reserve(state_.jobs.size());
@@ -157,6 +210,7 @@ RunResult Simulation::Engine::collect() const {
     job.name = run.spec->name;
     job.model = run.spec->model;
     job.state = run.state;
+    job.measured = state_.options.window.holds(run.spec->submit);
     job.gpus = run.spec->gpus;
     job.servers = run.servers_spanned;
     job.iterations = run.spec->iterations;
@@ -175,17 +229,9 @@ RunResult Simulation::Engine::collect() const {
     result.jobs.push_back(std::move(job));
   }
   for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
-  for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
-    const GpuState& gpu = state_.gpu[g];
-    const Cell& cell = state_.cells[gpu.cell.index()];
-    Time unfinished = cell.busy ? state_.clock - cell.started : Time{};
-    for (const JobId job : gpu.timed) {
-      const JobRun& run = state_.jobs[job.index()];
-      unfinished += reserved_part(state_.clock - run.since, RankDemand{*run.spec}.share);
-    }
+  for (std::size_t g = 0; g < state_.gpu.size(); ++g)
     result.gpus.push_back(
-        {GpuId{g}, state_.server_of(GpuId{g}), gpu.busy + cell.busy_time + unfinished, gpu.jobs_started});
-  }
+        {GpuId{g}, state_.server_of(GpuId{g}), busy_of(GpuId{g}, state_.clock), state_.gpu[g].jobs_started});
   for (std::size_t s = 0; s < state_.servers(); ++s) {
     const NetworkModel::Usage usage = state_.network->server_usage(ServerId{s}, state_.clock);
     result.links.push_back(

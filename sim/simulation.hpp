@@ -36,9 +36,19 @@ struct Progress {
   std::uint64_t events = 0;
 };
 
+/// The jobs that a run is about: those submitted in [from, until). Jobs before them bring the cluster to its usual
+/// state, and jobs after them keep it there. With `until` the run ends when its measured jobs have ended, but not
+/// before `until`.
+struct MeasuredWindow {
+  Time from, until = Time::never();
+  [[nodiscard]] bool holds(Time submit) const { return from <= submit && submit < until; }
+  [[nodiscard]] bool given() const { return from > Time{} || until < Time::never(); }
+};
+
 struct SimulationOptions {
   bool leap = true;            ///< skip whole periods exactly; false executes every event
   Time until = Time::never();  ///< stop at this instant; jobs that have not ended stay unfinished
+  MeasuredWindow window{};
   SchedulingRules rules{};
   Interference interference{};                   ///< between tasks and transfers on the same GPU
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off

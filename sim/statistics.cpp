@@ -50,26 +50,39 @@ double student_t_975(std::size_t degrees_of_freedom) {
          (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
-Estimate estimate(std::span<const double> values) {
+Estimate estimate(std::span<const double> values, Draws draws) {
   Estimate result{.mean = mean(values), .half_width = kNaN, .count = values.size()};
-  if (values.size() >= 2) {
-    const double standard_error = sample_deviation(values) / std::sqrt(static_cast<double>(values.size()));
-    result.half_width = student_t_975(values.size() - 1) * standard_error;
-  }
+  if (values.size() < 2) return result;
+  const double of_mean = 1 / static_cast<double>(values.size());  // variance of the mean, in that of a value
+  const double error = sample_deviation(values) * std::sqrt(draws == Draws::independent ? of_mean : 1 + of_mean);
+  result.half_width = student_t_975(values.size() - 1) * error;
   return result;
 }
 
-RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators) {
+RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators, Draws draws) {
   CONTEND_CHECK(numerators.size() == denominators.size(), "pairs have two halves");
   std::vector<double> logarithms;
   for (std::size_t i = 0; i < numerators.size(); ++i) {
     if (!(numerators[i] > 0) || !(denominators[i] > 0)) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
     logarithms.push_back(std::log(numerators[i]) - std::log(denominators[i]));
   }
-  const Estimate log_ratio = estimate(logarithms);
+  const Estimate log_ratio = estimate(logarithms, draws);
   return {.ratio = std::exp(log_ratio.mean),
           .low = std::exp(log_ratio.mean - log_ratio.half_width),
           .high = std::exp(log_ratio.mean + log_ratio.half_width)};
+}
+
+RatioEstimate ratio_of_means(std::span<const double> numerators, std::span<const double> denominators, Draws draws) {
+  CONTEND_CHECK(numerators.size() == denominators.size(), "pairs have two halves");
+  const double below = mean(denominators);
+  if (!(below > 0)) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
+  const double ratio = mean(numerators) / below;
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < numerators.size(); ++i) residuals.push_back(numerators[i] - ratio * denominators[i]);
+  const double half_width = estimate(residuals, draws).half_width / below;
+  // The interval is linear, and the ratio of two positive quantities isn't negative; NaN stays.
+  const double low = ratio - half_width;
+  return {.ratio = ratio, .low = low < 0 && mean(numerators) >= 0 ? 0 : low, .high = ratio + half_width};
 }
 
 }  // namespace contend

@@ -3,6 +3,7 @@
 // ratio of two policies over the same seeds.
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -26,22 +27,38 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// 0 degrees of freedom.
 [[nodiscard]] double student_t_975(std::size_t degrees_of_freedom);
 
+/// What the values of an estimate have in common.
+enum class Draws : std::uint8_t {
+  independent,  ///< each is of a workload drawn anew: the more there are, the better their mean is known
+  resamples,    ///< each is of one workload, resampled: their scatter is the error of that workload's own figure (Efron
+                ///< and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6), however many there are
+};
+
 /// A mean over replicas and the half-width of its 95% Student-t confidence interval, NaN for fewer than two values.
 struct Estimate {
   double mean = 0;
   double half_width = 0;
   std::size_t count = 0;
 };
-[[nodiscard]] Estimate estimate(std::span<const double> values);
+[[nodiscard]] Estimate estimate(std::span<const double> values, Draws draws = Draws::independent);
 
-/// The geometric mean of the ratios of two positive quantities under the same seeds, with its 95% confidence interval.
-/// It is computed from the logarithms of the ratios, so exchanging the two quantities gives the reciprocals.
+/// A ratio of two quantities with its 95% confidence interval.
 struct RatioEstimate {
-  double ratio = 0;  ///< geometric mean
-  double low = 0;    ///< NaN for fewer than two pairs
+  double ratio = 0;
+  double low = 0;  ///< NaN for fewer than two pairs
   double high = 0;
 };
+/// The geometric mean of the ratios of two positive quantities. It is computed from the logarithms of the ratios, so
+/// exchanging the two quantities gives the reciprocals.
 /// Both spans have the same length, and value i of each comes from the same seed. NaN unless every value is positive.
-[[nodiscard]] RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators);
+[[nodiscard]] RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators,
+                                         Draws draws = Draws::independent);
+
+/// The ratio of the means of two quantities under the same seeds: how a sum over many weeks changes, in which weeks
+/// with long times count more. `ratio` is mean / mean here, and its 95% interval is Student's t with the standard error
+/// of the delta method (Cochran, Sampling Techniques, 3rd edition, 1977, equation 6.9). NaN unless the denominators
+/// have a positive mean.
+[[nodiscard]] RatioEstimate ratio_of_means(std::span<const double> numerators, std::span<const double> denominators,
+                                           Draws draws = Draws::independent);
 
 }  // namespace contend

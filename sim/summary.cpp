@@ -22,6 +22,23 @@ Time last_end(std::span<const JobTimes> jobs) {
   return last;
 }
 
+/// The work of the whole run, from the first submission to the last finish. GPUs and links also count the work of
+/// unfinished jobs, so a run that was cut short is measured until its end.
+BusyTimes busy_times(const RunResult& result, std::span<const JobTimes> jobs, const Summary& summary) {
+  const bool all_ended = summary.unfinished + summary.not_submitted == 0;
+  BusyTimes busy;
+  if (summary.jobs > 0)
+    busy.length_s = ((all_ended ? last_end(jobs) : result.end) - first_submission(jobs)).to_seconds();
+  // Sums over a large cluster are taken in seconds: they may not fit the nanoseconds of a Time.
+  for (const GpuResult& gpu : result.gpus) busy.gpu_s += gpu.busy.to_seconds();
+  for (const LinkResult& link : result.links) busy.link_s += link.busy.to_seconds();
+  for (const JobResult& job : result.jobs) {
+    busy.transfer_s += job.communication.to_seconds();
+    busy.contended_s += job.contended.to_seconds();
+  }
+  return busy;
+}
+
 }  // namespace
 
 Summary summarise(std::span<const JobTimes> jobs) {
@@ -32,13 +49,14 @@ Summary summarise(std::span<const JobTimes> jobs) {
   for (const JobTimes& job : jobs) {
     summary.gpu_hours += GpuTime{job.held, job.gpus}.to_seconds() / kSecondsPerHour;
     if (job.state == JobState::failed) ++summary.failed;
+    if (job.state == JobState::submitted) ++summary.not_submitted;
     if (job.state != JobState::finished) continue;
     jct_s.push_back((job.finish - job.submit).to_seconds());
     queueing_s.push_back((job.start - job.submit).to_seconds());
     waiting_s.push_back(job.waited ? job.waited->to_seconds() : kNaN);
   }
   summary.finished = jct_s.size();
-  summary.unfinished = summary.jobs - summary.finished - summary.failed;
+  summary.unfinished = summary.jobs - summary.finished - summary.failed - summary.not_submitted;
 
   // A figure over no job is NaN, not 0.
   summary.avg_jct_s = mean(jct_s);
@@ -56,30 +74,21 @@ Summary summarise(const RunResult& result) {
   std::vector<JobTimes> jobs;
   jobs.reserve(result.jobs.size());
   for (const JobResult& job : result.jobs)
-    jobs.push_back({job.state, job.gpus, job.submit, job.start, job.finish, job.held, job.waited});
+    if (job.measured) jobs.push_back({job.state, job.gpus, job.submit, job.start, job.finish, job.held, job.waited});
   Summary summary = summarise(jobs);
   for (const JobResult& job : result.jobs) {
+    if (!job.measured) continue;
     summary.preemptions += job.preemptions;
     summary.lost_gpu_s += job.lost.to_seconds();
   }
 
-  // GPUs and links also count the work of unfinished jobs, so a run that was cut short is measured until its end.
-  const Time window =
-      summary.jobs == 0 ? Time{} : (summary.unfinished == 0 ? last_end(jobs) : result.end) - first_submission(jobs);
-  // Sums over a large cluster are taken in seconds: they may not fit the nanoseconds of a Time.
-  double gpu_busy_s = 0, link_busy_s = 0, transfer_s = 0, contended_s = 0;
-  for (const GpuResult& gpu : result.gpus) gpu_busy_s += gpu.busy.to_seconds();
-  for (const LinkResult& link : result.links) link_busy_s += link.busy.to_seconds();
-  for (const JobResult& job : result.jobs) {
-    transfer_s += job.communication.to_seconds();
-    contended_s += job.contended.to_seconds();
-  }
+  const BusyTimes busy = result.window ? *result.window : busy_times(result, jobs, summary);
   const auto utilisation = [&](double busy_s, std::size_t parts) {
-    return parts > 0 && window > Time{} ? busy_s / (window.to_seconds() * static_cast<double>(parts)) : kNaN;
+    return parts > 0 && busy.length_s > 0 ? busy_s / (busy.length_s * static_cast<double>(parts)) : kNaN;
   };
-  summary.gpu_utilisation = utilisation(gpu_busy_s, result.gpus.size());
-  summary.network_utilisation = utilisation(link_busy_s, result.links.size());
-  summary.contended_share = transfer_s > 0 ? contended_s / transfer_s : 0;
+  summary.gpu_utilisation = utilisation(busy.gpu_s, result.gpus.size());
+  summary.network_utilisation = utilisation(busy.link_s, result.links.size());
+  summary.contended_share = busy.transfer_s > 0 ? busy.contended_s / busy.transfer_s : 0;
   return summary;
 }
 

@@ -2,6 +2,7 @@
 
 #include "validate/ada_srsf/ada_srsf.hpp"
 #include "validate/compression/compression_suite.hpp"
+#include "validate/intervals/intervals.hpp"
 #include "validate/network/network_suite.hpp"
 #include "validate/one_job/one_job.hpp"
 #include "validate/overlap/overlap_suite.hpp"
@@ -21,6 +22,8 @@ constexpr SuiteRow kSuites[] = {
      validate_overlap},
     {"one-job", "a job alone in a cluster against the study of its iteration, to the nanosecond (20 minutes)", true,
      validate_one_job},
+    {"intervals", "how often 95% intervals of comparisons contain the truth, and false alarms of rules (minutes)", true,
+     validate_intervals},
     {"compression", "compressed gradients: volumes, and published iterations of gTop-k, 1-bit Adam, BAGUA (seconds)",
      false, validate_compression},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,

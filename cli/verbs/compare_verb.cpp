@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_progress.hpp"
+#include "cli/text_table.hpp"
 #include "cli/version.hpp"
 #include "report/iteration_bars.hpp"
 #include "scenarios/keys/differences.hpp"
@@ -18,6 +19,7 @@
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -40,7 +42,10 @@ constexpr Option kCompareOptions[] = {
      .value = "RULE",
      .text = "exit with 1 if this rule holds: `avg_jct > 1%`, `avg_jct[user=ann] > 30s`, `finished < 0`",
      .repeatable = true},
-    {.name = "significant", .letter = '\0', .value = "", .text = "let a rule hold only if its whole 95% interval does"},
+    {.name = "measured",
+     .letter = '\0',
+     .value = "",
+     .text = "let the measured change decide about a rule, significant or not"},
     {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
     kByOption,
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
@@ -58,10 +63,25 @@ constexpr Option kCompareOptions[] = {
     {.name = "repeat",
      .letter = '\0',
      .value = "N",
-     .text = "for scenarios: number of seeds (default 10; 1 for a job list)"},
+     .text = "for scenarios: number of seeds (default 20); each draws its jobs, or resamples the job list"},
+    {.name = "until-precise",
+     .letter = '\0',
+     .value = "SHARE",
+     .text = "for scenarios: add seeds until the 95% interval of the average JCT is within this of it, e.g. 2%"},
+    {.name = "most-seeds", .letter = '\0', .value = "N", .text = "the most seeds of --until-precise (default 320)"},
+    {.name = "as-is", .letter = '\0', .value = "", .text = "for scenarios: don't resample the job list"},
     kProgressOption,
     kThreadsOption,
 };
+
+/// A share such as `2%`. Throws UsageError.
+double share_of(const std::string& text) {
+  const std::string_view trimmed_text = trimmed(text);
+  if (trimmed_text.ends_with('%'))
+    if (const auto percent = parse_decimal(trimmed_text.substr(0, trimmed_text.size() - 1)); percent && *percent > 0)
+      return *percent / kPercent;
+  throw UsageError{fmt::format("contend compare: --until-precise: expected a share such as 2%, got \"{}\"", text)};
+}
 
 /// One side: a folder that was read, a scenario to run, or the iterations of a study from either.
 struct ComparedSide {
@@ -119,7 +139,7 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   for (const ComparedSide& side : sides)
     if (side.scenario) refuse_sweeps({&*side.scenario, 1});
   const bool runs_any = sides[0].scenario || sides[1].scenario;
-  for (const char* option : {"set", "point", "seed", "repeat"})
+  for (const char* option : {"set", "point", "seed", "repeat", "as-is", "until-precise"})
     if (arguments.has(option) && !runs_any)
       throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
   if (arguments.has("set-new") && !sides[1].scenario)
@@ -183,7 +203,7 @@ void print_failures(const JudgedSides& report) {
 }
 
 int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"significant", "worst", "by"})
+  for (const char* option : {"measured", "worst", "by"})
     if (arguments.has(option))
       throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
@@ -206,17 +226,48 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
   return comparison.failures() > 0 ? kExitFailed : kExitOk;
 }
 
-/// A scenario beside a folder runs under the seeds of the folder. Two scenarios run under the same seeds: several,
-/// unless a job list leaves little to chance.
-void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  constexpr int kUsualSeeds = 10;
+/// How the job list of two scenarios is resampled.
+struct ListResampling {
+  std::string text;                 ///< how and why; empty if it is not resampled
+  std::vector<Scenario> resampled;  ///< the two scenarios, with several resamples each
+};
+
+/// Two scenarios that read a job list run it once as it is, and several resamples of it, which show how far another
+/// such list may differ. There are none if the list can't be resampled, or if the user wants it alone.
+ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenario& other, JobLists& lists) {
+  const bool are_lists = base.workload.jobs && other.workload.jobs && !draws_jobs(base) && !draws_jobs(other);
+  if (!are_lists || arguments.has("as-is") || base.repeat == 1) return {};
+  ChosenBlock chosen;
+  try {
+    chosen = choose_block(base, lists);
+  } catch (const InputError&) {
+    base.repeat = other.repeat = 1;
+    return {};  // all jobs come at once, or a fault that the run itself explains
+  }
+  ListResampling result;
+  result.resampled = {base, other};
+  for (Scenario& each : result.resampled) each.workload.sampling.block = chosen.length;
+  result.text = fmt::format(
+      "blocks of {} are drawn with replacement: the GPU time of {} days has the rank correlation {:+.2f} from day to "
+      "day, "
+      "which is {}significant; this takes {} runs instead of 2, and --as-is compares the list alone",
+      print_quantity(chosen.length), chosen.days.blocks, chosen.days.lag_1, chosen.days.is_significant() ? "" : "not ",
+      2 * base.repeat + 2);
+  base.repeat = other.repeat = 1;
+  return result;
+}
+
+/// A scenario beside a folder runs under the seeds of the folder. Two scenarios run under the same seeds.
+ListResampling choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides, JobLists& lists) {
+  constexpr auto kUsualSeeds = static_cast<int>(kUsualPairs);
   if (sides[0].scenario && sides[1].scenario) {
     Scenario &base = *sides[0].scenario, &other = *sides[1].scenario;
-    if (arguments.has("repeat")) return;
-    const int most = std::max(base.repeat, other.repeat);
-    const bool random = draws_jobs(base) || draws_jobs(other);
-    base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
-    return;
+    if (!arguments.has("repeat")) {
+      const int most = std::max(base.repeat, other.repeat);
+      const bool random = draws_jobs(base) || draws_jobs(other) || !arguments.has("as-is");
+      base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
+    }
+    return resample_lists(arguments, base, other, lists);
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (!sides[i].scenario) continue;
@@ -224,6 +275,7 @@ void choose_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides) 
     if (!arguments.has("seed")) sides[i].scenario->seed = replicas.front().seed;
     if (!arguments.has("repeat")) sides[i].scenario->repeat = static_cast<int>(replicas.size());
   }
+  return {};
 }
 
 StoredResults results_of(const Scenario& scenario, std::span<const Replica> replicas) {
@@ -232,20 +284,24 @@ StoredResults results_of(const Scenario& scenario, std::span<const Replica> repl
   results.version = version();
   results.git_hash = git_hash();
   results.exit_state = exit_state({}, replicas);
+  results.draws = draws_of(replicas);
   for (const Replica& replica : replicas) results.replicas.push_back(as_stored(replica));
   return results;
 }
 
-/// Runs the sides that are scenarios. Returns false if the user interrupted.
-bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
+/// Runs the sides that are scenarios, and these of `more`, whose results are appended to `others`. Returns false if the
+/// user interrupted.
+bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides, std::span<const Scenario> more,
+               std::vector<StoredResults>& others, JobLists& lists) {
   std::vector<Scenario> scenarios;
   for (const ComparedSide& side : sides)
     if (side.scenario) scenarios.push_back(*side.scenario);
   if (scenarios.empty()) return true;
+  scenarios.insert(scenarios.end(), more.begin(), more.end());
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   catch_interrupts();
-  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads);
+  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, nullptr, &lists);
   if (interrupted()) return false;
   std::size_t next = 0;
   for (ComparedSide& side : sides) {
@@ -253,6 +309,51 @@ bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
     side.outcomes = judge_expectations(side.scenario->expect, results[next]);
     side.stored = results_of(*side.scenario, results[next++]);
   }
+  for (const Scenario& each : more) others.push_back(results_of(each, results[next++]));
+  return true;
+}
+
+/// Half the 95% interval of the change of the average JCT, as a share of NEW's.
+double half_width_of(const std::vector<ComparedSide>& sides) {
+  const auto jct = static_cast<std::size_t>(&metric("avg_jct_s") - metrics().data());
+  std::vector<double> base, other;
+  for (const StoredReplica& each : sides[0].stored->replicas) base.push_back(each.figures[jct]);
+  for (const StoredReplica& each : sides[1].stored->replicas) other.push_back(each.figures[jct]);
+  const ConfidenceInterval interval = paired_change(base, other).relative.interval_95;
+  return (std::log1p(interval.high) - std::log1p(interval.low)) / 2;
+}
+
+/// Adds seeds to both sides until the interval is narrow enough, and says so in `note`. Returns false if the user
+/// interrupted. Each round runs as many seeds as the scatter so far asks for, and at least a quarter more.
+bool add_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides, JobLists& lists, std::string& note) {
+  constexpr std::size_t kMostSeeds = 320, kLimit = 100'000;
+  constexpr double kMore = 1.25;
+  const auto wanted_text = arguments.value("until-precise");
+  if (!wanted_text) return true;
+  const double wanted = share_of(*wanted_text);
+  if (!sides[0].scenario || !sides[1].scenario)
+    throw UsageError{"contend compare: --until-precise adds seeds to two scenarios, but a side is a folder"};
+  const std::size_t most = arguments.whole_number("most-seeds", 2, kLimit).value_or(kMostSeeds);
+  std::size_t seeds = sides[0].stored->replicas.size();
+  double half_width = half_width_of(sides);
+  while (!(half_width <= wanted) && seeds < most) {
+    const double asked = std::isnan(half_width) ? 0 : static_cast<double>(seeds) * std::pow(half_width / wanted, 2);
+    const double next = std::min(std::max(asked, kMore * static_cast<double>(seeds)), static_cast<double>(most));
+    std::vector<Scenario> more{*sides[0].scenario, *sides[1].scenario};
+    for (Scenario& each : more) {
+      each.seed += seeds;
+      each.repeat = static_cast<int>(std::ceil(next)) - static_cast<int>(seeds);
+    }
+    const auto results = simulate(more, progress_mode(arguments), thread_count(arguments), nullptr, &lists);
+    if (interrupted()) return false;
+    for (std::size_t i = 0; i < 2; ++i)
+      for (const Replica& replica : results[i]) sides[i].stored->replicas.push_back(as_stored(replica));
+    seeds = sides[0].stored->replicas.size();
+    half_width = half_width_of(sides);
+  }
+  note =
+      fmt::format("{} seeds: the 95% interval of the average JCT is within ±{:.2g}%{}", seeds, kPercent * half_width,
+                  half_width <= wanted ? "" : fmt::format(", and not within the {} that were asked for", *wanted_text));
   return true;
 }
 
@@ -284,7 +385,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
 
 int run_compare(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
-  for (const char* option : {"junit", "significant"})
+  for (const char* option : {"junit", "measured"})
     if (arguments.has(option) && !arguments.has("fail-if"))
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
   const auto worst = static_cast<std::size_t>(arguments.whole_number("worst", 0, kMaxWorst).value_or(kUsualWorst));
@@ -292,18 +393,32 @@ int run_compare(const Arguments& arguments) {
   if (are_studies(sides)) return compare_studies(arguments, sides);
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
-  choose_seeds(arguments, sides);
-  if (!run_sides(arguments, sides)) {
+  JobLists lists;
+  const ListResampling resampling = choose_seeds(arguments, sides, lists);
+  std::vector<StoredResults> drawn;
+  std::string precision;
+  if (arguments.has("until-precise") && !resampling.resampled.empty())
+    throw UsageError{
+        "contend compare: --until-precise needs scenarios that draw their jobs; more resamples say no more about a job "
+        "list"};
+  if (arguments.has("most-seeds") && !arguments.has("until-precise"))
+    throw UsageError{"contend compare: --most-seeds needs --until-precise"};
+  if (!run_sides(arguments, sides, resampling.resampled, drawn, lists) ||
+      !add_seeds(arguments, sides, lists, precision)) {
     print_message("contend: interrupted; nothing was compared\n");
     return kExitInterrupted;
   }
   ComparisonReport report;
   describe_sides(sides, report);
-  report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst);
+  report.resampling = resampling.text;
+  std::optional<ResampledSides> resampled;
+  if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1]};
+  report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst, resampled);
+  if (!precision.empty()) report.regression.notes.push_back(precision);
   for (const Grouping* grouping : chosen)
     report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping));
-  report.outcomes =
-      judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored}, arguments.has("significant"));
+  report.outcomes = judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored, resampled},
+                          arguments.has("measured") ? Judgement::measured : Judgement::significant);
   print_report(arguments, report);
   const bool met = report_expectations(arguments, sides);
   return report.failures() > 0 || !met ? kExitFailed : kExitOk;

@@ -82,21 +82,17 @@ std::string value_cell(const SqlValue& value) {
   return "-";
 }
 
-std::string ratio_cell(const RatioEstimate& ratio) {
-  if (std::isnan(ratio.ratio)) return "-";
-  if (std::isnan(ratio.low)) return fmt::format("{:.3f}", ratio.ratio);
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.ratio, ratio.low, ratio.high);
+bool has_intervals(const ResultsTable& table, std::size_t metric) {
+  return std::ranges::any_of(table.groups,
+                             [&](const ResultsGroup& group) { return !std::isnan(group.figures[metric].half_width); });
 }
 
 /// The means of one metric, with their intervals if there are any.
 std::vector<std::string> figure_cells(const ResultsTable& table, std::size_t metric) {
+  const bool intervals = has_intervals(table, metric);
   std::vector<double> values;
-  bool intervals = false;
   for (const ResultsGroup& group : table.groups) values.push_back(group.figures[metric].mean);
-  for (const ResultsGroup& group : table.groups) {
-    intervals = intervals || !std::isnan(group.figures[metric].half_width);
-    values.push_back(group.figures[metric].half_width);
-  }
+  for (const ResultsGroup& group : table.groups) values.push_back(group.figures[metric].half_width);
   if (!intervals) values.resize(table.groups.size());
   std::vector<std::string> cells = format_column(values);
   for (std::size_t i = 0; intervals && i < table.groups.size(); ++i) cells[i] += " ± " + cells[table.groups.size() + i];
@@ -115,7 +111,11 @@ std::string table_text(const ResultsTable& results) {
     if (!results.compares) continue;
     titles.emplace_back("/ baseline");
     auto& cells = columns.emplace_back();
-    for (const ResultsGroup& group : results.groups) cells.push_back(ratio_cell(group.ratios[i]));
+    for (const ResultsGroup& group : results.groups) cells.push_back(ratio_text(group.ratios[i]));
+    if (!has_intervals(results, i)) continue;
+    titles.emplace_back("of means");
+    auto& of_means = columns.emplace_back();
+    for (const ResultsGroup& group : results.groups) of_means.push_back(ratio_text(group.ratios_of_means[i]));
   }
   Table table{titles};
   for (std::size_t i = 0; i < results.parameters.size(); ++i)
@@ -196,6 +196,10 @@ int run_results(const Arguments& arguments) {
     const ResultsTable results = query_results(store, query);
     if (results.groups.empty()) throw InputError{fmt::format("{}: no point has these values", store.path())};
     if (results.failed > 0 && text.empty()) print_message("contend: {} runs failed and are left out\n", results.failed);
+    if (results.unfinished > 0 && text.empty())
+      print_message(
+          "contend: {} of {} runs left jobs unfinished, and their averages are over the finished jobs alone\n",
+          results.unfinished, results.runs);
     text += separator + (arguments.has("csv") ? results_csv(results) : table_text(results));
     separator = "\n";
   }

@@ -88,7 +88,7 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   for (const Replica& replica : replicas) {
     jobs += replica.summary.jobs;
     failed += replica.summary.failed;
-    unfinished += replica.summary.unfinished;
+    unfinished += replica.summary.unfinished + replica.summary.not_submitted;
     for (const JobResult& job : replica.result.jobs)
       if (reason.empty() && job.state == JobState::failed)
         reason = fmt::format("; the first, {}: {}", job.name, job.reason);

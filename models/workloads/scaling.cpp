@@ -115,7 +115,14 @@ double rate_for(double load, const std::vector<JobRequest>& jobs, Time first, Ti
 
 ScaledList scale_list(std::span<const JobRequest> list, const WorkloadScaling& scaling, const ListSampling& sampling,
                       std::int64_t cluster_gpus, std::uint64_t seed, const IterationTime& iteration) {
+  ResampledList resampled;
+  if (sampling.block) {
+    resampled = resample(list, {.block = *sampling.block, .replace = sampling.replace}, seed);
+    list = resampled.jobs;
+  }
   ScaledList result = drawn(list, scaling.largest, sampling, seed);
+  if (sampling.block)
+    for (std::size_t& row : result.rows) row = resampled.rows[row];
   for (JobRequest& job : result.jobs) scale_durations(job, scaling, iteration);
   if (result.jobs.empty()) return result;
   const auto [least, most] = std::minmax_element(result.jobs.begin(), result.jobs.end(),

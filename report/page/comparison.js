@@ -32,14 +32,17 @@ function comparisonTable(runs) {
     });
     if (own.some((m) => !isMissing(m.half_width))) columns.push({name: metric.name + '_half_width_95', values: own.map((m) => m.half_width), hidden: true});
   }
-  columns.splice(ratioAt, 0, {
-    name: 'jct_ratio_to_first', title: 'JCT / first', values: runs.map((run) => run.ratio && run.ratio.ratio),
+  const ratioColumn = (name, title, member) => ({
+    name, title, values: runs.map((run) => run[member] && run[member].ratio),
     text: (value, row) => {
       if (isMissing(value)) return '–';
-      const {low, high} = runs[row].ratio;
+      const {low, high} = runs[row][member];
       return row === 0 ? '1' : value.toFixed(3) + (isMissing(low) ? '' : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
     },
   });
+  columns.splice(ratioAt, 0, ratioColumn('jct_ratio_to_first', 'JCT / first', 'ratio'));
+  if (runs.some((run) => run.ratio && !isMissing(run.ratio.low)))
+    columns.splice(ratioAt + 1, 0, ratioColumn('jct_ratio_of_means_to_first', 'ratio of means', 'ratio_of_means'));
   return sortableTable(columns, {name: 'comparison', filter: runs.length > 8, caption: 'Figures of the runs'});
 }
 

@@ -14,17 +14,20 @@ function studentT(degrees) {
     + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * v ** 3);
 }
 
-/** {mean, half, count} of a list of numbers; half is null for fewer than two. */
-function estimateOf(values) {
+/**
+ * {mean, half, count} of a list of numbers; half is null for fewer than two. Numbers of one job list, resampled, scatter
+ * as that list's own figure errs.
+ */
+function estimateOf(values, resampled) {
   const count = values.length, mean = values.reduce((sum, v) => sum + v, 0) / count;
   if (count < 2) return {mean, half: null, count};
   const squares = values.reduce((sum, v) => sum + (v - mean) ** 2, 0);
-  return {mean, half: studentT(count - 1) * Math.sqrt(squares / (count - 1) / count), count};
+  return {mean, half: studentT(count - 1) * Math.sqrt(squares / (count - 1) * (resampled ? 1 + 1 / count : 1 / count)), count};
 }
 
 /** {ratio, low, high}: the geometric mean of ratios from their logarithms; null unless all are finite. */
-function ratioOf(logarithms) {
-  const {mean, half} = estimateOf(logarithms);
+function ratioOf(logarithms, resampled) {
+  const {mean, half} = estimateOf(logarithms, resampled);
   if (!Number.isFinite(mean)) return null;
   return {mean: Math.exp(mean), low: half === null ? null : Math.exp(mean - half), high: half === null ? null : Math.exp(mean + half)};
 }
@@ -38,13 +41,13 @@ function titlesOf(parameter) {
  * The estimate of a group: averaged over its points, seed by seed, and then over seeds. Seeds that lack a value at a point
  * are left out; null where none is left.
  */
-function groupEstimate(group, isRatio) {
+function groupEstimate(group, isRatio, resampled) {
   const count = group.points.size + group.waiting, means = [];
   for (const values of group.bySeed.values())
     if (values.length === count) means.push(values.reduce((sum, v) => sum + v, 0) / count);
   if (!means.length) return null;
-  if (isRatio) return withRuns(ratioOf(means), means.length * count);
-  const {mean, half} = estimateOf(means);
+  if (isRatio) return withRuns(ratioOf(means, resampled), means.length * count);
+  const {mean, half} = estimateOf(means, resampled);
   return withRuns({mean, low: half === null ? null : mean - half, high: half === null ? null : mean + half}, means.length * count);
 }
 
@@ -96,7 +99,7 @@ function pivot(sweep, metric, x, by, keep = () => true, partners = null) {
     if (!group.bySeed.has(seed)) group.bySeed.set(seed, []);
     group.bySeed.get(seed).push(value);
   });
-  return groups.map((row) => row.map((group) => group && groupEstimate(group, Boolean(partners))));
+  return groups.map((row) => row.map((group) => group && groupEstimate(group, Boolean(partners), sweep.resampled)));
 }
 
 /** Whether rows that agree in `grouped` differ in the parameter. */

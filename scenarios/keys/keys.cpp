@@ -364,6 +364,19 @@ std::vector<ScenarioKey> engine_keys() {
   };
 }
 
+std::vector<ScenarioKey> measure_keys() {
+  return {
+      row(
+          "measure.from", [](auto& s) -> auto& { return s.measure.from; }, quantity_codec(Time{}, 36'500 * kDay),
+          "figures are about jobs that are submitted from this time on; jobs before them only fill the cluster"),
+      row(
+          "measure.until", [](auto& s) -> auto& { return s.measure.until; },
+          optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
+          "figures are about jobs that are submitted before this time; the run ends when these have ended, and jobs "
+          "after them keep the cluster busy until then"),
+  };
+}
+
 std::vector<ScenarioKey> expectation_keys() {
   return {row(
       "expect", [](auto& s) -> auto& { return s.expect; }, expectations_codec(),
@@ -376,8 +389,9 @@ std::vector<ScenarioKey> expectation_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
-                             training_keys, workload_keys, study_keys, engine_keys, expectation_keys, sweep_keys}) {
+    for (const auto& make :
+         {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys, training_keys,
+          workload_keys, study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

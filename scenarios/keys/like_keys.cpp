@@ -41,10 +41,20 @@ std::vector<ScenarioKey> sampling_keys() {
           "each job of the list keeps its name and submission and takes all else from a job of the list that is drawn "
           "at random, with replacement, by the seed: replicas differ as similar weeks of the cluster would"),
   };
+  keys.push_back(row(
+      "workload.resample.block", [](auto& s) -> auto& { return s.workload.sampling.block; },
+      optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), "none"),
+      "cut the list into blocks of this length, such as 1d, and draw as many of them with replacement, by the seed: "
+      "replicas differ as other weeks of the cluster would"));
+  keys.push_back(row(
+      "workload.resample.replace", [](auto& s) -> auto& { return s.workload.sampling.replace; }, bool_codec(),
+      "draw the blocks with replacement; false: put them into another order"));
   for (ScenarioKey& key : keys) {
     key.needs = "a list of jobs (workload.jobs)";
     key.conditions = {has_list};
   }
+  keys.back().needs = "workload.resample.block";
+  keys.back().conditions = {[](const Scenario& scenario) { return scenario.workload.sampling.block.has_value(); }};
   return keys;
 }
 
@@ -153,6 +163,10 @@ std::vector<ScenarioKey> like_keys() {
 }
 
 std::optional<Complaint> jobs_complaint(const Scenario& scenario) {
+  if (scenario.workload.sampling.block && scenario.workload.sampling.bootstrap)
+    return Complaint{.key = "workload.resample.block",
+                     .reason = "blocks of jobs can't be drawn together with single jobs (workload.scaling.bootstrap)",
+                     .hint = "choose one of the two"};
   if (!scenario.workload.synthetic.jobs || scenario.workload.like) return std::nullopt;
   return Complaint{.key = "workload.jobs",
                    .reason = "a number of jobs needs `workload.like`",

@@ -12,10 +12,11 @@ inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job
 
 /// `workload.jobs`: the path of a job list or, together with `workload.like`, the number of jobs to generate.
 ScenarioKey jobs_key();
-/// `workload.like` and `workload.scaling.*`.
+/// `workload.like`, `workload.scaling.*` and `workload.resample.*`.
 std::vector<ScenarioKey> like_keys();
 
-/// The complaint about a number of jobs without `workload.like`; nothing if all is well.
+/// The complaint about a number of jobs without `workload.like`, or about two ways of drawing the jobs of a list;
+/// nothing if all is well.
 [[nodiscard]] std::optional<Complaint> jobs_complaint(const Scenario& scenario);
 
 }  // namespace contend

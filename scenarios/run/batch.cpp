@@ -1,6 +1,7 @@
 #include "scenarios/run/batch.hpp"
 
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, J
   replica.seed = seed;
   replica.result = run_scenario(scenario, seed, run_hooks);
   replica.summary = summarise(replica.result);
+  replica.draws = draws_of(scenario);
   replica.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const Summary& summary = replica.summary;
   if (hooks.progress)

@@ -150,6 +150,18 @@ std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint
   return others == nullptr ? jobs : with_others(*jobs, scenario, others->name);
 }
 
+ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
+  const std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, trainable_names(scenario));
+  check_models(scenario, *list);
+  TrainingGraphs graphs{scenario};
+  return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
+}
+
+Draws draws_of(const Scenario& scenario) {
+  const ListSampling& sampling = scenario.workload.sampling;
+  return scenario.workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;
+}
+
 bool draws_jobs(const Scenario& scenario) {
   return !scenario.workload.jobs || scenario.workload.sampling != ListSampling{};
 }

@@ -1,8 +1,10 @@
 #pragma once
 // The jobs of one run of a scenario: drawn, or from a job list, and then scaled and assigned to virtual clusters.
 
+#include "models/workloads/resampling.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/statistics.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -17,5 +19,10 @@ namespace contend {
 
 /// True if the jobs depend on the seed.
 [[nodiscard]] bool draws_jobs(const Scenario& scenario);
+/// The blocks in which the job list of the scenario is resampled best. Throws InputError if the list can't be read, or
+/// if all its jobs are submitted at one instant.
+[[nodiscard]] ChosenBlock choose_block(const Scenario& scenario, JobLists& lists);
+/// What the jobs of different seeds have in common: those drawn from one list are resamples of it.
+[[nodiscard]] Draws draws_of(const Scenario& scenario);
 
 }  // namespace contend

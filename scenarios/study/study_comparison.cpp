@@ -1,7 +1,7 @@
 #include "scenarios/study/study_comparison.hpp"
 
-#include "results/bootstrap.hpp"
 #include "results/column_table.hpp"
+#include "results/paired_change.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
@@ -40,22 +40,22 @@ RuleOutcome judge_pairs(const RegressionRule& rule, const std::vector<StudyPair>
   for (const StudyPair& pair : pairs) {
     const double before = pair.base->figures[index], after = pair.other->figures[index];
     const PairedChange change = plain_change(before, after);
-    const double amount = rule.relative ? change.relative : change.difference;
+    const double amount = rule.relative ? change.relative.value : change.difference.value;
     if (std::isnan(amount)) {
-      outcome.change = amount;
+      outcome.change.value = amount;
       outcome.fails = true;
       outcome.reason = fmt::format("{} has no value in {} ({})", short_name(*rule.metric),
                                    std::isnan(before) ? "BASE" : "NEW", pair.base->title());
       return outcome;
     }
     if (holds(amount, rule.relation, rule.amount)) ++failed;
-    if (worst != nullptr && (upwards ? amount <= outcome.change : amount >= outcome.change)) continue;
+    if (worst != nullptr && (upwards ? amount <= outcome.change.value : amount >= outcome.change.value)) continue;
     worst = &pair;
-    outcome.change = amount;
+    outcome.change.value = amount;
   }
   outcome.fails = failed > 0;
   outcome.reason = fmt::format("{} changed {} ({}{})", short_name(*rule.metric),
-                               changed_text(*rule.metric, rule.relative, outcome.change),
+                               changed_text(*rule.metric, rule.relative, outcome.change.value),
                                pairs.size() > 1 ? "at worst: " : "", worst->base->title());
   if (failed > 1) outcome.reason += fmt::format(" and fails for {} of {} iterations", failed, pairs.size());
   return outcome;

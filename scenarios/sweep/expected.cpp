@@ -1,6 +1,7 @@
 #include "scenarios/sweep/expected.hpp"
 
 #include "results/result_columns.hpp"
+#include "scenarios/sweep/store_query.hpp"
 
 #include <map>
 
@@ -9,6 +10,7 @@ namespace contend {
 std::vector<PointOutcome> judge_points(const SweepPlan& plan, std::span<const StoreRun> runs) {
   std::vector<PointOutcome> judged;
   if (!plan.expects()) return judged;
+  const Draws draws = draws_of(plan.info());
   std::map<std::int64_t, std::vector<const StoreRun*>> of_point;
   for (const StoreRun& run : runs) {
     if (run.status == RunStatus::done) of_point[run.point].push_back(&run);
@@ -19,7 +21,7 @@ std::vector<PointOutcome> judge_points(const SweepPlan& plan, std::span<const St
       const auto index = static_cast<std::size_t>(&metric(each.metric) - metrics().data());
       std::vector<double> values;
       for (const StoreRun* run : done) values.push_back(run->metrics[index]);
-      outcome.outcomes.push_back(judge_expectation(each, values));
+      outcome.outcomes.push_back(judge_expectation(each, values, draws));
     }
     if (!outcome.outcomes.empty()) judged.push_back(std::move(outcome));
   }

@@ -2,6 +2,8 @@
 
 #include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/sweep/baseline.hpp"
 #include "scenarios/sweep/store_schema.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
@@ -82,7 +84,8 @@ using RunsOfPoint = std::map<std::uint64_t, const Figures*>;
 /// Values of one metric in a group, as the header says.
 class GroupFigure {
  public:
-  GroupFigure(const std::vector<const RunsOfPoint*>& points, std::size_t metric) : metric_{metric} {
+  GroupFigure(const std::vector<const RunsOfPoint*>& points, std::size_t metric, Draws draws)
+      : metric_{metric}, draws_{draws} {
     std::map<std::uint64_t, std::vector<double>> by_seed;
     for (const RunsOfPoint* runs : points)
       for (const auto& [seed, run] : *runs) by_seed[seed].push_back((*run)[metric]);
@@ -97,31 +100,41 @@ class GroupFigure {
   }
 
   [[nodiscard]] Estimate figure() const {
-    Estimate result = estimate(means_);
+    Estimate result = estimate(means_, draws_);
     result.count = runs_;
     return result;
   }
 
-  /// `partners`: of each point, the runs that it is compared with.
-  [[nodiscard]] RatioEstimate ratio(const std::vector<const RunsOfPoint*>& points,
-                                    const std::vector<const RunsOfPoint*>& partners) const {
-    std::vector<double> ratios;
+  /// Both kinds of ratio. `partners`: of each point, the runs that it is compared with.
+  struct Ratios {
+    RatioEstimate geometric, of_means;
+  };
+  [[nodiscard]] Ratios ratios(const std::vector<const RunsOfPoint*>& points,
+                              const std::vector<const RunsOfPoint*>& partners) const {
+    std::vector<double> geometric, own, other;  // by seed
     for (const std::uint64_t seed : seeds_) {
       double logarithms = 0;
-      bool whole = true;
-      for (std::size_t i = 0; whole && i < points.size(); ++i) {
+      std::vector<double> above, below;
+      for (std::size_t i = 0; i < points.size(); ++i) {
         const auto partner = partners[i]->find(seed);
-        whole = partner != partners[i]->end() && !std::isnan((*partner->second)[metric_]);
-        if (whole) logarithms += std::log((*points[i]->at(seed))[metric_]) - std::log((*partner->second)[metric_]);
+        if (partner == partners[i]->end() || std::isnan((*partner->second)[metric_])) break;
+        above.push_back((*points[i]->at(seed))[metric_]);
+        below.push_back((*partner->second)[metric_]);
+        logarithms += std::log(above.back()) - std::log(below.back());
       }
-      if (whole) ratios.push_back(std::exp(logarithms / static_cast<double>(points.size())));
+      if (above.size() < points.size()) continue;
+      geometric.push_back(std::exp(logarithms / static_cast<double>(points.size())));
+      own.push_back(mean(above));
+      other.push_back(mean(below));
     }
-    if (ratios.empty()) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
-    return paired_ratio(ratios, std::vector<double>(ratios.size(), 1.0));
+    if (geometric.empty()) return {{kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}};
+    return {paired_ratio(geometric, std::vector<double>(geometric.size(), 1.0), draws_),
+            ratio_of_means(own, other, draws_)};
   }
 
  private:
   std::size_t metric_;
+  Draws draws_;
   std::vector<std::uint64_t> seeds_;
   std::vector<double> means_;
   std::size_t runs_ = 0;
@@ -261,6 +274,7 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
   const std::vector<std::size_t> metrics = metric_indices(info, known, query.metrics);
   const std::vector<std::int64_t> partners = partners_of(info, points, query.baseline);
 
+  const Draws draws = draws_of(info);
   ResultsTable table;
   for (const std::size_t i : by) table.parameters.push_back(info.parameters[i]);
   if (query.jobs_by) {
@@ -291,16 +305,33 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
         group.numbers.push_back(kNaN);
       }
       for (const std::size_t metric : metrics) {
-        const GroupFigure figure{own, metric};
+        const GroupFigure figure{own, metric, draws};
         group.figures.push_back(figure.figure());
-        if (table.compares) group.ratios.push_back(figure.ratio(own, others));
+        if (!table.compares) continue;
+        const GroupFigure::Ratios ratios = figure.ratios(own, others);
+        group.ratios.push_back(ratios.geometric);
+        group.ratios_of_means.push_back(ratios.of_means);
       }
     }
   }
+  const auto left = std::ranges::find(info.metrics, "unfinished", &StoreMetric::name);
+  if (left != info.metrics.end())
+    table.unfinished = std::ranges::count_if(runs, [&](const StoreRun& run) {
+      return run.status == RunStatus::done && asked.count(run.point) > 0 &&
+             run.metrics[static_cast<std::size_t>(left - info.metrics.begin())] > 0;
+    });
   table.failed = std::count_if(runs.begin(), runs.end(), [&](const StoreRun& run) {
     return run.status == RunStatus::failed && asked.count(run.point) > 0;
   });
   return table;
+}
+
+Draws draws_of(const StoreInfo& info) {
+  try {
+    return draws_of(parse_scenario(info.scenario, info.name));
+  } catch (const InputError&) {
+    return Draws::independent;
+  }
 }
 
 std::string results_csv(const ResultsTable& table) {
@@ -312,7 +343,8 @@ std::string results_csv(const ResultsTable& table) {
   out += "runs";
   for (const StoreMetric& each : table.metrics) {
     out += fmt::format(",{0},{0}_ci95", each.name);
-    if (table.compares) out += fmt::format(",{0}_ratio,{0}_ratio_low,{0}_ratio_high", each.name);
+    for (const char* kind : {"ratio", "ratio_of_means"})
+      if (table.compares) out += fmt::format(",{0}_{1},{0}_{1}_low,{0}_{1}_high", each.name, kind);
   }
   out += "\n";
   for (const ResultsGroup& group : table.groups) {
@@ -327,8 +359,8 @@ std::string results_csv(const ResultsTable& table) {
     for (std::size_t i = 0; i < group.figures.size(); ++i) {
       out += fmt::format(",{},{}", number_text(group.figures[i].mean), number_text(group.figures[i].half_width));
       if (!table.compares) continue;
-      const RatioEstimate& ratio = group.ratios[i];
-      out += fmt::format(",{},{},{}", number_text(ratio.ratio), number_text(ratio.low), number_text(ratio.high));
+      for (const RatioEstimate& ratio : {group.ratios[i], group.ratios_of_means[i]})
+        out += fmt::format(",{},{},{}", number_text(ratio.ratio), number_text(ratio.low), number_text(ratio.high));
     }
     out += "\n";
   }

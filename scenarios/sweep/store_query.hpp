@@ -13,6 +13,10 @@
 
 namespace contend {
 
+/// What the runs of a point have in common, as the scenario of the sweep says; independent if it can't be read any
+/// more.
+[[nodiscard]] Draws draws_of(const StoreInfo& info);
+
 /// A query; parameters go by key or column, metrics by name.
 struct ResultsQuery {
   std::vector<std::string> group_by;   ///< empty: all parameters, so each point is a group
@@ -27,11 +31,12 @@ struct ResultsQuery {
 /// The points with equal grouping values. A figure is averaged first over the points of each seed and then over seeds,
 /// so that its interval predicts other seeds; a seed without a value at some point is left out.
 struct ResultsGroup {
-  std::vector<SqlValue> values;       ///< of the grouping parameters
-  std::vector<double> numbers;        ///< of quantities; NaN for other parameters
-  std::vector<Estimate> figures;      ///< of each metric; `count` is the number of runs it is based on
-  std::vector<RatioEstimate> ratios;  ///< to the baseline under the same seeds (geometric mean); empty without a
-                                      ///< baseline
+  std::vector<SqlValue> values;   ///< of the grouping parameters
+  std::vector<double> numbers;    ///< of quantities; NaN for other parameters
+  std::vector<Estimate> figures;  ///< of each metric; `count` is the number of runs it is based on
+  /// To the baseline under the same seeds; empty without a baseline. Geometric means of the ratios of points and seeds,
+  /// and the ratios of the means over them.
+  std::vector<RatioEstimate> ratios, ratios_of_means;
 };
 
 /// The answer to a query.
@@ -42,13 +47,14 @@ struct ResultsTable {
   std::vector<ResultsGroup> groups;  ///< in the order of their first points
   std::int64_t runs = 0;             ///< runs with results that the query covers
   std::int64_t failed = 0;
+  std::int64_t unfinished = 0;  ///< of `runs`, those that left jobs unfinished, so that averages are over the others
 };
 
 /// Answers a query. Throws InputError for unknown names, with the nearest name, and for a grouping that is not stored.
 [[nodiscard]] ResultsTable query_results(SweepStore& store, const ResultsQuery& query);
 
 /// The table as CSV, one row a group: parameters, `runs`, and for each metric its mean, `NAME_ci95` (half the width of
-/// the interval), `NAME_ratio`, `NAME_ratio_low` and `NAME_ratio_high`.
+/// the interval), `NAME_ratio`, `NAME_ratio_low` and `NAME_ratio_high`, and the same of `NAME_ratio_of_means`.
 [[nodiscard]] std::string results_csv(const ResultsTable& table);
 /// The view `results` in the order of the runs: the canonical table, byte-identical however the sweep was split or
 /// interrupted.

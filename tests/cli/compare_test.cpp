@@ -40,14 +40,14 @@ TEST_CASE("two folders, in all forms") {
   const Outcome text = here.contend("compare a b");
   CHECK(text.code == 0);
   CHECK_MESSAGE(text.err.empty(), text.err);
-  CHECK(contains(text.out, "12 seeds, the first 1; 95% intervals by paired bootstrap over 12 seeds"));
+  CHECK(contains(text.out, "12 seeds, the first 1; changes of times are geometric means of the ratios seed by seed"));
   CHECK(contains(text.out, "average JCT [s]"));
   CHECK(contains(text.out, "120 jobs finished on both sides: "));
   CHECK(here.contend("compare a b").out == text.out);
   // What was run just now and what a folder keeps of it are the same.
   const Outcome run = here.contend("compare base.yaml fifo.yaml --repeat 12");
   CHECK(run.out.substr(run.out.find("12 seeds")) == text.out.substr(text.out.find("12 seeds")));
-  CHECK(here.contend("compare a fifo.yaml").out.find("over 12 seeds") != std::string::npos);
+  CHECK(here.contend("compare a fifo.yaml").out.find("12 seeds, the first 1") != std::string::npos);
 
   const Outcome failed = here.contend(
       "compare a b --fail-if 'avg_jct > -90%' --fail-if 'finished < 0' --junit j.xml --markdown m.md --json --worst 2");
@@ -132,8 +132,8 @@ TEST_CASE("nothing changed") {
   const Outcome same = here.contend("compare a base.yaml --fail-if 'avg_jct > 0%'");
   CHECK(same.code == 0);
   CHECK(contains(same.out, "NEW is identical to BASE"));
-  CHECK(contains(same.out, "with a single seed, the intervals are over its jobs"));
-  CHECK(contains(here.contend("compare base.yaml base.yaml --set-new network.nic=1Gbps").out, "over 10 seeds"));
+  CHECK(contains(same.out, "one run a side has no intervals"));
+  CHECK(contains(here.contend("compare base.yaml base.yaml --set-new network.nic=1Gbps").out, "20 seeds, the first 1"));
 }
 
 TEST_CASE("sides that can't be compared") {
@@ -215,4 +215,108 @@ TEST_CASE("run enforces what a scenario expects") {
   // The folder keeps the expectations with its scenario.
   CHECK(here.contend("run met.yaml -o kept -q").code == 0);
   CHECK(contains(here.read("kept/scenario.yaml"), "expect: {finished: 10, avg_jct: [1ms, 1h]}"));
+}
+
+TEST_CASE("two scenarios with one job list are compared on resamples of it, and on the list as it is") {
+  const Workplace here;
+  std::string list = "job_id,submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 600; ++i)  // 25 days of 24 jobs, some of which wait
+    list += fmt::format("j{},{},{},{}\n", i, 3600 * i, 1 + i % 4, 1000 + 7919 * i % 9000);
+  here.write("jobs.csv", list);
+  here.write("base.yaml",
+             "schema_version: 1\nname: base\ncluster: {servers: 2, gpus_per_server: 2}\npolicies: {scheduling: fifo}\n"
+             "workload: {jobs: jobs.csv}\n");
+  const std::string both = "compare base.yaml base.yaml --set-new policies.scheduling=sjf";
+  const Outcome text = here.contend(both + " --markdown m.md");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "one job list; 95% intervals by 20 resamples of it"));
+  CHECK(
+      contains(text.out, "blocks of 1d are drawn with replacement: the GPU time of 25 days has the rank correlation "));
+  CHECK(contains(text.out, "this takes 42 runs instead of 2, and --as-is compares the list alone"));
+  CHECK_FALSE(contains(text.out, "~"));  // the jobs that changed most are those of the list
+  CHECK(contains(here.read("m.md"), "| metric | BASE | NEW | change | 95% interval | detectable |"));
+  const Outcome alone = here.contend(both + " --as-is --json");
+  CHECK(contains(alone.out, "\"pairs\": 1"));
+  const Outcome json = here.contend(both + " --json");
+  CHECK(reads(here, kJson, "stdout.txt"));
+  CHECK(contains(json.out, "\"resampled\": true"));
+  CHECK(here.contend(both + " --repeat 1 --json").out == alone.out);
+  // The figures are those of the list alone.
+  const auto relative = [](const std::string& out) {
+    const std::string key = "\"relative\": ";
+    const std::size_t at = out.find(key, out.find("\"avg_jct_s\": {")) + key.size();
+    return out.substr(at, out.find_first_of(",\n", at) - at);
+  };
+  CHECK(relative(json.out) == relative(alone.out));
+  CHECK(contains(json.out, "\"about_list\": true"));
+  CHECK(contains(here.contend(both + " --fail-if 'avg_jct[size=3-4] > -99%'").out, "avg_jct[size=3-4] changed by "));
+
+  // Folders of resamples know that they are: their intervals don't shrink with the number of seeds.
+  CHECK(here.contend("run base.yaml --set workload.resample.block=1d --repeat 20 -q -o a").code == 0);
+  CHECK(here.contend("run base.yaml --set workload.resample.block=1d --repeat 20 -q -o b --set "
+                     "policies.scheduling=sjf")
+            .code == 0);
+  const Outcome folders = here.contend("compare a b --json");
+  CHECK(contains(folders.out, "\"about_list\": false"));
+  CHECK(contains(folders.out, "\"resampled\": true"));
+  CHECK(contains(
+      here.contend("check base.yaml --set workload.resample.block=1d --set workload.scaling.bootstrap=true").err,
+      "blocks of jobs can't be drawn together with single jobs"));
+  CHECK(contains(here.contend("run base.yaml --set workload.resample.block=30d").err,
+                 "the list has no two whole blocks"));
+  CHECK(contains(here.contend("check base.yaml --set workload.resample.replace=false").err,
+                 "workload.resample.replace: needs `workload.resample.block`"));
+
+  // Jobs that all come at once can't be resampled.
+  here.write("once.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,0,4,20\n");
+  const Outcome once = here.contend(both + " --set workload.jobs=once.csv");
+  REQUIRE_MESSAGE(once.code == 0, once.err);
+  CHECK(contains(once.out, "one run a side"));
+}
+
+TEST_CASE("figures over jobs that finished are marked where others did not") {
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,4,100\nb,0,4,10\nc,1,4,10\nd,200,4,1\n");
+  here.write("base.yaml",
+             "schema_version: 1\nname: base\ncluster: {servers: 1, gpus_per_server: 4}\npolicies: {scheduling: fifo}\n"
+             "workload: {jobs: jobs.csv}\nengine: {until: 50s}\n");
+  const Outcome run = here.contend("run base.yaml --set policies.scheduling=sjf");
+  CHECK(run.code == 4);
+  CHECK(contains(run.out, "2 finished, 0 failed, 1 unfinished, 1 not submitted yet\n"));
+  CHECK(contains(run.out, "average JCT             14.500 s *\n"));
+  CHECK(contains(run.out, "* over the finished jobs alone"));
+  // SJF looks much better only because FIFO finishes nothing, or another job.
+  const Outcome compared = here.contend(
+      "compare base.yaml base.yaml --as-is --set engine.until=105s --set-new policies.scheduling=sjf --fail-if "
+      "'avg_jct > 0%'");
+  CHECK(compared.code == 1);
+  CHECK(contains(compared.out, "average JCT [s] *"));
+  CHECK(contains(compared.out, "over different jobs: 1 finished in BASE only, 2 in NEW only"));
+  // With a window over submissions every job that counts ends.
+  const Outcome window = here.contend(
+      "compare base.yaml base.yaml --as-is --set engine.until=1h --set measure.until=150s --set-new "
+      "policies.scheduling=sjf "
+      "--fail-if 'avg_jct > 0%'");
+  CHECK(window.code == 0);
+  CHECK_FALSE(contains(window.out, " *"));
+}
+
+TEST_CASE("--until-precise adds seeds until the interval is narrow enough, or the most are run") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  const Outcome few = here.contend("compare base.yaml fifo.yaml --repeat 5 --json");
+  const Outcome wide = here.contend("compare base.yaml fifo.yaml --repeat 5 --until-precise 90% --json");
+  CHECK(contains(wide.out, "\"pairs\": 5"));
+  CHECK(contains(wide.out, "5 seeds: the 95% interval of the average JCT is within ±"));
+  const Outcome most = here.contend("compare base.yaml fifo.yaml --repeat 5 --until-precise 0.001% --most-seeds 12");
+  REQUIRE_MESSAGE(most.code == 0, most.err);
+  CHECK(contains(most.out, "note: 12 seeds: the 95% interval"));
+  CHECK(contains(most.out, ", and not within the 0.001% that were asked for"));
+  // The seeds that were added are those that a longer run has.
+  const Outcome twelve = here.contend("compare base.yaml fifo.yaml --repeat 12");
+  const auto jct_line = [](const std::string& out) { return out.substr(out.find("average JCT"), 60); };
+  CHECK(jct_line(most.out) == jct_line(twelve.out));
+  CHECK(contains(here.contend("compare base.yaml fifo.yaml --until-precise 2").err,
+                 "expected a share such as 2%, got \"2\""));
+  CHECK(contains(here.contend("compare base.yaml fifo.yaml --most-seeds 9").err, "--most-seeds needs --until-precise"));
 }

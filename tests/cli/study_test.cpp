@@ -214,7 +214,7 @@ TEST_CASE("two studies are compared iteration by iteration") {
   CHECK(here.contend("compare slow study.yaml --repeat 3").code == 3);
   CHECK(here.contend("compare slow slow --repeat 3").code == 2);
   CHECK(here.contend("compare slow study.yaml --worst 3").code == 2);
-  CHECK(here.contend("compare slow study.yaml --significant --fail-if 'iteration > 1%'").code == 2);
+  CHECK(here.contend("compare slow study.yaml --measured --fail-if 'iteration > 1%'").code == 2);
   CHECK(here.contend("compare slow study.yaml --set-new overlap.workers=[8]").code == 3);  // nothing in common
 }
 

@@ -8,9 +8,11 @@
 #include "tests/policies/random_cluster.hpp"
 #include "tests/sim/same_result.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -108,6 +110,36 @@ TEST_CASE("leaping lands on the same nanosecond if computing and communicating s
   CHECK(seen.cases_with_leaps * 2 > seen.cases);
   CHECK(seen.leapt * 5 > seen.events);
   CHECK(slower * 20 > seen.cases);  // jobs that share GPUs, and pipelines, do both at once
+}
+
+TEST_CASE("leaping is exact where a measured window ends the run, on random clusters") {
+  BothWays seen;
+  std::uint64_t shorter = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{300}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    cluster.until = Time::never();
+    const RunResult whole = cluster.run(true);
+    std::vector<Time> submissions;
+    for (const JobSpec& job : cluster.jobs) submissions.push_back(job.submit);
+    std::sort(submissions.begin(), submissions.end());
+    cluster.window.from = submissions[submissions.size() / 4];
+    cluster.window.until = submissions[submissions.size() * 3 / 4] + Time::nanoseconds(1);
+    const RunResult result = seen.run(cluster);
+    if (result.end < whole.end) ++shorter;
+    REQUIRE(result.window);
+    // Until the run ends, nothing is different: jobs that have ended did so as in the whole run.
+    for (std::size_t j = 0; j < result.jobs.size(); ++j) {
+      const JobResult &job = result.jobs[j], &of_whole = whole.jobs[j];
+      CHECK(job.measured == cluster.window.holds(job.submit));
+      if (job.measured) CHECK(job.state == of_whole.state);
+      if (job.state == JobState::finished) CHECK(job.finish == of_whole.finish);
+      if (job.measured && job.state == JobState::finished) CHECK(job.finish <= result.end);
+    }
+    CHECK(result.window->gpu_s <= result.window->length_s * static_cast<double>(result.gpus.size()) * (1 + 1e-9));
+  }
+  seen.tell();
+  CHECK(shorter * 5 > seen.cases);
+  CHECK(seen.cases_with_leaps * 3 > seen.cases);
 }
 
 TEST_CASE("leaping is exact where policies move running jobs, on random clusters") {

@@ -217,6 +217,7 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   SimulationOptions options;
   options.leap = leap;
   options.until = until;
+  options.window = window;
   options.interference = interference;
   auto placing = make_policy(placement_policies(), placement, context);
   if (wrap) placing = wrap(std::move(placing));

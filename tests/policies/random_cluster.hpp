@@ -32,6 +32,7 @@ struct RandomCluster {
   bool contention = true;
   Interference interference;  ///< none unless a test sets it
   Time until = Time::never();
+  MeasuredWindow window;  ///< none unless a test sets it
 
   /// Runs it, with the placement policy inside another one if `wrap` is given.
   using Wrap = std::function<std::unique_ptr<PlacementPolicy>(std::unique_ptr<PlacementPolicy>)>;

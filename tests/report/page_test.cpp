@@ -349,11 +349,11 @@ TEST_CASE("maps relative to a value: one for each other value, cell by cell") {
   const HeatMap& map = std::get<HeatMap>(figures[1].plot);
   REQUIRE(map.values.size() == 8);
   CHECK(map.middle == 1);
-  // 1 Gbps, kappa 1: 1000 + 100 + 10 + 10 over 1000 + 0 + 10 + 10. Kappa 2: seed 2 of srsf failed, the mean of the
-  // others is the same. 8 Gbps, kappa 2: 125 + 100 + 20 + 10 over 125 + 20 + 10.
-  CHECK(map.values[0] == near(1120.0 / 1020));
-  CHECK(map.values[4] == near(1130.0 / 1030));
-  CHECK(map.values[7] == near(255.0 / 155));
+  // 1 Gbps, kappa 1: 1000 + 100 + 10 + {5, 10, 15} over 1000 + 0 + 10 + {5, 10, 15}. Kappa 2: seed 2 of srsf failed, so
+  // that the others count. 8 Gbps, kappa 2: 125 + 100 + 20 + {5, 10, 15} over 125 + 20 + {5, 10, 15}.
+  CHECK(map.values[0] == near(std::cbrt(1115.0 / 1015 * 1120 / 1020 * 1125 / 1025)));
+  CHECK(map.values[4] == near(std::sqrt(1125.0 / 1025 * 1135 / 1035)));
+  CHECK(map.values[7] == near(std::cbrt(250.0 / 150 * 255 / 155 * 260 / 160)));
 
   CHECK_THROWS_WITH_AS(static_cast<void>(ratio_maps(data, axes, {key, "srfs"})),
                        "policies.communication is never \"srfs\"; did you mean \"srsf\"?", InputError);

@@ -73,6 +73,9 @@ workload:
 engine:
   leap: true
   until: none
+measure:
+  from: 0s
+  until: none
 )");
 }
 
@@ -235,6 +238,7 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "network.fidelity: flow") overrides.emplace_back("network.fidelity=flow");
     if (key.needs.starts_with("workload.like")) overrides.emplace_back("workload.like=philly");
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
+    if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
     if (key.needs == "scheduling.preemption.checkpoint_interval above 0s")
       overrides.emplace_back("scheduling.preemption.checkpoint_interval=1h");
     if (key.needs == "a number for scheduling.retries.failed.times")

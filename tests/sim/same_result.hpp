@@ -20,7 +20,15 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
   compare("run", "jobs", a.jobs.size(), b.jobs.size());
   compare("run", "GPUs", a.gpus.size(), b.gpus.size());
   compare("run", "links", a.links.size(), b.links.size());
+  compare("run", "window", a.window.has_value(), b.window.has_value());
   if (!found.empty()) return found;
+  if (a.window) {
+    compare("window", "GPU", a.window->gpu_s, b.window->gpu_s);
+    compare("window", "links", a.window->link_s, b.window->link_s);
+    compare("window", "transfers", a.window->transfer_s, b.window->transfer_s);
+    compare("window", "contended", a.window->contended_s, b.window->contended_s);
+    compare("window", "length", a.window->length_s, b.window->length_s);
+  }
   for (std::size_t j = 0; j < a.jobs.size(); ++j) {
     const JobResult& x = a.jobs[j];
     const JobResult& y = b.jobs[j];

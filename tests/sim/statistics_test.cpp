@@ -91,3 +91,27 @@ TEST_CASE("a paired ratio is symmetric and does not depend on a common factor of
   CHECK(std::isnan(paired_ratio(std::vector<double>{1}, std::vector<double>{0}).ratio));
   CHECK(std::isnan(paired_ratio(std::vector<double>{1}, std::vector<double>{1}).low));
 }
+
+TEST_CASE("a ratio of means by hand") {
+  // Means 6 and 4, ratio 1.5. Residuals 2 - 3, 4 - 4.5 and 12 - 10.5: -1, -0.5 and 1.5, deviation sqrt(1.75).
+  const std::vector<double> below{2, 3, 7}, above{2, 4, 12};
+  const RatioEstimate ratio = ratio_of_means(above, below);
+  CHECK(ratio.ratio == near(1.5));
+  const double half_width = 4.3026527 * std::sqrt(1.75 / 3) / 4;
+  CHECK(ratio.high == near(1.5 + half_width));
+  CHECK(ratio.low == near(1.5 - half_width));
+  // Equal ratios have no scatter, however different the values are; a positive ratio isn't below 0.
+  const RatioEstimate equal = ratio_of_means(std::vector<double>{1, 10, 100}, std::vector<double>{2, 20, 200});
+  CHECK(equal.low == near(0.5));
+  CHECK(equal.high == near(0.5));
+  CHECK(ratio_of_means(std::vector<double>{1, 0, 0}, std::vector<double>{1, 1, 1}).low == 0);
+  CHECK(std::isnan(ratio_of_means(std::vector<double>{1, 2}, std::vector<double>{0, 0}).ratio));
+  CHECK(std::isnan(ratio_of_means(std::vector<double>{1}, std::vector<double>{2}).low));
+}
+
+TEST_CASE("the error of resamples does not shrink with their number") {
+  const std::vector<double> four{1, 2, 3, 4};
+  // Deviation sqrt(5 / 3): of the mean of independent draws sqrt(5 / 12), of resamples sqrt(5 / 3 * 5 / 4).
+  CHECK(estimate(four).half_width == near(student_t_975(3) * std::sqrt(5.0 / 12)));
+  CHECK(estimate(four, Draws::resamples).half_width == near(student_t_975(3) * std::sqrt(25.0 / 12)));
+}

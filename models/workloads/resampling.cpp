@@ -1,0 +1,120 @@
+#include "models/workloads/resampling.hpp"
+
+#include "sim/error.hpp"
+#include "sim/random_stream.hpp"
+#include "sim/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+/// Ranks of the values from 0, equal values sharing their mean rank.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    for (std::size_t i = first; i < end; ++i) ranks[order[i]] = static_cast<double>(first + end - 1) / 2;
+  }
+  return ranks;
+}
+
+/// The first autocorrelation of a series.
+double lag_1_of(const std::vector<double>& series) {
+  const double center = mean(series);
+  double squares = 0, products = 0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    squares += (series[i] - center) * (series[i] - center);
+    if (i > 0) products += (series[i] - center) * (series[i - 1] - center);
+  }
+  return squares > 0 ? products / squares : kNaN;
+}
+
+}  // namespace
+
+Blocks blocks_of(std::span<const JobRequest> list, Time length) {
+  Blocks blocks{.begin = {}, .length = length, .jobs = {}};
+  if (list.empty()) return blocks;
+  const auto [least, most] =
+      std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
+  blocks.begin = least->submit;
+  const auto block_at = [&](Time time) { return static_cast<std::size_t>((time - blocks.begin).ns() / length.ns()); };
+  const std::size_t last = block_at(most->submit);
+  constexpr double kWhole = 0.9;
+  const Time covered = most->submit - blocks.begin - static_cast<std::int64_t>(last) * length;
+  const bool is_whole = static_cast<double>(covered.ns()) >= kWhole * static_cast<double>(length.ns());
+  blocks.jobs.resize(last > 0 && !is_whole ? last : last + 1);
+  for (std::size_t j = 0; j < list.size(); ++j)
+    if (const std::size_t block = block_at(list[j].submit); block < blocks.jobs.size()) blocks.jobs[block].push_back(j);
+  return blocks;
+}
+
+ResampledList resample(std::span<const JobRequest> list, const Resampling& resampling, std::uint64_t seed) {
+  const Blocks blocks = blocks_of(list, resampling.block);
+  if (blocks.jobs.size() < 2)
+    throw InputError{fmt::format("workload.resample.block: the list has no two whole blocks of {:g} s; choose less",
+                                 resampling.block.to_seconds())};
+  std::vector<std::size_t> drawn(blocks.jobs.size());
+  std::iota(drawn.begin(), drawn.end(), std::size_t{0});
+  RandomStream stream{seed, "list.resample"};
+  if (resampling.replace) {
+    const auto last = static_cast<std::int64_t>(blocks.jobs.size()) - 1;
+    drawn.pop_back();
+    for (std::size_t& block : drawn) block = static_cast<std::size_t>(stream.uniform_integer(0, last));
+  } else {
+    stream.shuffle(std::span{drawn});
+  }
+  ResampledList result;
+  for (std::size_t place = 0; place < drawn.size(); ++place) {
+    const Time moved = blocks.length * (static_cast<std::int64_t>(place) - static_cast<std::int64_t>(drawn[place]));
+    for (const std::size_t row : blocks.jobs[drawn[place]]) {
+      JobRequest& job = result.jobs.emplace_back(list[row]);
+      job.name = fmt::format("{}~{}", job.name, place + 1);
+      job.submit = job.submit + moved;
+      job.measured_wait.reset();
+      result.rows.push_back(row);
+    }
+  }
+  if (result.jobs.empty())
+    throw InputError{"workload.resample: none of the blocks that were drawn has a job; choose longer blocks"};
+  return result;
+}
+
+BlockCorrelation correlation_of_blocks(std::span<const JobRequest> list, Time length, const IterationTime& iteration) {
+  const Blocks blocks = blocks_of(list, length);
+  std::vector<double> work;
+  for (const std::vector<std::size_t>& block : blocks.jobs) {
+    double gpu_seconds = 0;
+    for (const std::size_t row : block) gpu_seconds += gpu_seconds_of(list[row], iteration);
+    work.push_back(gpu_seconds);
+  }
+  const auto count = static_cast<double>(work.size());
+  return {.blocks = work.size(), .lag_1 = lag_1_of(ranks_of(work)), .limit = 1.959963984540054 / std::sqrt(count)};
+}
+
+ChosenBlock choose_block(std::span<const JobRequest> list, const IterationTime& iteration) {
+  constexpr std::int64_t kFewest = 12, kDaysOfWeek = 7;
+  constexpr Time kOneDay = Time::seconds(86'400);
+  ChosenBlock chosen{.length = kOneDay, .days = correlation_of_blocks(list, kOneDay, iteration)};
+  const auto days = static_cast<std::int64_t>(chosen.days.blocks);
+  if (days >= kFewest) {
+    if (chosen.days.is_significant()) chosen.length = std::min(days / kFewest, kDaysOfWeek) * kOneDay;
+    return chosen;
+  }
+  const auto [least, most] =
+      std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
+  if (list.empty() || most->submit == least->submit)
+    throw InputError{"all jobs of the list are submitted at the same time, so it has no blocks to resample"};
+  // A nanosecond more, so that the last submission is in the last block.
+  chosen.length = Time::nanoseconds((most->submit - least->submit).ns() / kFewest + 1);
+  return chosen;
+}
+
+}  // namespace contend

@@ -1,0 +1,68 @@
+#pragma once
+// The change of a figure between two sides that ran under the same seeds, with 95% confidence intervals over the seeds.
+//
+// The change of a figure is the geometric mean of its ratios, seed by seed, and its interval is Student's t on the
+// logarithms: a seed with long queues counts as much as one with short ones. Beside it stands the ratio of the means
+// with an interval by the delta method, which is what the sum over all seeds does. docs/validation/intervals.md shows
+// how often these intervals contain the truth.
+
+#include "sim/statistics.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// With fewer pairs than this a report says that it has few. Intervals are correct for fewer, but wide, and an interval
+/// of few pairs relies on the distribution of changes being symmetric.
+inline constexpr std::size_t kUsualPairs = 20;
+
+/// A 95% interval; both ends are NaN if there is none.
+struct ConfidenceInterval {
+  double low = kNaN;
+  double high = kNaN;
+  [[nodiscard]] bool exists() const { return low <= high; }
+};
+
+/// A change, and what its interval and tests stand on.
+struct ChangeEstimate {
+  double value = kNaN;
+  ConfidenceInterval interval_95;  ///< none for fewer than two pairs
+  double error = kNaN;             ///< standard error, of log(1 + value) if `logarithmic`; NaN without an interval
+  bool logarithmic = false;
+  std::size_t degrees_of_freedom = 0;
+
+  /// The smallest increase that this many pairs with this scatter show in four of five comparisons: (t(0.975) + t(0.8))
+  /// standard errors. NaN without an interval.
+  [[nodiscard]] double detectable() const;
+  /// The probability of a change at least as far beyond `amount`, upwards or downwards, as this one, if the true change
+  /// were `amount`: the one-sided t test that belongs to the interval. NaN without an interval.
+  [[nodiscard]] double chance_beyond(double amount, bool upwards) const;
+};
+
+/// A figure on both sides, as means over the pairs, and its change; NaN if the figure has no value.
+struct PairedChange {
+  double base = kNaN, other = kNaN;
+  ChangeEstimate difference;  ///< other - base
+  ChangeEstimate relative;    ///< geometric mean of other / base, less 1; `of_means` unless all values are positive
+  ChangeEstimate of_means;    ///< mean of other / mean of base, less 1; 0 for 0 / 0, infinite for x / 0
+};
+
+/// The change from pairs: element i of both spans comes from the same seed. Without intervals if a value is missing.
+[[nodiscard]] PairedChange paired_change(std::span<const double> base, std::span<const double> other,
+                                         Draws draws = Draws::independent);
+/// The change of one pair of values, of a job list as it is, with an interval from resamples of the list, whose
+/// elements i come from the same seed. The error is the scatter of the resamples and, as resampling breaks what lasts
+/// longer than a block, the distance of their mean from the list's own change: the root of the sum of squares. There is
+/// no interval for the ratio of the means, which is the same change here.
+[[nodiscard]] PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,
+                                            std::span<const double> other_drawn);
+/// The change of a single pair of values.
+[[nodiscard]] PairedChange plain_change(double base, double other);
+
+/// Holm's correction for several tests at once (Scandinavian Journal of Statistics 6, 1979): the p-values that may be
+/// compared with one level, so that the probability of any false alarm stays below it. NaN values stay.
+[[nodiscard]] std::vector<double> holm_adjusted(std::span<const double> p_values);
+
+}  // namespace contend

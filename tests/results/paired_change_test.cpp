@@ -1,0 +1,126 @@
+// Changes of pairs and their intervals by hand, the test that belongs to an interval, and Holm's correction. How often
+// the intervals contain the truth is the suite `intervals` (validate/intervals).
+#include "results/paired_change.hpp"
+
+#include "tests/near.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace contend {
+namespace {
+
+TEST_CASE("changes of two figures") {
+  CHECK(plain_change(200, 210).difference.value == 10);
+  CHECK(plain_change(200, 210).relative.value == near(0.05));
+  CHECK(plain_change(0, 0).relative.value == 0);
+  CHECK(plain_change(0, 3).relative.value == INFINITY);
+  CHECK(std::isnan(plain_change(NAN, 3).difference.value));
+  CHECK_FALSE(plain_change(1, 2).relative.interval_95.exists());
+  CHECK(std::isnan(plain_change(1, 2).relative.detectable()));
+  CHECK(std::isnan(plain_change(1, 2).relative.chance_beyond(0, true)));
+}
+
+TEST_CASE("three pairs by hand") {
+  // 10 -> 20, 100 -> 100, 1000 -> 4000: ratios 2, 1 and 4, whose geometric mean is 2. Their logarithms 0.6931, 0 and
+  // 1.3863 have the deviation 0.6931 and the standard error 0.4002.
+  const std::vector<double> base{10, 100, 1000}, other{20, 100, 4000};
+  const PairedChange change = paired_change(base, other);
+  const double t = 4.3026527, error = std::log(2.0) / std::sqrt(3.0);
+  CHECK(change.base == 370);
+  CHECK(change.other == near(4120.0 / 3));
+  CHECK(change.relative.value == near(1));
+  CHECK(change.relative.logarithmic);
+  CHECK(change.relative.error == near(error));
+  CHECK(change.relative.interval_95.low == near(std::exp(std::log(2.0) - t * error) - 1));
+  CHECK(change.relative.interval_95.high == near(std::exp(std::log(2.0) + t * error) - 1));
+  // The ratio of the means is 4120 / 1110.
+  CHECK(change.of_means.value == near(4120.0 / 1110 - 1));
+  CHECK(change.of_means.interval_95.high - change.of_means.value ==
+        near(ratio_of_means(other, base).high - ratio_of_means(other, base).ratio));
+  CHECK(change.difference.value == near(3010.0 / 3));
+  // Student's t with two degrees of freedom has the distribution 1/2 + x / (2 sqrt(2 + x^2)), so t(0.8) = 1.0607.
+  CHECK(change.relative.detectable() == near(std::expm1((t + 1.06066017) * error), 1e-7));
+  const double x = std::log(2.0) / error;
+  CHECK(change.relative.chance_beyond(0, true) == near(0.5 - x / (2 * std::sqrt(2 + x * x))));
+  CHECK(change.relative.chance_beyond(0, false) == near(0.5 + x / (2 * std::sqrt(2 + x * x))));
+  CHECK(change.relative.chance_beyond(1, true) == near(0.5));
+  CHECK(change.relative.chance_beyond(-1, true) == 0);
+}
+
+TEST_CASE("a p-value of 2.5% is the end of the 95% interval") {
+  const PairedChange change = paired_change(std::vector<double>{10, 11, 9, 14}, std::vector<double>{12, 11, 10, 19});
+  for (const ChangeEstimate& each : {change.relative, change.difference, change.of_means}) {
+    CHECK(each.chance_beyond(each.interval_95.low, true) == near(0.025, 1e-7));
+    CHECK(each.chance_beyond(each.interval_95.high, false) == near(0.025, 1e-7));
+  }
+}
+
+TEST_CASE("without positive values the ratio of the means takes the place of the geometric mean") {
+  const PairedChange change = paired_change(std::vector<double>{0, 10, 20}, std::vector<double>{0, 20, 25});
+  CHECK_FALSE(change.relative.logarithmic);
+  CHECK(change.relative.value == near(0.5));
+  CHECK(change.relative.interval_95.low == change.of_means.interval_95.low);
+  CHECK(paired_change(std::vector<double>{0, 0}, std::vector<double>{0, 0}).relative.value == 0);
+  CHECK_FALSE(paired_change(std::vector<double>{0, 0}, std::vector<double>{1, 2}).relative.interval_95.exists());
+  CHECK_FALSE(paired_change(std::vector<double>{1, NAN}, std::vector<double>{1, 2}).difference.interval_95.exists());
+}
+
+TEST_CASE("pairs without scatter are certain") {
+  const PairedChange change = paired_change(std::vector<double>{2, 2, 2}, std::vector<double>{3, 3, 3});
+  CHECK(change.difference.error == 0);
+  CHECK(change.difference.chance_beyond(0.5, true) == 0);
+  CHECK(change.difference.chance_beyond(1, true) == 1);
+  CHECK(change.difference.chance_beyond(2, false) == 0);
+}
+
+TEST_CASE("resamples of one workload scatter as its own figure errs") {
+  const std::vector<double> base{10, 10, 10, 10}, other{11, 12, 13, 14};
+  const PairedChange drawn = paired_change(base, other), resampled = paired_change(base, other, Draws::resamples);
+  CHECK(resampled.difference.value == drawn.difference.value);
+  // sqrt(1 + 1/4) instead of sqrt(1/4) deviations.
+  CHECK(resampled.difference.error == near(drawn.difference.error * std::sqrt(5.0)));
+  CHECK(resampled.relative.error == near(drawn.relative.error * std::sqrt(5.0)));
+  CHECK(resampled.of_means.error == near(drawn.of_means.error * std::sqrt(5.0)));
+}
+
+TEST_CASE("a list with its resamples: the error is their scatter and their distance from the list") {
+  // The list changes from 10 to 20, its resamples by the factors 1, 2 and 4: logarithms 0, 0.6931 and 1.3863.
+  const std::vector<double> base{10, 10, 10}, other{10, 20, 40};
+  const double log2 = std::log(2.0), t = 4.3026527;
+  const PairedChange near_list = resampled_change(10, 20, base, other);
+  CHECK(near_list.relative.value == near(1));
+  CHECK(near_list.relative.error == near(log2 * std::sqrt(4.0 / 3)));
+  CHECK(near_list.relative.interval_95.low == near(2 * std::exp(-t * near_list.relative.error) - 1));
+  CHECK(near_list.relative.interval_95.high == near(2 * std::exp(t * near_list.relative.error) - 1));
+  CHECK_FALSE(near_list.of_means.interval_95.exists());
+  CHECK(near_list.difference.value == 10);
+  // Of a list that changes by 8, the mean of the resamples is two doublings away.
+  const PairedChange far = resampled_change(10, 80, base, other);
+  CHECK(far.relative.value == near(7));
+  CHECK(far.relative.error == near(log2 * std::sqrt(4.0 / 3 + 4)));
+  CHECK(far.relative.chance_beyond(far.relative.interval_95.low, true) == near(0.025, 1e-7));
+  // Without positive values, and without a value.
+  const PairedChange zero = resampled_change(0, 0, std::vector<double>{0, 1}, std::vector<double>{0, 2});
+  CHECK(zero.relative.value == 0);
+  CHECK_FALSE(zero.relative.logarithmic);
+  CHECK(zero.relative.error == near(1));  // the resamples change by 100%, without scatter
+  CHECK_FALSE(resampled_change(NAN, 1, base, other).difference.interval_95.exists());
+}
+
+TEST_CASE("Holm's correction") {
+  // Sorted 0.01, 0.02, 0.03, 0.5: times 4, 3, 2 and 1, and never below the one before.
+  const std::vector<double> adjusted = holm_adjusted(std::vector<double>{0.03, 0.01, NAN, 0.5, 0.02});
+  CHECK(adjusted[1] == near(0.04));
+  CHECK(adjusted[4] == near(0.06));
+  CHECK(adjusted[0] == near(0.06));
+  CHECK(adjusted[3] == near(0.5));
+  CHECK(std::isnan(adjusted[2]));
+  CHECK(holm_adjusted(std::vector<double>{0.6, 0.7}) == std::vector<double>{1, 1});
+  CHECK(holm_adjusted({}).empty());
+}
+
+}  // namespace
+}  // namespace contend

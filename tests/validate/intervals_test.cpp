@@ -1,0 +1,64 @@
+// A sample of the suite `intervals`, which takes minutes as a whole: the shares of hand-made populations, and a few job
+// lists with resamples.
+#include "validate/intervals/intervals.hpp"
+
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+/// Log-normal figures, the other side `factor` times the base with a scatter of its own.
+IntervalPopulation population_of(double factor) {
+  IntervalPopulation population;
+  RandomStream stream{1, "population"};
+  for (int i = 0; i < 400; ++i) {
+    population.base.push_back(stream.lognormal(0, 1));
+    population.other.push_back(population.base.back() * factor * stream.lognormal(0, 0.3));
+  }
+  return population;
+}
+
+}  // namespace
+
+TEST_CASE("intervals of geometric changes contain the truth as often as they say") {
+  const std::size_t trials = effort(std::size_t{2000});
+  for (const double factor : {1.0, 0.5, 3.0}) {
+    const IntervalCoverage found = coverage_of(population_of(factor), 20, trials, 1);
+    CHECK(std::abs(found.geometric - 0.95) < (kSanitized ? 0.05 : 0.02));
+    CHECK(found.of_means > 0.8);
+    CHECK(found.alarms_up < (kSanitized ? 0.06 : 0.04));
+    CHECK(found.alarms_down < (kSanitized ? 0.06 : 0.04));
+    CHECK(found.alarms_up + found.alarms_down > 0);
+  }
+}
+
+TEST_CASE("intervals of a resampled list are wider than those of independent lists") {
+  const std::size_t lists = effort(std::size_t{10});
+  const std::vector<ListCoverage> rows = list_coverages(0, 42, lists, 5);
+  REQUIRE(rows.size() == 4);
+  double around = 0, independent = 0;
+  for (const ListCoverage& row : rows) {
+    CHECK(row.block_days >= 1);
+    CHECK(row.block_days < 3);
+    around += row.around_list;
+    independent += row.as_independent;
+  }
+  CHECK(around >= 0.75 * 4);
+  CHECK(independent <= around);
+}
+
+TEST_CASE("the populations of the suite differ between their sides, and from workload to workload") {
+  for (const IntervalPopulation& each : interval_populations(3)) {
+    INFO(each.name);
+    REQUIRE(each.base.size() == 3);
+    REQUIRE(each.other.size() == 3);
+    CHECK(each.base[0] != each.base[1]);
+    CHECK(each.base != each.other);
+  }
+}

@@ -1,0 +1,279 @@
+#include "validate/intervals/intervals.hpp"
+
+#include "models/workloads/resampling.hpp"
+#include "results/paired_change.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/parallel.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "sim/random_stream.hpp"
+#include "validate/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr double kLevel = 0.025;  // of a one-sided test
+constexpr std::size_t kTrials = 4000, kFewest = 20;
+constexpr std::array<std::size_t, 5> kPairs = {5, 10, 20, 40, 80};
+
+/// A small mix of the contention-aware study.
+constexpr std::string_view kNetworkCase = R"(schema_version: 1
+name: network
+cluster: {servers: 8, gpus_per_server: 4, gpu_memory: 32GiB}
+network: {fidelity: contention, alpha: 0us, beta: 0.856ms/MiB, eta: 0.235ms/MiB}
+policies: {scheduling: srsf, placement: {policy: lwf, kappa: 1}, communication: ada-dual}
+workload:
+  generate:
+    models: [vgg16, resnet50, lstm]
+    sizes: {1: 30, 4: 10, 8: 8, 16: 3}
+    iterations: [200, 1200]
+    arrivals: 300s
+)";
+
+/// A cluster that weeks() load to four fifths.
+constexpr std::string_view kQueueCase = R"(schema_version: 1
+name: queue
+cluster: {servers: 8, gpus_per_server: 8, gpu_memory: 32GiB}
+network: {nic: 10Gbps}
+policies: {scheduling: fifo, placement: first-fit}
+)";
+constexpr std::array<std::string_view, 3> kQueueSides = {"fifo", "sjf", "easy"};
+
+Scenario scenario_of(std::string_view yaml, std::string setting) {
+  LoadOptions options;
+  options.overrides = {std::move(setting)};
+  return parse_scenario(yaml, "intervals", options);
+}
+
+/// Jobs of so many days, about 60 a day, of 1 to 8 GPUs and log-normal durations. How many come on a day varies by a
+/// log-normal factor whose logarithm is an autoregressive process of deviation 0.6, with the correlation `persistence`
+/// from day to day.
+std::vector<JobRequest> weeks(double persistence, int days, std::uint64_t seed) {
+  constexpr double kDeviation = 0.6, kJobsOfDay = 60, kHoursOfDay = 24, kSecondsOfHour = 3600;
+  constexpr double kLoad = 0.8, kGpus = 64, kSpread = 1.5;  // of ln duration
+  constexpr std::array kSizes = {1, 1, 1, 2, 4, 8};
+  constexpr double kMeanSize = 17.0 / 6;
+  const double mean_duration = kLoad * kGpus * kHoursOfDay * kSecondsOfHour / (kJobsOfDay * kMeanSize);
+  const double mu = std::log(mean_duration) - kSpread * kSpread / 2;  // of ln duration
+  RandomStream factors{seed, "intervals.days"}, jobs{seed, "intervals.jobs"};
+  std::vector<JobRequest> list;
+  double factor = factors.normal(0, kDeviation);  // its logarithm
+  for (int day = 0; day < days; ++day) {
+    const double gap = kHoursOfDay / (kJobsOfDay * std::exp(factor - kDeviation * kDeviation / 2));  // hours
+    factor = persistence * factor + std::sqrt(1 - persistence * persistence) * factors.normal(0, kDeviation);
+    for (double hour = jobs.exponential(gap); hour < kHoursOfDay; hour += jobs.exponential(gap)) {
+      JobRequest& job = list.emplace_back();
+      job.name = fmt::format("{}", list.size());
+      job.submit = Time::seconds(static_cast<std::int64_t>((day * kHoursOfDay + hour) * kSecondsOfHour));
+      job.gpus = kSizes[static_cast<std::size_t>(jobs.uniform_integer(0, kSizes.size() - 1))];
+      const double seconds = std::clamp(jobs.lognormal(mu, kSpread), 1.0, 5 * kHoursOfDay * kSecondsOfHour);
+      job.duration = Time::seconds(static_cast<std::int64_t>(seconds));
+      job.iterations = 1;
+    }
+  }
+  return list;
+}
+
+struct Figures {
+  double avg_jct = 0, p95_jct = 0;
+};
+struct NamedFigure {
+  std::string_view name;
+  double Figures::*value;
+};
+constexpr std::array<NamedFigure, 2> kFigures = {{{"average JCT", &Figures::avg_jct}, {"p95 JCT", &Figures::p95_jct}}};
+
+/// The figures of one workload on each side.
+using SideFigures = std::vector<Figures>;
+
+Figures figures_of(const RunResult& result) {
+  const Summary summary = summarise(result);
+  return {summary.avg_jct_s, summary.p95_jct_s};
+}
+
+SideFigures run_list(const std::vector<Scenario>& sides, const std::vector<JobRequest>& jobs) {
+  SideFigures figures;
+  for (const Scenario& side : sides)
+    figures.push_back(figures_of(run_workload(side, scenario_workload(side, jobs), 1)));
+  return figures;
+}
+
+/// Calls `run(i)` for every i below `count`, on all cores.
+template <class Run>
+void run_all(std::size_t count, const Run& run) {
+  parallel_for(
+      std::max(1U, std::thread::hardware_concurrency()), count, [&] { return [&](std::size_t i) { run(i); }; },
+      [] { return false; });
+}
+
+std::vector<Scenario> queue_sides() {
+  std::vector<Scenario> sides;
+  for (const std::string_view each : kQueueSides)
+    sides.push_back(scenario_of(kQueueCase, fmt::format("policies.scheduling={}", each)));
+  return sides;
+}
+
+void add_populations(const std::string& name, const std::vector<SideFigures>& runs, std::size_t other,
+                     std::vector<IntervalPopulation>& populations) {
+  for (const NamedFigure& figure : kFigures) {
+    IntervalPopulation& population = populations.emplace_back();
+    population.name = fmt::format("{}, {}", name, figure.name);
+    for (const SideFigures& run : runs) {
+      population.base.push_back(run[0].*figure.value);
+      population.other.push_back(run[other].*figure.value);
+    }
+  }
+}
+
+bool holds_truth(const ChangeEstimate& change, double truth) {
+  return change.interval_95.low <= truth && truth <= change.interval_95.high;
+}
+
+double share_of(std::size_t count, std::size_t all) {
+  return static_cast<double>(count) / static_cast<double>(all);
+}
+
+}  // namespace
+
+std::vector<IntervalPopulation> interval_populations(std::size_t workloads) {
+  std::vector<IntervalPopulation> populations;
+  const std::vector<Scenario> network = {scenario_of(kNetworkCase, "policies.communication=ada-dual"),
+                                         scenario_of(kNetworkCase, "policies.communication={policy: srsf, ways: 2}")};
+  std::vector<SideFigures> runs(workloads);
+  run_all(workloads, [&](std::size_t i) {
+    for (const Scenario& side : network) runs[i].push_back(figures_of(run_scenario(side, i + 1)));
+  });
+  add_populations("network: AdaDUAL, SRSF(2)", runs, 1, populations);
+  const std::vector<Scenario> queue = queue_sides();
+  for (const double persistence : {0.0, 0.6}) {
+    run_all(workloads, [&](std::size_t i) { runs[i] = run_list(queue, weeks(persistence, 42, i + 1)); });
+    for (std::size_t side = 1; side < queue.size(); ++side)
+      add_populations(fmt::format("queue, days correlated {}: {}, {}", persistence, kQueueSides[0], kQueueSides[side]),
+                      runs, side, populations);
+  }
+  return populations;
+}
+
+IntervalCoverage coverage_of(const IntervalPopulation& population, std::size_t pairs, std::size_t trials,
+                             std::uint64_t seed) {
+  const PairedChange truth = paired_change(population.base, population.other);
+  RandomStream stream{seed, "intervals.trials"};
+  const auto last = static_cast<std::int64_t>(population.base.size()) - 1;
+  std::vector<double> base(pairs), other(pairs);
+  std::size_t geometric = 0, of_means = 0, up = 0, down = 0;
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const auto drawn = static_cast<std::size_t>(stream.uniform_integer(0, last));
+      base[i] = population.base[drawn];
+      other[i] = population.other[drawn];
+    }
+    const PairedChange change = paired_change(base, other);
+    if (holds_truth(change.relative, truth.relative.value)) ++geometric;
+    if (holds_truth(change.of_means, truth.of_means.value)) ++of_means;
+    for (std::size_t i = 0; i < pairs; ++i)
+      if (stream.uniform_integer(0, 1) == 1) std::swap(base[i], other[i]);
+    const PairedChange neutral = paired_change(base, other);
+    if (neutral.relative.chance_beyond(0, true) <= kLevel) ++up;
+    if (neutral.relative.chance_beyond(0, false) <= kLevel) ++down;
+  }
+  return {share_of(geometric, trials), share_of(of_means, trials), share_of(up, trials), share_of(down, trials)};
+}
+
+std::vector<ListCoverage> list_coverages(double persistence, int days, std::size_t traces, std::size_t resamples) {
+  const std::vector<Scenario> sides = queue_sides();
+  std::vector<SideFigures> own(traces);
+  std::vector<std::vector<SideFigures>> drawn(traces);
+  std::vector<double> block_days(traces);
+  run_all(traces, [&](std::size_t i) {
+    const std::vector<JobRequest> list = weeks(persistence, days, i + 1);
+    const Time block = choose_block(list).length;
+    block_days[i] = block.to_seconds() / 86'400;
+    own[i] = run_list(sides, list);
+    for (std::size_t r = 0; r < resamples; ++r)
+      drawn[i].push_back(run_list(sides, resample(list, {.block = block}, r + 1).jobs));
+  });
+  std::vector<ListCoverage> coverages;
+  for (std::size_t side = 1; side < sides.size(); ++side) {
+    for (const NamedFigure& figure : kFigures) {
+      std::vector<double> base, other;
+      for (const SideFigures& run : own) {
+        base.push_back(run[0].*figure.value);
+        other.push_back(run[side].*figure.value);
+      }
+      const double truth = paired_change(base, other).relative.value;
+      ListCoverage coverage{.name = fmt::format("{} days, correlated {}: {}, {}, {}", days, persistence, kQueueSides[0],
+                                                kQueueSides[side], figure.name),
+                            .block_days = mean(block_days)};
+      std::size_t around_list = 0, resamples_alone = 0, as_independent = 0;
+      for (std::size_t i = 0; i < traces; ++i) {
+        std::vector<double> base_drawn, other_drawn;
+        for (const SideFigures& run : drawn[i]) {
+          base_drawn.push_back(run[0].*figure.value);
+          other_drawn.push_back(run[side].*figure.value);
+        }
+        if (holds_truth(resampled_change(base[i], other[i], base_drawn, other_drawn).relative, truth)) ++around_list;
+        if (holds_truth(paired_change(base_drawn, other_drawn, Draws::resamples).relative, truth)) ++resamples_alone;
+        if (holds_truth(paired_change(base_drawn, other_drawn).relative, truth)) ++as_independent;
+      }
+      coverage.around_list = share_of(around_list, traces);
+      coverage.resamples_alone = share_of(resamples_alone, traces);
+      coverage.as_independent = share_of(as_independent, traces);
+      coverages.push_back(std::move(coverage));
+    }
+  }
+  return coverages;
+}
+
+int validate_intervals(std::FILE* out) {
+  constexpr std::size_t kWorkloads = 400, kTraces = 150, kResamples = 20;
+  constexpr Interval kCoverage{0.92, 0.97};
+  constexpr double kMostAlarms = 0.04, kListCoverage = 0.9;
+  bool holds = true;
+  fmt::print(out,
+             "intervals: how often a 95% interval contains the truth, over {} trials with workloads drawn from {}\n"
+             "false alarms: a significant change, up or down, between sides that don't differ\n\n"
+             "  {:<55}{:>6}{:>12}{:>12}{:>8}{:>8}\n",
+             kTrials, kWorkloads, "", "seeds", "geometric", "of means", "up", "down");
+  for (const IntervalPopulation& population : interval_populations(kWorkloads)) {
+    for (const std::size_t pairs : kPairs) {
+      const IntervalCoverage found = coverage_of(population, pairs, kTrials, pairs);
+      const bool good =
+          kCoverage.contains(found.geometric) && std::max(found.alarms_up, found.alarms_down) <= kMostAlarms;
+      if (pairs >= kFewest) holds = holds && good;
+      fmt::print(out, "  {:<55}{:>6}{:>11.1f}%{:>11.1f}%{:>7.1f}%{:>7.1f}%  {}\n",
+                 pairs == kPairs.front() ? population.name : "", pairs, 100 * found.geometric, 100 * found.of_means,
+                 100 * found.alarms_up, 100 * found.alarms_down, pairs >= kFewest ? word(good) : "few");
+    }
+  }
+  fmt::print(out,
+             "\none job list and {} resamples of it: how often the interval contains the change over {} such lists\n\n"
+             "  {:<55}{:>12}{:>12}{:>18}{:>18}\n",
+             kResamples, kTraces, "", "block [d]", "contend", "resamples alone", "as if independent");
+  struct Process {
+    double persistence;
+    int days;
+    bool judged;  ///< the assumption of independent blocks holds
+  };
+  for (const Process& each :
+       {Process{0, 42, false}, Process{0, 84, true}, Process{0.6, 42, false}, Process{0.6, 84, false}}) {
+    for (const ListCoverage& found : list_coverages(each.persistence, each.days, kTraces, kResamples)) {
+      const bool good = found.around_list >= kListCoverage;
+      if (each.judged) holds = holds && good;
+      fmt::print(out, "  {:<55}{:>12.1f}{:>11.1f}%{:>17.1f}%{:>17.1f}%  {}\n", found.name, found.block_days,
+                 100 * found.around_list, 100 * found.resamples_alone, 100 * found.as_independent,
+                 each.judged ? word(good) : "shown");
+    }
+  }
+  fmt::print(out, "\nintervals: {}\n", word(holds));
+  return holds ? 0 : 1;
+}
+
+}  // namespace contend

@@ -1,0 +1,49 @@
+#pragma once
+// How often the 95% intervals of comparisons contain the truth, and how often a rule raises a false alarm: measured on
+// populations of runs whose true change is known.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// Two policies on the same workloads: one figure of each, workload by workload.
+struct IntervalPopulation {
+  std::string name;                 ///< `queue: fifo, sjf`
+  std::vector<double> base, other;  ///< of equal length
+};
+
+/// The share of the trials in which something happened, 0..1.
+struct IntervalCoverage {
+  double geometric = 0, of_means = 0;     ///< the interval contains the change of the whole population
+  double alarms_up = 0, alarms_down = 0;  ///< significant changes beyond 0 between sides that don't differ
+};
+
+/// Draws `pairs` workloads from a population with replacement, `trials` times. The sides that don't differ are made by
+/// exchanging the sides of every pair with probability 1/2.
+[[nodiscard]] IntervalCoverage coverage_of(const IntervalPopulation& population, std::size_t pairs, std::size_t trials,
+                                           std::uint64_t seed);
+
+/// Populations of so many workloads: a network case, and queues whose days are independent or correlated.
+[[nodiscard]] std::vector<IntervalPopulation> interval_populations(std::size_t workloads);
+
+/// The share of job lists whose interval contains the mean change over such lists, 0..1.
+struct ListCoverage {
+  std::string name;
+  double block_days = 0;       ///< mean length of the blocks that were chosen
+  double around_list = 0;      ///< resampled_change(), which `contend compare` uses
+  double resamples_alone = 0;  ///< the scatter of the resamples about their mean
+  double as_independent = 0;   ///< the same divided by the root of their number, as if each were a list of its own
+};
+/// Draws job lists of so many days in a queue whose work has this correlation from day to day, and resamples each. One
+/// row for each pair of policies and figure.
+[[nodiscard]] std::vector<ListCoverage> list_coverages(double persistence, int days, std::size_t traces,
+                                                       std::size_t resamples);
+
+/// The suite `intervals`. Returns 0 if coverage and false alarms are as documented.
+int validate_intervals(std::FILE* out);
+
+}  // namespace contend
