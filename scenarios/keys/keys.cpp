@@ -71,7 +71,7 @@ ScenarioKey no_flow(ScenarioKey key) {
 /// Keys of jobs and clusters are invalid in an iteration study, and `overlap.*` is invalid in a study of jobs.
 ScenarioKey for_its_study(ScenarioKey key) {
   constexpr std::string_view kOfJobs[] = {"repeat",    "cluster.", "policies.", "scheduling.",
-                                          "workload.", "engine.",  "expect"};
+                                          "workload.", "engine.",  "measure.",  "expect"};
   const auto add = [&](KeyCondition condition, std::string_view needs) {
     key.conditions.push_back(condition);
     if (key.needs.empty()) key.needs = needs;

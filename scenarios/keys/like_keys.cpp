@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace contend {
 namespace {
 
@@ -163,6 +165,12 @@ std::vector<ScenarioKey> like_keys() {
 }
 
 std::optional<Complaint> jobs_complaint(const Scenario& scenario) {
+  if (scenario.measure.until && *scenario.measure.until <= scenario.measure.from)
+    return Complaint{
+        .key = "measure.until",
+        .reason = fmt::format("no job can be submitted from {} on and before {}", print_quantity(scenario.measure.from),
+                              print_quantity(*scenario.measure.until)),
+        .hint = "choose a time after measure.from"};
   if (scenario.workload.sampling.block && scenario.workload.sampling.bootstrap)
     return Complaint{.key = "workload.resample.block",
                      .reason = "blocks of jobs can't be drawn together with single jobs (workload.scaling.bootstrap)",

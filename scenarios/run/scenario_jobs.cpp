@@ -4,6 +4,8 @@
 #include "models/workloads/synthetic.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
+#include "sim/simulation.hpp"
+#include "text/quantities.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 
@@ -139,6 +141,17 @@ std::shared_ptr<const JobList> with_others(const JobList& list, const Scenario& 
   return std::make_shared<const JobList>(std::move(jobs));
 }
 
+/// Throws InputError if no job is submitted in the measured window.
+void check_window(const Scenario& scenario, const JobList& list) {
+  const MeasuredWindow window{scenario.measure.from, scenario.measure.until.value_or(Time::never())};
+  if (!window.given() || list.jobs.empty()) return;
+  if (std::ranges::any_of(list.jobs, [&](const JobRequest& job) { return window.holds(job.submit); })) return;
+  const auto [first, last] = std::ranges::minmax(list.jobs, {}, &JobRequest::submit);
+  throw InputError{{.key = "measure",
+                    .reason = fmt::format("no job is submitted in the window; the jobs come from {} to {}",
+                                          print_quantity(first.submit), print_quantity(last.submit))}};
+}
+
 }  // namespace
 
 std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
@@ -146,6 +159,7 @@ std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint
       scenario.workload.jobs
           ? listed_jobs(scenario, seed, lists)
           : std::make_shared<const JobList>(JobList{.sha256 = {}, .jobs = drawn_jobs(scenario, seed), .lines = {}});
+  check_window(scenario, *jobs);
   const NamedVirtualCluster* const others = others_of(scenario);
   return others == nullptr ? jobs : with_others(*jobs, scenario, others->name);
 }

@@ -1,6 +1,7 @@
 // Figures of a measured window: which jobs count, when the run ends, and how busy the cluster is meanwhile.
 #include "results/expectations.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
@@ -98,4 +99,14 @@ TEST_CASE("a run that is cut short says how many jobs had not come, and how many
   const auto outcomes = judge_expectations(bounds.expect, std::vector{replica});
   CHECK(contains(outcomes[0].reason, "without the 3 of 4 jobs that did not finish"));
   CHECK_FALSE(contains(outcomes[1].reason, "did not finish"));
+}
+
+TEST_CASE("windows that can't be measured are refused") {
+  CHECK(contains(errors_of("measure: {from: 3d, until: 1d}\n"),
+                 "measure.until: no job can be submitted from 3d on and before 1d"));
+  CHECK(contains(errors_of("measure: {from: -1s}\n"), "measure.from: expected a time"));
+  CHECK(contains(errors_of("overlap: {model: resnet50}\nmeasure: {from: 1s}\n"),
+                 "measure.from: needs `a study of jobs (no overlap.model or overlap.layers)`"));
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_with("measure: {from: 1d}")),
+                       "measure: no job is submitted in the window; the jobs come from 0s to 150s", InputError);
 }
