@@ -40,9 +40,7 @@ void Admission::look_at_empty_cluster() {
     const JobSpec& job = *state_.jobs[j].spec;
     const auto [at, is_new] = has_place_.try_emplace(demand_of(job), true);
     if (!is_new || job.place >= 0 || !why_never(state_.spec, job).empty()) continue;
-    chosen_.clear();
-    placement.place(state_, state_.job(JobId{j}), chosen_);
-    at->second = !chosen_.empty();
+    at->second = placement.has_place(state_, state_.job(JobId{j}));
   }
 }
 

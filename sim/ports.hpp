@@ -25,6 +25,13 @@ class PlacementPolicy {
   /// which `fits`, on servers with the CPUs and memory for its ranks there. Rank i runs on chosen[i]. Leaves `chosen`
   /// empty if the job has to wait.
   virtual void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) = 0;
+  /// True if place() would choose GPUs. Asking changes no later decision: a policy that draws random numbers draws none
+  /// for this.
+  [[nodiscard]] virtual bool has_place(const ClusterView& cluster, const JobView& job) {
+    std::vector<GpuId> chosen;
+    place(cluster, job, chosen);
+    return !chosen.empty();
+  }
   /// True if the decision depends only on the job's resource demand; one refusal then holds for all jobs of equal
   /// demand until GPUs are freed.
   [[nodiscard]] virtual bool refuses_alike() const { return false; }

@@ -22,6 +22,9 @@ class PinnedPlacement final : public PlacementPolicy {
     const bool fits = std::ranges::all_of(wanted, [&](GpuId gpu) { return cluster.fits(gpu, job); });
     if (fits && has_hosts(cluster, job, wanted)) chosen = wanted;
   }
+  [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
+    return job.place < 0 ? others_->has_place(cluster, job) : PlacementPolicy::has_place(cluster, job);
+  }
   /// Equal demand includes the place.
   [[nodiscard]] bool refuses_alike() const override { return others_->refuses_alike(); }
   [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {

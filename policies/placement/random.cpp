@@ -13,15 +13,22 @@ class RandomPlacement final : public PlacementPolicy {
   explicit RandomPlacement(std::uint64_t seed) : stream_{seed, "placement.random"} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
+    std::vector<GpuId> candidates;
+    return find_candidates(cluster, job, candidates);
+  }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    candidates_with_room(cluster, job, chosen);
-    const auto needed = static_cast<std::size_t>(job.gpus);
-    if (chosen.size() < needed) return chosen.clear();
+    if (!find_candidates(cluster, job, chosen)) return chosen.clear();
     stream_.shuffle(std::span{chosen});
-    chosen.resize(needed);
+    chosen.resize(static_cast<std::size_t>(job.gpus));
   }
 
  private:
+  static bool find_candidates(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& candidates) {
+    candidates_with_room(cluster, job, candidates);
+    return candidates.size() >= static_cast<std::size_t>(job.gpus);
+  }
+
   RandomStream stream_;
 };
 

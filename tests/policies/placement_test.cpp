@@ -95,6 +95,9 @@ TEST_CASE("random placement: only GPUs with memory, all of them in the long run,
     const Gpus chosen = place(*policy, cluster, 3);
     REQUIRE(chosen.size() == 3);
     CHECK(std::set<std::uint32_t>(chosen.begin(), chosen.end()).size() == 3);
+    // A question whether there is a place draws nothing.
+    CHECK(again->has_place(cluster, placed_job(i % 10 + 1)));
+    CHECK_FALSE(again->has_place(cluster, placed_job(11)));
     CHECK(chosen == place(*again, cluster, 3));
     differs = differs || chosen != place(*other, cluster, 3);
     for (const std::uint32_t gpu : chosen) ++times[gpu];

@@ -72,13 +72,17 @@ class FakeCluster final : public ClusterView {
 
 /// Returns the indices of the GPUs that a job of `gpus` ranks with 50 bytes each gets, in order; empty if it has to
 /// wait.
-inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeCluster& cluster, int gpus) {
+inline JobView placed_job(int gpus) {
   JobView job;
   job.id = JobId{0U};
   job.gpus = gpus;
   job.memory_per_gpu = Bytes{50};
+  return job;
+}
+
+inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeCluster& cluster, int gpus) {
   std::vector<GpuId> chosen;
-  policy.place(cluster, job, chosen);
+  policy.place(cluster, placed_job(gpus), chosen);
   std::vector<std::uint32_t> indices;
   for (const GpuId gpu : chosen) indices.push_back(gpu.value());
   return indices;
