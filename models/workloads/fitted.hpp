@@ -50,6 +50,21 @@ struct GpuShape {
   double weight;   ///< relative frequency
 };
 
+/// How drawn jobs queue beside those of the trace, by the suite `workloads` (validate/workloads/). A figure of the
+/// drawn jobs is the geometric mean over replicas; the least and the most are over the loads 0.6, 0.75 and 0.9.
+struct QueueingFidelity {
+  double fifo_least = 0, fifo_most = 0;  ///< mean queueing under FIFO, drawn over real; 0: never compared
+  double sjf_least = 0, sjf_most = 0;    ///< mean JCT under FIFO over that under SJF, drawn over real
+  double easy_least = 0, easy_most = 0;  ///< the same for EASY
+};
+
+/// Jobs queue like those of a trace if the mean queueing under FIFO is at most so many times as long or as short, and
+/// the gains of SJF and EASY deviate by at most this share.
+inline constexpr double kQueueingFactor = 2;
+inline constexpr double kGainDeviation = 0.25;
+
+[[nodiscard]] bool queues_like_trace(const QueueingFidelity& fidelity);
+
 /// The numbers fitted to one trace.
 struct FittedWorkload {
   std::string_view name;
@@ -68,6 +83,7 @@ struct FittedWorkload {
   std::span<const SizeClass> classes{};
   std::span<const VcShare> vcs{};
   std::span<const GpuShape> shapes{};  ///< empty: whole GPUs, CPUs and memory not known
+  QueueingFidelity queueing{};         ///< measured, not fitted
 };
 
 /// All fitted workloads, in order of name.
@@ -75,6 +91,10 @@ struct FittedWorkload {
 /// The fitted workload of that name, or nullptr.
 [[nodiscard]] const FittedWorkload* find_fitted_workload(std::string_view name);
 [[nodiscard]] std::vector<std::string> fitted_workload_names();
+
+/// Why the order in which policies come out with jobs like these says little about the trace; empty if they queue like
+/// those of the trace.
+[[nodiscard]] std::string ranking_caveat(const FittedWorkload& fit);
 
 /// The largest number of GPUs of its jobs that is at most `limit`; 0 if there is none.
 [[nodiscard]] int largest_size(const FittedWorkload& fit, std::optional<int> limit);

@@ -101,6 +101,7 @@ constinit const FittedWorkload kHeliosVenus{
     .user_exponent = 1.801,
     .classes = kHeliosVenusClasses,
     .vcs = kHeliosVenusVcs,
+    .queueing = {2.77, 473, 1.59, 9.09, 1.24, 3.53},
 };
 
 }  // namespace contend::workload_tables

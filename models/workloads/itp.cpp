@@ -93,6 +93,7 @@ constinit const FittedWorkload kItp{
     .user_exponent = 0,
     .classes = kItpClasses,
     .vcs = kItpVcs,
+    .queueing = {3.23, 13.5, 1.1, 1.79, 0.997, 1.02},
 };
 
 }  // namespace contend::workload_tables

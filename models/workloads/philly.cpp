@@ -90,6 +90,7 @@ constinit const FittedWorkload kPhilly{
     .user_exponent = 0,
     .classes = kPhillyClasses,
     .vcs = kPhillyVcs,
+    .queueing = {0.0859, 0.184, 0.177, 0.738, 0.925, 1.09},
 };
 
 }  // namespace contend::workload_tables

@@ -337,3 +337,29 @@ TEST_CASE("GPUs may be held for 100 years, and no second longer") {
   CHECK_THROWS_WITH_AS(static_cast<void>(generate_like(options, 1, 1)), doctest::Contains("for more than 100 years"),
                        InputError);
 }
+
+TEST_CASE("jobs that queue like their trace rank policies; others say why they don't") {
+  FittedWorkload fit = *find_fitted_workload("helios");
+  CHECK(ranking_caveat(fit).find("don't rank policies by jobs like `helios`: how long they queue was never compared") ==
+        0);
+  // A factor of 2 and a quarter are just near enough.
+  const QueueingFidelity near_enough{0.5, 2, 0.75, 1.25, 0.75, 1.25};
+  fit.queueing = near_enough;
+  CHECK(queues_like_trace(fit.queueing));
+  CHECK(ranking_caveat(fit).empty());
+  const auto is_far = [&](double QueueingFidelity::*figure, double value) {
+    QueueingFidelity far = near_enough;
+    far.*figure = value;
+    return !queues_like_trace(far);
+  };
+  CHECK(is_far(&QueueingFidelity::fifo_least, 0.49));
+  CHECK(is_far(&QueueingFidelity::fifo_most, 2.01));
+  CHECK(is_far(&QueueingFidelity::sjf_least, 0.74));
+  CHECK(is_far(&QueueingFidelity::sjf_most, 1.26));
+  CHECK(is_far(&QueueingFidelity::easy_least, 0.74));
+  CHECK(is_far(&QueueingFidelity::easy_most, 1.26));
+  fit.queueing.fifo_most = 3.21;
+  CHECK(
+      ranking_caveat(fit).find("from 0.6 to 0.9 they queue 0.5 to 3.2 times as long as those of the trace under FIFO, "
+                               "SJF gains 0.75 to 1.2 times as much, and EASY 0.75 to 1.2 times") != std::string::npos);
+}
