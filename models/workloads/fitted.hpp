@@ -23,18 +23,20 @@ struct SizeWeight {
 inline constexpr std::array<double, 17> kDurationProbabilities{0,   0.05, 0.1,  0.2,  0.3,  0.4,   0.5,   0.6, 0.7,
                                                                0.8, 0.9,  0.95, 0.98, 0.99, 0.995, 0.999, 1};
 
-/// Jobs of similar numbers of GPUs. They arrive in batches of similar jobs: a batch has one job with probability
-/// `single`, otherwise 1 + Zipf(longest - 1, exponent) jobs.
+/// Jobs of similar numbers of GPUs, in batches of similar jobs and lengths: a batch has one job with probability
+/// `single`, otherwise shortest - 1 + Zipf(longest - shortest + 1, exponent) jobs. Several classes may have the same
+/// sizes and batches of other lengths.
 struct SizeClass {
   std::span<const SizeWeight> sizes;  ///< weights of batches
   double single;
   double exponent;
-  std::int64_t longest;
+  std::int64_t shortest;                                        ///< jobs of the batches of several jobs, >= 2
+  std::int64_t longest;                                         ///< 1 if all batches have one job, else >= shortest
   std::array<double, kDurationProbabilities.size()> durations;  ///< quantiles in seconds, ascending, > 0
   std::array<double, 3> outcomes;  ///< weights of JobOutcome::completed, failed and cancelled
 };
 
-inline constexpr std::size_t kMaxSizeClasses = 12;
+inline constexpr std::size_t kMaxSizeClasses = 24;
 
 /// The part of the batches that belongs to a virtual cluster.
 struct VcShare {
@@ -76,6 +78,8 @@ struct FittedWorkload {
   std::array<double, 24> hours{};  ///< relative rate of batches by hour of the trace's clock; mean 1
   std::array<double, 7> week{};    ///< relative rate by day since the first; mean 1
   double day_sigma = 0;            ///< sigma of a lognormal factor of mean 1 on the rate of each day
+  double spell_sigma = 0;          ///< the same for another factor, whose logarithm lasts from day to day
+  double spell_correlation = 0;    ///< of the logarithms of two days that follow each other, 0..1
   double batch_gap_s = 0;          ///< mean time between the jobs of a batch
   double batch_width = 1;          ///< 0: the durations of a batch have the same rank; 1: they are independent
   std::int64_t users = 0;          ///< 0: the trace does not distinguish users
