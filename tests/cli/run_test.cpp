@@ -65,6 +65,8 @@ TEST_CASE("jobs like a trace that queue otherwise warn of rankings, once, wherev
   CHECK(contains(here.contend("compare like.yaml again.yaml").err, caveat));
   CHECK(contains(here.contend("sweep like.yaml --set policies.scheduling=fifo,sjf --list").err,
                  "workload.like: don't rank policies"));
+  CHECK(contains(here.contend("tune like.yaml --set policies.scheduling=fifo,sjf --minimise avg_jct_s --trials 2").err,
+                 "workload.like: don't rank policies"));
   CHECK_FALSE(contains(here.contend("run small.yaml").err, "don't rank"));
   CHECK_FALSE(contains(here.contend("sweep small.yaml --set policies.scheduling=fifo,sjf --list").err, "don't rank"));
 }
