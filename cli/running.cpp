@@ -2,9 +2,12 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
+#include "models/workloads/fitted.hpp"
 #include "scenarios/run/batch.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <thread>
 
 #include <fmt/core.h>
@@ -25,8 +28,18 @@ unsigned thread_count(const Arguments& arguments) {
   return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
 }
 
+void warn_of_likes(std::span<const Scenario> scenarios) {
+  std::set<std::string> seen;
+  for (const Scenario& scenario : scenarios) {
+    if (!scenario.workload.like || !seen.insert(*scenario.workload.like).second) continue;
+    const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
+    if (!caveat.empty()) print_message("contend: warning: workload.like: {}\n", caveat);
+  }
+}
+
 std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
                                            Observer* observer, JobLists* lists) {
+  warn_of_likes(scenarios);
   ProgressLine line{mode, batch_size(scenarios)};
   return run_batch(scenarios, {.threads = threads,
                                .observer = observer,

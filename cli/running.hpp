@@ -31,8 +31,11 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 /// The number of threads that the option `jobs` selects. Throws UsageError.
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
 
-/// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a
-/// batch of a single run, else nullptr.
+/// Says on stderr, once for each trace, why jobs like it rank no policies, if a scenario draws such jobs.
+void warn_of_likes(std::span<const Scenario> scenarios);
+
+/// Runs all replicas of all scenarios, after warn_of_likes(). An interrupt ends them early: see catch_interrupts().
+/// `observer` is only for a batch of a single run, else nullptr.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
                                                          unsigned threads, Observer* observer = nullptr,
                                                          JobLists* lists = nullptr);

@@ -7,8 +7,8 @@ FOLDER holds the public files philly/philly_pollux.csv, msft_itp/raw-traces.tar.
 openb_v2023/openb_pod_list_default.csv and acme/cluster_summary.csv. Printed are summary figures only: shares,
 quantiles, means. What each means, and what is lost: docs/models/workloads.md. Standard library only.
 
---first-half fits a trace only up to the middle of its days, for tests/models/workloads/first_half/, whose test compares
-with the second half.
+--first-half fits a trace only up to the middle of its days, for models/workloads/first_half/, which tests and the
+suite `workloads` compare with the second half.
 """
 
 import csv
@@ -22,7 +22,9 @@ from pathlib import Path
 
 PROBABILITIES = (0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1)
 BATCH_GAP = 60  # seconds; jobs of one virtual cluster and size that follow each other this closely are a batch
-SMALLEST_CLASS = 30  # jobs; a class of sizes with fewer joins the one below
+SMALLEST_CLASS = 30  # jobs; a class of sizes, or of lengths of batches, with fewer joins the one below
+LENGTHS = (1, 2, 8)  # jobs of the shortest batches of a class; durations depend on it
+SPELL_LAGS = range(1, 8)  # days; what days this far apart have in common is a spell
 DAY = 86400
 
 
@@ -122,24 +124,25 @@ def spearman_of_width(w):
 
 
 def batch_lengths(batches):
-    """The share of batches of one job, the exponent of the Zipf number of further jobs of the others, the longest."""
+    """The share of batches of one job, the exponent of the Zipf number of jobs of the others from the shortest on, the
+    shortest and the longest of these."""
     longest = max(len(b) for b in batches)
     single = sum(len(b) == 1 for b in batches) / len(batches)
     if longest == 1:
-        return 1, 0, 1
-    further = (sum(len(b) for b in batches) / len(batches) - 1) / (1 - single)
-    if longest == 2:
-        return single, 0, 2
-    return single, solve(lambda s: zipf_mean(longest - 1, s) - further, 0, 8), longest
+        return 1, 0, 2, 1
+    several = [len(b) for b in batches if len(b) > 1]
+    shortest = 2 if single > 0 else min(several)
+    if longest == shortest:
+        return single, 0, shortest, longest
+    mean = sum(several) / len(several) - shortest + 1
+    return single, solve(lambda s: zipf_mean(longest - shortest + 1, s) - mean, 0, 8), shortest, longest
 
 
-def batch_correlation(batches, jobs):
-    """Mean over pairs of jobs of a batch of the product of normalised ranks within the size (mid-ranks for ties)."""
+def batch_correlation(classes):
+    """Mean over pairs of jobs of a batch of the product of normalised ranks within the class (mid-ranks for ties)."""
     rank = {}
-    by_size = defaultdict(list)
-    for job in jobs:
-        by_size[job.gpus].append(job)
-    for group in by_size.values():
+    for group in classes:
+        group = [job for batch in group for job in batch]
         group.sort(key=lambda job: job.duration)
         at = 0
         while at < len(group):
@@ -150,7 +153,7 @@ def batch_correlation(batches, jobs):
                 rank[id(job)] = ((at + end) / 2 / len(group) - 0.5) * math.sqrt(12)
             at = end
     products, pairs = 0, 0
-    for batch in batches:
+    for batch in (batch for group in classes for batch in group):
         if len(batch) < 2:
             continue
         total = sum(rank[id(job)] for job in batch)
@@ -166,17 +169,59 @@ def size_class(gpus):
     return max(0, math.ceil(math.log2(gpus)))
 
 
-def classes_of(jobs):
+def classes_of(batches):
+    """Lists of batches by class of sizes, and by length within each."""
+    def jobs_of(group):
+        return sum(len(batch) for batch in group)
+
     groups = defaultdict(list)
-    for job in jobs:
-        groups[size_class(job.gpus)].append(job)
+    for batch in batches:
+        groups[size_class(batch[0].gpus)].append(batch)
     merged = []
     for key in sorted(groups):
-        if merged and len(groups[key]) < SMALLEST_CLASS:
+        if merged and jobs_of(groups[key]) < SMALLEST_CLASS:
             merged[-1] += groups[key]
         else:
             merged.append(list(groups[key]))
-    return merged
+    classes = []
+    for group in merged:
+        parts = []
+        for low, high in zip(LENGTHS, LENGTHS[1:] + (math.inf,)):
+            part = [batch for batch in group if low <= len(batch) < high]
+            if parts and jobs_of(part) < SMALLEST_CLASS:
+                parts[-1] += part
+            else:
+                parts.append(part)
+        classes += [part for part in parts if part]
+    return classes
+
+
+def day_factors(batches, first, days):
+    """Sigmas of two log-normal factors of a day, of a spell that lasts and of the day alone, and the correlation of the
+    spells of two days that follow each other. They are those of the GPU time that is submitted in a day, about the
+    week's profile, beyond what independent batches of such GPU times give."""
+    work = [sum(job.gpus * job.duration for job in batch) for batch in batches]
+    per_day = [0] * days
+    for batch, each in zip(batches, work):
+        per_day[int(batch[0].submit // DAY) - first] += each
+    mean = sum(per_day) / days
+    week = [sum(per_day[k::7]) / len(per_day[k::7]) / mean for k in range(7)]
+    factor = [w / (mean * week[d % 7]) - 1 for d, w in enumerate(per_day)]
+    independent = sum(w * w for w in work) / days / mean**2
+    excess = max(0, sum(f * f for f in factor) / days - independent)
+    covariance = [sum(a * b for a, b in zip(factor, factor[k:])) / (days - k) for k in SPELL_LAGS]
+    # The least squares of v phi^k, with v no more than the excess: what is left has a variance of its own.
+    best = None
+    for phi in (p / 100 for p in range(0, 100)):
+        powers = [phi**k for k in SPELL_LAGS]
+        spell = sum(c * p for c, p in zip(covariance, powers)) / max(1e-9, sum(p * p for p in powers))
+        spell = min(max(0, spell), excess)
+        error = sum((c - spell * p) ** 2 for c, p in zip(covariance, powers))
+        if best is None or error < best[0]:
+            best = (error, spell, phi if spell > 0 else 0)
+    _, spell, phi = best
+    alone = (1 + excess) / (1 + spell) - 1
+    return math.sqrt(math.log(1 + alone)), math.sqrt(math.log(1 + spell)), phi
 
 
 def numbers(values, digits=4):
@@ -186,8 +231,8 @@ def numbers(values, digits=4):
 def print_class(name, index, sizes, lengths, quantiles, outcomes):
     sizes = ", ".join(f"{{{g}, {n:.6g}}}" for g, n in sizes)
     print(f"constexpr SizeWeight k{name}Sizes{index}[] = {{{sizes}}};")
-    single, exponent, longest = lengths
-    return (f"{{k{name}Sizes{index}, {single:.4g}, {exponent:.4g}, {longest}, "
+    single, exponent, shortest, longest = lengths
+    return (f"{{k{name}Sizes{index}, {single:.4g}, {exponent:.4g}, {shortest}, {longest}, "
             f"{numbers(quantiles, 6)}, {numbers(outcomes)}}}")
 
 
@@ -214,13 +259,10 @@ def fit(name, title, jobs, published_outcomes=None, first_half=False):
     per_day = [counts.get(d, 0) for d in range(days)]
     week = profile({k: sum(per_day[k::7]) / len(per_day[k::7]) for k in range(7)}, 7)
     hours = profile(Counter(int(b[0].submit // 3600) % 24 for b in batches), 24)
-    # Variance of the daily factor: that of the daily counts about the week's profile less the Poisson part.
-    mean = len(batches) / days
-    factor = [n / (mean * week[d % 7]) for d, n in enumerate(per_day)]
-    variance = sum((f - 1) ** 2 for f in factor) / days - sum(1 / (mean * week[d % 7]) for d in range(days)) / days
-    sigma = math.sqrt(math.log(1 + max(0, variance)))
+    sigma, spell, phi = day_factors(batches, first, days)
     gaps = [b.submit - a.submit for batch in batches for a, b in zip(batch, batch[1:])]
-    rho = batch_correlation(batches, jobs)
+    classes = classes_of(batches)
+    rho = batch_correlation(classes)
     width = solve(lambda w: spearman_of_width(w) - rho, 0, 1)
     gpu_time = sum(job.gpus * job.duration for job in jobs)
     report = [f"{len(jobs)} jobs in {days} days from day {first} of the file's clock; {len(batches)} batches",
@@ -228,21 +270,21 @@ def fit(name, title, jobs, published_outcomes=None, first_half=False):
               f"mean duration {sum(job.duration for job in jobs) / len(jobs):.6g} s"]
     for line in report:
         print(f"// {name}: {line}")
-    classes, rows, of_class, vcs = classes_of(jobs), [], [], sorted({job.vc for job in jobs})
+    rows, vcs = [], sorted({job.vc for job in jobs})
     for index, group in enumerate(classes):
+        lengths, counts = batch_lengths(group), Counter(batch[0].gpus for batch in group)
+        group = [job for batch in group for job in batch]
         ordered = sorted(job.duration for job in group)
         outcomes = published_outcomes or [sum(job.outcome == o for job in group) / len(group)
                                           for o in ("completed", "failed", "cancelled")]
         if sum(outcomes) == 0:
             outcomes = [1, 0, 0]
-        sizes = {job.gpus for job in group}
-        of_class.append([b for b in batches if b[0].gpus in sizes])
-        rows.append(print_class(title, index, sorted(Counter(b[0].gpus for b in of_class[-1]).items()),
-                                batch_lengths(of_class[-1]), [quantile(ordered, p) for p in PROBABILITIES], outcomes))
+        rows.append(print_class(title, index, sorted(counts.items()), lengths,
+                                [quantile(ordered, p) for p in PROBABILITIES], outcomes))
     print(f"constexpr SizeClass k{title}Classes[] = {{{', '.join(rows)}}};")
     print(f"constexpr VcShare k{title}Vcs[] = {{")
     for vc in vcs:
-        weights = [sum(b[0].vc == vc for b in group) for group in of_class]
+        weights = [sum(b[0].vc == vc for b in group) for group in classes]
         print(f'  {{"{vc}", {numbers(weights, 6)}}},')
     print("};")
     print_shapes(title, jobs)
@@ -252,7 +294,7 @@ def fit(name, title, jobs, published_outcomes=None, first_half=False):
     print_table(name, title, f"""
   .fitted_jobs = {len(jobs)}, .fitted_days = {days}, .jobs_per_day = {len(jobs) / days:.6g},
   .mean_gpu_seconds = {gpu_time / len(jobs):.6g}, .hours = {numbers(hours)}, .week = {numbers(week)},
-  .day_sigma = {sigma:.4g}, .batch_gap_s = {sum(gaps) / len(gaps):.4g}, .batch_width = {width:.4g},
+  .day_sigma = {sigma:.4g}, .spell_sigma = {spell:.4g}, .spell_correlation = {phi:.4g}, .batch_gap_s = {sum(gaps) / len(gaps):.4g}, .batch_width = {width:.4g},
   .users = {len(users) if user_s else 0}, .user_exponent = {user_s:.4g},""", any(job.shape for job in jobs))
 
 
@@ -325,7 +367,7 @@ def fit_published(name, title, row, days):
     print(f"// {name}: mean size, median, mean duration, mean GPU time published: {numbers(law.targets, 6)}")
     print(f"// {name}: r = {law.r:.4g}, mu = {law.mu:.4g}, b = {law.b:.4g}, sigma = {law.sigma:.4g}")
     outcomes = [float(row[k]) for k in ("complete_rate_gpu", "fail_rate_gpu", "cancel_rate_gpu")]
-    rows = [print_class(title, i, [(g, w)], (1, 0, 1), [law.quantile(p, g) for p in PROBABILITIES], outcomes)
+    rows = [print_class(title, i, [(g, w)], (1, 0, 2, 1), [law.quantile(p, g) for p in PROBABILITIES], outcomes)
             for i, (g, w) in enumerate(zip(law.sizes, law.weights()))]
     print(f"constexpr SizeClass k{title}Classes[] = {{{', '.join(rows)}}};")
     print(f'constexpr VcShare k{title}Vcs[] = {{{{"", {numbers(law.weights(), 6)}}}}};')

@@ -8,6 +8,7 @@
 #include "validate/overlap/overlap_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
+#include "validate/workloads/workload_suite.hpp"
 
 namespace contend {
 
@@ -32,6 +33,8 @@ constexpr SuiteRow kSuites[] = {
      validate_schedulers},
     {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
      validate_schedulers_table},
+    {"workloads", "queueing of generated workloads beside that of the traces to which they are fitted (minutes)", true,
+     validate_workloads},
 };
 
 }  // namespace

@@ -183,6 +183,8 @@ int run_tune(const Arguments& arguments) {
   const LoadedSweep sweep = load_sweep(arguments, threads);
   const SweepPlan& plan = sweep.plan;
   const TuneOptions options = tune_options(arguments, plan);
+  if (!arguments.has("quiet"))
+    for (const std::string& note : plan.notes()) print_message("contend: note: {}\n", note);
   ResumedSweep opened =
       open_store(arguments, plan, arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite"));
   const std::int64_t manifest = opened.store.add_manifest(manifest_of(arguments, sweep, threads));

@@ -5,7 +5,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace contend {
+namespace {
+
+bool deviates_little(double least, double most) {
+  return least >= 1 - kGainDeviation && most <= 1 + kGainDeviation;
+}
+
+/// "0.08 to 0.19"
+std::string range_text(double least, double most) {
+  return fmt::format("{:.2g} to {:.2g}", least, most);
+}
+
+}  // namespace
 
 const std::vector<const FittedWorkload*>& fitted_workloads() {
   using namespace workload_tables;
@@ -25,6 +39,29 @@ std::vector<std::string> fitted_workload_names() {
   std::vector<std::string> names;
   for (const FittedWorkload* each : fitted_workloads()) names.emplace_back(each->name);
   return names;
+}
+
+bool queues_like_trace(const QueueingFidelity& fidelity) {
+  return fidelity.fifo_least * kQueueingFactor >= 1 && fidelity.fifo_most <= kQueueingFactor &&
+         deviates_little(fidelity.sjf_least, fidelity.sjf_most) &&
+         deviates_little(fidelity.easy_least, fidelity.easy_most);
+}
+
+std::string ranking_caveat(const FittedWorkload& fit) {
+  const QueueingFidelity& found = fit.queueing;
+  if (queues_like_trace(found)) return {};
+  constexpr std::string_view kRemedy =
+      "where the order of policies matters, replay a real list of jobs (workload.jobs)";
+  if (!(found.fifo_least > 0)) {
+    return fmt::format(
+        "don't rank policies by jobs like `{}`: how long they queue was never compared with the trace; {}", fit.name,
+        kRemedy);
+  }
+  return fmt::format(
+      "don't rank policies by jobs like `{}`: at loads from 0.6 to 0.9 they queue {} times as long as those of the "
+      "trace under FIFO, SJF gains {} times as much, and EASY {} times; {}",
+      fit.name, range_text(found.fifo_least, found.fifo_most), range_text(found.sjf_least, found.sjf_most),
+      range_text(found.easy_least, found.easy_most), kRemedy);
 }
 
 int largest_size(const FittedWorkload& fit, std::optional<int> limit) {

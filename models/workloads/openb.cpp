@@ -3,7 +3,7 @@
 // and created from day 115 on. Hours and days count from the start of the log. The duration of a pod that was running
 // at the end of the log is that until then. Printed by scripts/fit_workloads.py FOLDER openb:
 //   6178 jobs in 35 days from day 115 of the file's clock; 4669 batches
-//   rank correlation in a batch 0.293; mean GPU time 10503.1 s
+//   rank correlation in a batch 0.296; mean GPU time 10503.1 s
 //   mean duration 8251.9 s
 
 #include "models/workloads/tables.hpp"
@@ -11,24 +11,44 @@
 namespace contend::workload_tables {
 namespace {
 
-constexpr SizeWeight kOpenbSizes0[] = {{1, 4596}, {2, 15}, {4, 15}};
-constexpr SizeWeight kOpenbSizes1[] = {{8, 43}};
-constexpr SizeClass kOpenbClasses[] = {{kOpenbSizes0,
-                                        0.791,
-                                        2.374,
-                                        10,
-                                        {4, 47, 66.4, 143, 217, 365, 643, 1022, 1674, 3197.2, 7024.8, 14948.2, 40751.6,
-                                         75855.1, 189224, 1.56668e+06, 2.61271e+06},
-                                        {0.7007, 0.2993, 0}},
-                                       {kOpenbSizes1,
-                                        1,
-                                        0,
-                                        1,
-                                        {58, 117.1, 136.8, 174.2, 353.8, 475, 525, 862.8, 3579.2, 20571.2, 75782,
-                                         167780, 332761, 655042, 816182, 945095, 977323},
-                                        {0.2326, 0.7674, 0}}};
+constexpr SizeWeight kOpenbSizes0[] = {{1, 3629}, {2, 15}, {4, 15}};
+constexpr SizeWeight kOpenbSizes1[] = {{1, 961}};
+constexpr SizeWeight kOpenbSizes2[] = {{1, 6}};
+constexpr SizeWeight kOpenbSizes3[] = {{8, 43}};
+constexpr SizeClass kOpenbClasses[] = {
+    {kOpenbSizes0,
+     1,
+     0,
+     2,
+     1,
+     {4, 45, 66, 150, 222, 425.4, 772, 1176.8, 2026.6, 3752, 8150.2, 19562.9, 52686.7, 87341.8, 186818, 1.04617e+06,
+      2.34223e+06},
+     {0.6685, 0.3315, 0}},
+    {kOpenbSizes1,
+     0,
+     2.233,
+     2,
+     7,
+     {8, 50, 67, 128, 216, 336, 565, 890, 1316, 2424, 5141, 10704, 25381.4, 63360.6, 182055, 2.03369e+06, 2.61271e+06},
+     {0.7451, 0.2549, 0}},
+    {kOpenbSizes2,
+     0,
+     3.309e-24,
+     8,
+     10,
+     {17, 46.1, 55.2, 71.6, 103.4, 175.4, 193, 231.2, 297.6, 347.6, 520, 1309, 2380.92, 4014.46, 4973.23, 5740.25,
+      5932},
+     {0.8909, 0.1091, 0}},
+    {kOpenbSizes3,
+     1,
+     0,
+     2,
+     1,
+     {58, 117.1, 136.8, 174.2, 353.8, 475, 525, 862.8, 3579.2, 20571.2, 75782, 167780, 332761, 655042, 816182, 945095,
+      977323},
+     {0.2326, 0.7674, 0}}};
 constexpr VcShare kOpenbVcs[] = {
-    {"", {4626, 43}},
+    {"", {3659, 961, 6, 43}},
 };
 constexpr GpuShape kOpenbShapes[] = {
     {810, 3152, 5600, 988},   {1000, 11300, 49152, 801}, {1000, 11400, 48128, 492}, {1000, 3152, 5600, 463},
@@ -53,9 +73,11 @@ constinit const FittedWorkload kOpenb{
     .hours = {1.347,  1.259,  1.064,  1.285,  1.311,  0.9921, 0.9201, 0.9047, 0.7402, 0.514, 0.7402, 0.7145,
               0.5552, 0.4986, 0.4986, 0.6117, 0.7967, 1.203,  1.593,  1.321,  1.126,  1.239, 1.259,  1.506},
     .week = {0.7826, 1.255, 0.9595, 1.088, 1.151, 1.172, 0.5907},
-    .day_sigma = 0.2567,
+    .day_sigma = 0,
+    .spell_sigma = 0,
+    .spell_correlation = 0,
     .batch_gap_s = 23.55,
-    .batch_width = 0.5703,
+    .batch_width = 0.5681,
     .users = 0,
     .user_exponent = 0,
     .classes = kOpenbClasses,

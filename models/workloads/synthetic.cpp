@@ -24,6 +24,8 @@ struct Draft {
   int shape = -1;
 };
 
+constexpr double kLongestMean = 36'500;  // days; no drawing lasts longer
+
 /// The properties that the jobs of a batch have in common.
 struct Batch {
   std::size_t vc = 0;
@@ -90,6 +92,37 @@ double rank_near(double centre, double width, RandomStream& stream) {
   return std::min(std::abs(x), 1.0);
 }
 
+std::int64_t drawn_length(const SizeClass& sizes, RandomStream& stream) {
+  return sizes.shortest - 1 + stream.zipf(sizes.longest - sizes.shortest + 1, sizes.exponent);
+}
+
+/// Draws the factor on the rate of each day, one after the other. A day has a factor of its own, and one that is
+/// near that of the day before: exp of a first-order autoregressive process.
+class DayFactors {
+ public:
+  DayFactors(const FittedWorkload& fit, std::uint64_t seed)
+      : fit_{fit}, days_{seed, "like.days"}, spells_{seed, "like.spells"} {}
+
+  double next() {
+    double factor = 1;
+    if (const double sigma = fit_.day_sigma; sigma > 0) factor = days_.lognormal(-sigma * sigma / 2, sigma);
+    if (const double sigma = fit_.spell_sigma; sigma > 0) {
+      // exp(mu + x sigma) of a state x of variance 1, which the stream draws as a logarithm about the last one
+      const double phi = fit_.spell_correlation;
+      state_ = first_ ? spells_.normal(0, 1) : phi * state_ + spells_.normal(0, std::sqrt(1 - phi * phi));
+      first_ = false;
+      factor *= spells_.lognormal(sigma * state_ - sigma * sigma / 2, 0);
+    }
+    return factor;
+  }
+
+ private:
+  const FittedWorkload& fit_;
+  RandomStream days_, spells_;
+  double state_ = 0;
+  bool first_ = true;
+};
+
 class Drawing {
  public:
   Drawing(const SyntheticWorkload& options, std::uint64_t seed) : options_{options}, fit_{*options.like}, seed_{seed} {}
@@ -107,7 +140,7 @@ class Drawing {
       if (fit_.users > 0) batch.user = users.zipf(fit_.users, fit_.user_exponent);
       const SizeClass& sizes = fit_.classes[batch.size_class];
       const bool several = lengths.uniform() >= sizes.single;
-      const auto length = static_cast<std::size_t>(several ? 1 + lengths.zipf(sizes.longest - 1, sizes.exponent) : 1);
+      const auto length = static_cast<std::size_t>(several ? drawn_length(sizes, lengths) : 1);
       const double centre = 2 * durations.uniform() - 1;
       Draft job;
       job.batch = batches_.size();
@@ -136,17 +169,16 @@ class Drawing {
                                        ? *options_.load * static_cast<double>(cluster_gpus) * jobs / gpu_seconds_
                                        : options_.rate * fit_.jobs_per_day / kDay;
     const double batches_per_second = jobs_per_second * static_cast<double>(batches_.size()) / jobs;
-    RandomStream arrivals{seed_, "like.arrivals"}, days{seed_, "like.days"};
+    RandomStream arrivals{seed_, "like.arrivals"};
+    DayFactors factors{fit_, seed_};
+    const double usual = mean_factor(jobs / jobs_per_second / kDay);
     double now = 0, day_factor = 1;
     std::size_t hour = 0;
     bool hour_is_new = true;
     for (std::size_t b = 0, job = 0; b < batches_.size(); ++b) {
       double wait = arrivals.exponential(1);  // in expected batches
       while (true) {
-        if (hour_is_new && hour % 24 == 0) {
-          const double sigma = fit_.day_sigma;
-          day_factor = sigma > 0 ? days.lognormal(-sigma * sigma / 2, sigma) : 1;
-        }
+        if (hour_is_new && hour % 24 == 0) day_factor = factors.next() / usual;
         hour_is_new = false;
         const double rate = batches_per_second * fit_.hours[hour % 24] * fit_.week[hour / 24 % 7] * day_factor;
         const double end = static_cast<double>(hour + 1) * kHour;
@@ -193,6 +225,20 @@ class Drawing {
   }
 
  private:
+  /// The mean factor of the first days, each counted as it weighs in the week. Rate and load refer to the days in which
+  /// the jobs arrive, not to spells that might have come.
+  [[nodiscard]] double mean_factor(double days) const {
+    DayFactors factors{fit_, seed_};
+    double sum = 0, weight = 0;
+    for (std::size_t day = 0; static_cast<double>(day) < std::min(days, kLongestMean); ++day) {
+      const double part = std::min(1.0, days - static_cast<double>(day));
+      const double week = fit_.week[day % 7];
+      sum += part * week * factors.next();
+      weight += part * week;
+    }
+    return sum > 0 ? sum / weight : 1;
+  }
+
   void prepare_choices() {
     for (const SizeClass& each : fit_.classes) outcomes_.emplace_back(each.outcomes);
     if (fit_.shapes.empty()) return;

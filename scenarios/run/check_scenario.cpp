@@ -161,6 +161,12 @@ void check_list(const Scenario& scenario, std::vector<std::string>& warnings) {
   check_demands(scenario, *scenario_jobs(scenario, scenario.seed, lists), warnings);
 }
 
+void check_ranking(const Scenario& scenario, std::vector<std::string>& warnings) {
+  if (!scenario.workload.like) return;
+  const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
+  if (!caveat.empty()) warnings.push_back("workload.like: " + caveat);
+}
+
 void check_network(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   if (scenario.network.fidelity != Fidelity::flow) return;
   const Topology topology = build_topology(scenario);
@@ -183,6 +189,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
     complaints.collect([&] { check_list(scenario, warnings); });
   } else {
     complaints.collect([&] { check_generated(scenario, complaints, warnings); });
+    check_ranking(scenario, warnings);
     check_sizes(scenario, complaints);
   }
   complaints.collect([&] { check_network(scenario, complaints, warnings); });

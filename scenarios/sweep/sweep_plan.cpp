@@ -1,5 +1,6 @@
 #include "scenarios/sweep/sweep_plan.hpp"
 
+#include "models/workloads/fitted.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/print.hpp"
@@ -110,6 +111,10 @@ SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{st
   set_points(drafts, spec);
   for (std::size_t i = 0; i < spec.exclude.size(); ++i)
     if (raw_.excluded[i] == 0) notes_.push_back(fmt::format("sweep.exclude[{}] leaves out no point", i));
+  if (const auto& like = variants_.base().workload.like) {
+    if (std::string caveat = ranking_caveat(*find_fitted_workload(*like)); !caveat.empty())
+      notes_.push_back("workload.like: " + std::move(caveat));
+  }
   info_.runs = static_cast<std::int64_t>(points_.size()) * info_.repeat;
   if (!spec.baseline.empty()) {
     const std::vector<std::int64_t> partners = baseline_points(info_, points_, spec.baseline);

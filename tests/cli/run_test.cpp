@@ -50,6 +50,27 @@ TEST_CASE("a single run prints a summary and writes a folder") {
   CHECK(here.contend("show small.yaml").out == here.read("out/scenario.yaml"));
 }
 
+TEST_CASE("jobs like a trace that queue otherwise warn of rankings, once, wherever they are run; other jobs don't") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("like.yaml",
+             "schema_version: 1\nname: like\ncluster: {servers: 2, gpus_per_server: 2}\n"
+             "workload: {like: helios, jobs: 20, scaling: {largest: 4}}\n");
+  here.write("again.yaml", "schema_version: 1\ninclude: like.yaml\nname: again\n");
+  const std::string caveat = "warning: workload.like: don't rank policies by jobs like `helios`";
+  const std::string run = here.contend("run like.yaml again.yaml").err;
+  CHECK(contains(run, caveat));
+  CHECK(run.find(caveat) == run.rfind(caveat));
+  CHECK(contains(here.contend("check like.yaml").err, "workload.like: don't rank policies"));
+  CHECK(contains(here.contend("compare like.yaml again.yaml").err, caveat));
+  CHECK(contains(here.contend("sweep like.yaml --set policies.scheduling=fifo,sjf --list").err,
+                 "workload.like: don't rank policies"));
+  CHECK(contains(here.contend("tune like.yaml --set policies.scheduling=fifo,sjf --minimise avg_jct_s --trials 2").err,
+                 "workload.like: don't rank policies"));
+  CHECK_FALSE(contains(here.contend("run small.yaml").err, "don't rank"));
+  CHECK_FALSE(contains(here.contend("sweep small.yaml --set policies.scheduling=fifo,sjf --list").err, "don't rank"));
+}
+
 TEST_CASE("the manifest knows every file that was read") {
   Workplace place;
   const Workplace& here = prepared(place);

@@ -92,10 +92,12 @@ TEST_CASE("a virtual cluster with others: true takes the jobs of those that are 
 
 TEST_CASE("a check warns of time slices that end before any work is saved") {
   const auto warnings = [](const std::string& policy, const std::string& costs) {
-    return check_scenario(
-        parsed("cluster: {servers: 40, gpus_per_server: 8}\nworkload: {like: philly, jobs: 200}\n"
-               "policies: {scheduling: " +
-               policy + ", placement: first-fit}\nscheduling: {preemption: {" + costs + "}}\n"));
+    std::vector<std::string> all =
+        check_scenario(parsed("cluster: {servers: 40, gpus_per_server: 8}\nworkload: {like: philly, jobs: 200}\n"
+                              "policies: {scheduling: " +
+                              policy + ", placement: first-fit}\nscheduling: {preemption: {" + costs + "}}\n"));
+    std::erase_if(all, [](const std::string& each) { return each.starts_with("workload.like: "); });
+    return all;
   };
   const std::string costs = "checkpoint_interval: 10min, restart_cost: 30s";
   // 3250 GPU seconds are 203.125 s for 16 GPUs.

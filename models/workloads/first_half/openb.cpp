@@ -2,24 +2,34 @@
 // openb_pod_list_default.csv, days 115 to 131 of the log). The numbers are summary figures, no rows. Printed by
 // scripts/fit_workloads.py FOLDER --first-half openb:
 //   2852 jobs in 17 days from day 115 of the file's clock; 2330 batches
-//   rank correlation in a batch 0.269; mean GPU time 10743.7 s
+//   rank correlation in a batch 0.276; mean GPU time 10743.7 s
 //   mean duration 9943.2 s
 
-#include "tests/models/workloads/first_half/tables.hpp"
+#include "models/workloads/first_half/tables.hpp"
 
 namespace contend::first_half_tables {
 namespace {
 
-constexpr SizeWeight kOpenbFirstHalfSizes0[] = {{1, 2293}, {2, 6}, {4, 4}, {8, 27}};
-constexpr SizeClass kOpenbFirstHalfClasses[] = {{kOpenbFirstHalfSizes0,
-                                                 0.833,
-                                                 2.68,
-                                                 7,
-                                                 {5, 51.55, 80, 152, 205.3, 294, 605, 1097.2, 1918.7, 3413, 7147.8,
-                                                  15458.6, 40521.8, 74375, 188802, 2.29094e+06, 2.61271e+06},
-                                                 {0.6112, 0.3888, 0}}};
+constexpr SizeWeight kOpenbFirstHalfSizes0[] = {{1, 1904}, {2, 6}, {4, 4}, {8, 27}};
+constexpr SizeWeight kOpenbFirstHalfSizes1[] = {{1, 389}};
+constexpr SizeClass kOpenbFirstHalfClasses[] = {
+    {kOpenbFirstHalfSizes0,
+     1,
+     0,
+     2,
+     1,
+     {5, 50, 82, 154, 205, 290, 605, 1127, 1986, 3566, 7390, 19425, 49501.6, 78260.4, 180611, 1.66728e+06, 2.34223e+06},
+     {0.5858, 0.4142, 0}},
+    {kOpenbFirstHalfSizes1,
+     0,
+     2.68,
+     2,
+     7,
+     {17, 53, 75, 150, 208, 313, 605, 1039, 1756, 3066, 6278, 10814, 25647.8, 65684.5, 277756, 2.61268e+06,
+      2.61271e+06},
+     {0.6652, 0.3348, 0}}};
 constexpr VcShare kOpenbFirstHalfVcs[] = {
-    {"", {2330}},
+    {"", {1941, 389}},
 };
 constexpr GpuShape kOpenbFirstHalfShapes[] = {
     {1000, 3152, 5600, 463},  {810, 3152, 5600, 399},   {1000, 11400, 48128, 340}, {1000, 15700, 58368, 132},
@@ -31,7 +41,6 @@ constexpr GpuShape kOpenbFirstHalfShapes[] = {
     {1000, 4000, 31250, 24},  {1000, 11908, 47104, 24}, {1000, 12000, 15360, 22},  {160, 4000, 15258, 21},
     {1000, 16000, 65536, 21}, {320, 4000, 30517, 20},
 };  // 2540 of 2815
-
 }  // namespace
 
 constinit const FittedWorkload kOpenbFirstHalf{
@@ -44,9 +53,11 @@ constinit const FittedWorkload kOpenbFirstHalf{
     .hours = {1.288,  1.246,  1.02,  1.185,  1.37,  1.04,  0.927, 0.9373, 0.6798, 0.5253, 0.7519, 0.7828,
               0.5459, 0.5459, 0.515, 0.6489, 0.721, 1.205, 1.772, 1.277,  1.133,  1.236,  1.298,  1.349},
     .week = {0.7791, 1.37, 0.9776, 1.073, 1.014, 0.9886, 0.7975},
-    .day_sigma = 0.1772,
+    .day_sigma = 0,
+    .spell_sigma = 0,
+    .spell_correlation = 0,
     .batch_gap_s = 25.17,
-    .batch_width = 0.5869,
+    .batch_width = 0.5819,
     .users = 0,
     .user_exponent = 0,
     .classes = kOpenbFirstHalfClasses,

@@ -1,0 +1,201 @@
+// The workload fitted to the first half of the days of ten clusters of Microsoft ITP (Gu et al., ASPLOS 2023; raw
+// traces of microsoft/elasticflow-traces). The numbers are summary figures, no rows. Printed by
+// scripts/fit_workloads.py FOLDER --first-half itp:
+//   41446 jobs in 30 days from day 0 of the file's clock; 14229 batches
+//   rank correlation in a batch 0.762; mean GPU time 72587.4 s
+//   mean duration 17285.1 s
+
+#include "models/workloads/first_half/tables.hpp"
+
+namespace contend::first_half_tables {
+namespace {
+
+constexpr SizeWeight kItpFirstHalfSizes0[] = {{1, 6353}};
+constexpr SizeWeight kItpFirstHalfSizes1[] = {{1, 4835}};
+constexpr SizeWeight kItpFirstHalfSizes2[] = {{1, 680}};
+constexpr SizeWeight kItpFirstHalfSizes3[] = {{2, 140}};
+constexpr SizeWeight kItpFirstHalfSizes4[] = {{2, 18}};
+constexpr SizeWeight kItpFirstHalfSizes5[] = {{2, 32}};
+constexpr SizeWeight kItpFirstHalfSizes6[] = {{4, 305}};
+constexpr SizeWeight kItpFirstHalfSizes7[] = {{4, 123}};
+constexpr SizeWeight kItpFirstHalfSizes8[] = {{4, 16}};
+constexpr SizeWeight kItpFirstHalfSizes9[] = {{8, 994}};
+constexpr SizeWeight kItpFirstHalfSizes10[] = {{8, 387}};
+constexpr SizeWeight kItpFirstHalfSizes11[] = {{8, 54}};
+constexpr SizeWeight kItpFirstHalfSizes12[] = {{16, 61}};
+constexpr SizeWeight kItpFirstHalfSizes13[] = {{16, 13}};
+constexpr SizeWeight kItpFirstHalfSizes14[] = {{32, 125}};
+constexpr SizeWeight kItpFirstHalfSizes15[] = {{32, 39}};
+constexpr SizeWeight kItpFirstHalfSizes16[] = {{64, 54}};
+constexpr SizeClass kItpFirstHalfClasses[] = {
+    {kItpFirstHalfSizes0,
+     1,
+     0,
+     2,
+     1,
+     {600, 823.2, 1079, 2404, 5978.2, 7920, 11052, 13655, 16317.4, 18934.2, 25981, 28768.4, 44602, 87984.7, 127598,
+      237004, 1.57336e+06},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes1,
+     0,
+     1.476,
+     2,
+     7,
+     {600, 986, 1330.1, 2804, 7295, 10480, 11180, 13748, 16313, 18882.4, 25915.7, 28717.3, 28994.9, 50217.6, 72201.4,
+      228229, 281374},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes2,
+     0,
+     1.45,
+     8,
+     282,
+     {600, 1020, 1592.2, 2448.2, 4815, 6512, 7731, 9916.2, 11902.6, 16458, 23125.2, 28789, 57509.5, 77091.7, 106558,
+      442060, 752969},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes3,
+     1,
+     0,
+     2,
+     1,
+     {765, 1425.75, 1681.2, 1734.6, 1887.9, 1955.4, 2306, 2568.6, 2664.2, 6230.4, 91084.1, 446521, 570633, 648967,
+      725782, 777124, 789960},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes4,
+     0,
+     0.818,
+     2,
+     6,
+     {631, 792.5, 807, 811.8, 823.1, 1394.8, 11970, 18635.8, 27416.2, 30043, 59831.8, 96036.3, 460601, 543324, 560996,
+      575134, 578668},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes5,
+     0,
+     0.6424,
+     9,
+     41,
+     {601, 725, 789, 2562, 3031, 3354, 3477, 3630, 3763, 3893, 4017, 4185, 4216.2, 4236.2, 4263.4, 4301.3, 4354},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes6,
+     1,
+     0,
+     2,
+     1,
+     {607, 804.2, 881.6, 2409.2, 6068.8, 9715.6, 17009, 26164.6, 54471.2, 95172.8, 192076, 380088, 573558, 671791,
+      921800, 1.10392e+06, 1.11438e+06},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes7,
+     0,
+     0.9298,
+     2,
+     7,
+     {616, 806.2, 1341, 3657.8, 6149.8, 9326.6, 14621, 26100.8, 38800.4, 64782.4, 119874, 145482, 537501, 669288,
+      674757, 782565, 822277},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes8,
+     0,
+     1.062,
+     8,
+     405,
+     {756, 817, 2237.3, 2809.4, 3477.5, 4302, 5363.5, 6224.6, 7660.7, 8873, 9562.4, 10629.3, 56989.8, 65250.5, 66348.7,
+      68761.3, 96958},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes9,
+     1,
+     0,
+     2,
+     1,
+     {602, 928.55, 1472.6, 3874, 7175.8, 14398.8, 27283.5, 45714.2, 80399.1, 118247, 207283, 288866, 480438, 551657,
+      727911, 936985, 1.10283e+06},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes10,
+     0,
+     1.093,
+     2,
+     7,
+     {600, 1798.1, 3347, 5508.8, 10054.2, 14321.6, 18622, 27137.4, 36126.2, 57697.4, 123465, 208376, 346073, 442467,
+      515326, 657395, 665376},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes11,
+     0,
+     1.13,
+     8,
+     32,
+     {778, 4019.4, 4331.4, 7612, 10962.4, 11372.6, 14364, 15964.8, 17800.4, 22460.6, 34930.8, 76723.6, 146092, 184511,
+      187338, 246813, 373527},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes12,
+     1,
+     0,
+     2,
+     1,
+     {604, 667, 717, 932, 2457, 29891, 45402, 55190, 64569, 89067, 176829, 332636, 439357, 443416, 444004, 444474,
+      444591},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes13,
+     0,
+     1.299,
+     2,
+     4,
+     {2001, 2493, 23443.2, 34155.4, 46003, 58296.4, 90231, 90805.4, 299426, 314388, 413931, 597945, 599663, 600906,
+      601528, 602026, 602150},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes14,
+     1,
+     0,
+     2,
+     1,
+     {709, 1533.4, 1743.6, 4656.8, 30800.8, 65913.6, 83626, 94693.4, 115730, 142028, 184717, 280845, 446312, 511131,
+      578479, 652793, 671371},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes15,
+     0,
+     2.013,
+     2,
+     9,
+     {707, 1890, 3449.9, 4514.4, 11905.9, 28199.6, 80417, 85379.2, 107676, 130443, 157679, 235163, 317359, 386878,
+      460965, 524551, 540448},
+     {1, 0, 0}},
+    {kItpFirstHalfSizes16,
+     0.9259,
+     0,
+     2,
+     2,
+     {623, 1084.85, 2122, 3095.6, 4348.9, 14493, 21680.5, 34821.2, 38059.6, 61918.8, 266020, 371607, 541848, 546413,
+      547607, 548562, 548801},
+     {1, 0, 0}}};
+constexpr VcShare kItpFirstHalfVcs[] = {
+    {"cluster01", {7, 12, 12, 0, 0, 0, 1, 1, 0, 3, 0, 0, 0, 0, 0, 0, 19}},
+    {"cluster02", {855, 412, 24, 7, 2, 0, 77, 7, 0, 108, 28, 1, 16, 0, 28, 0, 12}},
+    {"cluster03", {18, 0, 9, 4, 0, 3, 0, 0, 0, 18, 10, 5, 18, 1, 8, 0, 12}},
+    {"cluster04", {904, 1078, 251, 2, 4, 4, 33, 9, 5, 366, 192, 39, 21, 12, 89, 37, 4}},
+    {"cluster05", {510, 350, 36, 0, 3, 1, 5, 0, 0, 5, 3, 1, 0, 0, 0, 0, 0}},
+    {"cluster06", {12, 5, 0, 0, 0, 0, 6, 24, 2, 231, 88, 6, 4, 0, 0, 2, 7}},
+    {"cluster07", {624, 452, 142, 24, 6, 24, 112, 57, 3, 263, 66, 2, 0, 0, 0, 0, 0}},
+    {"cluster08", {2162, 1670, 151, 103, 3, 0, 71, 25, 6, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {"cluster09", {1261, 856, 55, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {"cluster10", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0}},
+};
+}  // namespace
+
+constinit const FittedWorkload kItpFirstHalf{
+    .name = "itp",
+    .source = "ten clusters of Microsoft ITP (Gu et al., ASPLOS 2023), the first 30 days",
+    .fitted_jobs = 41446,
+    .fitted_days = 30,
+    .jobs_per_day = 1381.53,
+    .mean_gpu_seconds = 72587.4,
+    .hours = {1.132,  1.245,  1.263,  1.363,  1.27,   0.867,  0.8147, 0.9007, 0.9952, 0.7843, 0.6983, 0.8788,
+              0.8484, 0.8889, 0.8197, 0.8248, 0.8636, 0.8619, 0.9985, 1.079,  1.096,  1.123,  1.196,  1.187},
+    .week = {1.33, 0.8126, 0.7531, 0.698, 0.8924, 1.153, 1.36},
+    .day_sigma = 0.09094,
+    .spell_sigma = 0,
+    .spell_correlation = 0,
+    .batch_gap_s = 12.73,
+    .batch_width = 0.2764,
+    .users = 0,
+    .user_exponent = 0,
+    .classes = kItpFirstHalfClasses,
+    .vcs = kItpFirstHalfVcs,
+};
+
+}  // namespace contend::first_half_tables
