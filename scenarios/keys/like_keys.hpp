@@ -15,8 +15,8 @@ ScenarioKey jobs_key();
 /// `workload.like`, `workload.scaling.*` and `workload.resample.*`.
 std::vector<ScenarioKey> like_keys();
 
-/// The complaint about a number of jobs without `workload.like`, about two ways of drawing the jobs of a list, or about a
-/// measured window that no time lies in; nothing if all is well.
+/// The complaint about a number of jobs without `workload.like`, about two ways of drawing the jobs of a list, or about
+/// a measured window that no time lies in; nothing if all is well.
 [[nodiscard]] std::optional<Complaint> jobs_complaint(const Scenario& scenario);
 
 }  // namespace contend
