@@ -57,6 +57,7 @@ SlurmSweep slurm_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
     sweep.words.insert(sweep.words.end(), {"--set", assignment});
   if (const auto repeat = arguments.value("repeat")) sweep.words.insert(sweep.words.end(), {"--repeat", *repeat});
   if (arguments.has("per-job")) sweep.words.emplace_back("--per-job");
+  if (const auto timeout = arguments.value("timeout")) sweep.words.insert(sweep.words.end(), {"--timeout", *timeout});
   for (const std::string& grouping : arguments.values("by")) sweep.words.insert(sweep.words.end(), {"--by", grouping});
   sweep.threads = arguments.has("jobs") ? thread_count(arguments) : 1;
   sweep.partition = arguments.value("partition");

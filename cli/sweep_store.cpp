@@ -5,6 +5,7 @@
 #include "cli/version.hpp"
 #include "sim/error.hpp"
 #include "text/json_writer.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,16 @@ std::string build() {
 
 }  // namespace
 
+std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan) {
+  const auto text = arguments.value("timeout");
+  if (!text) return std::nullopt;
+  if (plan.info().kind == "study") throw UsageError{"--timeout: only runs of jobs have one, not iteration studies"};
+  const Parsed<Time> time = parse_quantity<Time>(*text);
+  if (!time.value || *time.value <= Time{})
+    throw UsageError{fmt::format("--timeout: expected a duration above 0 such as 30s or 10min, got \"{}\"", *text)};
+  return time.value;
+}
+
 ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path) {
   StoreInfo info = plan.info();
   info.per_job = arguments.has("per-job");
@@ -40,7 +51,7 @@ ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const
     const std::string name{grouping->name};
     if (std::ranges::find(info.groupings, name) == info.groupings.end()) info.groupings.push_back(name);
   }
-  if (!info.groupings.empty() && info.kind != "jobs")
+  if (!info.groupings.empty() && info.kind == "study")
     throw UsageError{"--by groups jobs, but this is an iteration study"};
   if (!std::filesystem::exists(path)) {
     return {.store = SweepStore::create(path, info, plan.points()),

@@ -5,7 +5,9 @@
 #include "cli/sweep_load.hpp"
 #include "scenarios/sweep/sweep_resume.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
+#include "sim/units.hpp"
 
+#include <optional>
 #include <string>
 
 namespace contend {
@@ -23,6 +25,15 @@ inline constexpr Option kSweepByOption = {
     .value = "COLUMN",
     .text = "also store the figures of groups of jobs by vc, user, model, size or outcome",
     .repeatable = true};
+
+inline constexpr Option kSweepTimeoutOption = {
+    .name = "timeout",
+    .letter = '\0',
+    .value = "DURATION",
+    .text = "stop a run after this wall-clock time, such as 10min, and record it as failed"};
+
+/// The value of --timeout. Throws UsageError, also for a sweep of iteration studies, which have no limit.
+[[nodiscard]] std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan);
 
 /// Creates a store or, with --resume, opens the one at `path`. Throws InputError if it exists and --resume is not
 /// given.

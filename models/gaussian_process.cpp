@@ -17,38 +17,39 @@ namespace contend {
 namespace {
 
 constexpr std::array kLengths{0.02, 0.05, 0.1, 0.2, 0.5, 1.0};
+constexpr std::array kKeyLengths{0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4};
+constexpr std::array kNoises{1e-6, 1e-4, 1e-2, 1e-1};
+constexpr double kPriorDeviation = 1.5;  // of the logarithm of a length
+constexpr int kRounds = 3;               // of the search along one length at a time
+constexpr double kFirstKeyLength = 0.8;
+constexpr double kCertain = 1e-9;  // deviation below which a prediction counts as exact
 constexpr double kPi = 3.14159265358979323846;
 
-double distance(const GaussianProcess::Point& a, const GaussianProcess::Point& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return std::sqrt(sum);
-}
+using Lengths = std::vector<double>;
 
-double matern(double distance, double length) {
-  const double r = std::sqrt(5.0) * distance / length;
+double matern(double scaled_distance) {
+  const double r = std::sqrt(5.0) * scaled_distance;
   return (1 + r + r * r / 3) * std::exp(-r);
 }
 
-/// The process for one length of the kernel.
+/// Squared distances between the points along each key.
+using Squares = std::vector<Eigen::MatrixXd>;
+
+/// The process for given lengths of the kernel.
 struct Solution {
-  Solution(const std::vector<GaussianProcess::Point>& points, const Eigen::VectorXd& y, double noise, double of_length)
-      : length{of_length} {
-    const auto n = static_cast<Eigen::Index>(points.size());
-    Eigen::MatrixXd k(n, n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      for (Eigen::Index j = 0; j < n; ++j) {
-        const double apart = distance(points[static_cast<std::size_t>(i)], points[static_cast<std::size_t>(j)]);
-        k(i, j) = matern(apart, length) + (i == j ? noise : 0.0);
-      }
-    }
+  Solution(const Squares& squares, const Eigen::VectorXd& y, double noise, Lengths of_lengths)
+      : lengths{std::move(of_lengths)} {
+    Eigen::MatrixXd k = Eigen::MatrixXd::Zero(y.size(), y.size());
+    for (std::size_t key = 0; key < squares.size(); ++key) k += squares[key] / (lengths[key] * lengths[key]);
+    k = k.unaryExpr([](double square) { return matern(std::sqrt(square)); });
+    k.diagonal().array() += noise;
     solver.compute(k);
     weights = solver.solve(y);
     const Eigen::VectorXd diagonal = solver.matrixLLT().diagonal();
     log_likelihood = -0.5 * y.dot(weights) - diagonal.array().log().sum();
   }
 
-  double length;
+  Lengths lengths;
   Eigen::LLT<Eigen::MatrixXd> solver;
   Eigen::VectorXd weights;
   double log_likelihood = 0;
@@ -58,34 +59,143 @@ struct Solution {
 
 struct GaussianProcess::Fit {
   std::vector<Point> points;
-  double mean = 0, deviation = 1;  ///< of the values
-  double best = 0;                 ///< the largest value, scaled
+  std::vector<std::size_t> key_of;  ///< by coordinate
+  double mean = 0, deviation = 1;   ///< of the values
+  double best = 0;                  ///< the largest value, scaled
   Solution solution;
 
   /// The prediction in units of the deviation.
   [[nodiscard]] Prediction scaled(const Point& point) const {
     Eigen::VectorXd k(static_cast<Eigen::Index>(points.size()));
-    for (Eigen::Index i = 0; i < k.size(); ++i)
-      k(i) = matern(distance(point, points[static_cast<std::size_t>(i)]), solution.length);
+    for (Eigen::Index i = 0; i < k.size(); ++i) {
+      const Point& other = points[static_cast<std::size_t>(i)];
+      double sum = 0;
+      for (std::size_t c = 0; c < point.size(); ++c) {
+        const double apart = (point[c] - other[c]) / solution.lengths[key_of[c]];
+        sum += apart * apart;
+      }
+      k(i) = matern(std::sqrt(sum));
+    }
     const double variance = 1 - k.dot(solution.solver.solve(k));
     return {k.dot(solution.weights), std::sqrt(std::max(0.0, variance))};
   }
 };
 
-GaussianProcess::GaussianProcess(std::vector<Point> points, std::span<const double> values, double noise) {
+namespace {
+
+/// The values with mean 0 and deviation 1.
+struct Scaled {
+  explicit Scaled(std::span<const double> values)
+      : y{Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()))}, mean{y.mean()} {
+    y.array() -= mean;
+    const double spread = std::sqrt(y.squaredNorm() / static_cast<double>(y.size()));
+    if (!(spread > 0)) return;
+    y /= spread;
+    deviation = spread;
+  }
+  Eigen::VectorXd y;
+  double mean = 0, deviation = 1;
+};
+
+Squares squares_of(const std::vector<GaussianProcess::Point>& points, const std::vector<std::size_t>& key_of) {
+  const std::size_t keys = key_of.empty() ? 1 : *std::max_element(key_of.begin(), key_of.end()) + 1;
+  const auto n = static_cast<Eigen::Index>(points.size());
+  Squares squares(keys, Eigen::MatrixXd::Zero(n, n));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < points.size(); ++j) {
+      for (std::size_t c = 0; c < key_of.size(); ++c) {
+        const double apart = points[i][c] - points[j][c];
+        squares[key_of[c]](static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) += apart * apart;
+      }
+    }
+  }
+  return squares;
+}
+
+void check_points(const std::vector<GaussianProcess::Point>& points, std::span<const double> values, double noise) {
   CONTEND_CHECK(!points.empty() && points.size() == values.size() && noise > 0, "a value for each point");
-  Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
-  const double mean = y.mean();
-  y.array() -= mean;
-  const double deviation = std::sqrt(y.squaredNorm() / static_cast<double>(y.size()));
-  if (deviation > 0) y /= deviation;
-  Solution best{points, y, noise, kLengths.front()};
+}
+
+/// The expected excess of a normal variable over a level (Jones, Schonlau and Welch, 1998, equation 15).
+double gain(const GaussianProcess::Prediction& there, double level) {
+  const double excess = there.mean - level;
+  if (there.deviation < kCertain) return std::max(0.0, excess);
+  const double z = excess / there.deviation;
+  const double density = std::exp(-z * z / 2) / std::sqrt(2 * kPi);
+  const double share = std::erfc(-z / std::sqrt(2.0)) / 2;
+  return excess * share + there.deviation * density;
+}
+
+/// The logarithm of the prior of lengths, up to a constant: normal on their logarithms.
+double log_prior(const Lengths& lengths) {
+  double sum = 0;
+  for (const double each : lengths) {
+    const double deviations = std::log(each) / kPriorDeviation;
+    sum -= 0.5 * deviations * deviations;
+  }
+  return sum;
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(std::vector<Point> points, std::span<const double> values, double noise) {
+  check_points(points, values, noise);
+  const Scaled scaled{values};
+  std::vector<std::size_t> key_of(points.front().size(), 0);
+  const Squares squares = squares_of(points, key_of);
+  Solution best{squares, scaled.y, noise, {kLengths.front()}};
   for (std::size_t i = 1; i < kLengths.size(); ++i) {
-    Solution other{points, y, noise, kLengths[i]};
+    Solution other{squares, scaled.y, noise, {kLengths[i]}};
     if (other.log_likelihood > best.log_likelihood) best = std::move(other);
   }
   fit_ = std::make_unique<Fit>(
-      Fit{std::move(points), mean, deviation > 0 ? deviation : 1.0, y.maxCoeff(), std::move(best)});
+      Fit{std::move(points), std::move(key_of), scaled.mean, scaled.deviation, scaled.y.maxCoeff(), std::move(best)});
+}
+
+GaussianProcess::GaussianProcess(std::vector<Point> points, std::span<const double> values,
+                                 std::vector<std::size_t> key_of, const GaussianKernel& kernel) {
+  check_points(points, values, kernel.noise);
+  CONTEND_CHECK(key_of.size() == points.front().size(), "a key for each coordinate");
+  const Scaled scaled{values};
+  Solution solution{squares_of(points, key_of), scaled.y, kernel.noise, kernel.lengths};
+  fit_ = std::make_unique<Fit>(Fit{std::move(points), std::move(key_of), scaled.mean, scaled.deviation,
+                                   scaled.y.maxCoeff(), std::move(solution)});
+}
+
+GaussianKernel likely_kernel(const std::vector<GaussianProcess::Point>& points, std::span<const double> values,
+                             const std::vector<std::size_t>& key_of) {
+  check_points(points, values, kNoises.front());
+  const Scaled scaled{values};
+  const Squares squares = squares_of(points, key_of);
+  const auto probability = [&](const GaussianKernel& kernel) {
+    return Solution{squares, scaled.y, kernel.noise, kernel.lengths}.log_likelihood + log_prior(kernel.lengths);
+  };
+  GaussianKernel best{Lengths(squares.size(), kFirstKeyLength), kNoises[1]};
+  double most = probability(best);
+  bool better = true;
+  const auto consider = [&](const GaussianKernel& other) {
+    const double there = probability(other);
+    if (!(there > most)) return;
+    most = there;
+    best = other;
+    better = true;
+  };
+  for (int round = 0; round < kRounds && better; ++round) {
+    better = false;
+    for (std::size_t key = 0; key < squares.size(); ++key) {
+      GaussianKernel other = best;
+      for (const double length : kKeyLengths) {
+        other.lengths[key] = length;
+        consider(other);
+      }
+    }
+    GaussianKernel other = best;
+    for (const double noise : kNoises) {
+      other.noise = noise;
+      consider(other);
+    }
+  }
+  return best;
 }
 
 GaussianProcess::~GaussianProcess() = default;
@@ -98,13 +208,18 @@ GaussianProcess::Prediction GaussianProcess::at(const Point& point) const {
 }
 
 double GaussianProcess::expected_improvement(const Point& point, double xi) const {
+  return fit_->deviation * gain(fit_->scaled(point), fit_->best + xi);
+}
+
+double GaussianProcess::expected_gain(const Point& point, double level) const {
+  return fit_->deviation * gain(fit_->scaled(point), (level - fit_->mean) / fit_->deviation);
+}
+
+double GaussianProcess::probability_at_least(const Point& point, double level) const {
   const Prediction there = fit_->scaled(point);
-  const double gain = there.mean - fit_->best - xi;
-  if (there.deviation < 1e-9) return fit_->deviation * std::max(0.0, gain);
-  const double z = gain / there.deviation;
-  const double density = std::exp(-z * z / 2) / std::sqrt(2 * kPi);
-  const double share = std::erfc(-z / std::sqrt(2.0)) / 2;
-  return fit_->deviation * (gain * share + there.deviation * density);
+  const double scaled = (level - fit_->mean) / fit_->deviation;
+  if (there.deviation < kCertain) return there.mean >= scaled ? 1.0 : 0.0;
+  return std::erfc((scaled - there.mean) / there.deviation / std::sqrt(2.0)) / 2;
 }
 
 }  // namespace contend

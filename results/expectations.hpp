@@ -35,7 +35,7 @@ struct ExpectationOutcome {
 
 /// Checks one expectation against the figure's values in several runs; NaN is a run without a value.
 [[nodiscard]] ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values,
-                                                   Draws draws);
+                                                   Draws draws = Draws::independent);
 /// Checks all expectations against the replicas that ran.
 [[nodiscard]] std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> expectations,
                                                                  std::span<const Replica> replicas);

@@ -36,6 +36,7 @@ constexpr Option kSweepOptions[] = {
     kSweepRepeatOption,
     {.name = "list", .letter = '\0', .value = "", .text = "check and print all points, and run nothing"},
     kSweepResumeOption,
+    kSweepTimeoutOption,
     {.name = "shard",
      .letter = '\0',
      .value = "I/N",
@@ -154,6 +155,7 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   const std::string usual = shard.count == 1 ? fmt::format("{}.sqlite", name)
                                              : fmt::format("{}-{}-of-{}.sqlite", name, shard.index, shard.count);
   const std::string path = arguments.value("output").value_or(usual);
+  const std::optional<Time> timeout = timeout_of(arguments, plan);
   const bool resume = arguments.has("resume") && std::filesystem::exists(path);
   ResumedSweep opened = open_store(arguments, plan, path);
   SweepStore& store = opened.store;
@@ -172,7 +174,8 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
                      tally.add(run, jobs, finished);
                      line.recorded(run.status == RunStatus::failed);
                    },
-               .interrupted = interrupted});
+               .interrupted = interrupted,
+               .timeout = timeout});
   }
   // A single shard may have only some seeds of a point.
   const bool judges = plan.expects() && shard.count == 1;
@@ -204,7 +207,9 @@ void refuse_pointless(const Arguments& arguments) {
       if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --{}", option, beside)};
   };
   if (arguments.has("list"))
-    refuse({"output", "resume", "shard", "per-job", "by", "progress", "quiet", "slurm", "status", "resubmit"}, "list");
+    refuse(
+        {"output", "resume", "shard", "per-job", "by", "timeout", "progress", "quiet", "slurm", "status", "resubmit"},
+        "list");
   if (arguments.has("slurm")) refuse({"resume", "shard", "progress", "quiet", "status", "resubmit"}, "slurm");
   for (const char* look : {"status", "resubmit"}) {
     if (!arguments.has(look)) continue;
@@ -225,6 +230,7 @@ int run_sweep(const Arguments& arguments) {
   const LoadedSweep sweep = load_sweep(arguments, threads);
   if (!arguments.has("quiet"))
     for (const std::string& note : sweep.plan.notes()) print_message("contend: note: {}\n", note);
+  static_cast<void>(timeout_of(arguments, sweep.plan));
   if (arguments.has("list")) return list_points(sweep.plan);
   if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
   return run_points(arguments, sweep, mode, threads);

@@ -7,16 +7,17 @@
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
 #include "cli/sweep_store.hpp"
-#include "cli/text_table.hpp"
-#include "scenarios/sweep/baseline.hpp"
+#include "cli/tune_report.hpp"
+#include "results/metric_bound.hpp"
+#include "scenarios/study/study_columns.hpp"
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "scenarios/sweep/tuner.hpp"
-#include "text/json_writer.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -27,12 +28,23 @@ namespace {
 constexpr std::string_view kTuneExamples[] = {
     "contend tune scenario.yaml --minimise avg_jct_s --set 'policies.placement.kappa={from: 1, to: 32, step: 1}'",
     "contend tune scenario.yaml --minimise makespan_s --method halving --repeat 9",
+    "contend tune scenario.yaml --maximise gpu_utilisation --subject-to 'p95_jct < 3h'",
+    "contend tune scenario.yaml --minimise avg_jct_s --maximise gpu_utilisation --csv front.csv",
 };
 
 constexpr Option kTuneOptions[] = {
-    {.name = "minimise", .letter = '\0', .value = "METRIC", .text = "metric to minimise"},
-    {.name = "maximise", .letter = '\0', .value = "METRIC", .text = "metric to maximise"},
-    {.name = "method", .letter = '\0', .value = "NAME", .text = "search method: bayes (default) or halving"},
+    {.name = "minimise",
+     .letter = '\0',
+     .value = "METRIC",
+     .text = "metric to minimise; several goals give their Pareto front",
+     .repeatable = true},
+    {.name = "maximise", .letter = '\0', .value = "METRIC", .text = "metric to maximise", .repeatable = true},
+    {.name = "subject-to",
+     .letter = '\0',
+     .value = "BOUND",
+     .text = "bound on the mean of a metric, such as 'p95_jct < 3h'; points that break one come last",
+     .repeatable = true},
+    {.name = "method", .letter = '\0', .value = "NAME", .text = "search method: bayes (default), halving or random"},
     {.name = "trials",
      .letter = '\0',
      .value = "N",
@@ -42,19 +54,26 @@ constexpr Option kTuneOptions[] = {
      .letter = '\0',
      .value = "X",
      .text = "with halving: factor by which each round reduces the points (default 3)"},
+    {.name = "start",
+     .letter = '\0',
+     .value = "N",
+     .text = "with bayes and random: begin with other points (default 0)"},
     kSweepStoreOption,
     kSweepSetOption,
     kSweepRepeatOption,
     kSweepResumeOption,
+    kSweepTimeoutOption,
     kSweepPerJobOption,
     kSweepByOption,
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
+    {.name = "csv", .letter = '\0', .value = "FILE", .text = "also write a line for each point to FILE"},
     kQuietOption,
     kProgressOption,
     kThreadsOption,
 };
 
-constexpr std::size_t kBestShown = 10;
+constexpr std::pair<std::string_view, TuneMethod> kMethods[] = {
+    {"bayes", TuneMethod::bayes}, {"halving", TuneMethod::halving}, {"random", TuneMethod::random}};
 constexpr std::uint64_t kMost = 1'000'000;
 
 double eta_of(const Arguments& arguments) {
@@ -66,25 +85,55 @@ double eta_of(const Arguments& arguments) {
   return eta;
 }
 
+/// A bound such as `p95_jct < 3h`. Throws UsageError.
+TuneBound bound_of(const StoreInfo& info, const std::string& text) {
+  const auto refuse = [&](const std::string& reason, const std::string& hint = {}) -> UsageError {
+    return UsageError{fmt::format("--subject-to \"{}\": {}{}{}", text, reason, hint.empty() ? "" : "; ", hint)};
+  };
+  const std::size_t sign = text.find_first_of("<>");
+  if (sign == std::string::npos) throw refuse("expected a metric, one of < <= > >= and a level, such as p95_jct < 3h");
+  const auto known = info.kind == "study" ? study_metrics() : metrics();
+  const std::string name{trimmed(std::string_view{text}.substr(0, sign))};
+  const Metric* const metric = find_metric(name, known);
+  if (metric == nullptr) throw refuse(fmt::format("\"{}\" is no metric", name), metric_hint(name, known));
+  const auto [relation, length] = *leading_relation(std::string_view{text}.substr(sign));
+  const Parsed<MetricLevel> level = parse_level(*metric, trimmed(std::string_view{text}.substr(sign + length)));
+  if (!level.value) throw refuse("expected " + level.expected, level.hint);
+  return {metric_named(info, "subject-to", std::string{metric->name}),
+          {std::string{metric->name}, relation, *level.value, std::nullopt}};
+}
+
 TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
   TuneOptions options;
-  if (arguments.has("minimise") == arguments.has("maximise"))
-    throw UsageError{"contend tune: expected --minimise METRIC or --maximise METRIC"};
-  options.maximise = arguments.has("maximise");
-  const std::string goal = options.maximise ? "maximise" : "minimise";
-  options.metric = metric_named(plan.info(), goal, *arguments.value(goal));
+  for (const std::string goal : {"minimise", "maximise"}) {
+    for (const std::string& name : arguments.values(goal))
+      options.goals.push_back({metric_named(plan.info(), goal, name), goal == "maximise"});
+  }
+  if (options.goals.empty()) throw UsageError{"contend tune: expected --minimise METRIC or --maximise METRIC"};
+  for (std::size_t i = 0; i < options.goals.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      if (options.goals[i].metric == options.goals[j].metric)
+        throw UsageError{fmt::format("contend tune: {} is a goal twice; expected different metrics",
+                                     plan.info().metrics[options.goals[i].metric].name)};
+  }
+  for (const std::string& text : arguments.values("subject-to")) options.bounds.push_back(bound_of(plan.info(), text));
   const std::string method = arguments.value("method").value_or("bayes");
-  if (method != "bayes" && method != "halving")
-    throw UsageError{fmt::format("--method: expected bayes or halving, got \"{}\"", method)};
-  options.method = method == "bayes" ? TuneMethod::bayes : TuneMethod::halving;
-  for (const char* other : {"batch", "eta"}) {
-    if (arguments.has(other) && (std::string_view{other} == "batch") != (method == "bayes"))
+  const auto named =
+      std::find_if(std::begin(kMethods), std::end(kMethods), [&](const auto& m) { return m.first == method; });
+  if (named == std::end(kMethods))
+    throw UsageError{fmt::format("--method: expected bayes, halving or random, got \"{}\"", method)};
+  options.method = named->second;
+  for (const auto& [other, only] : {std::pair{"batch", "bayes"}, std::pair{"eta", "halving"}}) {
+    if (arguments.has(other) && method != only)
       throw UsageError{fmt::format("--{} has no effect with --method {}", other, method)};
   }
-  const std::uint64_t usual = options.method == TuneMethod::bayes ? 30 : plan.points().size();
+  const std::uint64_t usual = options.method == TuneMethod::halving ? plan.points().size() : 30;
   options.trials = static_cast<std::int64_t>(arguments.whole_number("trials", 1, kMost).value_or(usual));
   options.batch = static_cast<std::int64_t>(arguments.whole_number("batch", 1, kMost).value_or(1));
   options.eta = eta_of(arguments);
+  options.start = arguments.whole_number("start", 0, kMost).value_or(0);
+  if (options.method == TuneMethod::halving && options.goals.size() > 1)
+    throw UsageError{"--method halving has one goal; several need --method bayes"};
   if (options.method == TuneMethod::halving && plan.info().repeat < 2)
     throw UsageError{"--method halving gives the better points more seeds: it needs --repeat 2 or more"};
   return options;
@@ -93,8 +142,9 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
 /// Runs what the store lacks and records every run.
 class Runs {
  public:
-  Runs(const SweepPlan& plan, ResumedSweep& opened, std::int64_t manifest, unsigned threads)
-      : plan_{plan}, opened_{opened}, manifest_{manifest}, threads_{threads} {
+  Runs(const SweepPlan& plan, ResumedSweep& opened, std::int64_t manifest, unsigned threads,
+       std::optional<Time> timeout)
+      : plan_{plan}, opened_{opened}, manifest_{manifest}, threads_{threads}, timeout_{timeout} {
     for (StoreRun& run : opened.store.runs()) {
       if (opened.done[static_cast<std::size_t>(run.run)]) known_.emplace(run.run, std::move(run));
     }
@@ -111,7 +161,8 @@ class Runs {
                      known_.emplace(run.run, run);
                      line.recorded(run.status == RunStatus::failed);
                    },
-               .interrupted = interrupted});
+               .interrupted = interrupted,
+               .timeout = timeout_});
     std::vector<StoreRun> found;
     for (const std::int64_t run : runs)
       if (const auto known = known_.find(run); known != known_.end()) found.push_back(known->second);
@@ -123,59 +174,9 @@ class Runs {
   ResumedSweep& opened_;
   std::int64_t manifest_;
   unsigned threads_;
+  std::optional<Time> timeout_;
   std::map<std::int64_t, StoreRun> known_;
 };
-
-std::string metric_title(const StoreMetric& metric) {
-  return metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.title, metric.unit);
-}
-
-void print_table(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {
-  const StoreInfo& info = plan.info();
-  std::vector<std::string> titles{"point"};
-  for (const StoreParameter& each : info.parameters) titles.push_back(each.key);
-  titles.push_back(metric_title(info.metrics[options.metric]));
-  titles.emplace_back("95 %");
-  titles.emplace_back("seeds");
-  const std::size_t shown = std::min(kBestShown, result.points.size());
-  std::vector<double> means, widths;
-  for (std::size_t i = 0; i < shown; ++i) means.push_back(result.points[i].figure.mean);
-  for (std::size_t i = 0; i < shown; ++i) widths.push_back(result.points[i].figure.half_width);
-  const auto mean_cells = format_column(means), width_cells = format_column(widths);
-  Table table{titles};
-  for (std::size_t i = 0; i < shown; ++i) {
-    const TunedPoint& each = result.points[i];
-    const StorePoint& point = plan.points()[static_cast<std::size_t>(each.point)];
-    std::vector<std::string> cells{fmt::format("{}", each.point)};
-    for (std::size_t p = 0; p < info.parameters.size(); ++p) cells.push_back(value_text(point, p).value_or("-"));
-    cells.push_back(mean_cells[i]);
-    cells.push_back(std::isnan(each.figure.half_width) ? "-" : "± " + width_cells[i]);
-    cells.push_back(fmt::format("{}", each.figure.count));
-    table.add(std::move(cells));
-  }
-  fmt::print("{}tried {} of {} points in {} runs", table.text(), result.tried, plan.points().size(), result.runs);
-  if (result.useless > 0)
-    fmt::print("; {} of them have no value: a run failed, or not all of its jobs finished", result.useless);
-  fmt::print("\n");
-}
-
-void print_json(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {
-  JsonWriter json;
-  json.begin_object().member("metric", plan.info().metrics[options.metric].name);
-  json.member("points", static_cast<std::int64_t>(plan.points().size()));
-  json.member("tried", result.tried).member("runs", result.runs).key("best").begin_array();
-  for (std::size_t i = 0; i < std::min(kBestShown, result.points.size()); ++i) {
-    const TunedPoint& each = result.points[i];
-    const StorePoint& point = plan.points()[static_cast<std::size_t>(each.point)];
-    json.begin_object().member("point", each.point).member("mean", each.figure.mean);
-    json.member("ci95", each.figure.half_width).member("seeds", static_cast<std::int64_t>(each.figure.count));
-    json.key("settings").begin_array();
-    for (const std::string& setting : point.settings) json.value(setting);
-    json.end_array().end_object();
-  }
-  json.end_array().end_object();
-  fmt::print("{}", json.take());
-}
 
 int run_tune(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
@@ -185,27 +186,36 @@ int run_tune(const Arguments& arguments) {
   const TuneOptions options = tune_options(arguments, plan);
   if (!arguments.has("quiet"))
     for (const std::string& note : plan.notes()) print_message("contend: note: {}\n", note);
+  const std::optional<Time> timeout = timeout_of(arguments, plan);
   ResumedSweep opened =
       open_store(arguments, plan, arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite"));
   const std::int64_t manifest = opened.store.add_manifest(manifest_of(arguments, sweep, threads));
   catch_interrupts();
   TuneResult result;
   {
-    Runs runs{plan, opened, manifest, threads};
+    Runs runs{plan, opened, manifest, threads, timeout};
     SweepProgress line{mode, std::min(options.trials, static_cast<std::int64_t>(plan.points().size())) *
-                                 (options.method == TuneMethod::bayes ? plan.info().repeat : 1)};
+                                 (options.method == TuneMethod::halving ? 1 : plan.info().repeat)};
     result = tune(plan, options, [&](std::span<const std::int64_t> wanted) { return runs(wanted, line); });
   }
   opened.store.finish();
   if (arguments.has("json"))
-    print_json(plan, options, result);
+    fmt::print("{}", tune_json(plan, options, result));
   else if (!arguments.has("quiet"))
-    print_table(plan, options, result);
+    fmt::print("{}", tune_table(plan, options, result));
+  if (const auto path = arguments.value("csv")) write_file(*path, tune_csv(plan, options, result));
   if (interrupted()) {
     print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
-  return result.points.empty() ? kExitUnfinished : kExitOk;
+  if (result.points.empty()) return kExitUnfinished;
+  if (result.points.front().holds) return kExitOk;
+  print_message(
+      "contend: none of the {} points that ran holds the bounds of --subject-to; the table shows the best of those "
+      "that "
+      "break them. More trials or looser bounds may help\n",
+      result.points.size());
+  return kExitFailed;
 }
 
 }  // namespace

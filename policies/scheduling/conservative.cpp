@@ -55,7 +55,8 @@ void Conservative::promise(Pool& pool, BackfillJob& job, Time from) {
 }
 
 void Conservative::withdraw(Pool& pool, const BackfillJob& job) {
-  pool.plan.take(job.start, later(job.start, job.estimate), -job.width);
+  // The plan has forgotten what was before now, where the start of a job may lie that had to wait for the quantum.
+  pool.plan.take(std::max(job.start, now_), later(job.start, job.estimate), -job.width);
   pool.starts.erase({job.start, job.view.id});
 }
 

@@ -378,6 +378,10 @@ std::vector<ScenarioKey> sweep_keys() {
           "as random, but the range of each key is divided into as many equal strata as there are points, and each "
           "stratum is used once"),
       row(
+          "sweep.sobol", [](auto& s) -> auto& { return s.sweep.sobol; }, sample_codec(),
+          "as random, but the points are the first of a scrambled Sobol sequence, which fill the space of all keys "
+          "evenly; best with a power of 2 of them"),
+      row(
           "sweep.grid", [](auto& s) -> auto& { return s.sweep.grid; }, dimensions_codec(),
           "all combinations of a list of values or a range {from, to, points or step, scale: linear or log} for each "
           "key; the last key varies fastest"),

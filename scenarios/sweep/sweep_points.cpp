@@ -1,6 +1,7 @@
 #include "scenarios/sweep/sweep_points.hpp"
 
 #include "scenarios/sweep/interpolation.hpp"
+#include "scenarios/sweep/sobol.hpp"
 #include "sim/random_stream.hpp"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ class PointMaker {
     if (!spec_.zip.empty()) parts.push_back(zipped());
     if (spec_.random) parts.push_back(drawn(*spec_.random));
     if (spec_.latin_hypercube) parts.push_back(stratified(*spec_.latin_hypercube));
+    if (spec_.sobol) parts.push_back(even(*spec_.sobol));
     for (const SweepDimension& each : spec_.grid) {
       refuse_twice(each);
       std::vector<Point>& part = parts.emplace_back();
@@ -59,6 +61,7 @@ class PointMaker {
     note_all(spec_.zip, "zip");
     if (spec_.random) note_all(spec_.random->keys, "random");
     if (spec_.latin_hypercube) note_all(spec_.latin_hypercube->keys, "latin_hypercube");
+    if (spec_.sobol) note_all(spec_.sobol->keys, "sobol");
     note_all(spec_.grid, "grid");
   }
 
@@ -141,19 +144,44 @@ class PointMaker {
       std::vector<std::size_t> order(part.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       if (strata) stream.shuffle(std::span{order});
-      try {
-        std::optional<Interpolation> range;
-        if (each.range) range.emplace(each.key, *each.range);
-        for (std::size_t i = 0; i < part.size(); ++i) {
-          const double inner = stream.uniform();
-          const double u = strata ? (static_cast<double>(order[i]) + inner) / static_cast<double>(part.size()) : inner;
-          part[i].push_back(range ? setting(each.key, {range->draw(u), each.range->from.place})
-                                  : setting(each.key, each.values[choice(u, each.values.size())]));
-        }
-      } catch (const InputError& error) {
-        complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
+      std::vector<double> places;
+      for (const std::size_t stratum : order) {
+        const double inner = stream.uniform();
+        places.push_back(strata ? (static_cast<double>(stratum) + inner) / static_cast<double>(part.size()) : inner);
       }
+      place(each, places, part);
     }
+  }
+
+  /// Adds to each point the value of a key at its place in [0, 1).
+  void place(const SweepDimension& dimension, const std::vector<double>& places, std::vector<Point>& part) {
+    try {
+      std::optional<Interpolation> range;
+      if (dimension.range) range.emplace(dimension.key, *dimension.range);
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        const double u = places[i];
+        part[i].push_back(range ? setting(dimension.key, {range->draw(u), dimension.range->from.place})
+                                : setting(dimension.key, dimension.values[choice(u, dimension.values.size())]));
+      }
+    } catch (const InputError& error) {
+      complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
+    }
+  }
+
+  /// The first so many scrambled Sobol points.
+  std::vector<Point> even(const SweepSample& sample) {
+    std::vector<Point> part(static_cast<std::size_t>(sample.points));
+    std::vector<std::string> names;
+    for (const SweepDimension& each : sample.keys) names.push_back(each.key);
+    if (names.empty()) return part;
+    if (names.size() > kMaxSobolKeys) throw InputError{fmt::format("sweep.sobol of more than {} keys", kMaxSobolKeys)};
+    const auto sobol = scrambled_sobol(part.size(), names, sample.seed);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      std::vector<double> places;
+      for (const auto& each : sobol) places.push_back(each[k]);
+      place(sample.keys[k], places, part);
+    }
+    return part;
   }
 
   std::vector<Point> drawn(const SweepSample& sample) {
@@ -241,7 +269,7 @@ bool varies(const SweepSpec& spec, const std::string& key) {
     return std::any_of(point.begin(), point.end(), [&](const auto& each) { return each.key == key; });
   };
   return has(spec.zip) || has(spec.grid) || (spec.random && has(spec.random->keys)) ||
-         (spec.latin_hypercube && has(spec.latin_hypercube->keys)) ||
+         (spec.latin_hypercube && has(spec.latin_hypercube->keys)) || (spec.sobol && has(spec.sobol->keys)) ||
          std::any_of(spec.list.begin(), spec.list.end(), listed);
 }
 

@@ -8,12 +8,15 @@
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
+#include "text/quantities.hpp"
 
 #include <chrono>
 #include <exception>
 #include <mutex>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -62,11 +65,17 @@ void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool(
                              Outcome& outcome) const {
   RunHooks hooks;
   hooks.lists = &lists_;
+  const auto begin = std::chrono::steady_clock::now();
+  bool late = false;
   hooks.monitor = [&](const Progress&) {
     outcome.interrupted = outcome.interrupted || (interrupted && interrupted());
-    return !outcome.interrupted;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    late = late || (timeout_ && passed.count() > timeout_->to_seconds());
+    return !outcome.interrupted && !late;
   };
   RunResult result = run_scenario(scenario, outcome.run.seed, hooks);
+  if (late && result.interrupted)
+    throw InputError{fmt::format("stopped: it ran for longer than {} (--timeout)", print_quantity(*timeout_))};
   const Summary summary = summarise(result);
   for (const Metric& each : metrics()) outcome.run.metrics.push_back(each.value(summary));
   outcome.run.fingerprint = result.fingerprint;
@@ -99,7 +108,7 @@ void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::i
   const auto stop = [&] { return hooks.interrupted && hooks.interrupted(); };
   const auto make = [&] {
     // The scenario of a point serves all its seeds.
-    return [&, executor = SweepExecutor{is_study, plan.lists()}, scenario = Scenario{},
+    return [&, executor = SweepExecutor{is_study, plan.lists(), hooks.timeout}, scenario = Scenario{},
             last = std::int64_t{-1}](std::size_t index) mutable {
       const std::int64_t run = runs[index];
       const std::int64_t point = plan.point_of(run);

@@ -4,9 +4,11 @@
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
+#include "sim/units.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,8 +19,10 @@ namespace contend {
 class SweepExecutor {
  public:
   /// `is_study`: the scenario studies one iteration of a single policy and number of workers.
-  /// `lists`: where the job lists come from, for all threads of a sweep.
-  SweepExecutor(bool is_study, JobLists& lists) : is_study_{is_study}, lists_{lists} {}
+  /// `lists`: where the job lists come from, for all threads of a sweep. `timeout`: of each run of jobs in wall-clock
+  /// time; one that takes longer is stopped and becomes a failed run.
+  SweepExecutor(bool is_study, JobLists& lists, std::optional<Time> timeout = std::nullopt)
+      : is_study_{is_study}, lists_{lists}, timeout_{timeout} {}
   struct Outcome {
     StoreRun run;
     std::vector<JobResult> jobs;
@@ -34,6 +38,7 @@ class SweepExecutor {
 
   bool is_study_;
   JobLists& lists_;
+  std::optional<Time> timeout_;
   IterationStudy study_;  ///< of the model
   TimedModel model_;
 };
@@ -43,6 +48,9 @@ struct SweepHooks {
   unsigned threads = 1;
   std::function<void(const StoreRun&)> recorded;  ///< called after each run, one call at a time
   std::function<bool()> interrupted;  ///< true ends the current runs without recording them and starts no more
+  /// Wall-clock time of a run of jobs, > 0; a run that takes longer is recorded as failed. Which runs do depends on the
+  /// machine.
+  std::optional<Time> timeout = std::nullopt;
 };
 
 /// Runs the given runs of the plan and records them in the store under the manifest. Throws InputError if the store

@@ -75,13 +75,14 @@ struct SweepSpec {
   std::optional<SweepSample> random;            ///< independent draws
   std::optional<SweepSample> latin_hypercube;   ///< each key has as many strata as there are points; each stratum is
                                                 ///< used once
+  std::optional<SweepSample> sobol;             ///< scrambled Sobol points (scenarios/sweep/sobol.hpp)
   std::vector<SweepDimension> grid;             ///< every combination; the last key varies fastest
   std::vector<SweepRule> exclude;               ///< points to leave out
   std::optional<int> repeat;                    ///< number of seeds for every point; default: that of the scenario
   std::vector<SweepSetting> baseline;           ///< each point is compared with the same point under these settings
 
   [[nodiscard]] bool varies() const {
-    return !list.empty() || !zip.empty() || random || latin_hypercube || !grid.empty();
+    return !list.empty() || !zip.empty() || random || latin_hypercube || sobol || !grid.empty();
   }
   /// True if the scenario has any such key.
   [[nodiscard]] bool given() const { return varies() || !exclude.empty() || repeat || !baseline.empty(); }

@@ -1,61 +1,35 @@
 #include "scenarios/sweep/tuner.hpp"
 
-#include "models/gaussian_process.hpp"
+#include "scenarios/sweep/store_query.hpp"
+#include "scenarios/sweep/tune_model.hpp"
+#include "scenarios/sweep/tune_space.hpp"
+#include "sim/check.hpp"
 #include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <string>
+#include <string_view>
 #include <utility>
-#include <variant>
 
 namespace contend {
 namespace {
 
-constexpr double kExploration =
-    0.01;  // improvement that does not count, in deviations (Brochu et al., arXiv 1012.2599)
-constexpr double kLeastNoise = 1e-6;
-
-std::string word_of(const SqlValue& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text != nullptr ? *text : std::string{};
-}
-
-/// A coordinate for each point: the rank of its number among all, from 0 to 1.
-void add_ranks(std::span<const StorePoint> points, std::size_t parameter, std::vector<std::vector<double>>& places) {
-  std::set<double> numbers;
-  for (const StorePoint& point : points) numbers.insert(point.numbers[parameter]);
-  if (numbers.size() < 2) return;
-  std::map<double, double> rank;
-  for (const double number : numbers)
-    rank.emplace(number, static_cast<double>(rank.size()) / static_cast<double>(numbers.size() - 1));
-  for (std::size_t i = 0; i < points.size(); ++i) places[i].push_back(rank.at(points[i].numbers[parameter]));
-}
-
-/// A coordinate for each value, at most one of which is not 0; two values are as far apart as the ends of a range.
-void add_words(std::span<const StorePoint> points, std::size_t parameter, std::vector<std::vector<double>>& places) {
-  std::set<std::string> words;
-  for (const StorePoint& point : points) words.insert(word_of(point.values[parameter]));
-  if (words.size() < 2) return;
-  for (const std::string& word : words) {
-    for (std::size_t i = 0; i < points.size(); ++i)
-      places[i].push_back(word_of(points[i].values[parameter]) == word ? std::sqrt(0.5) : 0.0);
-  }
-}
+constexpr std::size_t kMostFirstPoints = 9;
 
 class Search {
  public:
   Search(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner)
       : plan_{plan},
+        draws_{draws_of(plan.info())},
         options_{options},
         runner_{runner},
-        values_(plan.points().size()),
-        asked_(plan.points().size(), 0) {}
+        asked_(plan.points().size(), 0) {
+    for (const TuneGoal& each : options.goals) figures_.push_back({each.metric, {}});
+    for (const TuneBound& each : options.bounds) figures_.push_back({each.metric, {}});
+    for (Figure& each : figures_) each.values.resize(plan.points().size());
+  }
 
   TuneResult halving() {
     std::vector<std::size_t> left = drawn(options_.trials);
@@ -63,7 +37,7 @@ class Search {
     for (;;) {
       if (!run(left, seeds) || seeds == plan_.info().repeat) break;
       const auto keep = static_cast<std::size_t>(std::ceil(static_cast<double>(left.size()) / options_.eta));
-      std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return score(a) > score(b); });
+      std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return is_better(a, b); });
       left.resize(std::max<std::size_t>(1, keep));
       seeds = std::min(plan_.info().repeat,
                        static_cast<std::int64_t>(std::ceil(static_cast<double>(seeds) * options_.eta)));
@@ -71,34 +45,38 @@ class Search {
     return result();
   }
 
+  TuneResult random() {
+    run(drawn(options_.trials), plan_.info().repeat);
+    return result();
+  }
+
   TuneResult bayes() {
-    const auto places = tune_coordinates(plan_.info(), plan_.points());
-    const std::int64_t most = std::min<std::int64_t>(options_.trials, static_cast<std::int64_t>(values_.size()));
-    const auto first = static_cast<std::int64_t>(places.front().size()) * 2 + 2;
-    bool goes_on = run(drawn(std::min(most, first)), plan_.info().repeat);
-    while (goes_on && tried() < most) {
-      std::vector<std::size_t> next;
-      const std::int64_t count = std::min(options_.batch, most - tried());
-      while (static_cast<std::int64_t>(next.size()) < count) next.push_back(most_promising(places, next));
-      goes_on = run(next, plan_.info().repeat);
+    const TuneSpace space = tune_space(plan_.info(), plan_.points());
+    const auto most =
+        static_cast<std::size_t>(std::min<std::int64_t>(options_.trials, static_cast<std::int64_t>(asked_.size())));
+    const std::size_t first = std::min({most, 2 * space.keys.size() + 1, kMostFirstPoints});
+    bool goes_on = run(first_points(space, first, options_.start), plan_.info().repeat);
+    TuneModel model{space, options_};
+    while (goes_on && tried() < static_cast<std::int64_t>(most)) {
+      const std::size_t count =
+          std::min(static_cast<std::size_t>(options_.batch), most - static_cast<std::size_t>(tried()));
+      goes_on = run(model.most_promising(values(), count), plan_.info().repeat);
     }
     return result();
   }
 
  private:
-  /// So many of all points, in their order.
+  struct Figure {
+    std::size_t metric = 0;
+    std::vector<std::vector<double>> values;  ///< by point, of each seed
+  };
+
+  /// So many of all points, at random.
   [[nodiscard]] std::vector<std::size_t> drawn(std::int64_t count) const {
-    std::vector<std::size_t> all(values_.size());
+    std::vector<std::size_t> all(asked_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    RandomStream stream{0, "tune"};
-    const std::size_t taken = std::min(all.size(), static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < taken; ++i) {
-      const std::int64_t other =
-          stream.uniform_integer(static_cast<std::int64_t>(i), static_cast<std::int64_t>(all.size()) - 1);
-      std::swap(all[i], all[static_cast<std::size_t>(other)]);
-    }
-    all.resize(taken);
-    std::sort(all.begin(), all.end());
+    RandomStream{options_.start, "tune"}.shuffle(std::span{all});
+    all.resize(std::min(all.size(), static_cast<std::size_t>(count)));
     return all;
   }
 
@@ -111,9 +89,10 @@ class Search {
     }
     const std::vector<StoreRun> done = runner_(runs);
     for (const StoreRun& each : done) {
-      const bool counts = each.status == RunStatus::done && (is_whole(each) || counts_jobs());
-      const double value = counts ? each.metrics[options_.metric] : std::nan("");
-      values_[static_cast<std::size_t>(each.point)].push_back(value);
+      for (Figure& figure : figures_) {
+        const bool counts = each.status == RunStatus::done && (is_whole(each) || counts_jobs(figure));
+        figure.values[static_cast<std::size_t>(each.point)].push_back(counts ? each.metrics[figure.metric] : kNaN);
+      }
     }
     runs_ += static_cast<std::int64_t>(done.size());
     return done.size() == runs.size();
@@ -131,113 +110,122 @@ class Search {
     const auto jobs = metric("jobs"), finished = metric("finished");
     return !jobs || !finished || run.metrics[*finished] >= run.metrics[*jobs];
   }
-  [[nodiscard]] bool counts_jobs() const { return plan_.info().metrics[options_.metric].unit == "jobs"; }
+  [[nodiscard]] bool counts_jobs(const Figure& figure) const {
+    return plan_.info().metrics[figure.metric].unit == "jobs";
+  }
 
   [[nodiscard]] std::int64_t tried() const {
     return std::count_if(asked_.begin(), asked_.end(), [](std::int64_t seeds) { return seeds > 0; });
   }
 
-  /// The larger the better; the worst there is for a point without value.
-  [[nodiscard]] double score(std::size_t point) const {
-    const Estimate figure = estimate(values_[point]);
-    if (values_[point].empty() || std::isnan(figure.mean)) return -std::numeric_limits<double>::infinity();
-    return options_.maximise ? figure.mean : -figure.mean;
+  [[nodiscard]] TuneValues values() const {
+    TuneValues values;
+    for (const std::int64_t each : asked_) values.asked.push_back(each > 0);
+    for (std::size_t i = 0; i < figures_.size(); ++i)
+      (i < options_.goals.size() ? values.goals : values.bounds).push_back(figures_[i].values);
+    return values;
   }
 
-  /// Of the points that have not been asked for, and are not among `chosen`. Those are taken to have the value that is
-  /// expected of them (Ginsbourger et al., 2010: kriging believer), so that a batch spreads out.
-  [[nodiscard]] std::size_t most_promising(const std::vector<std::vector<double>>& places,
-                                           const std::vector<std::size_t>& chosen) const {
-    std::vector<GaussianProcess::Point> points;
-    std::vector<double> scores;
-    double worst = std::numeric_limits<double>::infinity(), error = 0;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i].empty()) continue;
-      points.push_back(places[i]);
-      scores.push_back(score(i));
+  [[nodiscard]] double mean_of(std::size_t figure, std::size_t point) const {
+    return mean(figures_[figure].values[point]);
+  }
+  [[nodiscard]] bool has_value(std::size_t point) const {
+    for (std::size_t i = 0; i < figures_.size(); ++i)
+      if (!std::isfinite(mean_of(i, point))) return false;
+    return true;
+  }
+  [[nodiscard]] bool holds(std::size_t point) const {
+    for (std::size_t i = 0; i < options_.bounds.size(); ++i) {
+      const std::size_t figure = options_.goals.size() + i;
+      if (!judge_expectation(options_.bounds[i].bound, figures_[figure].values[point]).met) return false;
     }
-    for (const double each : scores)
-      if (std::isfinite(each)) worst = std::min(worst, each);
-    for (double& each : scores)
-      if (!std::isfinite(each)) each = std::isfinite(worst) ? worst : 0.0;
-    for (const auto& values : values_) {
-      const double deviation = sample_deviation(values);
-      if (std::isfinite(deviation)) error += deviation * deviation / static_cast<double>(values.size());
-    }
-    const double noise = relative(error / static_cast<double>(scores.size()), scores);
-    if (!chosen.empty()) {
-      const GaussianProcess before{points, scores, noise};
-      for (const std::size_t each : chosen) {
-        points.push_back(places[each]);
-        scores.push_back(before.at(places[each]).mean);
-      }
-    }
-    const GaussianProcess process{std::move(points), scores, noise};
-    std::optional<std::size_t> best;
-    double most = 0;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (asked_[i] > 0 || std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
-      const double improvement = process.expected_improvement(places[i], kExploration);
-      if (best && improvement <= most) continue;
-      best = i;
-      most = improvement;
-    }
-    return *best;
+    return true;
+  }
+  /// The larger the better.
+  [[nodiscard]] double score(std::size_t goal, std::size_t point) const {
+    return options_.goals[goal].maximise ? mean_of(goal, point) : -mean_of(goal, point);
   }
 
-  /// A variance as a share of that of all scores.
-  [[nodiscard]] static double relative(double variance, const std::vector<double>& scores) {
-    const double mean = std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
-    double all = 0;
-    for (const double each : scores) all += (each - mean) * (each - mean) / static_cast<double>(scores.size());
-    return all > 0 ? std::clamp(variance / all, kLeastNoise, 1.0) : kLeastNoise;
+  /// By the first goal: those that hold the bounds first, those without a value last.
+  [[nodiscard]] bool is_better(std::size_t a, std::size_t b) const {
+    if (has_value(a) != has_value(b)) return has_value(a);
+    if (!has_value(a)) return false;
+    if (holds(a) != holds(b)) return holds(a);
+    return score(0, a) > score(0, b);
+  }
+
+  /// True if `a` is as good as `b` in all goals and better in one.
+  [[nodiscard]] bool dominates(std::size_t a, std::size_t b) const {
+    bool better = false;
+    for (std::size_t goal = 0; goal < options_.goals.size(); ++goal) {
+      if (score(goal, a) < score(goal, b)) return false;
+      better = better || score(goal, a) > score(goal, b);
+    }
+    return better;
+  }
+
+  [[nodiscard]] TunedPoint tuned(std::size_t point, const std::vector<std::size_t>& all) const {
+    TunedPoint tuned;
+    tuned.point = static_cast<std::int64_t>(point);
+    for (std::size_t i = 0; i < figures_.size(); ++i)
+      (i < options_.goals.size() ? tuned.goals : tuned.bounds).push_back(estimate(figures_[i].values[point], draws_));
+    tuned.holds = holds(point);
+    tuned.on_front = tuned.holds && std::none_of(all.begin(), all.end(), [&](std::size_t other) {
+                       return holds(other) && dominates(other, point);
+                     });
+    return tuned;
   }
 
   [[nodiscard]] TuneResult result() const {
     TuneResult result;
     result.tried = tried();
     result.runs = runs_;
+    const auto& first = figures_.front().values;
     std::size_t most = 0;
-    for (const auto& each : values_) most = std::max(most, each.size());
+    for (const auto& each : first) most = std::max(most, each.size());
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i].empty()) continue;
-      if (!std::isfinite(score(i)))
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (first[i].empty()) continue;
+      if (!has_value(i))
         ++result.useless;
-      else if (values_[i].size() == most)
+      else if (first[i].size() == most)
         order.push_back(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return score(a) > score(b); });
-    for (const std::size_t i : order) result.points.push_back({static_cast<std::int64_t>(i), estimate(values_[i])});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_better(a, b); });
+    for (const std::size_t i : order) result.points.push_back(tuned(i, order));
+    if (options_.goals.size() > 1)
+      std::stable_partition(result.points.begin(), result.points.end(), [](const auto& each) { return each.on_front; });
+    for (TunedPoint& each : result.points) {
+      const auto best = static_cast<std::size_t>(result.points.front().point);
+      each.to_best = paired_ratio(first[static_cast<std::size_t>(each.point)], first[best], draws_);
+    }
     return result;
   }
 
   const SweepPlan& plan_;
+  Draws draws_;  ///< what the runs of a point have in common
   const TuneOptions& options_;
   const TuneRunner& runner_;
-  std::vector<std::vector<double>> values_;  ///< of the metric, by point
-  std::vector<std::int64_t> asked_;          ///< seeds, by point
+  std::vector<Figure> figures_;      ///< of the goals, then of the bounds
+  std::vector<std::int64_t> asked_;  ///< seeds, by point
   std::int64_t runs_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::vector<double>> tune_coordinates(const StoreInfo& info, std::span<const StorePoint> points) {
-  std::vector<std::vector<double>> places(points.size());
-  for (std::size_t i = 0; i < info.parameters.size(); ++i) {
-    const bool counts = std::all_of(points.begin(), points.end(),
-                                    [&](const StorePoint& point) { return std::isfinite(point.numbers[i]); });
-    if (counts)
-      add_ranks(points, i, places);
-    else
-      add_words(points, i, places);
-  }
-  return places;
-}
-
 TuneResult tune(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner) {
+  CONTEND_CHECK(!options.goals.empty(), "a search needs a goal");
+  CONTEND_CHECK(options.goals.size() == 1 || options.method != TuneMethod::halving, "halving has one goal");
   Search search{plan, options, runner};
-  return options.method == TuneMethod::bayes ? search.bayes() : search.halving();
+  switch (options.method) {
+    case TuneMethod::halving:
+      return search.halving();
+    case TuneMethod::random:
+      return search.random();
+    case TuneMethod::bayes:
+      break;
+  }
+  return search.bayes();
 }
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 // Searches for the best point of a sweep without running all points. Every point is a candidate. Runs are recorded in a
 // store as by the sweep itself, so that a search can be resumed and the sweep completed later.
 
+#include "results/expectations.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 #include "sim/statistics.hpp"
@@ -16,28 +17,39 @@ namespace contend {
 
 /// How the search chooses the next points.
 enum class TuneMethod : std::uint8_t {
-  /// Bayesian optimisation: a Gaussian process over the points so far, largest expected improvement (Snoek et al., NIPS
-  /// 2012). All seeds of a point are run.
+  /// Bayesian optimisation: a Gaussian process over the points so far, largest expected improvement (Jones, Schonlau
+  /// and
+  /// Welch, 1998; Snoek et al., NIPS 2012). All seeds of a point are run.
   bayes,
   /// Successive halving (Jamieson and Talwalkar, AISTATS 2016): all points under one seed, the best 1/eta of them under
   /// eta seeds, and so on up to all seeds.
   halving,
+  /// Points drawn at random, all seeds of each: what another method has to beat.
+  random,
+};
+
+/// What the search is for.
+struct TuneGoal {
+  std::size_t metric = 0;  ///< index into StoreInfo::metrics
+  bool maximise = false;
+};
+
+/// A bound on the mean of a metric over the seeds of a point, which has a relation to a level and no upper end.
+struct TuneBound {
+  std::size_t metric = 0;  ///< index into StoreInfo::metrics
+  Expectation bound;
 };
 
 struct TuneOptions {
-  std::size_t metric = 0;  ///< index into StoreInfo::metrics
-  bool maximise = false;
+  std::vector<TuneGoal> goals;    ///< at least one; several only with bayes and random
+  std::vector<TuneBound> bounds;  ///< a point that breaks one is worse than each that breaks none
   TuneMethod method = TuneMethod::bayes;
-  std::int64_t trials = 30;  ///< points to run, in total (bayes) or in the first round (halving); drawn at random if
-                             ///< fewer than all
+  std::int64_t trials = 30;  ///< points to run, in total or in the first round (halving); drawn at random if fewer
+                             ///< than all
   std::int64_t batch = 1;    ///< bayes: points chosen at once, to keep several threads busy
   double eta = 3;            ///< halving, > 1
+  std::uint64_t start = 0;   ///< another one begins with other points
 };
-
-/// The coordinates of the points for the Gaussian process: one in [0, 1] for each numeric parameter, by rank among the
-/// points, and one for each value of another parameter. Parameters that do not vary have none.
-[[nodiscard]] std::vector<std::vector<double>> tune_coordinates(const StoreInfo& info,
-                                                                std::span<const StorePoint> points);
 
 /// Runs the given runs and returns their records from the store, in order, without those that were interrupted.
 using TuneRunner = std::function<std::vector<StoreRun>(std::span<const std::int64_t> runs)>;
@@ -45,11 +57,16 @@ using TuneRunner = std::function<std::vector<StoreRun>(std::span<const std::int6
 /// A point that the search ran.
 struct TunedPoint {
   std::int64_t point = 0;
-  Estimate figure;  ///< of the metric, over the seeds that ran
+  std::vector<Estimate> goals;   ///< of each goal, over the seeds that ran
+  std::vector<Estimate> bounds;  ///< of the metric of each bound
+  bool holds = true;             ///< all bounds
+  bool on_front = false;  ///< holds all bounds, and no other such point is as good in all goals and better in one
+  RatioEstimate to_best{1, 1, 1};  ///< of the first goal to that of the first point, paired by seed
 };
 
 struct TuneResult {
-  std::vector<TunedPoint> points;  ///< those run under the most seeds, best first
+  std::vector<TunedPoint> points;  ///< those run under the most seeds; with one goal the best first, with several the
+                                   ///< Pareto front first, by the first goal
   std::int64_t tried = 0;          ///< points
   std::int64_t runs = 0;
   std::int64_t useless = 0;  ///< points whose runs failed or were refused, or did not finish all jobs

@@ -224,6 +224,48 @@ TEST_CASE("quiet means no notes" * doctest::skip(!has_program())) {
   CHECK(again.out.empty());
 }
 
+TEST_CASE("a run that never ends: --timeout stops it, and the others go on" * doctest::skip(!has_program())) {
+  const Workplace here;
+  // Every message of fidelity `flow` is executed, so that 10^10 iterations take months.
+  here.write("long.yaml",
+             "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 1}\nnetwork: {fidelity: flow}\n"
+             "workload: {generate: {sizes: {2: 1}, arrivals: 1ms}}\n"
+             "sweep: {grid: {workload.generate.iterations: [[10, 10], [10000000000, 10000000000]]}, repeat: 2}\n");
+  const Outcome outcome = here.contend("sweep long.yaml --timeout 300ms -j 1");
+  CHECK(outcome.code == 4);
+  CHECK(contains(outcome.err, "2 runs failed"));
+  CHECK(contains(outcome.err, "stopped: it ran for longer than 300ms (--timeout)"));
+  const Outcome rows = here.contend("results long.sqlite --rows");
+  CHECK(contains(rows.out, "done"));
+  CHECK(contains(rows.out, "failed"));
+  // A search counts it as a point without value.
+  const Outcome tuned = here.contend("tune long.yaml --minimise avg_jct_s --trials 2 --timeout 300ms -o t.sqlite -j 1");
+  CHECK(tuned.code == 0);
+  CHECK(contains(tuned.out, "1 of them have no value"));
+  for (const char* wrong : {"0s", "5", "soon"}) {
+    const Outcome refused = here.contend(std::string{"sweep long.yaml -o x.sqlite --timeout "} + wrong);
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.err, "--timeout: expected a duration above 0"));
+  }
+  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50, workers: [4, 8]}\n");
+  CHECK(contains(here.contend("sweep study.yaml --timeout 1s").err, "only runs of jobs have one"));
+}
+
+TEST_CASE("jobs that preempt each other for ever: the run fails, and the others go on" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,100\nb,1,1,100\n");
+  here.write("las.yaml",
+             "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {jobs: jobs.csv}\n"
+             "scheduling: {preemption: {restart_cost: 60s}}\npolicies: {scheduling: {policy: las, slice_s: 1}}\n"
+             "sweep: {grid: {policies.scheduling.slice_s: [30, 1000]}}\n");
+  const Outcome outcome = here.contend("sweep las.yaml -j 1");
+  CHECK(outcome.code == 4);
+  CHECK(contains(outcome.err, "1 runs failed"));
+  CHECK(contains(outcome.err, "slice_s=30"));
+  CHECK(contains(outcome.err, "longer time slices"));
+}
+
 TEST_CASE("Ctrl-C keeps what has ended and says how to go on" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("small.yaml", kScenario);

@@ -3,6 +3,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/text_checks.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -51,10 +52,40 @@ TEST_CASE("tune refuses what means nothing" * doctest::skip(!has_program())) {
     CHECK(contains(outcome.err, why));
   };
   refused("", "expected --minimise METRIC or --maximise METRIC");
-  refused("--minimise a --maximise b", "expected --minimise METRIC or --maximise METRIC");
+  refused("--minimise avg_jct_s --minimise avg_jct_s", "avg_jct_s is a goal twice");
+  refused("--minimise avg_jct_s --maximise makespan_s --method halving", "halving has one goal");
+  refused("--minimise avg_jct_s --subject-to 'p95_jct 3h'", "expected a metric, one of < <= > >= and a level");
+  refused("--minimise avg_jct_s --subject-to 'p95_jt < 3h'", "did you mean");
+  refused("--minimise avg_jct_s --subject-to 'p95_jct < 3'", "--subject-to \"p95_jct < 3\": expected");
   refused("--minimise avg_jct", "did you mean \"avg_jct_s\"?");
-  refused("--minimise avg_jct_s --method brute", "expected bayes or halving");
+  refused("--minimise avg_jct_s --method brute", "expected bayes, halving or random");
   refused("--minimise avg_jct_s --eta 2", "--eta has no effect with --method bayes");
   refused("--minimise avg_jct_s --method halving --eta 1", "expected a number above 1");
   refused("--minimise avg_jct_s --method halving --repeat 1", "needs --repeat 2 or more");
+}
+
+TEST_CASE("tune: bounds, several goals, the difference to the best, CSV" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kTuneScenario);
+  const Outcome all = here.contend("tune small.yaml --minimise avg_jct_s --trials 6 -o a.sqlite");
+  CHECK(contains(all.out, "to the best"));
+  CHECK(contains(all.out, "best"));
+  const Outcome bound = here.contend(
+      "tune small.yaml --minimise avg_jct_s --trials 6 --subject-to 'network_utilisation > 0.1%' -o b.sqlite");
+  CHECK(bound.code == 0);
+  CHECK(contains(bound.out, "hold the bounds"));
+  const Outcome none =
+      here.contend("tune small.yaml --minimise avg_jct_s --trials 6 --subject-to 'p95_jct < 1s' -o c.sqlite");
+  CHECK(none.code == 1);
+  CHECK(contains(none.out, "; 0 hold the bounds"));
+  CHECK(contains(none.err, "none of the 6 points that ran holds the bounds"));
+  const Outcome front = here.contend(
+      "tune small.yaml --minimise avg_jct_s --maximise network_utilisation --trials 6 -o d.sqlite --csv front.csv");
+  CHECK(front.code == 0);
+  CHECK(contains(front.out, "on the Pareto front"));
+  const std::string csv = here.read("front.csv");
+  CHECK(contains(csv, "avg_jct_s,avg_jct_s_ci95,network_utilisation,network_utilisation_ci95,seeds,holds,front\n"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 7);
+  const std::string random = "tune small.yaml --minimise avg_jct_s --trials 3 --method random -o ";
+  CHECK(here.contend(random + "e.sqlite").out != here.contend(random + "f.sqlite --start 1").out);
 }

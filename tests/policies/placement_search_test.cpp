@@ -31,9 +31,6 @@ class Comparing final : public PlacementPolicy {
   Comparing(std::unique_ptr<PlacementPolicy> inner, std::uint64_t seed, Seen& seen)
       : inner_{std::move(inner)}, stream_{seed, "comparing"}, seen_{seen} {}
 
-  [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
-    return inner_->has_place(cluster, job);
-  }
   [[nodiscard]] bool refuses_alike() const override { return inner_->refuses_alike(); }
   [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {
     return inner_->room_needed(job, gpus_per_server);

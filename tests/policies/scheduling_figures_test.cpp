@@ -29,9 +29,6 @@ class CountedPlacement final : public PlacementPolicy {
     ++asked_;
     policy_->place(cluster, job, chosen);
   }
-  [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
-    return policy_->has_place(cluster, job);
-  }
   [[nodiscard]] bool refuses_alike() const override { return policy_->refuses_alike(); }
   [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {
     return policy_->room_needed(job, gpus_per_server);

@@ -267,6 +267,18 @@ TEST_CASE("easy lets jobs pass that do not delay the first in the queue; conserv
   CHECK(play({"easy", {{"use_limit", false}, {"estimate_factor", 2.0}}}, 4, more).finishes() == "A4 B6 C11 D9");
 }
 
+TEST_CASE("conservative: a promised start between two quanta is missed, and the job starts at the next quantum") {
+  // One GPU, decisions every 10 s: A(1,15) holds it until 15, when B(1,5) is promised it. B starts at 20. C(1,5) was
+  // promised 20, behind B, which ends at 25; the next quantum is 30.
+  SchedulingRules rules;
+  rules.quantum = Time::seconds(10);
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 1;
+  cluster.gpu_memory = Bytes{1};
+  const std::vector<JobSpec> jobs = {timed_job(0, 1, 15), timed_job(3, 1, 5), timed_job(4, 1, 5)};
+  CHECK(play({"conservative", {}}, cluster, jobs, nullptr, rules).finishes() == "A15 B25 C35");
+}
+
 TEST_CASE("fair-share: the virtual cluster that has used less goes next") {
   // 2 GPUs, nothing is forgotten. Cluster 0: A(2,4) at 0, B(1,2) at 1. Cluster 1: C(1,3) at 2, D(1,1) at 3, E(1,2)
   // at 4. 4: A ends; 0 has used 8, 1 nothing: C and D. 5: D ends; 1 has used 2: E, 5-7. 7: C and E end, B 7-9.

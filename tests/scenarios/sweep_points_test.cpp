@@ -4,6 +4,7 @@
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -112,7 +113,7 @@ TEST_CASE("draws are the same everywhere, within their range, and others with an
     return points_of("{" + kind + ": {points: 50, seed: " + std::to_string(seed) +
                      ", keys: {cluster.servers: {from: 3, to: 6}, network.nic: [1Gbps, 2Gbps]}}}");
   };
-  for (const std::string kind : {"random", "latin_hypercube"}) {
+  for (const std::string kind : {"random", "latin_hypercube", "sobol"}) {
     CHECK(drawn(kind, 1) == drawn(kind, 1));
     CHECK(drawn(kind, 1) != drawn(kind, 2));
     const Texts texts = drawn(kind, 1);
@@ -138,6 +139,29 @@ TEST_CASE("a Latin hypercube has one value in each stratum of each key") {
   CHECK(logarithmic.size() == 20);
 }
 
+TEST_CASE("a Sobol design of 64 points has one in each stratum of each key and in each of 8 x 8 boxes") {
+  const SweepPoints points =
+      sweep_points(parsed("sweep: {sobol: {points: 64, seed: 3, keys: {network.alpha: {from: 0us, to: 64us}, "
+                          "network.nic: {from: 1Gbps, to: 100000Gbps, scale: log}}}}")
+                       .sweep);
+  REQUIRE(points.points.size() == 64);
+  std::set<int> linear, boxes;
+  for (const auto& point : points.points) {
+    const double alpha_us = base_number(*points.settings[point[0]].value.magnitude) * 1e6;
+    const double nic = base_number(*points.settings[point[1]].value.magnitude) / 1.25e8;
+    linear.insert(static_cast<int>(alpha_us));
+    const double share = std::log2(nic) / std::log2(100000.0);
+    boxes.insert(8 * static_cast<int>(alpha_us / 8) + static_cast<int>(8 * share));
+  }
+  CHECK(linear.size() == 64);
+  CHECK(boxes.size() == 64);
+  // Words take turns: each of four has a quarter of the points.
+  const Texts texts = points_of(
+      "{sobol: {points: 16, keys: {cluster.servers: {from: 1, to: 100}, "
+      "policies.placement: [first-fit, spread, random, list-scheduling]}}}");
+  CHECK(std::count_if(texts.begin(), texts.end(), [](const auto& t) { return t.ends_with("spread"); }) == 4);
+}
+
 TEST_CASE("values on a command line: commas within brackets and quotes separate nothing") {
   const SweepDimension policies = parse_dimension("policies.placement={policy: lwf, kappa: 2},first-fit");
   REQUIRE(policies.values.size() == 2);
@@ -153,9 +177,10 @@ TEST_CASE("values on a command line: commas within brackets and quotes separate 
 
 TEST_CASE("what a scenario says about a sweep prints as it reads") {
   const std::string text =
-      "sweep: {list: [{network.nic: 1Gbps}], zip: {network.alpha: [1us, 2us]}, "
+      "sweep: {list: [{scheduling.quantum: 1s}], zip: {network.alpha: [1us, 2us]}, "
       "random: {points: 3, seed: 4, keys: {cluster.servers: {from: 3, to: 6, scale: log}}}, "
       "latin_hypercube: {points: 3, keys: {cluster.gpus_per_server: [4, 8]}}, "
+      "sobol: {points: 4, keys: {network.nic: {from: 1Gbps, to: 2Gbps}}}, "
       "grid: {policies.placement: [{policy: lwf, kappa: 2}, first-fit]}, "
       "exclude: [{network.alpha: [1us, 2us], policies.placement: first-fit}], repeat: 3, "
       "baseline: {policies.placement: first-fit}}";
