@@ -95,7 +95,7 @@ function comparisonPage(data) {
   const intervals = runs.some((run) => run.replicas > 1);
   return [
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
-      + 'JCT / first is the average completion time over that of the first run under the same seeds, paired.'}), comparisonTable(data.runs)),
+      + 'JCT / first is the average completion time over that of the first run, as the geometric mean of the ratios seed by seed; beside it stands the ratio of the means.'}), comparisonTable(data.runs)),
     section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), what),
       el('div', {}, el('h3', {text: 'What all share'}), factTable(shared, 'What all runs share')))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),
