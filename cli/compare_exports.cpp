@@ -100,6 +100,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
       fmt::format("{} {}.\n\n", markdown_head(report, regression.identical ? "identical results" : "no rules given"),
                   pairing_text(regression));
   if (!report.resampling.empty()) out += fmt::format("- {}\n", escaped_markdown(report.resampling));
+  if (!report.resampling.empty()) out += '\n';  // a table begins after an empty line
   out += differences_markdown(report) + '\n';
   const std::vector<std::string> titles = figure_titles(regression);
   out += fmt::format("| {} |\n|---", fmt::join(titles, " | "));

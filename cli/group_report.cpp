@@ -64,6 +64,8 @@ std::string left_out_groups(std::size_t groups) {
 std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping) {
   const std::vector<GroupFigures> groups = group_figures(replicas, grouping);
   const std::size_t shown = std::min(groups.size(), kMaxShown);
+  const std::size_t unfinished = index_of("unfinished");
+  const bool censored = std::ranges::any_of(groups, [&](const auto& group) { return group.figures[unfinished] > 0; });
   std::vector<std::string> titles{std::string{grouping.title}};
   std::vector<std::vector<std::string>> columns;
   for (std::size_t m = 0; m < group_metrics().size(); ++m) {
@@ -72,7 +74,7 @@ std::string group_table(std::span<const StoredReplica> replicas, const Grouping&
     for (std::size_t i = 0; i < shown; ++i) values.push_back(groups[i].figures[m]);
     const bool is_usual = std::ranges::all_of(values, [](double value) { return value == 0; });
     if (is_usual && (metric.name == "failed" || metric.name == "unfinished")) continue;
-    titles.push_back(group_title(metric));
+    titles.push_back(group_title(metric) + (censored && is_over_finished_jobs(metric) ? " *" : ""));
     columns.push_back(group_cells(metric, values));
   }
   Table table{titles};
@@ -81,7 +83,7 @@ std::string group_table(std::span<const StoredReplica> replicas, const Grouping&
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text() + left_out_groups(groups.size());
+  return table.text() + left_out_groups(groups.size()) + (censored ? std::string{kCensoredNote} : "");
 }
 
 std::string waits_table(std::span<const StoredReplica> replicas) {

@@ -102,10 +102,6 @@ namespace {
 bool is_censored(const Summary& summary) {
   return summary.finished > 0 && summary.unfinished > 0;
 }
-constexpr std::string_view kCensored =
-    "* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good; let all jobs end, or "
-    "choose "
-    "the jobs that count by `measure`\n";
 
 /// How the finished jobs ended, unless all of them completed: a job that fails by itself has held its GPUs, too.
 std::string outcomes_line(const RunResult& run) {
@@ -128,7 +124,7 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
                      summary.unfinished);
   if (summary.not_submitted > 0) out += fmt::format(", {} not submitted yet", summary.not_submitted);
   const std::size_t others = replica.result.jobs.size() - summary.jobs;
-  out += others > 0 ? fmt::format("; {} more were submitted outside `measure`\n", others) : "\n";
+  out += others > 0 ? fmt::format("; {} more are outside `measure`\n", others) : "\n";
   out += outcomes_line(replica.result);
   const bool censored = is_censored(summary);
   for (const Metric& each : metrics()) {
@@ -142,7 +138,7 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   }
   const RunResult& run = replica.result;
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
-  if (censored) out += kCensored;
+  if (censored) out += kCensoredNote;
   return out + busiest_links(run);
 }
 
@@ -171,7 +167,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
     table.add(std::move(cells));
   }
   std::string out = table.text();
-  if (censored) out += kCensored;
+  if (censored) out += kCensoredNote;
   if (intervals)
     out +=
         fmt::format("Means over {} replicas; intervals are 95% Student-t{}.\n", results.front().size(),

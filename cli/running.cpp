@@ -4,8 +4,11 @@
 #include "cli/output.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/run/batch.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -37,9 +40,30 @@ void warn_of_likes(std::span<const Scenario> scenarios) {
   }
 }
 
+namespace {
+
+/// Resamples of few blocks are hardly different.
+void warn_of_few_blocks(std::span<const Scenario> scenarios, JobLists& lists) {
+  constexpr std::size_t kFewBlocks = 12;
+  std::set<std::string> seen;
+  for (const Scenario& scenario : scenarios) {
+    const std::optional<std::size_t> blocks = block_count(scenario, lists);
+    if (!blocks || *blocks >= kFewBlocks) continue;
+    const std::string text = fmt::format(
+        "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",
+        *scenario.workload.jobs, *blocks, print_quantity(*scenario.workload.sampling.block), kFewBlocks);
+    if (seen.insert(text).second) print_message("contend: warning: {}\n", text);
+  }
+}
+
+}  // namespace
+
 std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
                                            Observer* observer, JobLists* lists) {
+  JobLists own;
+  if (lists == nullptr) lists = &own;
   warn_of_likes(scenarios);
+  warn_of_few_blocks(scenarios, *lists);
   ProgressLine line{mode, batch_size(scenarios)};
   return run_batch(scenarios, {.threads = threads,
                                .observer = observer,

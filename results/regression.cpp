@@ -98,7 +98,12 @@ class JobPairing {
       if (differing_++ == 0) first_difference_ = fmt::format("job \"{}\" (seed {}): {}", base.name, seed, difference);
       return;
     }
-    if (!base.measured) return;
+    const auto state_of = [](const StoredJob& job) {
+      return job.measured ? std::string{to_string(job.state)} : "outside `measure`";
+    };
+    if (base.measured != other.measured)
+      (base.measured ? result_.lost : result_.gained).push_back({seed, base.name, state_of(base), state_of(other)});
+    if (!base.measured || !other.measured) return;
     const bool before = base.state == JobState::finished, after = other.state == JobState::finished;
     if (before && after) {
       changes_.push_back({seed, base.name, base.gpus, *base.finish - base.submit, *other.finish - other.submit});
@@ -176,17 +181,32 @@ void note_versions(const StoredResults& base, const StoredResults& other, std::v
                               text(base), text(other)));
 }
 
+/// Jobs that never came into play are in no figure but their number.
+void note_not_submitted(const StoredResults& side, const char* name, std::vector<std::string>& notes) {
+  std::size_t all = 0, not_submitted = 0;
+  for (const StoredReplica& replica : side.replicas)
+    for (const StoredJob& job : replica.jobs) {
+      all += job.measured ? 1 : 0;
+      not_submitted += job.measured && job.state == JobState::submitted ? 1 : 0;
+    }
+  if (not_submitted > 0)
+    notes.push_back(
+        fmt::format("{}: {} of {} jobs were not submitted yet when the runs stopped", name, not_submitted, all));
+}
+
 void note_pairs(Regression& result) {
+  const char* const what = result.about_list ? "resamples" : "seeds";
   if (result.pairs == 1)
     result.notes.emplace_back(
         "one run a side has no intervals: its changes hold for these jobs, and other weeks may change otherwise");
   else if (result.pairs < kUsualPairs)
-    result.notes.push_back(
-        fmt::format("{} seeds are few: {} or more make the intervals narrower and safer", result.pairs, kUsualPairs));
+    result.notes.push_back(fmt::format("{} {} are few: take {} or more for narrower and safer intervals", result.pairs,
+                                       what, kUsualPairs));
   if (result.same_jobs_finished()) return;
   result.notes.emplace_back(
-      "figures marked * are over the jobs that finished, and different jobs finished on the two sides; let the jobs "
-      "end, or choose those that do by `measure`");
+      "figures marked * are over different jobs on the two sides: others finished, or `measure` chose others; let the "
+      "jobs "
+      "end, or choose the same ones that do by `measure`");
 }
 
 StoredResults first_run(const StoredResults& side) {
@@ -211,6 +231,8 @@ Regression compare_runs(const StoredResults& base, const StoredResults& other, s
   compare_figures(base, other, resampled, result);
   keep_worst(jobs.changes(), worst, result);
   note_versions(base, other, result.notes);
+  note_not_submitted(base, "BASE", result.notes);
+  note_not_submitted(other, "NEW", result.notes);
   note_pairs(result);
   return result;
 }

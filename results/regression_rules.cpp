@@ -234,8 +234,11 @@ void test(std::vector<RuleOutcome>& outcomes, const Regression& regression) {
     const bool as_measured = outcome.fails;
     outcome.fails = adjusted[i] <= kLevel;
     if (!as_measured) continue;
-    outcome.reason += fmt::format(": {}significant, p = {:.2g}{}", outcome.fails ? "" : "not ", adjusted[i],
-                                  tests > 1 ? fmt::format(" corrected for {} rules", tests) : "");
+    constexpr double kSmallest = 1e-12;
+    const std::string p_value =
+        adjusted[i] < kSmallest ? fmt::format("p < {}", kSmallest) : fmt::format("p = {:.2g}", adjusted[i]);
+    outcome.reason += fmt::format(": {}significant ({}{}, one-sided level {})", outcome.fails ? "" : "not ", p_value,
+                                  tests > 1 ? fmt::format(" corrected for {} rules", tests) : "", kLevel);
   }
 }
 

@@ -247,12 +247,15 @@ ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenar
   ListResampling result;
   result.resampled = {base, other};
   for (Scenario& each : result.resampled) each.workload.sampling.block = chosen.length;
+  constexpr std::size_t kFewDays = 12;
+  const std::string few = chosen.days.blocks < kFewDays
+                              ? fmt::format("; a list of {} whole days says little about others", chosen.days.blocks)
+                              : "";
   result.text = fmt::format(
       "blocks of {} are drawn with replacement: the GPU time of {} days has the rank correlation {:+.2f} from day to "
-      "day, "
-      "which is {}significant; this takes {} runs instead of 2, and --as-is compares the list alone",
+      "day, which is {}significant; this takes {} runs instead of 2, and --as-is compares the list alone{}",
       print_quantity(chosen.length), chosen.days.blocks, chosen.days.lag_1, chosen.days.is_significant() ? "" : "not ",
-      2 * base.repeat + 2);
+      2 * base.repeat + 2, few);
   base.repeat = other.repeat = 1;
   return result;
 }
@@ -335,6 +338,9 @@ bool add_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides, Job
     throw UsageError{"contend compare: --until-precise adds seeds to two scenarios, but a side is a folder"};
   const std::size_t most = arguments.whole_number("most-seeds", 2, kLimit).value_or(kMostSeeds);
   std::size_t seeds = sides[0].stored->replicas.size();
+  if (most < seeds)
+    throw UsageError{
+        fmt::format("contend compare: --most-seeds: expected at least the {} seeds of --repeat, got {}", seeds, most)};
   double half_width = half_width_of(sides);
   while (!(half_width <= wanted) && seeds < most) {
     const double asked = std::isnan(half_width) ? 0 : static_cast<double>(seeds) * std::pow(half_width / wanted, 2);
@@ -397,10 +403,15 @@ int run_compare(const Arguments& arguments) {
   const ListResampling resampling = choose_seeds(arguments, sides, lists);
   std::vector<StoredResults> drawn;
   std::string precision;
-  if (arguments.has("until-precise") && !resampling.resampled.empty())
+  const auto is_drawn = [](const ComparedSide& side) { return !side.scenario || draws_jobs(*side.scenario); };
+  if (arguments.has("until-precise") && !std::ranges::all_of(sides, is_drawn))
     throw UsageError{
         "contend compare: --until-precise needs scenarios that draw their jobs; more resamples say no more about a job "
         "list"};
+  if (arguments.has("as-is") && std::ranges::none_of(sides, [](const ComparedSide& side) {
+        return side.scenario && side.scenario->workload.jobs;
+      }))
+    throw UsageError{"contend compare: --as-is is about scenarios with a job list, and none is here"};
   if (arguments.has("most-seeds") && !arguments.has("until-precise"))
     throw UsageError{"contend compare: --most-seeds needs --until-precise"};
   if (!run_sides(arguments, sides, resampling.resampled, drawn, lists) ||

@@ -26,6 +26,13 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
+/// From the first submission to the last.
+double covered_days(std::span<const JobRequest> list) {
+  const auto [least, most] =
+      std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
+  return list.empty() ? 0 : (most->submit - least->submit).to_seconds() / 86'400;
+}
+
 /// The first autocorrelation of a series.
 double lag_1_of(const std::vector<double>& series) {
   const double center = mean(series);
@@ -59,8 +66,10 @@ Blocks blocks_of(std::span<const JobRequest> list, Time length) {
 ResampledList resample(std::span<const JobRequest> list, const Resampling& resampling, std::uint64_t seed) {
   const Blocks blocks = blocks_of(list, resampling.block);
   if (blocks.jobs.size() < 2)
-    throw InputError{fmt::format("workload.resample.block: the list has no two whole blocks of {:g} s; choose less",
-                                 resampling.block.to_seconds())};
+    throw InputError{fmt::format(
+        "workload.resample.block: {:g} days are too long: the list has submissions of {:.3g} days, and needs two whole "
+        "blocks at least",
+        resampling.block.to_seconds() / 86'400, covered_days(list))};
   std::vector<std::size_t> drawn(blocks.jobs.size());
   std::iota(drawn.begin(), drawn.end(), std::size_t{0});
   RandomStream stream{seed, "list.resample"};
@@ -112,8 +121,10 @@ ChosenBlock choose_block(std::span<const JobRequest> list, const IterationTime& 
       std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
   if (list.empty() || most->submit == least->submit)
     throw InputError{"all jobs of the list are submitted at the same time, so it has no blocks to resample"};
-  // A nanosecond more, so that the last submission is in the last block.
-  chosen.length = Time::nanoseconds((most->submit - least->submit).ns() / kFewest + 1);
+  // Whole seconds, and a little more, so that the last submission is in the last block.
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t part = (most->submit - least->submit).ns() / kFewest;
+  chosen.length = part < kSecond ? Time::nanoseconds(part + 1) : Time::seconds(part / kSecond + 1);
   return chosen;
 }
 

@@ -171,6 +171,13 @@ ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
 }
 
+std::optional<std::size_t> block_count(const Scenario& scenario, JobLists& lists) {
+  if (!scenario.workload.jobs || !scenario.workload.sampling.block) return std::nullopt;
+  return blocks_of(lists.read(*scenario.workload.jobs, trainable_names(scenario))->jobs,
+                   *scenario.workload.sampling.block)
+      .jobs.size();
+}
+
 Draws draws_of(const Scenario& scenario) {
   const ListSampling& sampling = scenario.workload.sampling;
   return scenario.workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;

@@ -314,12 +314,16 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
       }
     }
   }
-  const auto left = std::ranges::find(info.metrics, "unfinished", &StoreMetric::name);
-  if (left != info.metrics.end())
+  const auto jobs = std::ranges::find(info.metrics, "jobs", &StoreMetric::name),
+             finished = std::ranges::find(info.metrics, "finished", &StoreMetric::name);
+  if (jobs != info.metrics.end() && finished != info.metrics.end()) {
+    const auto of = [&](const StoreRun& run, auto metric) {
+      return run.metrics[static_cast<std::size_t>(metric - info.metrics.begin())];
+    };
     table.unfinished = std::ranges::count_if(runs, [&](const StoreRun& run) {
-      return run.status == RunStatus::done && asked.count(run.point) > 0 &&
-             run.metrics[static_cast<std::size_t>(left - info.metrics.begin())] > 0;
+      return run.status == RunStatus::done && asked.count(run.point) > 0 && of(run, finished) < of(run, jobs);
     });
+  }
   table.failed = std::count_if(runs.begin(), runs.end(), [&](const StoreRun& run) {
     return run.status == RunStatus::failed && asked.count(run.point) > 0;
   });

@@ -47,7 +47,8 @@ struct ResultsTable {
   std::vector<ResultsGroup> groups;  ///< in the order of their first points
   std::int64_t runs = 0;             ///< runs with results that the query covers
   std::int64_t failed = 0;
-  std::int64_t unfinished = 0;  ///< of `runs`, those that left jobs unfinished, so that averages are over the others
+  std::int64_t unfinished =
+      0;  ///< of `runs`, those in which not all jobs finished, so that averages are over the others
 };
 
 /// Answers a query. Throws InputError for unknown names, with the nearest name, and for a grouping that is not stored.

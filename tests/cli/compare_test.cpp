@@ -263,7 +263,7 @@ TEST_CASE("two scenarios with one job list are compared on resamples of it, and 
       here.contend("check base.yaml --set workload.resample.block=1d --set workload.scaling.bootstrap=true").err,
       "blocks of jobs can't be drawn together with single jobs"));
   CHECK(contains(here.contend("run base.yaml --set workload.resample.block=30d").err,
-                 "the list has no two whole blocks"));
+                 "30 days are too long: the list has submissions of 25 days"));
   CHECK(contains(here.contend("check base.yaml --set workload.resample.replace=false").err,
                  "workload.resample.replace: needs `workload.resample.block`"));
 
@@ -319,4 +319,36 @@ TEST_CASE("--until-precise adds seeds until the interval is narrow enough, or th
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --until-precise 2").err,
                  "expected a share such as 2%, got \"2\""));
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --most-seeds 9").err, "--most-seeds needs --until-precise"));
+}
+
+TEST_CASE("sides that measure other jobs are not the same jobs, and few blocks are few") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  const Outcome windows = here.contend(
+      "compare base.yaml base.yaml --repeat 4 --set-new measure.from=1s --fail-if 'avg_jct > 900%' --fail-if 'avg_jct "
+      "< -90%'");
+  CHECK(windows.code == 1);
+  CHECK(contains(windows.out, "average JCT [s] *"));
+  CHECK(contains(windows.out, "FAIL  avg_jct > 900%: "));
+  CHECK(contains(windows.out, "FAIL  avg_jct < -90%: "));
+  CHECK(contains(windows.out, "over different jobs: "));
+
+  std::string list = "job_id,submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 40; ++i) list += fmt::format("j{},{},1,1000\n", i, 86'400 * i / 10);
+  here.write("jobs.csv", list);
+  here.write("list.yaml",
+             "schema_version: 1\nname: l\ncluster: {servers: 1, gpus_per_server: 2}\nworkload: {jobs: jobs.csv}\n");
+  const Outcome few = here.contend("run list.yaml --set workload.resample.block=1d --repeat 2");
+  CHECK(few.code == 0);
+  CHECK(contains(few.err, "warning: workload.resample.block: jobs.csv has 4 whole blocks of 1d; with fewer than 12"));
+  CHECK(contains(here.contend("compare list.yaml list.yaml --set-new policies.scheduling=fifo").out,
+                 "; a list of 4 whole days says little about others"));
+  CHECK(
+      contains(here.contend("compare base.yaml fifo.yaml --as-is").err, "--as-is is about scenarios with a job list"));
+  CHECK(contains(here.contend("compare list.yaml list.yaml --as-is --until-precise 5%").err,
+                 "--until-precise needs scenarios that draw their jobs"));
+  const Outcome cut = here.contend("compare list.yaml list.yaml --as-is --set engine.until=1d");
+  CHECK(contains(cut.out, "note: BASE: 29 of 40 jobs were not submitted yet when the runs stopped"));
+  CHECK(contains(here.contend("run list.yaml --set engine.until=1d --by size --set cluster.gpus_per_server=1").out,
+                 "avg JCT [s]"));
 }

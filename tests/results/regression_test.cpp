@@ -121,7 +121,7 @@ TEST_CASE("several seeds are the pairs") {
   CHECK(found.slowest[0].seed == 3);
   CHECK(found.fastest.empty());
   REQUIRE(found.notes.size() == 1);
-  CHECK(contains(found.notes[0], "3 seeds are few: 20 or more"));
+  CHECK(contains(found.notes[0], "3 seeds are few: take 20 or more"));
 }
 
 TEST_CASE("seeds that decide nothing are one run, not certainty") {
@@ -150,7 +150,7 @@ TEST_CASE("jobs that end, appear or vanish on one side only") {
   REQUIRE(found.only_in_new.size() == 1);
   CHECK(found.only_in_new[0].job == "new");
   CHECK_FALSE(found.same_jobs_finished());
-  CHECK(contains(found.notes.back(), "different jobs finished"));
+  CHECK(contains(found.notes.back(), "over different jobs on the two sides"));
   // An average over other jobs on the two sides proves nothing, however much it improves; counts are what they are.
   const auto outcomes = judge(parse_rules({"avg_jct > 900%", "finished < -1"}), found, {}, Judgement::significant);
   CHECK(outcomes[0].fails);
@@ -258,7 +258,7 @@ TEST_CASE("rules: when they hold") {
   const RuleOutcome outcome = judged({"avg_jct > 2.9%"}).front();
   CHECK_FALSE(outcome.fails);
   CHECK(contains(outcome.reason, "avg_jct changed by +2.933%, 95% interval ["));
-  CHECK(contains(outcome.reason, ": not significant, p = "));
+  CHECK(contains(outcome.reason, ": not significant (p = "));
   CHECK(outcome.p_value > 0.4);
   CHECK(judged({"finished <= 0"}).front().fails);  // counts are judged as measured
   // The interval is 0.02890 +- 4.3027 * 0.02553 in logarithms, from -7.78% on: a rule about -8% holds, and about -7%
