@@ -259,8 +259,7 @@ std::string pairing_text(const Regression& regression) {
   if (regression.draws == Draws::resamples)
     return fmt::format(
         "{}, each a resample of one job list; changes of times are geometric means of the ratios seed by seed, "
-        "intervals "
-        "are Student's t on the scatter of the resamples",
+        "intervals are Student's t on the scatter of the resamples",
         seeds);
   return fmt::format(
       "{}; changes of times are geometric means of the ratios seed by seed, intervals are Student's t over seeds",

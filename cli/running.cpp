@@ -31,44 +31,30 @@ unsigned thread_count(const Arguments& arguments) {
   return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
 }
 
-void warn_of_likes(std::span<const Scenario> scenarios) {
+void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
   std::set<std::string> seen;
+  const auto warn = [&](const std::string& text) {
+    if (!text.empty() && seen.insert(text).second) print_message("contend: warning: {}\n", text);
+  };
   for (const Scenario& scenario : scenarios) {
-    if (!scenario.workload.like || !seen.insert(*scenario.workload.like).second) continue;
-    const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
-    if (!caveat.empty()) print_message("contend: warning: workload.like: {}\n", caveat);
+    if (scenario.workload.like) {
+      const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
+      warn(caveat.empty() ? "" : "workload.like: " + caveat);
+    }
+    if (const auto blocks = block_count(scenario, lists); blocks && *blocks < kFewestBlocks)
+      warn(fmt::format(
+          "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",
+          *scenario.workload.jobs, *blocks, print_quantity(*scenario.workload.sampling.block), kFewestBlocks));
   }
 }
-
-namespace {
-
-/// Resamples of few blocks are hardly different.
-void warn_of_few_blocks(std::span<const Scenario> scenarios, JobLists& lists) {
-  constexpr std::size_t kFewBlocks = 12;
-  std::set<std::string> seen;
-  for (const Scenario& scenario : scenarios) {
-    const std::optional<std::size_t> blocks = block_count(scenario, lists);
-    if (!blocks || *blocks >= kFewBlocks) continue;
-    const std::string text = fmt::format(
-        "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",
-        *scenario.workload.jobs, *blocks, print_quantity(*scenario.workload.sampling.block), kFewBlocks);
-    if (seen.insert(text).second) print_message("contend: warning: {}\n", text);
-  }
-}
-
-}  // namespace
 
 std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
-                                           Observer* observer, JobLists* lists) {
-  JobLists own;
-  if (lists == nullptr) lists = &own;
-  warn_of_likes(scenarios);
-  warn_of_few_blocks(scenarios, *lists);
+                                           Observer* observer, JobLists& lists) {
   ProgressLine line{mode, batch_size(scenarios)};
   return run_batch(scenarios, {.threads = threads,
                                .observer = observer,
                                .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
-                               .lists = lists,
+                               .lists = &lists,
                                .interrupted = interrupted});
 }
 

@@ -31,14 +31,14 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 /// The number of threads that the option `jobs` selects. Throws UsageError.
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
 
-/// Says on stderr, once for each trace, why jobs like it rank no policies, if a scenario draws such jobs.
-void warn_of_likes(std::span<const Scenario> scenarios);
+/// Says on stderr, once for each reason, why the figures of these workloads mean less than they seem to: generated jobs
+/// that rank no policies, resamples of few blocks. Throws InputError for a job list that can't be read.
+void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists);
 
-/// Runs all replicas of all scenarios, after warn_of_likes(). An interrupt ends them early: see catch_interrupts().
-/// `observer` is only for a batch of a single run, else nullptr.
+/// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a
+/// batch of a single run, else nullptr.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
-                                                         unsigned threads, Observer* observer = nullptr,
-                                                         JobLists* lists = nullptr);
+                                                         unsigned threads, Observer* observer, JobLists& lists);
 
 /// Prints the bounds that were not met on stderr.
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);

@@ -62,7 +62,8 @@ struct Regression {
   bool identical = false;          ///< every run has the same digest as in BASE
   std::vector<std::string> notes;  ///< warnings for the reader of the figures
 
-  /// True if every job that finished on one side finished on the other. If not, averages are over different jobs.
+  /// True if every job that counts in the averages of one side counts in those of the other: it finished, and `measure`
+  /// holds it. If not, averages are over different jobs.
   [[nodiscard]] bool same_jobs_finished() const;
   [[nodiscard]] const MetricChange& of(const Metric& metric) const;
 };

@@ -205,7 +205,8 @@ RuleOutcome measured_outcome(const RegressionRule& rule, const PairedChange& cha
   if (is_over_finished_jobs(*rule.metric) && !regression.same_jobs_finished()) {
     outcome.fails = true;
     outcome.reason += fmt::format(
-        ", but over different jobs: {} finished in BASE only, {} in NEW only; choose jobs that end by `measure`",
+        ", but over different jobs: {} count in BASE only, {} in NEW only; choose the same jobs, which end, by "
+        "`measure`",
         regression.lost.size() + regression.only_in_base.size(),
         regression.gained.size() + regression.only_in_new.size());
   }

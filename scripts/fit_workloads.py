@@ -7,7 +7,7 @@ FOLDER holds the public files philly/philly_pollux.csv, msft_itp/raw-traces.tar.
 openb_v2023/openb_pod_list_default.csv and acme/cluster_summary.csv. Printed are summary figures only: shares,
 quantiles, means. What each means, and what is lost: docs/models/workloads.md. Standard library only.
 
---first-half fits a trace only up to the middle of its days, for models/workloads/first_half/, which tests and the
+--first-half fits a trace only up to the middle of its days, for validate/workloads/first_half/, which tests and the
 suite `workloads` compare with the second half.
 """
 

@@ -62,7 +62,7 @@ class Simulation::Engine {
     }
     RunResult result = collect();
     if (window.given()) {
-      if (!before) before = busy_times(std::max(state_.clock, window.from));
+      if (!before) before = busy_times(state_.clock);  // it stopped before the window
       // A run that was cut short has been measured until then; the cluster of one that has ended is idle.
       const bool is_short = state_.clock == state_.options.until && state_.clock < window.until;
       const Time end = is_short || window.until == Time::never() ? state_.clock : window.until;

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -89,6 +90,7 @@ struct ComparedSide {
   std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
+  std::vector<Replica> replicas;             ///< of a scenario that was run
   std::optional<Scenario> kept;              ///< the scenario in a folder
   std::string unreadable;                    ///< why `kept` can't be read
   std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
@@ -247,8 +249,7 @@ ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenar
   ListResampling result;
   result.resampled = {base, other};
   for (Scenario& each : result.resampled) each.workload.sampling.block = chosen.length;
-  constexpr std::size_t kFewDays = 12;
-  const std::string few = chosen.days.blocks < kFewDays
+  const std::string few = chosen.days.blocks < kFewestBlocks
                               ? fmt::format("; a list of {} whole days says little about others", chosen.days.blocks)
                               : "";
   result.text = fmt::format(
@@ -304,63 +305,91 @@ bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides, std
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   catch_interrupts();
-  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, nullptr, &lists);
+  warn_of_workloads(scenarios, lists);
+  std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, nullptr, lists);
   if (interrupted()) return false;
   std::size_t next = 0;
-  for (ComparedSide& side : sides) {
-    if (!side.scenario) continue;
-    side.outcomes = judge_expectations(side.scenario->expect, results[next]);
-    side.stored = results_of(*side.scenario, results[next++]);
-  }
+  for (ComparedSide& side : sides)
+    if (side.scenario) side.replicas = std::move(results[next++]);
   for (const Scenario& each : more) others.push_back(results_of(each, results[next++]));
   return true;
 }
 
-/// Half the 95% interval of the change of the average JCT, as a share of NEW's.
+/// What --until-precise asks for.
+struct Precision {
+  std::string text;  ///< as the user wrote it
+  double share = 0;  ///< half the interval, as a share of the ratio
+  std::size_t most_seeds = 0;
+};
+
+/// The precision that the user asks for, or nothing. Throws UsageError where more seeds can't bring it.
+std::optional<Precision> precision_of(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
+  constexpr std::size_t kMostSeeds = 320, kLimit = 100'000;
+  const auto text = arguments.value("until-precise");
+  const auto most = arguments.whole_number("most-seeds", 2, kLimit);
+  if (!text) {
+    if (most) throw UsageError{"contend compare: --most-seeds needs --until-precise"};
+    return std::nullopt;
+  }
+  for (const ComparedSide& side : sides) {
+    if (!side.scenario)
+      throw UsageError{"contend compare: --until-precise adds seeds to two scenarios, but a side is a folder"};
+    if (!draws_jobs(*side.scenario))
+      throw UsageError{
+          "contend compare: --until-precise needs scenarios that draw their jobs; more resamples say no more about a "
+          "job list"};
+  }
+  const auto seeds = static_cast<std::size_t>(sides[0].scenario->repeat);
+  if (most.value_or(kMostSeeds) < seeds)
+    throw UsageError{fmt::format("contend compare: --most-seeds: expected at least the {} seeds of --repeat, got {}",
+                                 seeds, most.value_or(kMostSeeds))};
+  return Precision{*text, share_of(*text), most.value_or(kMostSeeds)};
+}
+
+/// Half the 95% interval of the ratio of the average JCTs, as a share of the ratio.
 double half_width_of(const std::vector<ComparedSide>& sides) {
-  const auto jct = static_cast<std::size_t>(&metric("avg_jct_s") - metrics().data());
-  std::vector<double> base, other;
-  for (const StoredReplica& each : sides[0].stored->replicas) base.push_back(each.figures[jct]);
-  for (const StoredReplica& each : sides[1].stored->replicas) other.push_back(each.figures[jct]);
-  const ConfidenceInterval interval = paired_change(base, other).relative.interval_95;
+  const auto averages = [](const ComparedSide& side) {
+    std::vector<double> values;
+    for (const Replica& each : side.replicas) values.push_back(each.summary.avg_jct_s);
+    return values;
+  };
+  const ConfidenceInterval interval = paired_change(averages(sides[0]), averages(sides[1])).relative.interval_95;
   return (std::log1p(interval.high) - std::log1p(interval.low)) / 2;
 }
 
-/// Adds seeds to both sides until the interval is narrow enough, and says so in `note`. Returns false if the user
+/// Adds seeds to both sides until the interval is narrow enough, and returns a note about it; nothing if the user
 /// interrupted. Each round runs as many seeds as the scatter so far asks for, and at least a quarter more.
-bool add_seeds(const Arguments& arguments, std::vector<ComparedSide>& sides, JobLists& lists, std::string& note) {
-  constexpr std::size_t kMostSeeds = 320, kLimit = 100'000;
+std::optional<std::string> add_seeds(const Arguments& arguments, const Precision& wanted,
+                                     std::vector<ComparedSide>& sides, JobLists& lists) {
   constexpr double kMore = 1.25;
-  const auto wanted_text = arguments.value("until-precise");
-  if (!wanted_text) return true;
-  const double wanted = share_of(*wanted_text);
-  if (!sides[0].scenario || !sides[1].scenario)
-    throw UsageError{"contend compare: --until-precise adds seeds to two scenarios, but a side is a folder"};
-  const std::size_t most = arguments.whole_number("most-seeds", 2, kLimit).value_or(kMostSeeds);
-  std::size_t seeds = sides[0].stored->replicas.size();
-  if (most < seeds)
-    throw UsageError{
-        fmt::format("contend compare: --most-seeds: expected at least the {} seeds of --repeat, got {}", seeds, most)};
   double half_width = half_width_of(sides);
-  while (!(half_width <= wanted) && seeds < most) {
-    const double asked = std::isnan(half_width) ? 0 : static_cast<double>(seeds) * std::pow(half_width / wanted, 2);
-    const double next = std::min(std::max(asked, kMore * static_cast<double>(seeds)), static_cast<double>(most));
+  while (!(half_width <= wanted.share) && sides[0].replicas.size() < wanted.most_seeds) {
+    const auto seeds = static_cast<double>(sides[0].replicas.size());
+    const double asked = std::isnan(half_width) ? 0 : seeds * std::pow(half_width / wanted.share, 2);
+    const double next = std::min(std::max(asked, kMore * seeds), static_cast<double>(wanted.most_seeds));
     std::vector<Scenario> more{*sides[0].scenario, *sides[1].scenario};
     for (Scenario& each : more) {
-      each.seed += seeds;
-      each.repeat = static_cast<int>(std::ceil(next)) - static_cast<int>(seeds);
+      each.seed += sides[0].replicas.size();
+      each.repeat = static_cast<int>(std::ceil(next) - seeds);
     }
-    const auto results = simulate(more, progress_mode(arguments), thread_count(arguments), nullptr, &lists);
-    if (interrupted()) return false;
-    for (std::size_t i = 0; i < 2; ++i)
-      for (const Replica& replica : results[i]) sides[i].stored->replicas.push_back(as_stored(replica));
-    seeds = sides[0].stored->replicas.size();
+    auto results = simulate(more, progress_mode(arguments), thread_count(arguments), nullptr, lists);
+    if (interrupted()) return std::nullopt;
+    for (std::size_t i = 0; i < 2; ++i) std::ranges::move(results[i], std::back_inserter(sides[i].replicas));
     half_width = half_width_of(sides);
   }
-  note =
-      fmt::format("{} seeds: the 95% interval of the average JCT is within ±{:.2g}%{}", seeds, kPercent * half_width,
-                  half_width <= wanted ? "" : fmt::format(", and not within the {} that were asked for", *wanted_text));
-  return true;
+  return fmt::format("{} seeds: the 95% interval of the average JCT is within {:.2g}% of the ratio of the sides{}",
+                     sides[0].replicas.size(), kPercent * half_width,
+                     half_width <= wanted.share ? "" : fmt::format(", not within the {} asked for", wanted.text));
+}
+
+/// What the sides that were run give, to be compared, and whether it is as they expect.
+void keep_results(std::vector<ComparedSide>& sides) {
+  for (ComparedSide& side : sides) {
+    if (!side.scenario) continue;
+    side.outcomes = judge_expectations(side.scenario->expect, side.replicas);
+    side.stored = results_of(*side.scenario, side.replicas);
+    side.replicas.clear();
+  }
 }
 
 void print_report(const Arguments& arguments, const ComparisonReport& report) {
@@ -400,32 +429,31 @@ int run_compare(const Arguments& arguments) {
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   JobLists lists;
-  const ListResampling resampling = choose_seeds(arguments, sides, lists);
-  std::vector<StoredResults> drawn;
-  std::string precision;
-  const auto is_drawn = [](const ComparedSide& side) { return !side.scenario || draws_jobs(*side.scenario); };
-  if (arguments.has("until-precise") && !std::ranges::all_of(sides, is_drawn))
-    throw UsageError{
-        "contend compare: --until-precise needs scenarios that draw their jobs; more resamples say no more about a job "
-        "list"};
   if (arguments.has("as-is") && std::ranges::none_of(sides, [](const ComparedSide& side) {
         return side.scenario && side.scenario->workload.jobs;
       }))
     throw UsageError{"contend compare: --as-is is about scenarios with a job list, and none is here"};
-  if (arguments.has("most-seeds") && !arguments.has("until-precise"))
-    throw UsageError{"contend compare: --most-seeds needs --until-precise"};
-  if (!run_sides(arguments, sides, resampling.resampled, drawn, lists) ||
-      !add_seeds(arguments, sides, lists, precision)) {
+  const ListResampling resampling = choose_seeds(arguments, sides, lists);
+  const std::optional<Precision> precision = precision_of(arguments, sides);
+  std::vector<StoredResults> drawn;
+  bool goes_on = run_sides(arguments, sides, resampling.resampled, drawn, lists);
+  std::optional<std::string> note;
+  if (goes_on && precision) {
+    note = add_seeds(arguments, *precision, sides, lists);
+    goes_on = note.has_value();
+  }
+  if (!goes_on) {
     print_message("contend: interrupted; nothing was compared\n");
     return kExitInterrupted;
   }
+  keep_results(sides);
   ComparisonReport report;
   describe_sides(sides, report);
   report.resampling = resampling.text;
   std::optional<ResampledSides> resampled;
   if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1]};
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst, resampled);
-  if (!precision.empty()) report.regression.notes.push_back(precision);
+  if (note) report.regression.notes.push_back(*note);
   for (const Grouping* grouping : chosen)
     report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping));
   report.outcomes = judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored, resampled},

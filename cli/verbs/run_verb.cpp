@@ -186,8 +186,9 @@ int run_run(const Arguments& arguments) {
   const std::vector<std::string> folders = make_folders(arguments, scenarios);
   const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
 
+  warn_of_workloads(scenarios, lists);
   catch_interrupts();
-  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), &lists);
+  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists);
   if (timeline) timeline->close();
   for (std::size_t i = 0; i < folders.size(); ++i)
     if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);

@@ -212,8 +212,7 @@ int run_tune(const Arguments& arguments) {
   if (result.points.front().holds) return kExitOk;
   print_message(
       "contend: none of the {} points that ran holds the bounds of --subject-to; the table shows the best of those "
-      "that "
-      "break them. More trials or looser bounds may help\n",
+      "that break them. More trials or looser bounds may help\n",
       result.points.size());
   return kExitFailed;
 }

@@ -109,7 +109,7 @@ BlockCorrelation correlation_of_blocks(std::span<const JobRequest> list, Time le
 }
 
 ChosenBlock choose_block(std::span<const JobRequest> list, const IterationTime& iteration) {
-  constexpr std::int64_t kFewest = 12, kDaysOfWeek = 7;
+  constexpr std::int64_t kFewest = kFewestBlocks, kDaysOfWeek = 7;
   constexpr Time kOneDay = Time::seconds(86'400);
   ChosenBlock chosen{.length = kOneDay, .days = correlation_of_blocks(list, kOneDay, iteration)};
   const auto days = static_cast<std::int64_t>(chosen.days.blocks);

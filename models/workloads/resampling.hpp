@@ -13,6 +13,9 @@
 
 namespace contend {
 
+/// From fewer blocks intervals are too narrow.
+inline constexpr std::size_t kFewestBlocks = 12;
+
 /// How a list is resampled.
 struct Resampling {
   Time block;           ///< length of the blocks, > 0
@@ -51,8 +54,8 @@ struct BlockCorrelation {
                                                      const IterationTime& iteration = profile_iteration);
 
 /// The length of blocks for a list: a day; if the GPU time of days is correlated, as many days up to seven as leave
-/// twelve blocks; a twelfth of a list of fewer than twelve days. `days` is why. Throws InputError if the list is
-/// submitted at one instant.
+/// kFewestBlocks; that part of a list of fewer days. `days` is why. Throws InputError if the list is submitted at one
+/// instant.
 struct ChosenBlock {
   Time length;
   BlockCorrelation days;

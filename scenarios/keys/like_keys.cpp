@@ -46,7 +46,8 @@ std::vector<ScenarioKey> sampling_keys() {
   keys.push_back(row(
       "workload.resample.block", [](auto& s) -> auto& { return s.workload.sampling.block; },
       optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), "none"),
-      "cut the list into blocks of this length, such as 1d, and draw as many of them with replacement, by the seed: "
+      "cut the list into blocks of this length, such as 1d, and draw one fewer than there are with replacement, by the "
+      "seed: "
       "replicas differ as other weeks of the cluster would"));
   keys.push_back(row(
       "workload.resample.replace", [](auto& s) -> auto& { return s.workload.sampling.replace; }, bool_codec(),

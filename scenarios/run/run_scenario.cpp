@@ -83,8 +83,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   SimulationOptions options;
   options.leap = scenario.engine.leap;
   options.until = scenario.engine.until.value_or(Time::never());
-  options.window.from = scenario.measure.from;
-  options.window.until = scenario.measure.until.value_or(Time::never());
+  options.window = measured_window(scenario);
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario);

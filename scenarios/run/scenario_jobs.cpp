@@ -4,7 +4,6 @@
 #include "models/workloads/synthetic.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
-#include "sim/simulation.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
@@ -143,7 +142,7 @@ std::shared_ptr<const JobList> with_others(const JobList& list, const Scenario& 
 
 /// Throws InputError if no job is submitted in the measured window.
 void check_window(const Scenario& scenario, const JobList& list) {
-  const MeasuredWindow window{scenario.measure.from, scenario.measure.until.value_or(Time::never())};
+  const MeasuredWindow window = measured_window(scenario);
   if (!window.given() || list.jobs.empty()) return;
   if (std::ranges::any_of(list.jobs, [&](const JobRequest& job) { return window.holds(job.submit); })) return;
   const auto [first, last] = std::ranges::minmax(list.jobs, {}, &JobRequest::submit);
@@ -162,6 +161,10 @@ std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint
   check_window(scenario, *jobs);
   const NamedVirtualCluster* const others = others_of(scenario);
   return others == nullptr ? jobs : with_others(*jobs, scenario, others->name);
+}
+
+MeasuredWindow measured_window(const Scenario& scenario) {
+  return {.from = scenario.measure.from, .until = scenario.measure.until.value_or(Time::never())};
 }
 
 ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {

@@ -4,6 +4,7 @@
 #include "models/workloads/resampling.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/simulation.hpp"
 #include "sim/statistics.hpp"
 
 #include <cstddef>
@@ -19,6 +20,8 @@ namespace contend {
 [[nodiscard]] std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed,
                                                            JobLists& lists);
 
+/// Which jobs count, as `measure` says.
+[[nodiscard]] MeasuredWindow measured_window(const Scenario& scenario);
 /// True if the jobs depend on the seed.
 [[nodiscard]] bool draws_jobs(const Scenario& scenario);
 /// The blocks in which the job list of the scenario is resampled best. Throws InputError if the list can't be read, or

@@ -291,7 +291,7 @@ TEST_CASE("figures over jobs that finished are marked where others did not") {
       "'avg_jct > 0%'");
   CHECK(compared.code == 1);
   CHECK(contains(compared.out, "average JCT [s] *"));
-  CHECK(contains(compared.out, "over different jobs: 1 finished in BASE only, 2 in NEW only"));
+  CHECK(contains(compared.out, "over different jobs: 1 count in BASE only, 2 in NEW only"));
   // With a window over submissions every job that counts ends.
   const Outcome window = here.contend(
       "compare base.yaml base.yaml --as-is --set engine.until=1h --set measure.until=150s --set-new "
@@ -307,15 +307,22 @@ TEST_CASE("--until-precise adds seeds until the interval is narrow enough, or th
   const Outcome few = here.contend("compare base.yaml fifo.yaml --repeat 5 --json");
   const Outcome wide = here.contend("compare base.yaml fifo.yaml --repeat 5 --until-precise 90% --json");
   CHECK(contains(wide.out, "\"pairs\": 5"));
-  CHECK(contains(wide.out, "5 seeds: the 95% interval of the average JCT is within ±"));
+  CHECK(contains(wide.out, "5 seeds: the 95% interval of the average JCT is within "));
   const Outcome most = here.contend("compare base.yaml fifo.yaml --repeat 5 --until-precise 0.001% --most-seeds 12");
   REQUIRE_MESSAGE(most.code == 0, most.err);
   CHECK(contains(most.out, "note: 12 seeds: the 95% interval"));
-  CHECK(contains(most.out, ", and not within the 0.001% that were asked for"));
+  CHECK(contains(most.out, ", not within the 0.001% asked for"));
   // The seeds that were added are those that a longer run has.
   const Outcome twelve = here.contend("compare base.yaml fifo.yaml --repeat 12");
   const auto jct_line = [](const std::string& out) { return out.substr(out.find("average JCT"), 60); };
   CHECK(jct_line(most.out) == jct_line(twelve.out));
+  // Expectations are judged by all seeds.
+  CHECK(contains(here.contend("compare base.yaml fifo.yaml --repeat 5 --until-precise 0.001% --most-seeds 12 --set "
+                              "'expect={finished: 10}'")
+                     .out,
+                 "over 12 replicas"));
+  CHECK(contains(here.contend("compare base.yaml fifo.yaml --repeat 9 --until-precise 2% --most-seeds 5").err,
+                 "--most-seeds: expected at least the 9 seeds of --repeat, got 5"));
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --until-precise 2").err,
                  "expected a share such as 2%, got \"2\""));
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --most-seeds 9").err, "--most-seeds needs --until-precise"));

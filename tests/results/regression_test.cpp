@@ -154,7 +154,7 @@ TEST_CASE("jobs that end, appear or vanish on one side only") {
   // An average over other jobs on the two sides proves nothing, however much it improves; counts are what they are.
   const auto outcomes = judge(parse_rules({"avg_jct > 900%", "finished < -1"}), found, {}, Judgement::significant);
   CHECK(outcomes[0].fails);
-  CHECK(contains(outcomes[0].reason, "over different jobs: 2 finished in BASE only, 2 in NEW only"));
+  CHECK(contains(outcomes[0].reason, "over different jobs: 2 count in BASE only, 2 in NEW only"));
   CHECK_FALSE(outcomes[1].fails);
 }
 

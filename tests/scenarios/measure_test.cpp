@@ -9,6 +9,8 @@
 #include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
+#include <cmath>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -99,6 +101,16 @@ TEST_CASE("a run that is cut short says how many jobs had not come, and how many
   const auto outcomes = judge_expectations(bounds.expect, std::vector{replica});
   CHECK(contains(outcomes[0].reason, "without the 3 of 4 jobs that did not finish"));
   CHECK_FALSE(contains(outcomes[1].reason, "did not finish"));
+}
+
+TEST_CASE("a run that stops before its window has measured nothing") {
+  const RunResult run = run_with("engine: {until: 50s}\nmeasure: {from: 100s}");
+  REQUIRE(run.window.has_value());
+  CHECK(run.window->gpu_s == 0);
+  CHECK(run.window->length_s == 0);
+  const Summary summary = summarise(run);
+  CHECK(summary.not_submitted == 2);
+  CHECK(std::isnan(summary.gpu_utilisation));
 }
 
 TEST_CASE("windows that can't be measured are refused") {

@@ -1,10 +1,10 @@
 #include "validate/workloads/workload_suite.hpp"
 
-#include "models/workloads/first_half/tables.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/run/parallel.hpp"
 #include "sim/check.hpp"
 #include "validate/verdict.hpp"
+#include "validate/workloads/first_half/tables.hpp"
 
 #include <algorithm>
 #include <cstddef>

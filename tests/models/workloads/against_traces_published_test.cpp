@@ -1,7 +1,7 @@
 // What the form of the model loses: jobs drawn like a whole trace against that trace, to which the workload was fitted.
 // This shows whether a table of figures describes the trace it came from; whether it holds for other days shows
-// held_out_published_test.cpp. The figures are those of docs/models/workloads.md with bands a few times as wide as
-// other seeds would move them, so that a change of the fit or the draw shows up, for the better too.
+// tests/validate/held_out_published_test.cpp. The figures are those of docs/models/workloads.md with bands a few times
+// as wide as other seeds would move them, so that a change of the fit or the draw shows up, for the better too.
 
 #include "tests/effort.hpp"
 #include "tests/models/workloads/trace_kit.hpp"

@@ -5,7 +5,7 @@
 //   rank correlation in a batch 0.762; mean GPU time 72587.4 s
 //   mean duration 17285.1 s
 
-#include "models/workloads/first_half/tables.hpp"
+#include "validate/workloads/first_half/tables.hpp"
 
 namespace contend::first_half_tables {
 namespace {

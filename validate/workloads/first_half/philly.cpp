@@ -5,7 +5,7 @@
 //   rank correlation in a batch 0.792; mean GPU time 38528 s
 //   mean duration 12392.4 s
 
-#include "models/workloads/first_half/tables.hpp"
+#include "validate/workloads/first_half/tables.hpp"
 
 namespace contend::first_half_tables {
 namespace {

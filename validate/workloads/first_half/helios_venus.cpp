@@ -5,7 +5,7 @@
 //   rank correlation in a batch 0.176; mean GPU time 279600 s
 //   mean duration 8233.46 s
 
-#include "models/workloads/first_half/tables.hpp"
+#include "validate/workloads/first_half/tables.hpp"
 
 namespace contend::first_half_tables {
 namespace {

@@ -9,11 +9,11 @@
 // philly: twice the rate), and where they do, the bound is as wide. Nor does it judge the numbers of the shipped
 // tables, which are fitted to both halves: against_traces_published_test.cpp does.
 
-#include "models/workloads/first_half/tables.hpp"
 #include "tests/effort.hpp"
 #include "tests/models/workloads/trace_kit.hpp"
 #include "tests/near.hpp"
 #include "tests/skip.hpp"
+#include "validate/workloads/first_half/tables.hpp"
 
 #include <array>
 #include <cmath>

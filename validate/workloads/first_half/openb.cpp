@@ -5,7 +5,7 @@
 //   rank correlation in a batch 0.276; mean GPU time 10743.7 s
 //   mean duration 9943.2 s
 
-#include "models/workloads/first_half/tables.hpp"
+#include "validate/workloads/first_half/tables.hpp"
 
 namespace contend::first_half_tables {
 namespace {
