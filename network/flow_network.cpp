@@ -59,8 +59,9 @@ struct RequestRoute {
   OpKind kind = OpKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
   CollectiveScope scope = CollectiveScope::all;
+  RankGroups groups;
   Bytes bytes;
-  std::vector<GpuId> gpus;
+  std::vector<GpuId> gpus, peers;
   Time solo;
   std::vector<Step> steps;
   double total = 0;  ///< bytes over all steps, of the rank that sends most
@@ -69,7 +70,8 @@ struct RequestRoute {
 
   [[nodiscard]] bool serves(const TransferRequest& request) const {
     return bytes == request.bytes && kind == request.kind && collective == request.collective &&
-           scope == request.scope && std::equal(gpus.begin(), gpus.end(), request.gpus.begin(), request.gpus.end());
+           scope == request.scope && groups == request.groups && std::ranges::equal(gpus, request.gpus) &&
+           std::ranges::equal(peers, request.peers);
   }
 };
 
@@ -252,19 +254,19 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     route.kind = request.kind;
     route.collective = request.collective;
     route.scope = request.scope;
+    route.groups = request.groups;
     route.bytes = request.bytes;
     route.gpus.assign(request.gpus.begin(), request.gpus.end());
+    route.peers.assign(request.peers.begin(), request.peers.end());
     route.age = age_;
     route.solo = options_.alpha;
     if (request.bytes <= Bytes{}) return route;
-    std::vector<NodeId> nodes;
-    for (const GpuId gpu : route.gpus) nodes.push_back(topology_->gpus()[gpu.index()]);
     CollectiveOptions collective;
     collective.label = route.job.value();
     collective.overhead = options_.step_overhead;
     const WatchedRouter router{*router_};
     std::vector<std::vector<CoupledFlow>> flows;
-    for (std::vector<NodeId>& group : scope_groups(route.scope, nodes, *topology_)) {
+    for (std::vector<NodeId>& group : groups_of(route)) {
       const CollectiveSchedule schedule = route.kind == OpKind::message
                                               ? point_to_point(route.bytes)
                                               : options_.schedule(route.collective, route.bytes, group);
@@ -283,6 +285,17 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     }
     route.open = !router.lost();
     return route;
+  }
+
+  /// The GPUs of each collective of the request, or the sender and the receiver of each message.
+  [[nodiscard]] std::vector<std::vector<NodeId>> groups_of(const RequestRoute& route) const {
+    const auto node_of = [&](GpuId gpu) { return topology_->gpus()[gpu.index()]; };
+    std::vector<NodeId> nodes;
+    for (const GpuId gpu : route.gpus) nodes.push_back(node_of(gpu));
+    if (route.peers.empty()) return scope_groups(route.scope, route.groups, nodes, *topology_);
+    std::vector<std::vector<NodeId>> pairs;
+    for (std::size_t i = 0; i < nodes.size(); ++i) pairs.push_back({nodes[i], node_of(route.peers[i])});
+    return pairs;
   }
 
   [[nodiscard]] LinkEfficiency efficiency_of(const Link& link) const {
@@ -392,8 +405,10 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     request.kind = transfer.route->kind;
     request.collective = transfer.route->collective;
     request.scope = transfer.route->scope;
+    request.groups = transfer.route->groups;
     request.bytes = transfer.route->bytes;
     request.gpus = transfer.route->gpus;
+    request.peers = transfer.route->peers;
     RequestRoute& route = route_of(request);
     stop_sending(id);
     const double sent = position(transfer);

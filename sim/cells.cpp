@@ -105,7 +105,7 @@ void break_chain(EngineState& state, CellId id) {
 }
 
 bool same_progress(const Occupant& a, const Occupant& b) {
-  return a.job == b.job && a.remaining_compute == b.remaining_compute && a.pending == b.pending;
+  return a.job == b.job && a.role == b.role && a.remaining_compute == b.remaining_compute && a.pending == b.pending;
 }
 
 bool can_merge(EngineState& state, const Cell& a, const Cell& b) {
@@ -154,11 +154,14 @@ void occupy(EngineState& state, JobId job) {
     seats.emplace_back(state.gpu[gpus[rank].index()].cell, static_cast<int>(rank));
     run.live->servers.push_back(state.server_of(gpus[rank]));
   }
-  // Interchangeable ranks in one cell stay together; other ranks get a cell each.
+  // Interchangeable ranks in one cell stay together, in one cell for each role; other ranks get a cell each.
   std::stable_sort(seats.begin(), seats.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t begin = 0; begin < seats.size();) {
     std::size_t end = begin + 1;
-    while (plan.foldable && end < seats.size() && seats[end].first == seats[begin].first) ++end;
+    const RoleId role = plan.role_of(seats[begin].second);
+    while (plan.foldable && end < seats.size() && seats[end].first == seats[begin].first &&
+           plan.role_of(seats[end].second) == role)
+      ++end;
     std::vector<GpuId> taken;
     for (std::size_t i = begin; i < end; ++i) taken.push_back(gpus[static_cast<std::size_t>(seats[i].second)]);
     CellId cell = state.gpu[taken.front().index()].cell;
@@ -166,10 +169,9 @@ void occupy(EngineState& state, JobId job) {
     if (taken.size() < state.at(cell).gpus.size()) cell = split(state, cell, taken);
 
     const int rank = seats[begin].second;
-    const auto role = std::upper_bound(plan.first_rank.begin(), plan.first_rank.end(), rank) - plan.first_rank.begin();
     Occupant occupant;
     occupant.job = job;
-    occupant.role = RoleId{static_cast<std::size_t>(role - 1)};
+    occupant.role = role;
     occupant.rank = rank;
     occupant.remaining_compute = plan.compute_left(occupant.role, run.completed, run.spec->iterations);
     occupant.pending = PendingCounts{2 * plan.ops.size()};

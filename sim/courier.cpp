@@ -31,10 +31,13 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   request.bytes = planned.op.bytes;
   request.ranks = planned.per_rank ? 2 : planned.ranks;
   request.servers = traffic.servers;
-  request.gpus = planned.per_rank ? std::span<const GpuId>{traffic.ends}
-                                  : std::span{run.gpus}.subspan(
-                                        static_cast<std::size_t>(run.plan->first_rank[planned.op.role.index()]),
-                                        static_cast<std::size_t>(planned.ranks));
+  const auto gpus_of = [&](RoleId role) {
+    return std::span{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[role.index()]),
+                                       static_cast<std::size_t>(planned.ranks));
+  };
+  request.groups = planned.op.groups;
+  request.gpus = planned.per_rank ? std::span<const GpuId>{traffic.ends} : gpus_of(planned.op.role);
+  if (planned.op.joint) request.peers = gpus_of(planned.op.peer);
   return request;
 }
 

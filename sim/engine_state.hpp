@@ -25,6 +25,7 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,8 +108,8 @@ struct Traffic {
   JobId job;
   OpId op;
   Slot slot = 0;
-  int rank = -1;                  ///< sender's global rank of a message; -1 for a collective
-  std::array<GpuId, 2> ends;      ///< of a message
+  int rank = -1;                  ///< sender's global rank of a message; -1 for a collective and for joint messages
+  std::array<GpuId, 2> ends;      ///< of a message that is not joint
   std::vector<ServerId> servers;  ///< the servers it touches; empty if it stays inside one
   Time since;                     ///< when it became ready; once admitted, when it started
 };
@@ -151,6 +152,8 @@ struct alignas(kCacheLine) JobExecution {
 
   std::vector<ServerId> servers;  ///< ascending
   std::vector<std::vector<ServerId>> role_servers;
+  /// By sender and receiver of joint messages: the servers between which they pass.
+  std::map<std::pair<RoleId, RoleId>, std::vector<ServerId>> joint_servers;
   std::vector<TransferId> transfers;   ///< in the network
   std::vector<ChannelQueue> channels;  ///< as in the plan
   int waiting = 0;                     ///< messages held back

@@ -147,8 +147,12 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   traffic.slot = slot;
   traffic.since = state_.clock;
   if (!planned.per_rank) {
-    const std::vector<ServerId>& servers = run.live->role_servers[planned.op.role.index()];
-    if (servers.size() >= 2 && planned.op.scope != CollectiveScope::server) traffic.servers = servers;
+    if (planned.op.kind == OpKind::message) {
+      traffic.servers = servers_of_joint(job, planned.op);
+    } else if (const std::vector<ServerId>& servers = run.live->role_servers[planned.op.role.index()];
+               servers.size() >= 2 && planned.op.scope != CollectiveScope::server && leave_servers(job, planned.op)) {
+      traffic.servers = servers;
+    }
     return traffic;
   }
   traffic.rank = rank;
@@ -160,12 +164,49 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   return traffic;
 }
 
+// The servers between which messages of ranks pass, ascending.
+const std::vector<ServerId>& Executor::servers_of_joint(JobId job, const Op& op) {
+  const JobRun& run = state_.run(job);
+  const Plan& plan = *run.plan;
+  const auto [known, is_new] = run.live->joint_servers.try_emplace({op.role, op.peer});
+  if (!is_new) return known->second;
+  const auto server_of = [&](RoleId role, int i) {
+    return state_.server_of(run.gpus[static_cast<std::size_t>(plan.first_rank[role.index()] + i)]);
+  };
+  std::vector<ServerId>& servers = known->second;
+  for (int i = 0; i < plan.roles[op.role.index()].ranks; ++i) {
+    const ServerId from = server_of(op.role, i), to = server_of(op.peer, i);
+    if (from != to) servers.insert(servers.end(), {from, to});
+  }
+  std::sort(servers.begin(), servers.end());
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  return servers;
+}
+
+// True if a group of the collective has ranks on several servers.
+bool Executor::leave_servers(JobId job, const Op& op) {
+  if (op.scope != CollectiveScope::groups) return true;
+  const JobRun& run = state_.run(job);
+  const int first = run.plan->first_rank[op.role.index()];
+  const int ranks = run.plan->roles[op.role.index()].ranks;
+  std::vector<ServerId> server(static_cast<std::size_t>(op.groups.count(ranks)));
+  for (int i = 0; i < ranks; ++i) {
+    const ServerId here = state_.server_of(run.gpus[static_cast<std::size_t>(first + i)]);
+    ServerId& of_group = server[static_cast<std::size_t>(op.groups.of(i))];
+    if (of_group.valid() && of_group != here) return true;
+    of_group = here;
+  }
+  return false;
+}
+
 // Communication inside one server is free unless the network carries it. A GPU never communicates with itself.
 bool Executor::is_carried(const Traffic& traffic) const {
   if (!traffic.servers.empty()) return true;
   if (!state_.network->carries_inside_servers()) return false;
-  return traffic.rank >= 0 ? traffic.ends[0] != traffic.ends[1]
-                           : state_.run(traffic.job).plan->ops[traffic.op.index()].ranks > 1;
+  if (traffic.rank >= 0) return traffic.ends[0] != traffic.ends[1];
+  const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
+  if (planned.op.kind == OpKind::message) return planned.op.role != planned.op.peer;
+  return planned.op.scope == CollectiveScope::groups ? planned.op.groups.size > 1 : planned.ranks > 1;
 }
 
 void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace contend {
 
 namespace {
@@ -19,10 +21,6 @@ constexpr std::pair<std::string_view, CollectiveKind> kCollectiveNames[] = {
 
 [[noreturn]] void bad_graph(const std::string& reason) {
   throw InputError{"iteration graph: " + reason};
-}
-
-bool per_rank(const Op& op) {
-  return op.kind != OpKind::collective;
 }
 
 }  // namespace
@@ -57,6 +55,13 @@ OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleI
   return add(std::move(op));
 }
 
+OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
+                                    RankGroups groups) {
+  const OpId op = add_collective(std::move(name), kind, role, bytes, CollectiveScope::groups);
+  ops_[op.index()].groups = groups;
+  return op;
+}
+
 OpId IterationGraph::add_message(std::string name, RoleId from, RoleId to, Bytes bytes) {
   Op op;
   op.name = std::move(name);
@@ -65,6 +70,12 @@ OpId IterationGraph::add_message(std::string name, RoleId from, RoleId to, Bytes
   op.peer = to;
   op.bytes = bytes;
   return add(std::move(op));
+}
+
+OpId IterationGraph::add_joint_message(std::string name, RoleId from, RoleId to, Bytes bytes) {
+  const OpId op = add_message(std::move(name), from, to, bytes);
+  ops_[op.index()].joint = true;
+  return op;
 }
 
 ChannelId IterationGraph::add_channel(std::string name, int messages, Bytes window) {
@@ -139,6 +150,15 @@ void IterationGraph::validate() const {
     }
     if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
       bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
+    if (op.scope == CollectiveScope::groups) {
+      const int block = op.groups.stride * op.groups.size;
+      if (op.groups.stride < 1 || op.groups.size < 1 || roles_[op.role.index()].ranks % block != 0) {
+        bad_graph(
+            fmt::format("`{}` has groups of {} ranks, {} apart, of which no whole number fills the {} ranks of "
+                        "its role",
+                        op.name, op.groups.size, op.groups.stride, roles_[op.role.index()].ranks));
+      }
+    }
     if (op.kind == OpKind::message) {
       if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
       if (roles_[op.role.index()].ranks != roles_[op.peer.index()].ranks) {
@@ -157,7 +177,8 @@ void IterationGraph::validate() const {
     if (d.lag != 0 && d.lag != 1) bad_graph("the lag of a dependency must be 0 or 1");
     const Op& before = ops_[d.before.index()];
     const Op& after = ops_[d.after.index()];
-    if (per_rank(before) && per_rank(after) && roles_[before.role.index()].ranks != roles_[after.role.index()].ranks) {
+    if (before.per_rank() && after.per_rank() &&
+        roles_[before.role.index()].ranks != roles_[after.role.index()].ranks) {
       bad_graph("`" + before.name + "` -> `" + after.name + "` joins roles of different size");
     }
     if (d.lag == 0) ++predecessors[d.after.index()];
@@ -231,10 +252,13 @@ class TextReader {
     } else if (words.size() == 4 && words[0] == "compute") {
       ops_.emplace_back(words[1]);
       graph.add_compute(std::string{words[1]}, role(words[2]), Time::nanoseconds(number(words[3])));
-    } else if (words.size() == 5 && words[0] == "message") {
+    } else if (words.size() == 5 && (words[0] == "message" || words[0] == "joint-message")) {
       ops_.emplace_back(words[1]);
+      const auto add = words[0] == "message" ? &IterationGraph::add_message : &IterationGraph::add_joint_message;
       const RoleId from = role(words[2]);
-      graph.add_message(std::string{words[1]}, from, role(words[3]), Bytes{number(words[4])});
+      (graph.*add)(std::string{words[1]}, from, role(words[3]), Bytes{number(words[4])});
+    } else if (words.size() == 4 && words[0] == "groups") {
+      graph.put_into_groups(op(words[1]), {static_cast<int>(number(words[2])), static_cast<int>(number(words[3]))});
     } else if (words.size() == 4) {
       const auto* kind = std::find_if(std::begin(kCollectiveNames), std::end(kCollectiveNames),
                                       [&](const auto& row) { return row.first == words[0]; });

@@ -43,8 +43,22 @@ enum class CollectiveScope : std::uint8_t {
   server,   ///< a group for each server: the ranks on it
   leaders,  ///< one group of one rank of every server
   peers,    ///< a group for each place on a server: the ranks with that place on their servers
+  groups,   ///< the groups of Op::groups, which follow from the numbers of the ranks and not from where they lie
 };
+/// Those that follow from where the ranks lie.
 inline constexpr std::size_t kCollectiveScopes = 4;
+
+/// A partition of the ranks of a role into groups of `size` ranks, `stride` apart: rank r is in group
+/// (r / (stride size)) stride + r mod stride. With tensor-parallel degree t as the fastest coordinate of a rank, the
+/// tensor-parallel groups are {1, t}, and the data-parallel groups of d ranks are {t, d} (Megatron-LM, parallel_state).
+struct RankGroups {
+  int stride = 1;  ///< >= 1
+  int size = 1;    ///< >= 1; stride x size divides the number of ranks
+
+  [[nodiscard]] int count(int ranks) const { return ranks / size; }
+  [[nodiscard]] int of(int rank) const { return rank / (stride * size) * stride + rank % stride; }
+  friend bool operator==(const RankGroups&, const RankGroups&) = default;
+};
 
 /// A set of ranks that execute the same operations.
 struct Role {
@@ -68,21 +82,27 @@ inline constexpr std::int32_t kEveryPhase = -1;
 
 /// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
 /// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. A message sends `bytes`
-/// from rank i of `role` to rank i of `peer`, for every i. In an iteration of another phase than `phase` there is no
-/// such operation, and nothing waits for it.
+/// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
+/// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
+/// engine can simulate many of them as one. In an iteration of another phase than `phase` there is no such operation,
+/// and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
   RoleId role;
   RoleId peer;                                             ///< message only
+  bool joint = false;                                      ///< message only
   Time duration;                                           ///< compute only
   Bytes bytes;                                             ///< collective and message
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
+  RankGroups groups;                                       ///< collective only, with CollectiveScope::groups
   ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
   std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
 
+  /// True if each rank has an instance of its own; false if there is one for all.
+  [[nodiscard]] bool per_rank() const { return kind == OpKind::compute || (kind == OpKind::message && !joint); }
   [[nodiscard]] bool is_in(std::size_t each) const {
     return phase == kEveryPhase || static_cast<std::size_t>(phase) == each;
   }
@@ -104,13 +124,21 @@ class IterationGraph {
   OpId add_compute(std::string name, RoleId role, Time duration);
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                       CollectiveScope scope = CollectiveScope::all);
+  /// A collective within each group.
+  OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes, RankGroups groups);
   OpId add_message(std::string name, RoleId from, RoleId to, Bytes bytes);
+  OpId add_joint_message(std::string name, RoleId from, RoleId to, Bytes bytes);
   ChannelId add_channel(std::string name, int messages, Bytes window);
   /// Makes a collective go through the channel, with this priority.
   void put_into(ChannelId channel, OpId op, std::int32_t priority);
   void add_dependency(OpId before, OpId after, int lag = 0);
   /// Sets the phases of the iterations, and the phase to which an operation belongs.
   void set_phases(IterationPhases phases) { phases_ = std::move(phases); }
+  /// Makes a collective run within each group.
+  void put_into_groups(OpId op, RankGroups groups) {
+    ops_[op.index()].scope = CollectiveScope::groups;
+    ops_[op.index()].groups = groups;
+  }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
@@ -132,8 +160,9 @@ class IterationGraph {
   [[nodiscard]] GpuTime compute_total(std::size_t phase = 0) const;
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
-  /// per-rank operations of roles of different size, a negative duration or size, a lag other than 0 or 1, a channel
-  /// without room, an operation in a channel that is not a collective, or a phase that the graph doesn't have.
+  /// per-rank operations of roles of different size, a negative duration or size, groups that don't divide the ranks
+  /// of their role, a lag other than 0 or 1, a channel without room, an operation in a channel that is not a
+  /// collective, or a phase that the graph doesn't have.
   void validate() const;
 
  private:
@@ -146,6 +175,7 @@ class IterationGraph {
 
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10
+///   joint-message m a b 10 | groups grads 8 16  (stride and size of the groups of a collective)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)

@@ -1,6 +1,7 @@
 #include "sim/graph_plan.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace contend {
 
@@ -20,7 +21,7 @@ Plan::Plan(const IterationGraph& graph)
   for (const Op& op : graph.ops()) {
     PlannedOp planned;
     planned.op = op;
-    planned.per_rank = op.kind != OpKind::collective;
+    planned.per_rank = op.per_rank();
     communicates = communicates || op.kind != OpKind::compute;
     planned.ranks = roles[op.role.index()].ranks;
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {
@@ -39,8 +40,14 @@ Plan::Plan(const IterationGraph& graph)
         after.predecessor_instances[lag][phase] += before.per_rank && !after.per_rank ? before.ranks : 1;
     }
   }
-  foldable = roles.size() == 1 &&
-             std::none_of(ops.begin(), ops.end(), [](const PlannedOp& op) { return op.op.kind == OpKind::message; });
+  const auto joins_ranks = [&](const Dependency& d) {
+    const PlannedOp& before = ops[d.before.index()];
+    const PlannedOp& after = ops[d.after.index()];
+    return before.per_rank && after.per_rank && before.op.role != after.op.role;
+  };
+  foldable = std::none_of(ops.begin(), ops.end(),
+                          [](const PlannedOp& op) { return op.per_rank && op.op.kind == OpKind::message; }) &&
+             std::none_of(graph.dependencies().begin(), graph.dependencies().end(), joins_ranks);
   find_chains();
 }
 
@@ -59,7 +66,7 @@ Time Plan::compute_left(RoleId role, std::int64_t from, std::int64_t iterations)
 }
 
 void Plan::find_chains() {
-  if (!foldable || phases.count() > 1) return;
+  if (!foldable || roles.size() > 1 || phases.count() > 1) return;
   // A rank is certain to have nothing else to do between two operations only if the operations of an iteration are
   // totally ordered and an iteration begins when the one before has ended.
   std::vector<std::int32_t> waits_for(ops.size(), 0);

@@ -5,12 +5,13 @@
 #include "sim/graph.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace contend {
 
-/// Plan counts operations in instances: a per-rank operation has one on each rank of its role, a collective has one.
+/// Plan counts operations in instances: a per-rank operation has one on each rank of its role, any other has one.
 struct Plan {
   explicit Plan(const IterationGraph& graph);
 
@@ -34,8 +35,15 @@ struct Plan {
   std::vector<GpuTime> compute_total;               ///< GPU time of an iteration, by phase
   std::vector<std::vector<Time>> compute_per_rank;  ///< by phase and role
   bool communicates = false;                        ///< true if it has a collective or a message
-  /// True if the ranks of its only role are interchangeable: the GPUs that run them may be simulated as one.
+  /// True if the ranks of each role are interchangeable, as none sends to or waits for a certain rank of another role:
+  /// the GPUs that run them may be simulated as one.
   bool foldable = false;
+
+  /// The role of a rank in the numbering of all ranks.
+  [[nodiscard]] RoleId role_of(int rank) const {
+    return RoleId{static_cast<std::size_t>(std::upper_bound(first_rank.begin(), first_rank.end(), rank) -
+                                           first_rank.begin() - 1)};
+  }
 
   /// GPU time of the iterations from `from` on of a job that has `iterations`, and that on one rank of a role.
   [[nodiscard]] GpuTime compute_left(std::int64_t from, std::int64_t iterations) const;

@@ -33,7 +33,7 @@ bool Leaper::is_dominated(const Cell& cell) const {
 bool Leaper::dominates(JobId id) const {
   if (!state_.options.interference.none()) return false;  // transfers of other jobs slow its tasks down
   const JobRun& run = state_.run(id);
-  if (!run.plan->foldable || communicates(id)) return false;
+  if (!run.plan->foldable || run.plan->roles.size() > 1 || communicates(id)) return false;
   if (run.key_fall < 0) return false;
   const Cell& first = state_.at(run.live->cells.front());
   const Occupant& rank = state_.occupant(run.live->cells.front(), id);

@@ -49,10 +49,12 @@ struct TransferRequest {
   OpKind kind = OpKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
   CollectiveScope scope = CollectiveScope::all;
-  Bytes bytes;
+  RankGroups groups;  ///< with CollectiveScope::groups
+  Bytes bytes;        ///< of joint messages: of each
   int ranks = 1;
   std::span<const ServerId> servers;  ///< it touches, ascending: at least two, or empty if it stays inside one server
-  std::span<const GpuId> gpus;        ///< of a collective: by rank; of a message: sender and receiver
+  std::span<const GpuId> gpus;        ///< of a collective: by rank; of a message: sender and receiver, or all senders
+  std::span<const GpuId> peers;       ///< of joint messages: the receivers, as many as senders; else empty
 };
 
 /// A transfer in the network, as a communication policy sees it.

@@ -45,6 +45,8 @@ SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, 
       return {between, between};
     case CollectiveScope::peers:
       return {between, between * g};
+    case CollectiveScope::groups:
+      check_failed(__FILE__, __LINE__, "the volume of groups is that of Op::groups", "unknown");
     case CollectiveScope::all:
       break;
   }
@@ -53,20 +55,51 @@ SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, 
   return {flat, kind == CollectiveKind::exchange ? flat * g : flat};
 }
 
-IterationTraffic iteration_traffic(const IterationGraph& graph, int workers, int per_server) {
+SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server) {
+  const int ranks = graph.roles()[op.role.index()].ranks;
+  if (op.kind == OpKind::collective && op.scope != CollectiveScope::groups)
+    return sent_volume(op.collective, op.scope, op.bytes, ranks, per_server);
+  if (op.kind == OpKind::collective) {
+    // The groups that have ranks on a server, and how many ranks each of them has there.
+    const auto [stride, size] = op.groups;
+    const int groups = std::min({stride, per_server, ranks});
+    const int together = std::clamp(per_server / stride, 1, size);
+    const SentVolume one = sent_volume(op.collective, CollectiveScope::all, op.bytes, size, together);
+    return {one.by_worker, one.by_interface * groups};
+  }
+  const auto first_of = [&](RoleId role) {
+    int first = 0;
+    for (std::size_t before = 0; before < role.index(); ++before) first += graph.roles()[before].ranks;
+    return first;
+  };
+  const int from = first_of(op.role), to = first_of(op.peer);
+  int leaving = 0, most = 0;
+  for (int i = 0; i < ranks; ++i) {
+    if (i == 0 || (from + i) % per_server == 0) leaving = 0;
+    if ((from + i) / per_server != (to + i) / per_server) most = std::max(most, ++leaving);
+  }
+  return {op.bytes.to_double(), op.bytes.to_double() * most};
+}
+
+IterationTraffic iteration_traffic(const IterationGraph& graph, int per_server) {
   IterationTraffic traffic;
+  std::vector<SentVolume> by_role(graph.roles().size());
   const std::vector<double> shares = graph.phases().shares();
   for (std::size_t phase = 0; phase < shares.size(); ++phase) {
     if (shares[phase] <= 0) continue;
-    std::size_t messages = 0;
+    std::vector<std::size_t> messages(graph.roles().size());
     for (const Op& op : graph.ops()) {
-      if (op.kind != OpKind::collective || !op.is_in(phase)) continue;
-      const SentVolume sent = sent_volume(op.collective, op.scope, op.bytes, workers, per_server);
-      traffic.sent_bytes += shares[phase] * sent.by_worker;
-      traffic.interface_bytes += shares[phase] * sent.by_interface;
-      ++messages;
+      if (op.kind == OpKind::compute || !op.is_in(phase)) continue;
+      const SentVolume sent = sent_volume(graph, op, per_server);
+      by_role[op.role.index()].by_worker += shares[phase] * sent.by_worker;
+      by_role[op.role.index()].by_interface += shares[phase] * sent.by_interface;
+      ++messages[op.role.index()];
     }
-    traffic.messages = std::max(traffic.messages, messages);
+    traffic.messages = std::max(traffic.messages, *std::max_element(messages.begin(), messages.end()));
+  }
+  for (const SentVolume& sent : by_role) {
+    traffic.sent_bytes = std::max(traffic.sent_bytes, sent.by_worker);
+    traffic.interface_bytes = std::max(traffic.interface_bytes, sent.by_interface);
   }
   return traffic;
 }

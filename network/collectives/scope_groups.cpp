@@ -7,8 +7,8 @@
 
 namespace contend {
 
-std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, std::span<const NodeId> gpus,
-                                              const Topology& topology) {
+std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, const RankGroups& by_rank,
+                                              std::span<const NodeId> gpus, const Topology& topology) {
   std::vector<std::vector<NodeId>> groups;
   std::map<decltype(Node::server), std::size_t> seen;  // ranks by server so far
   const auto put = [&](std::size_t group, NodeId gpu) {
@@ -16,7 +16,8 @@ std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, std::span<c
     groups[group].push_back(gpu);
   };
   std::map<decltype(Node::server), std::size_t> group_of;
-  for (const NodeId gpu : gpus) {
+  for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+    const NodeId gpu = gpus[rank];
     const auto server = topology.nodes()[gpu.index()].server;
     const std::size_t before = seen[server]++;
     switch (scope) {
@@ -31,6 +32,9 @@ std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, std::span<c
         break;
       case CollectiveScope::peers:
         put(before, gpu);
+        break;
+      case CollectiveScope::groups:
+        put(static_cast<std::size_t>(by_rank.of(static_cast<int>(rank))), gpu);
         break;
     }
   }

@@ -11,9 +11,9 @@
 namespace contend {
 
 /// The groups of at least two of these GPUs, each in the order of their ranks: all ranks; those of each server; the
-/// first rank of every server; or rank k of every server that has so many, for each k.
-[[nodiscard]] std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, std::span<const NodeId> gpus,
-                                                            const Topology& topology);
+/// first rank of every server; rank k of every server that has so many, for each k; or `groups`.
+[[nodiscard]] std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, const RankGroups& groups,
+                                                            std::span<const NodeId> gpus, const Topology& topology);
 
 /// The flows of groups that run at once: flow i stands for flow i of every group. It moves the bytes of the group that
 /// sends most, loads each link with the bytes of all groups, and takes the fixed time of the slowest.

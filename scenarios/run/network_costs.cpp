@@ -28,16 +28,43 @@ class CostsByShape {
         on_server_(static_cast<std::size_t>(scenario.cluster.servers)) {}
 
   TransferCost operator()(const TransferRequest& request) {
+    if (request.kind == OpKind::message) return message(request);
     const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
     if (formula_ == CostFormula::measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
-    const JobShape shape = shape_of(request);
+    const bool grouped = request.scope == CollectiveScope::groups;
+    const JobShape shape =
+        grouped ? group_shape(request.gpus, request.groups, scenario_.cluster.gpus_per_server) : shape_of(request);
     const auto known = costs_.find(shape);
     const ExchangeCost& cost =
         known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
-    return cost.transfer(request.collective, request.scope, request.bytes);
+    return cost.transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes);
   }
 
  private:
+  /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
+  TransferCost message(const TransferRequest& request) {
+    const bool joint = !request.peers.empty();
+    const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
+    const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
+    const auto server_of = [&](GpuId gpu) {
+      return gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server);
+    };
+    int most = 0;
+    for (const bool sends : {true, false}) {
+      for (std::size_t i = 0; i < senders.size(); ++i) {
+        if (server_of(senders[i]) != server_of(receivers[i]))
+          most = std::max(most, ++on_server_[server_of(sends ? senders[i] : receivers[i])]);
+      }
+      for (const GpuId gpu : sends ? senders : receivers) on_server_[server_of(gpu)] = 0;
+    }
+    const ChannelCost inside = inside_cost(scenario_.network);
+    if (most == 0) return {inside.alpha, inside.beta, {}, TransferLane::inside};
+    const TimePerByte beta{whole_.beta.ns_per_byte() * most};
+    const bool shares = scenario_.network.fidelity == Fidelity::contention;
+    return {whole_.alpha, std::max(beta, inside.beta),
+            shares ? TimePerByte{whole_.eta.ns_per_byte() * most} : TimePerByte{}};
+  }
+
   JobShape shape_of(const TransferRequest& request) {
     JobShape shape{static_cast<int>(request.gpus.size()), 0, 0};
     const auto server_of = [&](GpuId gpu) {
@@ -103,8 +130,33 @@ ChannelCost inside_cost(const Scenario::Network& network) {
   return cost;
 }
 
+JobShape group_shape(std::span<const GpuId> gpus, const RankGroups& groups, int per_server) {
+  const auto server_of = [&](std::size_t rank) { return gpus[rank].index() / static_cast<std::size_t>(per_server); };
+  const int count = groups.count(static_cast<int>(gpus.size()));
+  std::vector<std::map<std::size_t, int>> ranks(static_cast<std::size_t>(count));  // by group and server
+  for (std::size_t rank = 0; rank < gpus.size(); ++rank)
+    ++ranks[static_cast<std::size_t>(groups.of(static_cast<int>(rank)))][server_of(rank)];
+  JobShape shape{groups.size, 1, 1, 1};
+  std::map<std::size_t, int> sharing;  // groups that leave a server
+  for (const auto& group : ranks) {
+    int most = 0;
+    for (const auto& [server, here] : group) {
+      most = std::max(most, here);
+      if (group.size() > 1) shape.sharing = std::max(shape.sharing, ++sharing[server]);
+    }
+    const int servers = static_cast<int>(group.size());
+    if (std::pair{servers, most} > std::pair{shape.servers, shape.per_server}) {
+      shape.servers = servers;
+      shape.per_server = most;
+    }
+  }
+  return shape;
+}
+
 ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
-  const AlphaBeta network = network_cost(scenario.network);
+  AlphaBeta network = network_cost(scenario.network);
+  network.beta = TimePerByte{network.beta.ns_per_byte() * shape.sharing};
+  network.eta = TimePerByte{network.eta.ns_per_byte() * shape.sharing};
   const ChannelCost link{network.alpha, network.beta, scenario.network.gamma};
   ExchangeCost cost;
   switch (cost_formula(scenario)) {

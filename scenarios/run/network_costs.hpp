@@ -8,6 +8,7 @@
 #include "scenarios/scenario.hpp"
 
 #include <compare>
+#include <span>
 #include <string_view>
 
 namespace contend {
@@ -25,11 +26,12 @@ namespace contend {
 /// The cost of a link inside a server; zero if `network.inside` is not given.
 [[nodiscard]] ChannelCost inside_cost(const Scenario::Network& network);
 
-/// How the ranks of a job lie.
+/// How the ranks of a job lie, or those of a group of its ranks.
 struct JobShape {
   int ranks = 1;
   int servers = 1;     ///< that hold them
   int per_server = 1;  ///< the most ranks on one server
+  int sharing = 1;     ///< groups that send through one interface at once
 
   friend auto operator<=>(const JobShape&, const JobShape&) = default;
 };
@@ -37,7 +39,13 @@ struct JobShape {
 /// fidelity `contention` only.
 [[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape);
 
-/// The costs of the transfers of all jobs of a run, each by the shape of its job.
+/// The shape of the group of a partition that spans most servers; ties go to the most ranks on a server. Rank i runs on
+/// gpus[i], of which each server has `per_server`.
+[[nodiscard]] JobShape group_shape(std::span<const GpuId> gpus, const RankGroups& groups, int per_server);
+
+/// The costs of the transfers of all jobs of a run, each by the shape of its job or group. A message takes
+/// network.alpha + bytes beta between servers, and the figures of network.inside in one; joint messages share each
+/// direction of the interface of a server.
 [[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario);
 
 }  // namespace contend

@@ -2,12 +2,11 @@
 
 #include "models/overlap/volume.hpp"
 #include "models/workload.hpp"
-#include "network/alpha_beta.hpp"
 #include "network/server_groups.hpp"
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "scenarios/run/flow_fidelity.hpp"
+#include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
@@ -22,23 +21,6 @@
 #include <vector>
 
 namespace contend {
-
-namespace {
-
-std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
-  const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
-  switch (scenario.network.fidelity) {
-    case Fidelity::analytic:
-      return make_analytic_network(transfer_costs(scenario), servers, jobs);
-    case Fidelity::contention:
-      return make_contention_network(transfer_costs(scenario), servers, jobs);
-    case Fidelity::flow:
-      return make_flow_network(scenario, seed, jobs);
-  }
-  check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
-}
-
-}  // namespace
 
 Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs) {
   TrainingGraphs graphs{scenario};
@@ -108,7 +90,7 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
     if (spec.duration || job.start == Time::never()) continue;
     const int per_server = (job.gpus + job.servers - 1) / job.servers;
     const auto [traffic, is_new] = known.try_emplace({spec.graph, per_server});
-    if (is_new) traffic->second = iteration_traffic(ran.graphs[spec.graph], job.gpus, per_server);
+    if (is_new) traffic->second = iteration_traffic(ran.graphs[spec.graph], per_server);
     job.traffic = traffic->second;
     if (spec.graph < ran.notes.size()) job.notes = ran.notes[spec.graph];
   }

@@ -30,7 +30,7 @@ void measure_iteration(const Scenario& scenario, const OverlapProblem& problem, 
     row.settled = row.settled && state.recurs;
   }
   row.compression_s = mean_compute_s(fused.graph) - problem.compute().to_seconds();
-  row.traffic = iteration_traffic(fused.graph, problem.workers, row.per_server);
+  row.traffic = iteration_traffic(fused.graph.with_ranks(problem.workers), row.per_server);
   if (detail == StudyDetail::figures) return;
   const std::vector<double> shares = fused.graph.phases().shares();
   for (std::size_t phase = 0; phase < shares.size(); ++phase) {

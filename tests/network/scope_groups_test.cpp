@@ -23,7 +23,7 @@ Groups groups_of(CollectiveScope scope, const std::vector<std::size_t>& gpus) {
   std::vector<NodeId> nodes;
   for (const std::size_t gpu : gpus) nodes.push_back(topology.gpus()[gpu]);
   Groups all;
-  for (const std::vector<NodeId>& group : scope_groups(scope, nodes, topology)) {
+  for (const std::vector<NodeId>& group : scope_groups(scope, {}, nodes, topology)) {
     all.emplace_back();
     for (const NodeId node : group)
       all.back().push_back(

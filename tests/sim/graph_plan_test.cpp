@@ -51,9 +51,10 @@ TEST_CASE("ranks are numbered role by role") {
   CHECK(plan.compute_total.front() == GpuTime::nanoseconds(2 + 30 + 100));
 }
 
-TEST_CASE("only ranks of a single role without messages can be folded") {
+TEST_CASE("ranks can be folded unless messages or waits join single ranks") {
   CHECK(Plan{graph_from_text("role a 4 | compute x a 1 | all-reduce g a 1")}.foldable);
-  CHECK_FALSE(Plan{graph_from_text("role a 2 | role b 2 | compute x a 1 | compute y b 1")}.foldable);
+  CHECK(Plan{graph_from_text("role a 2 | role b 2 | compute x a 1 | compute y b 1")}.foldable);
+  CHECK_FALSE(Plan{graph_from_text("role a 2 | role b 2 | compute x a 1 | compute y b 1 | x -> y")}.foldable);
   CHECK_FALSE(Plan{graph_from_text("role a 2 | compute x a 1 | message m a a 1")}.foldable);
 }
 

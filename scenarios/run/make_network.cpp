@@ -1,0 +1,23 @@
+#include "scenarios/run/make_network.hpp"
+
+#include "network/alpha_beta.hpp"
+#include "scenarios/run/flow_fidelity.hpp"
+#include "scenarios/run/network_costs.hpp"
+#include "sim/check.hpp"
+
+namespace contend {
+
+std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
+  const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
+  switch (scenario.network.fidelity) {
+    case Fidelity::analytic:
+      return make_analytic_network(transfer_costs(scenario), servers, jobs);
+    case Fidelity::contention:
+      return make_contention_network(transfer_costs(scenario), servers, jobs);
+    case Fidelity::flow:
+      return make_flow_network(scenario, seed, jobs);
+  }
+  check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
+}
+
+}  // namespace contend

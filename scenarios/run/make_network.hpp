@@ -1,0 +1,17 @@
+#pragma once
+// Makes the network model that a scenario describes.
+
+#include "scenarios/scenario.hpp"
+#include "sim/ports.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace contend {
+
+/// The network of the scenario's fidelity, for so many jobs. The seed draws the paths of routing that is random.
+[[nodiscard]] std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed,
+                                                         std::size_t jobs);
+
+}  // namespace contend
