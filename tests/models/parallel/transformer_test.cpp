@@ -184,8 +184,9 @@ TEST_CASE("the layer tables of the catalogue have the same parameters") {
                                                       {"llama2-70b", "llama-2-70b"},
                                                       {"llama3-8b", "llama-3-8b"},
                                                       {"llama3-70b", "llama-3-70b"}};
-  for (const auto& [table, transformer] : same) {
-    INFO(std::string{table});
+  for (const auto& row : same) {
+    const auto [table, transformer] = row;
+    INFO(std::string{row.first});
     const CatalogueEntry* entry = find_model(table);
     REQUIRE(entry != nullptr);
     CHECK(build_model(*entry).parameter_elements() == parameters(known(transformer)));
