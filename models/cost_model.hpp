@@ -3,6 +3,7 @@
 // both. docs/models/layers.md says what a roofline leaves out and how accurate it is.
 
 #include "models/devices.hpp"
+#include "models/layer_work.hpp"
 #include "models/layers.hpp"
 #include "sim/units.hpp"
 
@@ -34,11 +35,22 @@ struct RooflineOptions {
 /// Fraction of the peak that a kernel of `flops` reaches.
 [[nodiscard]] double efficiency(double flops, const Device& device, const RooflineOptions& options);
 
+/// The cost of a pass by the roofline.
+struct RooflineCost {
+  double ns = 0;
+  bool compute_bound = false;
+};
+/// The cost of a pass whose kernels share its work evenly, one after the other; 0 without kernels. The device supports
+/// the type, and the options are valid.
+[[nodiscard]] RooflineCost roofline_cost(const LayerWork& work, const Device& device, const RooflineOptions& options);
+/// Checks a roofline. Throws InputError with every fault: an invalid device, a type that the device does not support or
+/// that can't train (int8), an efficiency outside (0, 1], a negative time.
+void validate(const RooflineOptions& options, const Device& device);
+
 /// The times by the roofline, for `batch` samples. Each kernel reads or writes each of its tensors once
 /// (Layer::input_reads is the exception). The backward pass has one kernel for the gradient of the input, if a layer
-/// before needs it, and one for that of the weights. Throws InputError with every fault: an invalid table or device, a
-/// batch < 1, a type that the device does not support or that can't train (int8), an efficiency outside (0, 1], a
-/// negative time, a layer that takes longer than a day.
+/// before needs it, and one for that of the weights. Throws InputError with every fault: an invalid table, device or
+/// option, a batch < 1, a layer that takes longer than a day.
 [[nodiscard]] TimedModel roofline_times(const LayerTable& table, const Device& device, int batch,
                                         const RooflineOptions& options = {});
 

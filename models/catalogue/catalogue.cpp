@@ -1,6 +1,8 @@
 #include "models/catalogue/catalogue.hpp"
 
 #include "models/catalogue/architectures.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -11,21 +13,22 @@ namespace contend {
 
 namespace {
 
-// Sizes as published; the sources are named where the architectures are built.
+// Sizes as published; the sources are named where the architectures are built, or in models/parallel/.
 TransformerSize transformer_base() {
   return {"transformer-base", 512, 2048, 6, 8, 37'000};
 }
 TransformerSize transformer_big() {
   return {"transformer-big", 1024, 4096, 6, 16, 37'000};
 }
-TransformerSize bert_base() {
-  return {"bert-base", 768, 3072, 12, 12, 30'522};
+
+/// The sizes of a transformer that models/parallel/ describes, under the name that it has here.
+TransformerSize size_of(std::string_view transformer, const char* name) {
+  const TransformerModel* model = find_transformer(transformer);
+  CONTEND_CHECK(model != nullptr, "a table of layers has a transformer");
+  return {name, model->hidden, model->feed_forward, static_cast<int>(model->layers), model->heads, model->vocabulary};
 }
-TransformerSize bert_large() {
-  return {"bert-large", 1024, 4096, 24, 16, 30'522};
-}
-TransformerSize gpt2_size(const char* name, std::int64_t width, int layers) {
-  return {name, width, 4 * width, layers, width / 64, 50'257};
+LayerTable llama_of(std::string_view transformer, const char* name, std::int64_t sequence_length) {
+  return llama(size_of(transformer, name), find_transformer(transformer)->key_value_heads, sequence_length);
 }
 
 constexpr CatalogueEntry kEntries[] = {
@@ -66,36 +69,26 @@ constexpr CatalogueEntry kEntries[] = {
     {"transformer-big", "Encoder-decoder transformer, big", 32, 0,
      [](std::int64_t length) { return transformer(transformer_big(), length); }},
     {"bert-base", "BERT-Base with the heads of pre-training", 128, 512,
-     [](std::int64_t length) { return bert(bert_base(), BertHeads::pretraining, length); }},
+     [](std::int64_t length) { return bert(size_of("bert-base", "bert-base"), BertHeads::pretraining, length); }},
     {"bert-large", "BERT-Large with the heads of pre-training", 128, 512,
-     [](std::int64_t length) { return bert(bert_large(), BertHeads::pretraining, length); }},
-    {"gpt2", "GPT-2 small", 1024, 1024, [](std::int64_t length) { return gpt2(gpt2_size("gpt2", 768, 12), length); }},
+     [](std::int64_t length) { return bert(size_of("bert-large", "bert-large"), BertHeads::pretraining, length); }},
+    {"gpt2", "GPT-2 small", 1024, 1024, [](std::int64_t length) { return gpt2(size_of("gpt-2", "gpt2"), length); }},
     {"gpt2-medium", "GPT-2 medium", 1024, 1024,
-     [](std::int64_t length) { return gpt2(gpt2_size("gpt2-medium", 1024, 24), length); }},
+     [](std::int64_t length) { return gpt2(size_of("gpt-2-medium", "gpt2-medium"), length); }},
     {"gpt2-large", "GPT-2 large", 1024, 1024,
-     [](std::int64_t length) { return gpt2(gpt2_size("gpt2-large", 1280, 36), length); }},
+     [](std::int64_t length) { return gpt2(size_of("gpt-2-large", "gpt2-large"), length); }},
     {"gpt2-xl", "GPT-2 XL", 1024, 1024,
-     [](std::int64_t length) { return gpt2(gpt2_size("gpt2-xl", 1600, 48), length); }},
+     [](std::int64_t length) { return gpt2(size_of("gpt-2-xl", "gpt2-xl"), length); }},
     {"llama2-7b", "Llama 2 7B", 4096, 0,
-     [](std::int64_t length) {
-       return llama({"llama2-7b", 4096, 11'008, 32, 32, 32'000}, 32, length);
-     }},
+     [](std::int64_t length) { return llama_of("llama-2-7b", "llama2-7b", length); }},
     {"llama2-13b", "Llama 2 13B", 4096, 0,
-     [](std::int64_t length) {
-       return llama({"llama2-13b", 5120, 13'824, 40, 40, 32'000}, 40, length);
-     }},
+     [](std::int64_t length) { return llama_of("llama-2-13b", "llama2-13b", length); }},
     {"llama2-70b", "Llama 2 70B", 4096, 0,
-     [](std::int64_t length) {
-       return llama({"llama2-70b", 8192, 28'672, 80, 64, 32'000}, 8, length);
-     }},
+     [](std::int64_t length) { return llama_of("llama-2-70b", "llama2-70b", length); }},
     {"llama3-8b", "Llama 3 8B", 8192, 0,
-     [](std::int64_t length) {
-       return llama({"llama3-8b", 4096, 14'336, 32, 32, 128'256}, 8, length);
-     }},
+     [](std::int64_t length) { return llama_of("llama-3-8b", "llama3-8b", length); }},
     {"llama3-70b", "Llama 3 70B", 8192, 0,
-     [](std::int64_t length) {
-       return llama({"llama3-70b", 8192, 28'672, 80, 64, 128'256}, 8, length);
-     }},
+     [](std::int64_t length) { return llama_of("llama-3-70b", "llama3-70b", length); }},
 };
 
 }  // namespace

@@ -1,0 +1,109 @@
+#include "models/parallel/flops.hpp"
+
+#include <array>
+
+namespace contend {
+
+namespace {
+
+/// Multiply-adds of a forward pass.
+struct ForwardProducts {
+  double layers_by_token = 0;   ///< products with weights
+  double layers_by_square = 0;  ///< of queries with keys, of weights with values
+  double logits_by_token = 0;
+};
+
+/// The width of all feed-forwards that a token passes through in the layer.
+double used_feed_forward(const TransformerModel& model, std::int64_t layer) {
+  if (!model.is_mixture(layer)) return static_cast<double>(model.feed_forward);
+  return static_cast<double>(model.mixture->top_k * model.mixture->expert_feed_forward +
+                             model.mixture->shared_feed_forward);
+}
+
+double attention_matrices(const TransformerModel& model) {
+  const auto h = static_cast<double>(model.hidden);
+  const double output = static_cast<double>(model.context_width()) * h;
+  if (!model.latent)
+    return h * static_cast<double>(model.query_width() + model.key_width() + model.value_width()) + output;
+  const LatentAttention& latent = *model.latent;
+  const auto query_rank = static_cast<double>(latent.query_rank);
+  const auto query_width = static_cast<double>(model.query_width());
+  const double query = latent.query_rank > 0 ? query_rank * (h + query_width) : h * query_width;
+  const auto key_value_rank = static_cast<double>(latent.key_value_rank);
+  const double key_value = h * static_cast<double>(latent.key_value_rank + latent.rotary_size) +
+                           key_value_rank * static_cast<double>(model.heads * (latent.plain_size + latent.value_size));
+  return query + key_value + output;
+}
+
+class ProductCount {
+ public:
+  ProductCount(const TransformerModel& model, FlopsConvention convention) : model_{model}, convention_{convention} {}
+
+  ForwardProducts count() {
+    for (std::int64_t i = 0; i < model_.all_layers(); ++i) layer(i);
+    const auto h = static_cast<double>(model_.hidden);
+    for (std::int64_t i = 0; i < model_.mtp_layers; ++i) {
+      layer(model_.all_layers() - 1);
+      sum_.layers_by_token += 2 * h * h;
+    }
+    if (model_.head != OutputHead::none)
+      sum_.logits_by_token = static_cast<double>(1 + model_.mtp_layers) * h * static_cast<double>(model_.vocabulary);
+    return sum_;
+  }
+
+ private:
+  void layer(std::int64_t index) {
+    const double matrices = model_.gated ? 3 : 2;
+    sum_.layers_by_token += attention_matrices(model_);
+    sum_.layers_by_token += matrices * static_cast<double>(model_.hidden) * used_feed_forward(model_, index);
+    const auto pairs = static_cast<double>(model_.query_width() + model_.context_width());
+    const bool half = convention_ == FlopsConvention::causal && model_.is_causal(index);
+    sum_.layers_by_square += half ? pairs / 2 : pairs;
+    if (!model_.has_cross_attention(index)) return;
+    sum_.layers_by_token += attention_matrices(model_);
+    sum_.layers_by_square += pairs;
+  }
+
+  const TransformerModel& model_;
+  FlopsConvention convention_;
+  ForwardProducts sum_;
+};
+
+constexpr std::array kConventions = {FlopsConvention::recomputed, FlopsConvention::full, FlopsConvention::causal};
+
+}  // namespace
+
+std::string_view to_string(FlopsConvention convention) {
+  switch (convention) {
+    case FlopsConvention::recomputed:
+      return "recomputed";
+    case FlopsConvention::full:
+      return "full";
+    case FlopsConvention::causal:
+      return "causal";
+  }
+  return "unknown";
+}
+
+std::span<const FlopsConvention> flops_conventions() {
+  return kConventions;
+}
+
+double model_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention) {
+  const bool twice = convention == FlopsConvention::recomputed;
+  return hardware_flops(model, sequences, convention, twice ? Recomputation::full : Recomputation::none);
+}
+
+double hardware_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention,
+                      Recomputation recomputation) {
+  const ForwardProducts products = ProductCount{model, convention}.count();
+  const double matrices = 2 * products.layers_by_token * sequences.tokens;
+  const double attention = 2 * products.layers_by_square * sequences.squares;
+  const double logits = 2 * products.logits_by_token * sequences.tokens;
+  double flops = 3 * (matrices + attention + logits);
+  if (recomputation == Recomputation::full) flops += matrices + attention;
+  if (recomputation == Recomputation::selective) flops += attention;
+  return flops;
+}
+
+}  // namespace contend

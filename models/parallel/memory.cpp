@@ -1,0 +1,264 @@
+#include "models/parallel/memory.hpp"
+
+#include "models/layer_work.hpp"
+#include "models/parallel/layer_split.hpp"
+#include "sim/complaints.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+double real_number(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+/// Adds up the tensors that passes leave behind, in bytes.
+class KeptTensors {
+ public:
+  KeptTensors(const TransformerModel& model, const MicroBatch& work, Recomputation recomputation)
+      : model_{model},
+        work_{work},
+        width_{real_number(activation_bytes(work.type))},
+        all_{real_number(work.context_tokens())},
+        own_{real_number(work.tokens())},
+        tensor_{real_number(work.split.tensor)},
+        recomputation_{recomputation} {}
+
+  [[nodiscard]] ActivationBytes sum() const {
+    const auto bytes = [](double value) { return Bytes{static_cast<std::int64_t>(std::ceil(value))}; };
+    return {bytes(until_input_), bytes(until_weight_), bytes(gradients_)};
+  }
+
+  void layer(std::int64_t index) {
+    if (recomputation_ == Recomputation::full) {
+      until_input_ += width_ * own_ * hidden();
+      return;
+    }
+    attention();
+    if (model_.has_cross_attention(index)) {
+      attention();
+      // All decoder layers read the same output of the encoder.
+      if (index == model_.encoder_layers) until_weight_ += width_ * own_ * hidden();
+    }
+    norm(hidden());
+    if (model_.is_mixture(index)) {
+      mixture(*model_.mixture);
+    } else {
+      feed_forward(all_, real_number(model_.feed_forward) / tensor_);
+      product_ends(own_, hidden(), own_, hidden());
+    }
+    residual_dropout();
+  }
+
+  void embedding() {
+    until_weight_ += 8 * all_;
+    if (model_.embedding_norm) norm(hidden());
+    if (model_.dropout) until_input_ += own_ * hidden();
+  }
+
+  void head() {
+    if (model_.final_norm) norm(hidden());
+    if (model_.head == OutputHead::none) return;
+    const double logits = all_ * real_number(vocabulary_rows(model_, work_.split));
+    until_weight_ += width_ * own_ * hidden();
+    until_input_ += 4 * logits;
+    gradients_ += width_ * logits;
+  }
+
+  void prediction_module() {
+    norm(hidden());
+    norm(hidden());
+    product_ends(own_, 2 * hidden(), own_, hidden());
+    layer(model_.all_layers() - 1);
+    head();
+  }
+
+ private:
+  [[nodiscard]] double hidden() const { return real_number(model_.hidden); }
+
+  /// The input of a norm.
+  void norm(double width) { until_input_ += width_ * own_ * width; }
+  /// The input of a product, and the gradient of its output.
+  void product_ends(double input_rows, double input, double output_rows, double output) {
+    until_weight_ += width_ * input_rows * input;
+    gradients_ += width_ * output_rows * output;
+  }
+  void residual_dropout() {
+    if (model_.dropout) until_input_ += own_ * hidden();
+  }
+
+  void attention() {
+    norm(hidden());
+    const double query = real_number(model_.query_width()) / tensor_, key = real_number(model_.key_width()) / tensor_;
+    const double value = real_number(model_.value_width()) / tensor_;
+    const double context = real_number(model_.context_width()) / tensor_;
+    if (model_.latent) {
+      latent(*model_.latent, query, context);
+    } else {
+      product_ends(own_, hidden(), all_, query + key + value);
+      if (model_.query_key_norms) until_input_ += width_ * all_ * (query + key);
+    }
+    until_input_ += width_ * all_ * (query + key + value);
+    scores();
+    product_ends(all_, context, own_, hidden());
+    residual_dropout();
+  }
+
+  /// The short vectors are kept in front of their norms and behind them.
+  void latent(const LatentAttention& sizes, double query, double context) {
+    const double query_rank = real_number(sizes.query_rank), key_value_rank = real_number(sizes.key_value_rank);
+    if (sizes.query_rank > 0) {
+      norm(query_rank);
+      product_ends(own_, query_rank, all_, query);
+      gradients_ += width_ * own_ * query_rank;
+    } else {
+      gradients_ += width_ * all_ * query;
+    }
+    norm(key_value_rank);
+    const double plain_and_value = real_number(model_.heads * sizes.plain_size) / tensor_ + context;
+    product_ends(own_, key_value_rank, all_, plain_and_value);
+    product_ends(own_, hidden(), own_, key_value_rank + real_number(sizes.rotary_size));
+  }
+
+  void scores() {
+    const double heads = real_number(model_.heads) / tensor_;
+    if (work_.flash_attention) {
+      until_input_ += 4 * all_ * heads;  // logarithms of the sums of exponentials
+    } else if (recomputation_ == Recomputation::none) {
+      // Weights behind the softmax; with dropout its mask of one byte, and the weights behind it.
+      const double each = width_ + (model_.dropout ? 1 + width_ : 0);
+      until_input_ += each * all_ * real_number(work_.sequence) * heads;
+    }
+  }
+
+  /// What lies between the products of a feed-forward: gate, up and their product, or both ends of the activation.
+  void feed_forward(double rows, double width) {
+    const double inputs = model_.gated ? 2 : 1;
+    until_input_ += width_ * rows * inputs * width;
+    product_ends(rows, width, rows, inputs * width);
+  }
+
+  void mixture(const MixtureOfExperts& mixture) {
+    const double arrived = arrived_tokens(model_, work_);
+    until_weight_ += width_ * own_ * hidden();  // input of the router and of shared experts
+    // Tokens as they arrive, and what the experts make of them, which the gradient of the router's weights needs.
+    product_ends(arrived, hidden(), arrived, hidden());
+    until_input_ += width_ * arrived * hidden();
+    feed_forward(arrived, real_number(mixture.expert_feed_forward) / real_number(work_.split.expert_tensor));
+    if (mixture.shared_feed_forward > 0) {
+      feed_forward(all_, real_number(mixture.shared_feed_forward) / tensor_);
+      gradients_ += width_ * own_ * hidden();
+    }
+  }
+
+  const TransformerModel& model_;
+  const MicroBatch& work_;
+  double width_;  // bytes of an activation
+  double all_;    // tokens of products
+  double own_;    // tokens between them
+  double tensor_;
+  Recomputation recomputation_;
+  double until_input_ = 0, until_weight_ = 0, gradients_ = 0;
+};
+
+std::int64_t share(std::int64_t parameters, std::int64_t shards) {
+  return (parameters + shards - 1) / shards;
+}
+
+}  // namespace
+
+void validate(const MemoryOptions& options) {
+  Complaints found;
+  if (options.zero < 0 || options.zero > 3)
+    found.add("zero", fmt::format("expected a stage of ZeRO from 0 to 3, got {}", options.zero));
+  const auto at_least = [&](const char* key, std::int64_t value, std::int64_t least) {
+    if (value < least) found.add(key, fmt::format("expected at least {}, got {}", least, value));
+  };
+  at_least("dense_shards", options.dense_shards, 1);
+  at_least("expert_shards", options.expert_shards, 1);
+  at_least("gathered_layers", options.gathered_layers, 1);
+  at_least("widths.weights", options.widths.weights, 0);
+  at_least("widths.gradients", options.widths.gradients, 0);
+  at_least("widths.optimizer", options.widths.optimizer, 0);
+  found.throw_if_any();
+}
+
+StateBytes state_bytes(std::int64_t parameters, std::int64_t shards, const MemoryOptions& options) {
+  const auto bytes = [&](int from_stage, std::int64_t width) {
+    return Bytes{options.zero >= from_stage ? share(parameters, shards) : parameters} * width;
+  };
+  return {bytes(3, options.widths.weights), bytes(2, options.widths.gradients), bytes(1, options.widths.optimizer)};
+}
+
+ActivationBytes layer_activations(const TransformerModel& model, std::int64_t layer, const MicroBatch& work,
+                                  Recomputation recomputation) {
+  KeptTensors kept{model, work, recomputation};
+  kept.layer(layer);
+  return kept.sum();
+}
+
+ActivationBytes embedding_activations(const TransformerModel& model, const MicroBatch& work) {
+  KeptTensors kept{model, work, Recomputation::none};
+  kept.embedding();
+  return kept.sum();
+}
+
+ActivationBytes head_activations(const TransformerModel& model, const MicroBatch& work, Recomputation recomputation) {
+  KeptTensors kept{model, work, recomputation};
+  kept.head();
+  for (std::int64_t i = 0; i < model.mtp_layers; ++i) kept.prediction_module();
+  return kept.sum();
+}
+
+ActivationBytes stage_activations(const TransformerModel& model, const LayerRange& stage, const MicroBatch& work,
+                                  Recomputation recomputation) {
+  ActivationBytes all;
+  const auto add = [&](const ActivationBytes& part) {
+    all.until_input += part.until_input;
+    all.until_weight += part.until_weight;
+    all.output_gradients += part.output_gradients;
+  };
+  if (stage.embedding) add(embedding_activations(model, work));
+  for (std::int64_t i = stage.first; i < stage.last; ++i) add(layer_activations(model, i, work, recomputation));
+  if (stage.head) add(head_activations(model, work, recomputation));
+  return all;
+}
+
+GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std::span<const HeldStage> stages,
+                     const MemoryOptions& options) {
+  GpuMemory memory;
+  RankParameters stored;
+  RankParameters largest;  // layer
+  for (const HeldStage& stage : stages) {
+    const RankParameters each = rank_parameters(model, stage.range, work.split);
+    stored.dense += each.dense;
+    stored.experts += each.experts;
+    memory.activations +=
+        stage_activations(model, stage.range, work, options.recomputation).kept() * stage.micro_batches;
+    for (std::int64_t i = stage.range.first; i < stage.range.last; ++i) {
+      const RankParameters layer = rank_parameters(model, {i, i + 1}, work.split);
+      if (layer.total() > largest.total()) largest = layer;
+      if (options.recomputation == Recomputation::full)
+        memory.working = std::max(memory.working, layer_activations(model, i, work, Recomputation::none).kept());
+    }
+  }
+  const auto add = [&](std::int64_t parameters, std::int64_t largest_layer, std::int64_t shards) {
+    const StateBytes states = state_bytes(parameters, shards, options);
+    memory.weights += states.weights;
+    memory.gradients += states.gradients;
+    memory.optimizer += states.optimizer;
+    if (options.zero < 3 || shards == 1) return;
+    memory.gathered += Bytes{largest_layer} * options.gathered_layers * activation_bytes(work.type);
+    memory.gathered += Bytes{largest_layer} * options.widths.gradients;
+  };
+  add(stored.dense, largest.dense, options.dense_shards);
+  add(stored.experts, largest.experts, options.expert_shards);
+  return memory;
+}
+
+}  // namespace contend

@@ -1,0 +1,488 @@
+#include "models/parallel/operators.hpp"
+
+#include "sim/complaints.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+double as_real(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+/// Collects the operators of one part of a model on one rank.
+class RankOperators {
+ public:
+  RankOperators(const TransformerModel& model, const MicroBatch& work)
+      : model_{model},
+        work_{work},
+        split_{work.split},
+        width_{as_real(activation_bytes(work.type))},
+        all_{work.context_tokens()},
+        own_{work.tokens()} {}
+
+  std::vector<TransformerOperator> take() { return std::move(operators_); }
+
+  void layer(std::int64_t index) {
+    attention(model_.is_causal(index));
+    if (model_.has_cross_attention(index)) cross_attention();
+    if (model_.is_mixture(index)) {
+      mixture(*model_.mixture);
+    } else {
+      part_ = LayerPart::feed_forward;
+      norm("feed_forward_norm", own_, model_.hidden);
+      feed_forward(all_, 1, model_.feed_forward / split_.tensor, "up", "activation", "down");
+      residual("feed_forward_sum", 2);
+    }
+  }
+
+  void embedding() {
+    part_ = LayerPart::embedding;
+    TransformerOperator& look_up = add(OperatorKind::embedding, "look_up", all_, model_.hidden);
+    look_up.k = vocabulary_rows(model_, split_);
+    const double moved = 2 * as_real(all_ * model_.hidden) * width_;
+    look_up.forward = {0, moved, 1};
+    // The gradient of the table is dense: the rows are added into zeros.
+    look_up.weight_gradient = {0, moved + as_real(look_up.k * model_.hidden) * width_, 1};
+    if (model_.positions > 0) sum("positions", 3);
+    if (model_.token_types > 0) sum("token_types", 3);
+    if (model_.embedding_norm) norm("embedding_norm", own_, model_.hidden);
+    if (model_.dropout) dropout("embedding_dropout", as_real(own_ * model_.hidden));
+  }
+
+  void head() {
+    part_ = LayerPart::head;
+    if (model_.final_norm) norm("final_norm", own_, model_.hidden);
+    if (model_.pooler) product("pooler", 1, work_.sequences, model_.hidden, model_.hidden, work_.type);
+    logits();
+  }
+
+  void prediction_module() {
+    part_ = LayerPart::head;
+    norm("prediction_embedding_norm", own_, model_.hidden);
+    norm("prediction_hidden_norm", own_, model_.hidden);
+    pointwise("prediction_concatenation", own_, 2 * model_.hidden, 2, 2);
+    product("prediction_input", 1, all_, divided(model_.hidden), 2 * model_.hidden, work_.type);
+    layer(model_.all_layers() - 1);
+    part_ = LayerPart::head;
+    norm("final_norm", own_, model_.hidden);
+    logits();
+  }
+
+ private:
+  [[nodiscard]] std::int64_t divided(std::int64_t width) const { return (width + split_.tensor - 1) / split_.tensor; }
+
+  TransformerOperator& add(OperatorKind kind, std::string_view name, std::int64_t m, std::int64_t n) {
+    TransformerOperator each;
+    each.kind = kind;
+    each.part = part_;
+    each.name = name;
+    each.type = work_.type;
+    each.m = m;
+    each.n = n;
+    operators_.push_back(each);
+    return operators_.back();
+  }
+
+  /// `rows` of all `count` products together, which a group of unequal products shares.
+  void product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k, DataType type) {
+    TransformerOperator& each =
+        add(OperatorKind::product, name, static_cast<std::int64_t>(std::ceil(rows / as_real(count))), n);
+    each.count = count;
+    each.k = k;
+    each.type = type;
+    const double flops = 2 * rows * as_real(n) * as_real(k);
+    const double bytes =
+        (rows * as_real(n + k) + as_real(count) * as_real(n) * as_real(k)) * as_real(activation_bytes(type));
+    each.forward = each.input_gradient = each.weight_gradient = {flops, bytes, 1};
+  }
+  void product(std::string_view name, std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k,
+               DataType type) {
+    product(name, count, as_real(m * count), n, k, type);
+  }
+
+  /// Reads its input and writes its output; backward reads the gradient too, which includes those of the weights.
+  void norm(std::string_view name, std::int64_t rows, std::int64_t columns) {
+    TransformerOperator& each = add(OperatorKind::norm, name, rows, columns);
+    const double tensor = as_real(rows) * as_real(columns) * width_;
+    each.forward = {0, 2 * tensor, 1};
+    each.input_gradient = {0, 3 * tensor, 1};
+  }
+
+  /// A kernel that moves `forward` and `backward` tensors of m x n numbers.
+  void pointwise(std::string_view name, double rows, std::int64_t columns, double forward, double backward) {
+    TransformerOperator& each =
+        add(OperatorKind::elementwise, name, static_cast<std::int64_t>(std::ceil(rows)), columns);
+    const double tensor = rows * as_real(columns) * width_;
+    each.forward = {0, forward * tensor, 1};
+    each.input_gradient = {0, backward * tensor, 1};
+  }
+  void pointwise(std::string_view name, std::int64_t rows, std::int64_t columns, double forward, double backward) {
+    pointwise(name, as_real(rows), columns, forward, backward);
+  }
+
+  /// Sums `tensors` - 1 tensors of the hidden size.
+  void sum(std::string_view name, double tensors) { pointwise(name, own_, model_.hidden, tensors, tensors); }
+
+  /// The sum of `summands` tensors behind a sublayer. Dropout is part of the kernel and has a mask of one byte a
+  /// number.
+  void residual(std::string_view name, double summands) {
+    sum(name, summands + 1);
+    if (!model_.dropout) return;
+    const double mask = as_real(own_ * model_.hidden);
+    operators_.back().forward.bytes += mask;
+    operators_.back().input_gradient.bytes += mask;
+  }
+
+  void dropout(std::string_view name, double numbers) {
+    TransformerOperator& each = add(OperatorKind::elementwise, name, 1, static_cast<std::int64_t>(numbers));
+    each.forward = each.input_gradient = {0, numbers * (2 * width_ + 1), 1};
+  }
+
+  void attention(bool causal) {
+    part_ = LayerPart::attention;
+    norm("attention_norm", own_, model_.hidden);
+    if (model_.latent) {
+      latent_projections(*model_.latent);
+    } else {
+      const std::int64_t heads = (model_.heads + 2 * model_.key_value_heads) / split_.tensor;
+      product("qkv", 1, all_, heads * model_.head_size, model_.hidden, work_.type);
+      if (model_.query_key_norms) norm("query_key_norms", all_ * turned_heads(), model_.head_size);
+      if (is_rotary()) pointwise("rotary", all_, turned_heads() * model_.head_size, 2, 2);
+    }
+    core_attention(causal);
+    product("output", 1, all_, model_.hidden, model_.context_width() / split_.tensor, work_.type);
+    residual("attention_sum", 2);
+  }
+
+  [[nodiscard]] bool is_rotary() const { return model_.positions == 0 && model_.relative_buckets == 0; }
+  [[nodiscard]] std::int64_t turned_heads() const { return (model_.heads + model_.key_value_heads) / split_.tensor; }
+
+  /// Every rank makes the short vectors of its own tokens, and its heads from those of all tokens.
+  void latent_projections(const LatentAttention& latent) {
+    const std::int64_t heads = model_.heads / split_.tensor;
+    const std::int64_t query = heads * latent.query_size();
+    if (latent.query_rank > 0) {
+      product("query_down", 1, own_, latent.query_rank, model_.hidden, work_.type);
+      norm("query_norm", own_, latent.query_rank);
+      product("query_up", 1, all_, query, latent.query_rank, work_.type);
+    } else {
+      product("query", 1, all_, query, model_.hidden, work_.type);
+    }
+    product("key_value_down", 1, own_, latent.key_value_rank + latent.rotary_size, model_.hidden, work_.type);
+    norm("key_value_norm", own_, latent.key_value_rank);
+    product("key_value_up", 1, all_, heads * (latent.plain_size + latent.value_size), latent.key_value_rank,
+            work_.type);
+    pointwise("rotary", all_, (heads + 1) * latent.rotary_size, 2, 2);
+  }
+
+  void cross_attention() {
+    part_ = LayerPart::attention;
+    norm("cross_norm", own_, model_.hidden);
+    product("cross_query", 1, all_, model_.query_width() / split_.tensor, model_.hidden, work_.type);
+    product("cross_key_value", 1, all_, (model_.key_width() + model_.value_width()) / split_.tensor, model_.hidden,
+            work_.type);
+    core_attention(false);
+    product("cross_output", 1, all_, model_.hidden, model_.context_width() / split_.tensor, work_.type);
+    residual("cross_sum", 2);
+  }
+
+  /// The queries of this rank's tokens to the keys of the whole sequence, which come from all context ranks.
+  void core_attention(bool causal) {
+    const LayerPart outer = std::exchange(part_, LayerPart::core_attention);
+    const std::int64_t heads = work_.sequences * model_.heads / split_.tensor;
+    const std::int64_t queries = work_.sequence / split_.context, keys = work_.sequence;
+    const double tokens = as_real(all_), all_keys = as_real(work_.sequences * work_.sequence);
+    const double tensor = as_real(split_.tensor);
+    const std::int64_t query_size = model_.query_width() / model_.heads;
+    const double query = tokens * as_real(model_.query_width()) / tensor * width_;
+    const double key = all_keys * as_real(model_.key_width()) / tensor * width_;
+    const double value = all_keys * as_real(model_.value_width()) / tensor * width_;
+    const double context = tokens * as_real(model_.context_width()) / tensor * width_;
+    // Both products multiply each query (weight) with each key (value) of its head.
+    const double pairs = as_real(heads) * as_real(queries) * as_real(keys);
+    const double score_flops = 2 * pairs * as_real(query_size);
+    const double context_flops = 2 * pairs * as_real(model_.context_width() / model_.heads);
+    if (work_.flash_attention) {
+      const double part = causal && work_.skip_masked ? 0.5 : 1;
+      const double logarithms = 4 * as_real(heads) * as_real(queries);  // of the sums of exponentials, in fp32
+      TransformerOperator& each = shaped(OperatorKind::fused_attention, "attention", heads, queries, keys, query_size);
+      each.forward = {part * (score_flops + context_flops), query + key + value + context + logarithms, 1};
+      // The scores again, the gradients of weights and values from the context, those of queries and keys.
+      each.input_gradient = {part * (3 * score_flops + 2 * context_flops),
+                             2 * (query + key + value + context) + logarithms, 1};
+    } else {
+      const double scores = pairs * width_;
+      TransformerOperator& first = shaped(OperatorKind::attention_scores, "scores", heads, queries, keys, query_size);
+      first.forward = {score_flops, query + key + scores, 1};
+      first.input_gradient = {2 * score_flops, 2 * (query + key + scores), 2};
+      TransformerOperator& softmax = shaped(OperatorKind::softmax, "softmax", 1, heads * queries, keys, 0);
+      softmax.forward = {0, 2 * scores, 1};
+      softmax.input_gradient = {0, 3 * scores, 1};
+      if (model_.dropout) dropout("attention_dropout", pairs);
+      TransformerOperator& second = shaped(OperatorKind::attention_context, "context", heads, queries, keys,
+                                           model_.context_width() / model_.heads);
+      second.forward = {context_flops, scores + value + context, 1};
+      second.input_gradient = {2 * context_flops, 2 * (scores + value + context), 2};
+    }
+    part_ = outer;
+  }
+
+  TransformerOperator& shaped(OperatorKind kind, std::string_view name, std::int64_t count, std::int64_t m,
+                              std::int64_t n, std::int64_t k) {
+    TransformerOperator& each = add(kind, name, m, n);
+    each.count = count;
+    each.k = k;
+    return each;
+  }
+
+  /// `groups` feed-forwards of `width` that share the rows.
+  void feed_forward(double rows, std::int64_t groups, std::int64_t width, std::string_view up,
+                    std::string_view activation, std::string_view down) {
+    product(up, groups, rows, (model_.gated ? 2 : 1) * width, model_.hidden, work_.type);
+    // Gated: reads gate and up, writes their product; backward also reads its gradient and writes two.
+    pointwise(activation, rows, width, model_.gated ? 3 : 2, model_.gated ? 5 : 3);
+    product(down, groups, rows, model_.hidden, width, work_.type);
+  }
+  void feed_forward(std::int64_t rows, std::int64_t groups, std::int64_t width, std::string_view up,
+                    std::string_view activation, std::string_view down) {
+    feed_forward(as_real(rows), groups, width, up, activation, down);
+  }
+
+  void mixture(const MixtureOfExperts& mixture) {
+    part_ = LayerPart::feed_forward;
+    norm("feed_forward_norm", own_, model_.hidden);
+
+    part_ = LayerPart::router;
+    product("router", 1, own_, mixture.experts, model_.hidden, work_.router_type);
+    // In fp32, whatever the type of the products: scores to probabilities.
+    TransformerOperator& choice = add(OperatorKind::elementwise, "choice", own_, mixture.experts);
+    choice.forward = {0, 2 * 4 * as_real(own_ * mixture.experts), 1};
+    choice.input_gradient = {0, 3 * 4 * as_real(own_ * mixture.experts), 1};
+    // Each token is read once and written for each of its experts, in the order in which they leave.
+    const double copies = as_real(mixture.top_k);
+    pointwise("permutation", own_, model_.hidden, 1 + copies, 1 + copies);
+
+    part_ = LayerPart::experts;
+    const double arrived = arrived_tokens(model_, work_);
+    const std::int64_t local = mixture.experts / split_.expert;
+    const bool sorts = split_.expert * split_.expert_tensor > 1 && local > 1;
+    if (sorts) pointwise("arrival_sort", arrived, model_.hidden, 2, 2);
+    feed_forward(arrived, local, mixture.expert_feed_forward / split_.expert_tensor, "expert_up", "expert_activation",
+                 "expert_down");
+    if (sorts) pointwise("departure_sort", arrived, model_.hidden, 2, 2);
+
+    if (mixture.shared_feed_forward > 0) {
+      part_ = LayerPart::shared_experts;
+      feed_forward(all_, 1, mixture.shared_feed_forward / split_.tensor, "shared_up", "shared_activation",
+                   "shared_down");
+    }
+
+    part_ = LayerPart::combination;
+    pointwise("combination", own_, model_.hidden, copies + 1, copies + 1);
+    part_ = LayerPart::feed_forward;
+    residual("feed_forward_sum", mixture.shared_feed_forward > 0 ? 3 : 2);
+  }
+
+  void logits() {
+    if (model_.head == OutputHead::none) return;
+    const std::int64_t rows = vocabulary_rows(model_, split_);
+    product("logits", 1, all_, rows, model_.hidden, work_.type);
+    // Softmax and loss in fp32: reads the logits and writes probabilities, of which backward makes the gradient.
+    TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
+    loss.forward = loss.input_gradient = {0, as_real(all_) * as_real(rows) * (width_ + 4), 1};
+  }
+
+  const TransformerModel& model_;
+  const MicroBatch& work_;
+  const LayerSplit& split_;
+  double width_;      // bytes of an activation
+  std::int64_t all_;  // tokens of the products
+  std::int64_t own_;  // tokens between them
+  LayerPart part_ = LayerPart::attention;
+  std::vector<TransformerOperator> operators_;
+};
+
+void append(std::vector<TransformerOperator>& all, std::vector<TransformerOperator> more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+void check_type(const char* key, DataType type, Complaints& found) {
+  if (type == DataType::int8) found.add(key, "int8 is for inference only; training needs another type");
+}
+
+}  // namespace
+
+std::string_view to_string(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::product:
+      return "product";
+    case OperatorKind::fused_attention:
+      return "fused attention";
+    case OperatorKind::attention_scores:
+      return "attention scores";
+    case OperatorKind::attention_context:
+      return "attention context";
+    case OperatorKind::softmax:
+      return "softmax";
+    case OperatorKind::norm:
+      return "norm";
+    case OperatorKind::elementwise:
+      return "elementwise";
+    case OperatorKind::embedding:
+      return "embedding";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(LayerPart part) {
+  switch (part) {
+    case LayerPart::attention:
+      return "attention";
+    case LayerPart::core_attention:
+      return "core attention";
+    case LayerPart::feed_forward:
+      return "feed-forward";
+    case LayerPart::router:
+      return "router";
+    case LayerPart::experts:
+      return "experts";
+    case LayerPart::shared_experts:
+      return "shared experts";
+    case LayerPart::combination:
+      return "combination";
+    case LayerPart::embedding:
+      return "embedding";
+    case LayerPart::head:
+      return "head";
+  }
+  return "unknown";
+}
+
+void validate(const TransformerModel& model, const MicroBatch& work) {
+  Complaints found;
+  found.collect([&] { validate(model, work.split); });
+  found.throw_if_any();
+  constexpr std::int64_t kMostSequences = 1 << 20;
+  if (work.sequences < 1 || work.sequences > kMostSequences)
+    found.add("sequences", fmt::format("expected 1 to {}, got {}", kMostSequences, work.sequences));
+  found.collect([&] { validate_sequence(work.sequence, work.split); });
+  if (model.positions > 0 && work.sequence > model.positions)
+    found.add("sequence", fmt::format("expected at most {} tokens, the positions of {}, got {}", model.positions,
+                                      model.name, work.sequence));
+  const double most = as_real(work.split.expert);
+  if (!(work.expert_imbalance >= 1 && work.expert_imbalance <= most))
+    found.add("expert_imbalance", fmt::format("expected 1 to the {} ranks of the experts, got {}", work.split.expert,
+                                              work.expert_imbalance));
+  check_type("type", work.type, found);
+  check_type("router_type", work.router_type, found);
+  found.throw_if_any();
+}
+
+double arrived_tokens(const TransformerModel& model, const MicroBatch& work) {
+  if (!model.mixture) return 0;
+  return as_real(work.tokens() * model.mixture->top_k * work.split.expert_tensor) * work.expert_imbalance;
+}
+
+std::vector<TransformerOperator> transformer_operators(const TransformerModel& model, std::int64_t layer,
+                                                       const MicroBatch& work) {
+  RankOperators operators{model, work};
+  operators.layer(layer);
+  return operators.take();
+}
+
+std::vector<TransformerOperator> embedding_operators(const TransformerModel& model, const MicroBatch& work) {
+  RankOperators operators{model, work};
+  operators.embedding();
+  return operators.take();
+}
+
+std::vector<TransformerOperator> head_operators(const TransformerModel& model, const MicroBatch& work) {
+  RankOperators operators{model, work};
+  operators.head();
+  return operators.take();
+}
+
+std::vector<TransformerOperator> mtp_operators(const TransformerModel& model, const MicroBatch& work) {
+  RankOperators operators{model, work};
+  operators.prediction_module();
+  return operators.take();
+}
+
+std::vector<TransformerOperator> stage_operators(const TransformerModel& model, const LayerRange& stage,
+                                                 const MicroBatch& work) {
+  std::vector<TransformerOperator> all;
+  if (stage.embedding) append(all, embedding_operators(model, work));
+  for (std::int64_t i = stage.first; i < stage.last; ++i) append(all, transformer_operators(model, i, work));
+  if (stage.head) {
+    append(all, head_operators(model, work));
+    for (std::int64_t i = 0; i < model.mtp_layers; ++i) append(all, mtp_operators(model, work));
+  }
+  return all;
+}
+
+std::vector<TransformerOperator> recomputed_operators(std::span<const TransformerOperator> operators,
+                                                      Recomputation mode) {
+  std::vector<TransformerOperator> again;
+  for (const TransformerOperator& each : operators) {
+    const bool has_scores = each.part == LayerPart::core_attention && each.kind != OperatorKind::fused_attention;
+    const bool recomputed = mode == Recomputation::full || (mode == Recomputation::selective && has_scores);
+    if (recomputed) again.push_back(each);
+  }
+  return again;
+}
+
+OperatorTotals total_work(std::span<const TransformerOperator> operators) {
+  OperatorTotals total;
+  for (const TransformerOperator& each : operators) {
+    total.forward_flops += each.forward.flops;
+    total.forward_bytes += each.forward.bytes;
+    total.input_gradient_flops += each.input_gradient.flops;
+    total.input_gradient_bytes += each.input_gradient.bytes;
+    total.weight_gradient_flops += each.weight_gradient.flops;
+    total.weight_gradient_bytes += each.weight_gradient.bytes;
+  }
+  return total;
+}
+
+OperatorTimes operator_times(std::span<const TransformerOperator> operators, const Device& device,
+                             const RooflineOptions& options) {
+  Complaints found;
+  std::set<DataType> types;
+  for (const TransformerOperator& each : operators) types.insert(each.type);
+  if (types.empty()) types.insert(options.type);
+  RooflineOptions typed = options;
+  for (const DataType type : types) {
+    if (!found.empty()) break;
+    typed.type = type;
+    found.collect([&] { validate(typed, device); });
+  }
+  found.throw_if_any();
+
+  double forward = 0, input_gradient = 0, weight_gradient = 0;
+  for (const TransformerOperator& each : operators) {
+    typed.type = each.type;
+    forward += roofline_cost(each.forward, device, typed).ns;
+    input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
+    weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;
+  }
+  constexpr double kDay_ns = 86'400e9;
+  const auto time_of = [&](const char* pass, double ns) {
+    if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
+    found.add(pass, fmt::format("the pass would take {:.3g} s, more than a day", ns * 1e-9));
+    return Time{};
+  };
+  const OperatorTimes times{time_of("forward", forward), time_of("backward of inputs", input_gradient),
+                            time_of("backward of weights", weight_gradient)};
+  found.throw_if_any();
+  return times;
+}
+
+}  // namespace contend

@@ -1,0 +1,131 @@
+#pragma once
+// What one rank of a stage computes for one micro-batch: the operators of a transformer layer, of the embedding and of
+// the head, with their least work. A device model turns them into times (operator_times() by a roofline).
+//
+// Shapes: Shoeybi et al. (arXiv 1909.08053, section 3), Korthikanti et al. (arXiv 2205.05198, section 4); attention in
+// one kernel: Dao et al. (arXiv 2205.14135, algorithms 1 and 4); latent attention: DeepSeek-V2 (arXiv 2405.04434,
+// section 2.1); experts as one grouped product: Gale et al. (arXiv 2211.15841). docs/models/parallel.md has the table.
+//
+// Communication is no part of it: collectives lie between operators of different parts. Kernels are those of a tuned
+// implementation: one product for queries, keys and values together, one for gate and up together.
+
+#include "models/cost_model.hpp"
+#include "models/layer_work.hpp"
+#include "models/parallel/layer_split.hpp"
+#include "models/parallel/recomputation.hpp"
+#include "models/parallel/transformer.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// What a rank computes with: one micro-batch, how it is divided, and the kernels of attention.
+struct MicroBatch {
+  std::int64_t sequences = 1;      ///< >= 1
+  std::int64_t sequence = 0;       ///< tokens of each, over all context ranks, >= 1
+  LayerSplit split{};              ///< of the layers
+  bool flash_attention = true;     ///< attention in one kernel; else scores and weights lie in memory
+  bool skip_masked = true;         ///< that kernel leaves out the half of the scores that a causal mask hides
+  double expert_imbalance = 1;     ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
+  DataType type = DataType::bf16;  ///< of products and activations
+  DataType router_type = DataType::bf16;  ///< of the product of the router
+
+  [[nodiscard]] std::int64_t context_tokens() const { return sequences * sequence / split.context; }
+  /// Tokens between the products: fewer with sequence parallelism.
+  [[nodiscard]] std::int64_t tokens() const { return context_tokens() / (split.sequence_parallel ? split.tensor : 1); }
+};
+
+/// Checks a micro-batch of a model, with validate(model, split) and validate_sequence(). Throws InputError with every
+/// fault: no sequences, an imbalance outside its range, more tokens than learned positions, a type that can't train.
+void validate(const TransformerModel& model, const MicroBatch& work);
+
+/// Tokens that arrive at the fullest rank of the experts: tokens() x top_k x expert_tensor x imbalance. 0 without
+/// experts.
+[[nodiscard]] double arrived_tokens(const TransformerModel& model, const MicroBatch& work);
+
+enum class OperatorKind : std::uint8_t {
+  product,            ///< `count` products of m x k and k x n
+  fused_attention,    ///< `count` heads, m queries, n keys, k numbers a query head; no scores in memory
+  attention_scores,   ///< queries x keys of `count` heads
+  attention_context,  ///< weights x values of `count` heads
+  softmax,            ///< m rows of n
+  norm,               ///< m rows of n
+  elementwise,        ///< m rows of n; activations, residual sums, rotary positions, permutations, the loss
+  embedding,          ///< m look-ups of n numbers in a table of k rows
+};
+[[nodiscard]] std::string_view to_string(OperatorKind kind);
+
+/// The part of a layer that an operator belongs to. The operators of a layer are in order of the forward pass.
+enum class LayerPart : std::uint8_t {
+  attention,       ///< norm, projections, residual sum; of a decoder beside an encoder also those of cross-attention
+  core_attention,  ///< scores, weights and what they make of the values
+  feed_forward,    ///< of a dense layer; of a mixture its norm and its residual sum
+  router,          ///< scores, choice and permutation before the dispatch
+  experts,         ///< routed experts and the permutations of what has arrived
+  shared_experts,  ///< may run beside dispatch and combination
+  combination,     ///< weighted sum of what came back
+  embedding,
+  head,  ///< final norm, logits, loss
+};
+[[nodiscard]] std::string_view to_string(LayerPart part);
+
+struct TransformerOperator {
+  OperatorKind kind = OperatorKind::elementwise;
+  LayerPart part = LayerPart::attention;
+  std::string_view name{};                      ///< such as `qkv`; in every layer the same
+  DataType type = DataType::bf16;               ///< of its product; what has no product is bound by memory
+  std::int64_t count = 1, m = 0, n = 0, k = 0;  ///< of the forward pass; see OperatorKind
+  LayerWork forward;
+  LayerWork input_gradient;   ///< what the layer before waits for
+  LayerWork weight_gradient;  ///< may be put off; no kernels if there is none or input_gradient has it
+};
+
+/// The operators of layer `layer` for one micro-batch on one rank. Model and work are valid here and below.
+[[nodiscard]] std::vector<TransformerOperator> transformer_operators(const TransformerModel& model, std::int64_t layer,
+                                                                     const MicroBatch& work);
+/// Those in front of the first layer.
+[[nodiscard]] std::vector<TransformerOperator> embedding_operators(const TransformerModel& model,
+                                                                   const MicroBatch& work);
+/// Those behind the last layer, with the loss.
+[[nodiscard]] std::vector<TransformerOperator> head_operators(const TransformerModel& model, const MicroBatch& work);
+/// Those of one module of multi-token prediction, with its logits and its loss.
+[[nodiscard]] std::vector<TransformerOperator> mtp_operators(const TransformerModel& model, const MicroBatch& work);
+/// Those of a stage in order: embedding, layers [first, last), head, modules of multi-token prediction.
+[[nodiscard]] std::vector<TransformerOperator> stage_operators(const TransformerModel& model, const LayerRange& stage,
+                                                               const MicroBatch& work);
+
+/// Those of the layer's operators whose forward pass is done again before the backward pass. Selective recomputation
+/// finds nothing to do in fused attention, whose backward kernel makes the scores again anyway. Embedding and head are
+/// never recomputed: give the operators of layers.
+[[nodiscard]] std::vector<TransformerOperator> recomputed_operators(std::span<const TransformerOperator> operators,
+                                                                    Recomputation mode);
+
+/// Work of all operators together, added up.
+struct OperatorTotals {
+  double forward_flops = 0, forward_bytes = 0;
+  double input_gradient_flops = 0, input_gradient_bytes = 0;
+  double weight_gradient_flops = 0, weight_gradient_bytes = 0;
+};
+[[nodiscard]] OperatorTotals total_work(std::span<const TransformerOperator> operators);
+
+/// How long operators take one after the other; each time is rounded up once.
+struct OperatorTimes {
+  Time forward;
+  Time input_gradient;
+  Time weight_gradient;
+
+  [[nodiscard]] Time backward() const { return input_gradient + weight_gradient; }
+};
+
+/// The times by the roofline of the layer tables (RooflineOptions). The type is that of each operator, whatever
+/// options.type says, and gradient_element_bytes, which is about messages, has no part in it. Throws InputError with
+/// every fault: an invalid device or option, a type that the device does not support, a pass that takes longer than a
+/// day.
+[[nodiscard]] OperatorTimes operator_times(std::span<const TransformerOperator> operators, const Device& device,
+                                           const RooflineOptions& options = {});
+
+}  // namespace contend

@@ -1,0 +1,246 @@
+#include "models/parallel/memory.hpp"
+
+#include "models/parallel/transformer_catalogue.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+// A GPT of arXiv 2205.05198, table 3.
+TransformerModel gpt_of_paper(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
+  TransformerModel model = *find_transformer("gpt-sc21-1.7b");
+  model.layers = layers;
+  model.hidden = hidden;
+  model.heads = model.key_value_heads = heads;
+  model.head_size = hidden / heads;
+  model.feed_forward = 4 * hidden;
+  return model;
+}
+
+MicroBatch batch_of_paper(std::int64_t sequences, bool sequence_parallel) {
+  MicroBatch work;
+  work.sequences = sequences;
+  work.sequence = 2048;
+  work.split = {.tensor = 8, .sequence_parallel = sequence_parallel};
+  work.flash_attention = false;
+  return work;
+}
+
+double layers_gib(const TransformerModel& model, const MicroBatch& work, std::int64_t layers, std::int64_t held,
+                  Recomputation recomputation) {
+  MemoryOptions options;
+  options.recomputation = recomputation;
+  const HeldStage stage{{0, layers, false, false}, held};
+  return gpu_memory(model, work, {&stage, 1}, options).activations.to_double() / kGib;
+}
+
+MemoryOptions zero_of(int stage, StateWidths widths, std::int64_t shards = 1) {
+  MemoryOptions options;
+  options.zero = stage;
+  options.widths = widths;
+  options.dense_shards = shards;
+  return options;
+}
+
+double bytes_a_parameter(int stage, StateWidths widths, std::int64_t shards) {
+  const std::int64_t parameters = 1'000'000 * shards;
+  return state_bytes(parameters, shards, zero_of(stage, widths)).total().to_double() / static_cast<double>(parameters);
+}
+
+std::int64_t kept_bytes(const TransformerModel& model, std::int64_t layer, const MicroBatch& work,
+                        Recomputation recomputation = Recomputation::none) {
+  return layer_activations(model, layer, work, recomputation).kept().count();
+}
+
+}  // namespace
+
+TEST_CASE("activations of GPT 22B and 530B are the published GiB") {
+  const TransformerModel small = gpt_of_paper(48, 6144, 64), large = gpt_of_paper(105, 20'480, 128);
+  CHECK(layers_gib(small, batch_of_paper(4, false), 48, 1, Recomputation::none) == 59.25);
+  CHECK(layers_gib(small, batch_of_paper(4, true), 48, 1, Recomputation::selective) == 9.5625);
+  // 35 stages of 3 chunks with one layer each: the first rank holds L (1 + (p - 1) / (p v)) = 139 layers' worth.
+  CHECK(layers_gib(large, batch_of_paper(1, false), 1, 139, Recomputation::none) == 114.0234375);
+  CHECK(layers_gib(large, batch_of_paper(1, true), 1, 139, Recomputation::selective) == 23.076171875);
+}
+
+TEST_CASE("states of GPT 22B and 530B are the published GiB") {
+  const auto gib = [](std::int64_t layers, std::int64_t hidden, std::int64_t ranks) {
+    const std::int64_t parameters = 12 * layers * hidden * hidden / ranks;
+    return state_bytes(parameters, 1, zero_of(0, StateWidths::bf16())).total().to_double() / kGib;
+  };
+  CHECK(gib(48, 6144, 8) == 45.5625);
+  CHECK(gib(105, 20'480, 8 * 35) == 31.640625);
+}
+
+TEST_CASE("bytes a parameter by precision and stage of ZeRO") {
+  for (const std::int64_t d : {1, 4, 64}) {
+    const auto shards = static_cast<double>(d);
+    CHECK(bytes_a_parameter(0, StateWidths::mixed(), d) == 16);
+    CHECK(bytes_a_parameter(1, StateWidths::mixed(), d) == near(4 + 12 / shards));
+    CHECK(bytes_a_parameter(2, StateWidths::mixed(), d) == near(2 + 14 / shards));
+    CHECK(bytes_a_parameter(3, StateWidths::mixed(), d) == near(16 / shards));
+    CHECK(bytes_a_parameter(0, StateWidths::bf16(), d) == 18);
+    CHECK(bytes_a_parameter(1, StateWidths::bf16(), d) == near(6 + 12 / shards));
+    CHECK(bytes_a_parameter(0, StateWidths::fp16(), d) == 20);
+    CHECK(bytes_a_parameter(1, StateWidths::fp16(), d) == near(4 + 16 / shards));
+    CHECK(bytes_a_parameter(0, StateWidths::fp32(), d) == 16);
+    CHECK(bytes_a_parameter(1, StateWidths::fp32(), d) == near(8 + 8 / shards));
+    CHECK(bytes_a_parameter(1, StateWidths::bf16_moments(), d) == near(6 + 8 / shards));
+  }
+  // A share is rounded up to whole parameters.
+  CHECK(state_bytes(10, 4, zero_of(3, StateWidths::mixed())).total() == Bytes{3 * 16});
+}
+
+TEST_CASE("a layer of GPT is table 2 of the paper, in all its rows") {
+  const TransformerModel model = gpt_of_paper(48, 6144, 64);
+  MicroBatch work = batch_of_paper(4, false);
+  const std::int64_t sbh = 2048 * 4 * 6144, scores = 5 * 64 * 2048 * (sbh / 6144);
+  for (const std::int64_t t : {1, 2, 8}) {
+    work.split.tensor = t;
+    work.split.sequence_parallel = false;
+    CHECK(kept_bytes(model, 0, work) == sbh * 10 + (sbh * 24 + scores) / t);
+    CHECK(kept_bytes(model, 0, work, Recomputation::selective) == sbh * 10 + sbh * 24 / t);
+    CHECK(kept_bytes(model, 0, work, Recomputation::full) == 2 * sbh);
+    work.split.sequence_parallel = true;
+    CHECK(kept_bytes(model, 0, work) == (sbh * 34 + scores) / t);
+    CHECK(kept_bytes(model, 0, work, Recomputation::selective) == sbh * 34 / t);
+    CHECK(kept_bytes(model, 0, work, Recomputation::full) == 2 * sbh / t);
+  }
+  // In one kernel attention keeps four bytes a token and head instead of the scores.
+  work.flash_attention = true;
+  work.split.tensor = 1;
+  CHECK(kept_bytes(model, 0, work) == sbh * 34 + 4 * 64 * (sbh / 6144));
+}
+
+TEST_CASE("a backward pass of the weights that is put off holds 32 s b h") {
+  // Qi et al., arXiv 2401.10241, table 1: inputs of the four products, and the gradients of their outputs.
+  const TransformerModel model = gpt_of_paper(48, 6144, 64);
+  MicroBatch work = batch_of_paper(4, false);
+  work.split.tensor = 1;
+  const std::int64_t sbh = 2048 * 4 * 6144;
+  const ActivationBytes layer = layer_activations(model, 0, work, Recomputation::selective);
+  CHECK(layer.until_weight + layer.output_gradients == Bytes{32 * sbh});
+  CHECK(layer.until_input + layer.until_weight == Bytes{34 * sbh});
+}
+
+TEST_CASE("grouped queries, gates and fused attention: the tensors that are kept") {
+  const TransformerModel& model = *find_transformer("llama-3-70b");
+  MicroBatch work;
+  work.sequence = 8192;
+  const std::int64_t sb = 8192, h = 8192, a = 64, g = 8, d = 128, f = 28'672;
+  for (const std::int64_t t : {1, 8}) {
+    work.split = {.tensor = t, .sequence_parallel = true};
+    CHECK(kept_bytes(model, 0, work) == sb * (8 * h + 4 * a * d + 4 * g * d + 6 * f + 4 * a) / t);
+  }
+  // Context parallelism divides all of it.
+  const std::int64_t one = kept_bytes(model, 0, work);
+  work.split.context = 4;
+  CHECK(kept_bytes(model, 0, work) == one / 4);
+}
+
+TEST_CASE("a mixture keeps what has arrived instead of the dense feed-forward") {
+  const TransformerModel& dense = *find_transformer("llama-3-8b");
+  TransformerModel mixture = dense;
+  mixture.mixture = MixtureOfExperts{.experts = 8, .top_k = 2, .expert_feed_forward = 14'336};
+  MicroBatch work;
+  work.sequence = 4096;
+  work.split.expert = 4;
+  const std::int64_t arrived = 2 * 4096;
+  const std::int64_t change = arrived * (4 * 4096 + 6 * 14'336) - 4096 * 6 * 14'336;
+  CHECK(kept_bytes(mixture, 0, work) - kept_bytes(dense, 0, {.sequence = 4096}) == change);
+  work.expert_imbalance = 2;
+  CHECK(kept_bytes(mixture, 0, work) - kept_bytes(dense, 0, {.sequence = 4096}) ==
+        change + arrived * (4 * 4096 + 6 * 14'336));
+}
+
+TEST_CASE("ends of the model: Megatron-LM's estimate for one stage") {
+  // L s b h (18 + 4 f / h) + 8 s b + s b h + 4 s b h (1 + V / h), all on one rank.
+  const TransformerModel model = gpt_of_paper(4, 6144, 64);
+  MicroBatch work = batch_of_paper(4, false);
+  work.split.tensor = 1;
+  const std::int64_t sb = 2048 * 4, sbh = sb * 6144;
+  const HeldStage stage{{0, 4, true, true}, 1};
+  MemoryOptions options;
+  options.recomputation = Recomputation::selective;
+  const GpuMemory memory = gpu_memory(model, work, {&stage, 1}, options);
+  CHECK(memory.activations.count() == 4 * sbh * 34 + 8 * sb + sbh + 4 * sb * (6144 + 51'200));
+  CHECK(memory.weights.count() == 2 * parameters(model));
+  CHECK(memory.gradients.count() == 4 * parameters(model));
+  CHECK(memory.optimizer.count() == 12 * parameters(model));
+  CHECK(memory.gathered == Bytes{});
+  CHECK(memory.working == Bytes{});
+  CHECK(memory.total() == memory.weights + memory.gradients + memory.optimizer + memory.activations);
+}
+
+TEST_CASE("shards of dense weights and of experts; gathered layers; what one layer needs while it is recomputed") {
+  const TransformerModel& model = *find_transformer("mixtral-8x7b");
+  MicroBatch work;
+  work.sequence = 4096;
+  work.split.expert = 8;
+  MemoryOptions options;
+  options.zero = 3;
+  options.dense_shards = 64;
+  options.expert_shards = 8;
+  options.recomputation = Recomputation::full;
+  const HeldStage stage{{0, 32, true, true}, 2};
+  const GpuMemory memory = gpu_memory(model, work, {&stage, 1}, options);
+  const RankParameters rank = rank_parameters(model, stage.range, work.split);
+  CHECK(rank.experts == 32 * 3 * 4096LL * 14'336);
+  const auto up = [](std::int64_t parameters, std::int64_t shards) { return (parameters + shards - 1) / shards; };
+  CHECK(memory.optimizer.count() == 12 * (up(rank.dense, 64) + up(rank.experts, 8)));
+  const RankParameters layer = rank_parameters(model, {0, 1}, work.split);
+  CHECK(memory.gathered.count() == layer.total() * (2 * 2 + 4));
+  CHECK(memory.working.count() == kept_bytes(model, 0, work));
+  const std::int64_t ends =
+      (embedding_activations(model, work).kept() + head_activations(model, work, Recomputation::full).kept()).count();
+  CHECK(memory.activations.count() == 2 * (32 * 2 * 4096LL * 4096 + ends));
+  // Without anyone to share with, nothing is gathered.
+  options.dense_shards = options.expert_shards = 1;
+  CHECK(gpu_memory(model, work, {&stage, 1}, options).gathered == Bytes{});
+}
+
+TEST_CASE("chunks of one rank add up, and only ranks at the ends have the ends") {
+  const TransformerModel& model = *find_transformer("llama-3-8b");
+  MicroBatch work;
+  work.sequence = 8192;
+  const HeldStage chunks[] = {{{0, 8, true, false}, 3}, {{16, 24, false, false}, 2}};
+  const GpuMemory memory = gpu_memory(model, work, chunks, {});
+  const std::int64_t one = kept_bytes(model, 0, work);
+  CHECK(memory.activations.count() == 3 * (8 * one + 8 * 8192) + 2 * 8 * one);
+  CHECK(memory.weights.count() == 2 * (16 * layer_parameters(model, 0).total() + 128'256LL * 4096));
+}
+
+TEST_CASE("latent attention keeps its short vectors, too") {
+  const TransformerModel& model = *find_transformer("deepseek-v2-lite");
+  MicroBatch work;
+  work.sequence = 4096;
+  // Inputs of the norm and of the products, c before and after its norm, Q, K of 192, V, O of 128, 16 heads.
+  const std::int64_t attention = 2 * (2 * 2048 + 2 * 512 + 16 * (192 + 192 + 128 + 128)) + 4 * 16;
+  const std::int64_t feed_forward = 2 * (2 * 2048 + 3 * 10'944);
+  CHECK(kept_bytes(model, 0, work) == 4096 * (attention + feed_forward));
+}
+
+TEST_CASE("options outside their ranges are refused, all at once") {
+  MemoryOptions options;
+  options.zero = 4;
+  options.dense_shards = 0;
+  options.expert_shards = -1;
+  options.gathered_layers = 0;
+  options.widths.optimizer = -1;
+  try {
+    validate(options);
+    FAIL("accepted");
+  } catch (const InputError& error) {
+    CHECK(error.complaints().size() == 5);
+    CHECK(std::string{error.what()}.find("zero: expected a stage of ZeRO from 0 to 3, got 4") != std::string::npos);
+  }
+  CHECK_NOTHROW(validate(MemoryOptions{}));
+}
