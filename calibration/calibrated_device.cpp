@@ -1,6 +1,7 @@
 #include "calibration/calibrated_device.hpp"
 
 #include "calibration/layer_operators.hpp"
+#include "calibration/prediction_sum.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -16,31 +17,8 @@ namespace {
 
 constexpr double kDay_s = 86'400;
 
-/// Sums up predictions of what follows each other.
-class Total {
- public:
-  void add(const Prediction& prediction, std::int64_t times = 1) {
-    const double seconds = prediction.seconds * static_cast<double>(times);
-    seconds_ += seconds;
-    error_seconds_ += seconds * prediction.relative_error;
-    basis_ = std::max(basis_, prediction.basis);
-  }
-  void add(const Total& other) {
-    seconds_ += other.seconds_;
-    error_seconds_ += other.error_seconds_;
-    basis_ = std::max(basis_, other.basis_);
-  }
-
-  [[nodiscard]] double seconds() const { return seconds_; }
-  [[nodiscard]] TimeBasis basis() const { return {basis_, seconds_ > 0 ? error_seconds_ / seconds_ : 0}; }
-
- private:
-  double seconds_ = 0, error_seconds_ = 0;
-  PredictionBasis basis_ = PredictionBasis::measured;
-};
-
-Total pass_time(const PassOperators& pass, const CalibratedDevice& device, DataType type) {
-  Total total;
+PredictionSum pass_time(const PassOperators& pass, const CalibratedDevice& device, DataType type) {
+  PredictionSum total;
   for (const OperatorCall& call : pass.calls) total.add(device.operation(call.name, call.type, call.shape), call.count);
   for (const LayerWork& work : pass.rest) total.add(device.work(work, type));
   return total;
@@ -109,7 +87,7 @@ TimedModel calibrated_times(const LayerTable& table, const CalibratedDevice& dev
   if (batch < 1) complain("batch", fmt::format("expected at least 1, got {}", batch));
   if (!found.empty()) throw InputError{std::move(found)};
 
-  const auto time_of = [&](const Layer& layer, const Total& total) {
+  const auto time_of = [&](const Layer& layer, const PredictionSum& total) {
     if (total.seconds() <= kDay_s) return Time::ceil_nanoseconds(total.seconds() * 1e9);
     complain(fmt::format("layer `{}`", layer.name),
              fmt::format("a pass would take {:.3g} s, more than a day", total.seconds()));
@@ -122,9 +100,9 @@ TimedModel calibrated_times(const LayerTable& table, const CalibratedDevice& dev
   model.gradient_element_bytes = activation_bytes(type);
   for (const Layer& layer : table.layers) {
     const LayerOperators operators = layer_operators(layer, batch, type);
-    const Total forward = pass_time(operators.forward, device, type);
-    const Total backward = pass_time(operators.backward, device, type);
-    Total both = forward;
+    const PredictionSum forward = pass_time(operators.forward, device, type);
+    const PredictionSum backward = pass_time(operators.backward, device, type);
+    PredictionSum both = forward;
     both.add(backward);
     TimedLayer timed;
     timed.name = layer.name;

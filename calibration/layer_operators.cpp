@@ -79,16 +79,7 @@ class LayerSplitter {
 
  private:
   void add(PassOperators& pass, std::string_view name, OperatorShape shape, std::int64_t count) {
-    const OperatorInfo* info = find_operator(name);
-    CONTEND_CHECK(info != nullptr && info->dimensions.size() == shape.size(), "a call fits its operator");
-    const auto measured = [&](DataType type) {
-      return std::find(info->types.begin(), info->types.end(), type) != info->types.end();
-    };
-    // A copy moves bytes of any meaning; its table is the fp32 one.
-    DataType type = type_;
-    if (!measured(type)) type = stored_type(type_);
-    if (!measured(type)) type = info->types.front();
-    pass.calls.push_back({info->name, type, std::move(shape), count});
+    pass.calls.push_back(operator_call(name, type_, std::move(shape), count));
   }
   void forward(std::string_view name, OperatorShape shape, std::int64_t count = 1) {
     add(result_.forward, name, std::move(shape), count);
@@ -185,6 +176,18 @@ class LayerSplitter {
 };
 
 }  // namespace
+
+OperatorCall operator_call(std::string_view name, DataType type, OperatorShape shape, std::int64_t count) {
+  const OperatorInfo* info = find_operator(name);
+  CONTEND_CHECK(info != nullptr && info->dimensions.size() == shape.size(), "a call fits its operator");
+  const auto measured = [&](DataType wanted) {
+    return std::find(info->types.begin(), info->types.end(), wanted) != info->types.end();
+  };
+  // A copy moves bytes of any meaning; its table is the fp32 one.
+  if (!measured(type)) type = stored_type(type);
+  if (!measured(type)) type = info->types.front();
+  return {info->name, type, std::move(shape), count};
+}
 
 LayerOperators layer_operators(const Layer& layer, int batch, DataType type) {
   CONTEND_CHECK(batch >= 1, "a batch has samples");

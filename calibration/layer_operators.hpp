@@ -19,6 +19,11 @@ struct OperatorCall {
   std::int64_t count = 1;  ///< executions in a pass, one after the other
 };
 
+/// A call of an operator of operators() with as many numbers as it has dimensions. If the operator was not measured in
+/// `type`, the call is in the type that activations have in memory: fp32 for tf32, bf16 for fp8.
+[[nodiscard]] OperatorCall operator_call(std::string_view name, DataType type, OperatorShape shape,
+                                         std::int64_t count = 1);
+
 /// One pass of one layer over a batch.
 struct PassOperators {
   std::vector<OperatorCall> calls;
@@ -33,8 +38,7 @@ struct LayerOperators {
   PassOperators backward;
 };
 
-/// The operators of a layer; `batch` >= 1. Products are computed in `type`. An operator not measured in that type runs
-/// in the type that activations have in memory: fp32 for tf32, bf16 for fp8.
+/// The operators of a layer; `batch` >= 1. Products are computed in `type`; operator_call() says what the others do.
 [[nodiscard]] LayerOperators layer_operators(const Layer& layer, int batch, DataType type);
 
 /// The distinct calls of all layers, forward and backward, ordered by operator and shape, with their counts added up.

@@ -30,7 +30,10 @@ class KeptTensors {
         recomputation_{recomputation} {}
 
   [[nodiscard]] ActivationBytes sum() const {
-    const auto bytes = [](double value) { return Bytes{static_cast<std::int64_t>(std::ceil(value))}; };
+    const auto bytes = [](double value) {
+      if (!(value < 0x1p63)) throw_bytes_overflow();
+      return Bytes{static_cast<std::int64_t>(std::ceil(value))};
+    };
     return {bytes(until_input_), bytes(until_weight_), bytes(gradients_)};
   }
 

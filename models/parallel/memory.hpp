@@ -4,7 +4,7 @@
 // States: Rajbhandari et al., "ZeRO" (arXiv 1910.02054, section 3 and figure 1); Megatron-LM, docs of the distributed
 // optimizer. Activations: Korthikanti et al. (arXiv 2205.05198, section 4 and table 2), extended to grouped queries,
 // gated feed-forwards, latent attention and experts by counting the same tensors. docs/models/parallel.md has the list
-// and what it leaves out.
+// and what it leaves out. Where 64 bits don't hold an amount of bytes, InputError is thrown.
 
 #include "models/parallel/operators.hpp"
 #include "models/parallel/recomputation.hpp"

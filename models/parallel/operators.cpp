@@ -17,6 +17,11 @@ double as_real(std::int64_t value) {
   return static_cast<double>(value);
 }
 
+/// Rows of a product that stands for unequal ones.
+std::int64_t whole_rows(double rows) {
+  return static_cast<std::int64_t>(std::min(std::ceil(rows), 0x1p62));
+}
+
 /// Collects the operators of one part of a model on one rank.
 class RankOperators {
  public:
@@ -47,14 +52,14 @@ class RankOperators {
     part_ = LayerPart::embedding;
     TransformerOperator& look_up = add(OperatorKind::embedding, "look_up", all_, model_.hidden);
     look_up.k = vocabulary_rows(model_, split_);
-    const double moved = 2 * as_real(all_ * model_.hidden) * width_;
+    const double moved = 2 * as_real(all_) * as_real(model_.hidden) * width_;
     look_up.forward = {0, moved, 1};
     // The gradient of the table is dense: the rows are added into zeros.
-    look_up.weight_gradient = {0, moved + as_real(look_up.k * model_.hidden) * width_, 1};
+    look_up.weight_gradient = {0, moved + as_real(look_up.k) * as_real(model_.hidden) * width_, 1};
     if (model_.positions > 0) sum("positions", 3);
     if (model_.token_types > 0) sum("token_types", 3);
     if (model_.embedding_norm) norm("embedding_norm", own_, model_.hidden);
-    if (model_.dropout) dropout("embedding_dropout", as_real(own_ * model_.hidden));
+    if (model_.dropout) dropout("embedding_dropout", own_, model_.hidden);
   }
 
   void head() {
@@ -93,8 +98,7 @@ class RankOperators {
 
   /// `rows` of all `count` products together, which a group of unequal products shares.
   void product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k, DataType type) {
-    TransformerOperator& each =
-        add(OperatorKind::product, name, static_cast<std::int64_t>(std::ceil(rows / as_real(count))), n);
+    TransformerOperator& each = add(OperatorKind::product, name, whole_rows(rows / as_real(count)), n);
     each.count = count;
     each.k = k;
     each.type = type;
@@ -105,7 +109,7 @@ class RankOperators {
   }
   void product(std::string_view name, std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k,
                DataType type) {
-    product(name, count, as_real(m * count), n, k, type);
+    product(name, count, as_real(m) * as_real(count), n, k, type);
   }
 
   /// Reads its input and writes its output; backward reads the gradient too, which includes those of the weights.
@@ -118,8 +122,7 @@ class RankOperators {
 
   /// A kernel that moves `forward` and `backward` tensors of m x n numbers.
   void pointwise(std::string_view name, double rows, std::int64_t columns, double forward, double backward) {
-    TransformerOperator& each =
-        add(OperatorKind::elementwise, name, static_cast<std::int64_t>(std::ceil(rows)), columns);
+    TransformerOperator& each = add(OperatorKind::elementwise, name, whole_rows(rows), columns);
     const double tensor = rows * as_real(columns) * width_;
     each.forward = {0, forward * tensor, 1};
     each.input_gradient = {0, backward * tensor, 1};
@@ -136,14 +139,14 @@ class RankOperators {
   void residual(std::string_view name, double summands) {
     sum(name, summands + 1);
     if (!model_.dropout) return;
-    const double mask = as_real(own_ * model_.hidden);
+    const double mask = as_real(own_) * as_real(model_.hidden);
     operators_.back().forward.bytes += mask;
     operators_.back().input_gradient.bytes += mask;
   }
 
-  void dropout(std::string_view name, double numbers) {
-    TransformerOperator& each = add(OperatorKind::elementwise, name, 1, static_cast<std::int64_t>(numbers));
-    each.forward = each.input_gradient = {0, numbers * (2 * width_ + 1), 1};
+  void dropout(std::string_view name, std::int64_t rows, std::int64_t columns) {
+    TransformerOperator& each = add(OperatorKind::elementwise, name, rows, columns);
+    each.forward = each.input_gradient = {0, as_real(rows) * as_real(columns) * (2 * width_ + 1), 1};
   }
 
   void attention(bool causal) {
@@ -226,7 +229,7 @@ class RankOperators {
       TransformerOperator& softmax = shaped(OperatorKind::softmax, "softmax", 1, heads * queries, keys, 0);
       softmax.forward = {0, 2 * scores, 1};
       softmax.input_gradient = {0, 3 * scores, 1};
-      if (model_.dropout) dropout("attention_dropout", pairs);
+      if (model_.dropout) dropout("attention_dropout", heads * queries, keys);
       TransformerOperator& second = shaped(OperatorKind::attention_context, "context", heads, queries, keys,
                                            model_.context_width() / model_.heads);
       second.forward = {context_flops, scores + value + context, 1};
@@ -264,8 +267,8 @@ class RankOperators {
     product("router", 1, own_, mixture.experts, model_.hidden, work_.router_type);
     // In fp32, whatever the type of the products: scores to probabilities.
     TransformerOperator& choice = add(OperatorKind::elementwise, "choice", own_, mixture.experts);
-    choice.forward = {0, 2 * 4 * as_real(own_ * mixture.experts), 1};
-    choice.input_gradient = {0, 3 * 4 * as_real(own_ * mixture.experts), 1};
+    choice.forward = {0, 2 * 4 * as_real(own_) * as_real(mixture.experts), 1};
+    choice.input_gradient = {0, 3 * 4 * as_real(own_) * as_real(mixture.experts), 1};
     // Each token is read once and written for each of its experts, in the order in which they leave.
     const double copies = as_real(mixture.top_k);
     pointwise("permutation", own_, model_.hidden, 1 + copies, 1 + copies);
@@ -377,6 +380,10 @@ void validate(const TransformerModel& model, const MicroBatch& work) {
   if (model.positions > 0 && work.sequence > model.positions)
     found.add("sequence", fmt::format("expected at most {} tokens, the positions of {}, got {}", model.positions,
                                       model.name, work.sequence));
+  constexpr double kMostTokens = 0x1p40;
+  if (as_real(work.sequences) * as_real(work.sequence) > kMostTokens)
+    found.add("sequences", fmt::format("expected at most 2^40 tokens in a micro-batch, got {} sequences of {}",
+                                       work.sequences, work.sequence));
   const double most = as_real(work.split.expert);
   if (!(work.expert_imbalance >= 1 && work.expert_imbalance <= most))
     found.add("expert_imbalance", fmt::format("expected 1 to the {} ranks of the experts, got {}", work.split.expert,
@@ -388,7 +395,7 @@ void validate(const TransformerModel& model, const MicroBatch& work) {
 
 double arrived_tokens(const TransformerModel& model, const MicroBatch& work) {
   if (!model.mixture) return 0;
-  return as_real(work.tokens() * model.mixture->top_k * work.split.expert_tensor) * work.expert_imbalance;
+  return as_real(work.tokens()) * as_real(model.mixture->top_k * work.split.expert_tensor) * work.expert_imbalance;
 }
 
 std::vector<TransformerOperator> transformer_operators(const TransformerModel& model, std::int64_t layer,
@@ -452,6 +459,20 @@ OperatorTotals total_work(std::span<const TransformerOperator> operators) {
   return total;
 }
 
+OperatorTimes rounded_times(double forward_ns, double input_gradient_ns, double weight_gradient_ns) {
+  constexpr double kDay_ns = 86'400e9;
+  Complaints found;
+  const auto time_of = [&](const char* pass, double ns) {
+    if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
+    found.add(pass, fmt::format("the pass would take {:.3g} s, more than a day", ns * 1e-9));
+    return Time{};
+  };
+  const OperatorTimes times{time_of("forward", forward_ns), time_of("gradient of the inputs", input_gradient_ns),
+                            time_of("gradient of the weights", weight_gradient_ns)};
+  found.throw_if_any();
+  return times;
+}
+
 OperatorTimes operator_times(std::span<const TransformerOperator> operators, const Device& device,
                              const RooflineOptions& options) {
   Complaints found;
@@ -473,16 +494,7 @@ OperatorTimes operator_times(std::span<const TransformerOperator> operators, con
     input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
     weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;
   }
-  constexpr double kDay_ns = 86'400e9;
-  const auto time_of = [&](const char* pass, double ns) {
-    if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
-    found.add(pass, fmt::format("the pass would take {:.3g} s, more than a day", ns * 1e-9));
-    return Time{};
-  };
-  const OperatorTimes times{time_of("forward", forward), time_of("backward of inputs", input_gradient),
-                            time_of("backward of weights", weight_gradient)};
-  found.throw_if_any();
-  return times;
+  return rounded_times(forward, input_gradient, weight_gradient);
 }
 
 }  // namespace contend

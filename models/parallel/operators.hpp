@@ -121,6 +121,9 @@ struct OperatorTimes {
   [[nodiscard]] Time backward() const { return input_gradient + weight_gradient; }
 };
 
+/// Nanoseconds of the passes as times. Throws InputError for a pass that takes longer than a day.
+[[nodiscard]] OperatorTimes rounded_times(double forward_ns, double input_gradient_ns, double weight_gradient_ns);
+
 /// The times by the roofline of the layer tables (RooflineOptions). The type is that of each operator, whatever
 /// options.type says, and gradient_element_bytes, which is about messages, has no part in it. Throws InputError with
 /// every fault: an invalid device or option, a type that the device does not support, a pass that takes longer than a

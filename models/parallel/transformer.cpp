@@ -79,24 +79,25 @@ class ModelCheck {
   }
 
  private:
-  void size(const char* key, std::int64_t value, std::int64_t least) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 32;
-    if (value < least || value > kMost)
-      found_.add(key, fmt::format("expected a whole number from {} to {}, got {}", least, kMost, value));
+  static constexpr std::int64_t kMostLayers = 100'000;
+  static constexpr std::int64_t kMostHeads = 1 << 20;
+
+  void size(const char* key, std::int64_t value, std::int64_t least, std::int64_t most = std::int64_t{1} << 32) {
+    if (value < least || value > most)
+      found_.add(key, fmt::format("expected a whole number from {} to {}, got {}", least, most, value));
   }
 
   void sizes() {
-    size("layers", model_.layers, 1);
-    size("encoder_layers", model_.encoder_layers, 0);
+    size("layers", model_.layers, 1, kMostLayers);
+    size("encoder_layers", model_.encoder_layers, 0, kMostLayers);
     size("hidden", model_.hidden, 1);
-    size("heads", model_.heads, 1);
+    size("heads", model_.heads, 1, kMostHeads);
     size("vocabulary", model_.vocabulary, 1);
     size("positions", model_.positions, 0);
     size("relative_buckets", model_.relative_buckets, 0);
     size("token_types", model_.token_types, 0);
     size("default_sequence", model_.default_sequence, 0);
-    size("mtp_layers", model_.mtp_layers, 0);
-    if (model_.all_layers() > 1'000'000) found_.add("layers", "expected at most 1000000 layers");
+    size("mtp_layers", model_.mtp_layers, 0, kMostLayers);
     if (!model_.latent) {
       size("head_size", model_.head_size, 1);
       size("key_value_heads", model_.key_value_heads, 1);
@@ -123,7 +124,7 @@ class ModelCheck {
   }
 
   void mixture(const MixtureOfExperts& sizes) {
-    size("experts", sizes.experts, 1);
+    size("experts", sizes.experts, 1, kMostHeads);
     size("expert_feed_forward", sizes.expert_feed_forward, 1);
     size("shared_feed_forward", sizes.shared_feed_forward, 0);
     if (sizes.top_k < 1 || sizes.top_k > sizes.experts)

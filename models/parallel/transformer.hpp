@@ -101,9 +101,10 @@ struct TransformerModel {
   [[nodiscard]] std::int64_t context_width() const { return heads * (latent ? latent->value_size : head_size); }
 };
 
-/// Checks a model. Throws InputError with every fault: a size that is missing, negative or above 2^32, more parameters
-/// than 2^62, key and value heads that don't divide the heads, experts a token above the experts, groups that don't
-/// divide them, a mixture in an encoder-decoder, a decoder that is no decoder but has an encoder.
+/// Checks a model. Throws InputError with every fault: a size that is missing, negative or above 2^32 (heads and
+/// experts: 2^20; layers of each kind: 100,000), more parameters than 2^62, key and value heads that don't divide the
+/// heads, experts a token above the experts, groups that don't divide them, a mixture in an encoder-decoder, a decoder
+/// that is no decoder but has an encoder.
 void validate(const TransformerModel& model);
 
 /// Parameters of one part of a layer by how tensor parallelism stores them (Megatron-LM, arXiv 1909.08053, section 3).

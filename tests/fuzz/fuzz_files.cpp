@@ -15,6 +15,7 @@
 #include "text/atomic_file.hpp"
 #include "text/decimal.hpp"
 #include "traces/layers/collective_log.hpp"
+#include "traces/layers/config_json.hpp"
 #include "traces/link_events.hpp"
 #include "traces/link_matrix_csv.hpp"
 
@@ -116,6 +117,13 @@ void check_osu_log(std::string_view text) {
 }
 void check_collective_table(std::string_view text) {
   check_log(text, contend::CollectiveFormat::csv);
+}
+
+void check_transformer_config(std::string_view text) {
+  contend::TextSource source{text};
+  const contend::TransformerModel model = contend::parse_transformer_config(source, "fuzz", "fuzz");
+  const std::int64_t all = contend::parameters(model), active = contend::active_parameters(model);
+  CONTEND_CHECK(all > 0 && active > 0 && active <= all, "a model has parameters, and a token touches some of them");
 }
 
 /// The files of a folder, each after a line `#file NAME`; only these names are written.
@@ -256,9 +264,9 @@ void check_store(std::string_view text) {
       contend::query_results(store, {.group_by = {}, .metrics = {"all"}, .where = {}, .baseline = {}})));
 }
 
-constexpr std::array<void (*)(std::string_view), 9> kReaders = {
+constexpr std::array<void (*)(std::string_view), 10> kReaders = {
     check_link_events, check_link_matrix,      check_route_plan, check_profile, check_nccl_log,
-    check_osu_log,     check_collective_table, check_results,    check_store};
+    check_osu_log,     check_collective_table, check_results,    check_store,   check_transformer_config};
 
 }  // namespace
 

@@ -102,6 +102,19 @@ TEST_CASE("published tokens a second are published TFLOP/s, with the causal half
   CHECK(teraflops("qwen-3-30b-a3b", 10'494, 4096) == near(241, 0.002));
 }
 
+TEST_CASE("one run has a rate in each convention, and none by six flops a parameter") {
+  const TransformerModel& model = transformer_of("llama-3-8b");
+  const SequenceSums one = SequenceSums::equal(1, 8192);
+  const auto rate = [&](FlopsConvention convention) {
+    return model_flops(model, one, convention) / 8192 * 14'079 * 1e-12;
+  };
+  CHECK(rate(FlopsConvention::causal) == near(724.65, 1e-5));
+  CHECK(rate(FlopsConvention::full) == near(815.4, 1e-4));
+  CHECK(rate(FlopsConvention::recomputed) == near(1072.4, 1e-4));
+  const double six = 6 * static_cast<double>(parameters(model)) * 8192;
+  CHECK(model_flops(model, one, FlopsConvention::causal) / six == near(1.07, 0.005));
+}
+
 TEST_CASE("the causal convention is three times the forward products of the operators, without routers") {
   for (const TransformerModel& model : transformers()) {
     INFO(model.name);

@@ -228,6 +228,15 @@ TEST_CASE("latent attention keeps its short vectors, too") {
   CHECK(kept_bytes(model, 0, work) == 4096 * (attention + feed_forward));
 }
 
+TEST_CASE("more bytes than 64 bits hold are an error") {
+  MicroBatch work;
+  work.sequence = std::int64_t{1} << 32;
+  work.flash_attention = false;
+  const TransformerModel& model = *find_transformer("llama-3-405b");
+  REQUIRE_NOTHROW(validate(model, work));
+  CHECK_THROWS_AS(static_cast<void>(layer_activations(model, 0, work, Recomputation::none)), InputError);
+}
+
 TEST_CASE("options outside their ranges are refused, all at once") {
   MemoryOptions options;
   options.zero = 4;

@@ -387,6 +387,7 @@ TEST_CASE("a micro-batch that can't be divided so is refused with the reason") {
   CHECK_FALSE(refusal(mixtral, work).empty());
   CHECK(refusal(mixtral, split_batch(8192, 2, 1, false)).find("dispatch the same tokens") != std::string::npos);
   CHECK(refusal(*find_transformer("gpt-2"), micro_batch(2048)).find("the positions of gpt-2") != std::string::npos);
+  CHECK(refusal(llama, micro_batch(std::int64_t{1} << 31, 1024)).find("at most 2^40 tokens") != std::string::npos);
   work = micro_batch(1024, 0);
   work.type = DataType::int8;
   CHECK(refusal(llama, work).find("sequences: expected 1") != std::string::npos);

@@ -209,6 +209,9 @@ TEST_CASE("faults of a description are named, all at once") {
   model.layers = -1;
   check_refused(model, "hidden", "got 0");
   check_refused(model, "layers", "got -1");
+  model = known("deepseek-v3");
+  model.mtp_layers = 1'000'000;
+  check_refused(model, "mtp_layers", "from 0 to 100000");
   model = known("mixtral-8x7b");
   model.mixture->top_k = 9;
   check_refused(model, "top_k", "1 to 8");
