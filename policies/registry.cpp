@@ -9,6 +9,7 @@ namespace contend {
 #define COMMUNICATION(name) PolicyRow<CommunicationPolicy> name##_communication();
 #define FUSION(name) PolicyRow<FusionPolicy> name##_fusion();
 #define COMPRESSION(name) PolicyRow<CompressionMethod> name##_compression();
+#define PIPELINE(name) PolicyRow<PipelineSchedule> name##_pipeline();
 #include "policies/list.def"
 
 std::span<const PolicyRow<SchedulingPolicy>> scheduling_policies() {
@@ -46,6 +47,14 @@ std::span<const PolicyRow<FusionPolicy>> fusion_policies() {
 std::span<const PolicyRow<CompressionMethod>> compression_policies() {
   static const PolicyRow<CompressionMethod> rows[] = {
 #define COMPRESSION(name) name##_compression(),
+#include "policies/list.def"
+  };
+  return rows;
+}
+
+std::span<const PolicyRow<PipelineSchedule>> pipeline_schedules() {
+  static const PolicyRow<PipelineSchedule> rows[] = {
+#define PIPELINE(name) name##_pipeline(),
 #include "policies/list.def"
   };
   return rows;

@@ -5,6 +5,7 @@
 
 #include "models/overlap/compression_method.hpp"
 #include "policies/fusion/fusion_policy.hpp"
+#include "policies/pipeline/pipeline_schedule.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
 
@@ -77,5 +78,6 @@ struct PolicyRow {
 [[nodiscard]] std::span<const PolicyRow<FusionPolicy>> fusion_policies();
 /// The factory of the first one, `none`, returns a nullptr.
 [[nodiscard]] std::span<const PolicyRow<CompressionMethod>> compression_policies();
+[[nodiscard]] std::span<const PolicyRow<PipelineSchedule>> pipeline_schedules();
 
 }  // namespace contend

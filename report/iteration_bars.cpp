@@ -2,9 +2,9 @@
 
 #include "report/colours.hpp"
 #include "report/plot_scale.hpp"
+#include "report/svg_parts.hpp"
 #include "report/sweep_names.hpp"
 #include "sim/error.hpp"
-#include "text/xml.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBarsFile = "overlap.csv";
-constexpr double kBarsWidth = 640, kBarsTop = 56, kBarHeight = 20, kBarsBottom = 44, kBarsRight = 70, kBarsLetter = 6.1;
+constexpr double kBarsWidth = 640, kBarsTop = 56, kBarHeight = 20, kBarsBottom = 44, kBarsRight = 70;
 constexpr double kSeconds = 2;  ///< iterations from here on are drawn in seconds, shorter ones in milliseconds
 
 struct Part {
@@ -36,22 +36,12 @@ struct Bar {
   [[nodiscard]] double total() const { return parts[0] + parts[1] + parts[2]; }
 };
 
-std::string words(double x, double y, std::string_view anchor, std::string_view text, std::string_view style = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, style,
-                     xml_text(text));
-}
-
-std::string box(double x, double y, double width, double height, std::string_view colour) {
-  return fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"/>\n", x, y, width,
-                     height, colour);
-}
-
 std::string legend(double left) {
   std::string out;
   for (std::size_t i = 0; i < kParts.size(); ++i) {
-    out += box(left, kBarsTop - 22, 14, 8, series_colour(i));
-    out += words(left + 19, kBarsTop - 14, "start", kParts[i].name);
-    left += 40 + kBarsLetter * static_cast<double>(kParts[i].name.size());
+    out += svg_box(left, kBarsTop - 22, 14, 8, series_colour(i));
+    out += svg_words(left + 19, kBarsTop - 14, "start", kParts[i].name);
+    left += 40 + kSvgLetter * static_cast<double>(kParts[i].name.size());
   }
   return out;
 }
@@ -70,34 +60,29 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
   }
   const FigureAxis axis{.title = "iteration", .unit = "", .from_zero = true, .categories = {}};
   const PlotScale scale = fit_scale(axis, totals, true);
-  const double left = std::min(300.0, 20 + kBarsLetter * static_cast<double>(longest));
+  const double left = std::min(300.0, 20 + kSvgLetter * static_cast<double>(longest));
   const double bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()), height = bottom + kBarsBottom;
   const auto x = [&](double value) { return left + scale.at(value) * (kBarsWidth - kBarsRight - left); };
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-      kBarsWidth, height, xml_text(title));
-  out += words(12, 20, "start", title, " font-size=\"14\" font-weight=\"bold\"") + legend(12);
+  std::string out;
+  out += svg_words(12, 20, "start", title, " font-size=\"14\" font-weight=\"bold\"") + legend(12);
   const double step = scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1;
   for (const double tick : scale.ticks) {
-    out += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#e3e6ea\"/>\n",
-                       x(tick), kBarsTop, bottom);
-    out += words(x(tick), bottom + 16, "middle", tick_text(tick, "", step));
+    out += svg_grid_line(x(tick), kBarsTop, bottom);
+    out += svg_words(x(tick), bottom + 16, "middle", tick_text(tick, "", step));
   }
-  out += words((left + kBarsWidth - kBarsRight) / 2, height - 10, "middle", fmt::format("iteration [{}]", unit));
+  out += svg_words((left + kBarsWidth - kBarsRight) / 2, height - 10, "middle", fmt::format("iteration [{}]", unit));
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const double y = kBarsTop + kBarHeight * static_cast<double>(i);
-    out += words(left - 6, y + 14, "end", bars[i].name);
+    out += svg_words(left - 6, y + 14, "end", bars[i].name);
     double from = 0;
     for (std::size_t part = 0; part < kParts.size(); ++part) {
       const double to = from + units * bars[i].parts[part];
-      if (to > from) out += box(x(from), y + 3, x(to) - x(from), kBarHeight - 6, series_colour(part));
+      if (to > from) out += svg_box(x(from), y + 3, x(to) - x(from), kBarHeight - 6, series_colour(part));
       from = to;
     }
-    out += words(x(from) + 5, y + 14, "start", fmt::format("{:.4g}", from));
+    out += svg_words(x(from) + 5, y + 14, "start", fmt::format("{:.4g}", from));
   }
-  return out + "</svg>\n";
+  return svg_document(kBarsWidth, height, title, out);
 }
 
 }  // namespace

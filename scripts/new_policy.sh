@@ -2,7 +2,7 @@
 # Adds a policy that compiles and runs, for you to change: its file in policies/KIND/, its line in policies/list.def and
 # a test that fails until you have replaced it. The skeletons are in scripts/new_policy/.
 #   scripts/new_policy.sh KIND NAME
-# KIND: scheduling, placement, communication, fusion or compression.
+# KIND: scheduling, placement, communication, fusion, compression or pipeline.
 # NAME: as scenarios will write it: lower case letters, digits and single hyphens, a letter first.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,7 +22,8 @@ case $kind in
   placement) key=policies.placement ;;
   communication) key=policies.communication ;;
   fusion | compression) key=overlap.$kind ;;
-  *) refuse "there is no kind '$kind': the kinds are scheduling, placement, communication, fusion and compression" ;;
+  pipeline) key= ;;
+  *) refuse "there is no kind '$kind': the kinds are scheduling, placement, communication, fusion, compression and pipeline" ;;
 esac
 if [[ ! $name =~ ^[a-z][a-z0-9]*(-[a-z0-9]+)*$ ]]; then
   refuse "'$name' is not a name: it takes lower case letters, digits and single hyphens, and begins with a letter"
@@ -34,7 +35,7 @@ class=
 for word in ${name//-/ } "$kind"; do class+=${word^}; done
 policy=policies/$kind/$identifier.cpp
 case $kind in
-  fusion | compression) test=tests/policies/$kind/${identifier}_test.cpp ;;
+  fusion | compression | pipeline) test=tests/policies/$kind/${identifier}_test.cpp ;;
   *) test=tests/policies/${kind}_${identifier}_test.cpp ;;
 esac
 
@@ -54,6 +55,11 @@ if command -v clang-format-14 >/dev/null; then clang-format-14 -i "$policy" "$te
 # The new line goes after the last one of its kind.
 sed -i "$(grep -n "^${kind^^}(" "$list" | tail -n 1 | cut -d: -f1)a ${kind^^}($identifier)" "$list"
 
+if [[ $kind == pipeline ]]; then
+  describe="docs/models/pipeline.md                   has a table of schedules, where you add it"
+else
+  describe="scripts/generate_docs.sh                  describes it in the reference page and the schema"
+fi
 cat <<END
 $policy: the policy. Describe it, cite paper and section, and replace the skeleton.
 $list: has the line ${kind^^}($identifier)
@@ -61,8 +67,8 @@ $test: a test that fails until you have replaced it.
 
 Next:
   cmake --preset release && cmake --build --preset release --target contend test_policies
-  build/release/contend list policies       shows the policy; in a scenario its key is $key
-  scripts/generate_docs.sh                  describes it in the reference page and the schema
+  build/release/contend list policies       shows the policy${key:+; in a scenario its key is $key}
+  $describe
   build/release/tests/test_policies         must pass
   scripts/test.sh --all                     every check that a merge requires
 docs/howto/add-a-policy.md explains each step.

@@ -41,7 +41,7 @@ compile() {
     -xc++ "$@" || fault "doesn't compile: $*"
 }
 everything='// The policies and their tests together, as one file.'
-for kind in scheduling placement communication fusion compression; do
+for kind in scheduling placement communication fusion compression pipeline; do
   # A short name, and one so long that lines must be wrapped.
   for name in x1 a-policy-with-a-name-of-many-words; do
     said=$("$copy/scripts/new_policy.sh" "$kind" "$name")

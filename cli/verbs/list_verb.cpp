@@ -53,6 +53,9 @@ Catalogue policies() {
     for (const PolicyInfo& policy : kind.policies)
       list.rows.push_back({std::string{kind.word}, std::string{policy.name}, parameters_text(policy.parameters),
                            std::string{policy.summary}, std::string{policy.source}});
+  for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules())
+    list.rows.push_back({"pipeline", std::string{row.name}, parameters_text(row.parameters), std::string{row.summary},
+                         std::string{row.source}});
   return list;
 }
 
@@ -174,18 +177,19 @@ struct Topic {
   std::string_view name, text;
   Catalogue (*make)();
 };
-constexpr Topic kTopics[] = {{"policies", "scheduling, placement, communication, fusion and compression", policies},
-                             {"topologies", "fabrics and servers", topologies},
-                             {"collectives", "algorithms of collectives", collectives},
-                             {"models", "training profiles of jobs", models},
-                             {"networks", "networks of the catalogue, layer by layer", networks},
-                             {"devices", "GPU types", device_list},
-                             {"layer-formats", "files of layer times", formats},
-                             {"trace-formats", "job traces that can be imported", traces},
-                             {"keys", "keys of a scenario", keys},
-                             {"metrics", "figures of a run", metric_list},
-                             {"suites", "comparisons with published results", suites},
-                             {"operators", "what a calibration measures", operator_list}};
+constexpr Topic kTopics[] = {
+    {"policies", "scheduling, placement, communication, fusion, compression and pipeline schedules", policies},
+    {"topologies", "fabrics and servers", topologies},
+    {"collectives", "algorithms of collectives", collectives},
+    {"models", "training profiles of jobs", models},
+    {"networks", "networks of the catalogue, layer by layer", networks},
+    {"devices", "GPU types", device_list},
+    {"layer-formats", "files of layer times", formats},
+    {"trace-formats", "job traces that can be imported", traces},
+    {"keys", "keys of a scenario", keys},
+    {"metrics", "figures of a run", metric_list},
+    {"suites", "comparisons with published results", suites},
+    {"operators", "what a calibration measures", operator_list}};
 
 Catalogue topics() {
   Catalogue list{.columns = {"list", "holds"}, .rows = {}};

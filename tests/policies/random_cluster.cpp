@@ -36,6 +36,8 @@ template std::unique_ptr<PlacementPolicy> make_policy(std::span<const PolicyRow<
                                                       const PolicyContext&);
 template std::unique_ptr<CommunicationPolicy> make_policy(std::span<const PolicyRow<CommunicationPolicy>>,
                                                           const Choice&, const PolicyContext&);
+template std::unique_ptr<PipelineSchedule> make_policy(std::span<const PolicyRow<PipelineSchedule>>, const Choice&,
+                                                       const PolicyContext&);
 
 namespace {
 

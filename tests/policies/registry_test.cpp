@@ -17,17 +17,17 @@ using namespace contend;
 
 namespace {
 
-/// The whole reference page of scenarios; the tests run in the root of the repository.
-std::string reference_page() {
-  std::ifstream file{"docs/reference/scenario.md"};
+/// A whole page of the documentation; the tests run in the root of the repository.
+std::string page(const std::string& name) {
+  std::ifstream file{"docs/" + name};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 /// The part of the page under `### key`, up to the next heading.
-std::string section(const std::string& page, const std::string& key) {
-  const std::size_t begin = page.find("\n### " + key + "\n");
+std::string section(const std::string& text, const std::string& key) {
+  const std::size_t begin = text.find("\n### " + key + "\n");
   if (begin == std::string::npos) return {};
-  return page.substr(begin, page.find("\n#", begin + 1) - begin);
+  return text.substr(begin, text.find("\n#", begin + 1) - begin);
 }
 
 bool consists_of(std::string_view text, std::string_view characters) {
@@ -57,10 +57,9 @@ std::unique_ptr<Port> with_defaults(const PolicyRow<Port>& row) {
   return row.make(Parameters{std::move(values)}, {1, TimePerByte{1}, TimePerByte{0.25}, {}});
 }
 
-template <class Port>
-void check_policies(std::span<const PolicyRow<Port>> policies, const std::string& key) {
-  INFO(key);
-  const std::string documented = section(reference_page(), key);
+/// Checks the rows of a table against `documented`, which has a line for each that begins as `line` says.
+template <class Port, class Line>
+void check_rows(std::span<const PolicyRow<Port>> policies, const std::string& documented, const Line& line) {
   CHECK_FALSE(documented.empty());
   CHECK_FALSE(policies.empty());
   std::set<std::string_view> names;
@@ -70,9 +69,7 @@ void check_policies(std::span<const PolicyRow<Port>> policies, const std::string
     CHECK(names.insert(row.name).second);
     CHECK(is_line(row.summary));
     CHECK(is_line(row.source));
-    const std::string line = "\n| `" + std::string{row.name} + "` | " + std::string{row.summary} + " | ";
-    CHECK_MESSAGE(documented.find(line) != std::string::npos,
-                  "docs/reference/scenario.md doesn't describe it; run scripts/generate_docs.sh");
+    CHECK_MESSAGE(documented.find(line(row)) != std::string::npos, "the documentation has no such line: ", line(row));
     std::set<std::string_view> parameters;
     for (const ParameterInfo& parameter : row.parameters) {
       CHECK(parameters.insert(parameter.name).second);
@@ -83,6 +80,14 @@ void check_policies(std::span<const PolicyRow<Port>> policies, const std::string
   }
 }
 
+template <class Port>
+void check_policies(std::span<const PolicyRow<Port>> policies, const std::string& key) {
+  INFO(key, ": run scripts/generate_docs.sh");
+  check_rows(policies, section(page("reference/scenario.md"), key), [](const PolicyRow<Port>& row) {
+    return "\n| `" + std::string{row.name} + "` | " + std::string{row.summary} + " | ";
+  });
+}
+
 }  // namespace
 
 TEST_CASE("every policy has a unique name, a summary and a source, is documented, and can be made") {
@@ -91,6 +96,8 @@ TEST_CASE("every policy has a unique name, a summary and a source, is documented
   check_policies(communication_policies(), "policies.communication");
   check_policies(fusion_policies(), "overlap.fusion");
   check_policies(compression_policies(), "overlap.compression");
+  check_rows(pipeline_schedules(), page("models/pipeline.md"),
+             [](const PolicyRow<PipelineSchedule>& row) { return "\n| `" + std::string{row.name} + "` | "; });
 }
 
 TEST_CASE("parameters are found by name and type") {

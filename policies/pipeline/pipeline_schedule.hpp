@@ -1,0 +1,28 @@
+#pragma once
+// A pipeline schedule decides which rank holds which model stage and in which order ranks execute the passes of the
+// micro-batches. It is pure: equal shapes give equal plans.
+
+#include "models/parallel/pipeline_plan.hpp"
+
+#include <string>
+
+namespace contend {
+
+/// What a job asks of a schedule.
+struct PipelineShape {
+  int ranks = 1;           ///< p, >= 1: pipeline-parallel degree
+  int micro_batches = 1;   ///< m, >= 1: in one iteration, of one pipeline
+  int chunks = 0;          ///< v: model stages on each rank; 0: as many as the schedule needs
+  std::string own_text{};  ///< only for the schedule `file`: the text of its file, and its name for messages
+  std::string own_file{};
+};
+
+class PipelineSchedule {
+ public:
+  virtual ~PipelineSchedule() = default;
+  /// Returns a valid plan. Throws InputError, with the keys `pipeline`, `micro_batches` or `virtual`, for a shape that
+  /// the schedule can't work with; its hint says what would be right.
+  [[nodiscard]] virtual PipelinePlan plan(const PipelineShape& shape) const = 0;
+};
+
+}  // namespace contend

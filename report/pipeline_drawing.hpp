@@ -1,0 +1,26 @@
+#pragma once
+// Draws a pipeline as papers do: a lane for each rank, a box for each pass with the number of its micro-batch, forward
+// and backward passes and gradients of weights in three colours, further chunks of a rank in lighter shades. A bubble
+// is where a lane is empty. Merged passes share the height of the lane.
+
+#include "models/parallel/pipeline_plan.hpp"
+
+#include <span>
+#include <string>
+
+namespace contend {
+
+/// A pipeline under a title; plan and times, which are those of the plan, must outlive the drawing.
+struct PipelinePanel {
+  std::string title;
+  const PipelinePlan& plan;
+  const PipelineTimes& times;
+};
+
+/// The pipelines below each other, on one scale of time, as an SVG of this width (in pixels, > 300). Its size in bytes
+/// grows with the number of passes, each of which has its times as a tooltip; boxes too narrow for a number have none.
+[[nodiscard]] std::string pipeline_svg(std::span<const PipelinePanel> panels, double width = 960);
+/// A pipeline alone.
+[[nodiscard]] std::string pipeline_svg(const PipelinePanel& panel, double width = 960);
+
+}  // namespace contend

@@ -1,0 +1,100 @@
+// What a pipeline costs: making, checking and evaluating the plan of an interleaved schedule, and its graph on the
+// engine over an analytic network, for more and more micro-batches. Everything in one process on one core, in time of
+// the processor; ratios are of one run. The last ends of both must be the same.
+
+#include "models/parallel/pipeline_graph.hpp"
+#include "network/alpha_beta.hpp"
+#include "policies/registry.hpp"
+#include "sim/simulation.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace {
+
+using namespace contend;
+
+template <class Port>
+std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> rows, std::string_view name) {
+  for (const auto& row : rows) {
+    if (row.name != name) continue;
+    std::vector<std::pair<std::string, ParameterValue>> values;
+    for (const ParameterInfo& info : row.parameters) values.emplace_back(info.name, info.default_value);
+    return row.make(Parameters{std::move(values)}, {});
+  }
+  std::abort();
+}
+
+class AnyMessage final : public CommunicationPolicy {
+ public:
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
+  [[nodiscard]] bool may_start(const TransferRequest&, ServerId, const NetworkView&) const override { return true; }
+};
+
+/// Runs one iteration with each rank on a server of its own; returns when it ends.
+Time executed(IterationGraph graph, Time latency) {
+  const int ranks = graph.ranks();
+  Workload workload;
+  JobSpec spec;
+  spec.name = "pipeline";
+  spec.iterations = 1;
+  spec.gpus = ranks;
+  spec.memory_per_gpu = Bytes{1};
+  workload.jobs.push_back(spec);
+  workload.graphs.push_back(std::move(graph));
+  AlphaBeta cost{.alpha = latency, .beta = TimePerByte{1e-9}, .eta = {}, .tick = {}};
+  Simulation simulation{{ranks, 1, Bytes{1}},
+                        std::move(workload),
+                        {make(scheduling_policies(), "fifo"), make(placement_policies(), "first-fit"),
+                         std::make_unique<AnyMessage>(), "fifo", "first-fit", "any"},
+                        make_analytic_network(cost, static_cast<std::size_t>(ranks), 1),
+                        {}};
+  return simulation.run().jobs[0].finish;
+}
+
+double seconds_since(std::clock_t& last) {
+  const std::clock_t now = std::clock();
+  return static_cast<double>(now - std::exchange(last, now)) / CLOCKS_PER_SEC;
+}
+
+}  // namespace
+
+int main() {
+  constexpr int kRanks = 16, kChunks = 8;
+  const Time latency = Time::microseconds(20);
+  const auto schedule = make(pipeline_schedules(), "interleaved");
+  fmt::print("interleaved, {} ranks, {} chunks; processor time in ns a pass\n", kRanks, kChunks);
+  fmt::print("{:>13}  {:>7}  {:>5}  {:>5}  {:>8}  {:>6}  {:>7}  {:>17}\n", "micro-batches", "passes", "plan", "check",
+             "evaluate", "graph", "engine", "engine / evaluate");
+  for (const int count : {32, 128, 512}) {
+    std::clock_t clock = std::clock();
+    const PipelinePlan plan = schedule->plan({.ranks = kRanks, .micro_batches = count, .chunks = kChunks});
+    const double planned = seconds_since(clock);
+    validate(plan);
+    const double checked = seconds_since(clock);
+    const PipelineCosts costs =
+        equal_costs(plan, Time::microseconds(300), Time::microseconds(310), Time::microseconds(290), latency);
+    const PipelineTimes times = evaluate(plan, costs);
+    const double evaluated = seconds_since(clock);
+    const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
+    PipelineGraph built = pipeline_graph(plan, costs, {none, none}, 1);
+    const double drawn = seconds_since(clock);
+    const Time end = executed(std::move(built.graph), latency);
+    const double engine = seconds_since(clock);
+    const double passes = 2.0 * kRanks * kChunks * count, ns = 1e9 / passes;
+    fmt::print("{:>13}  {:>7.0f}  {:>5.0f}  {:>5.0f}  {:>8.0f}  {:>6.0f}  {:>7.0f}  {:>17.1f}\n", count, passes,
+               planned * ns, checked * ns, evaluated * ns, drawn * ns, engine * ns, engine / evaluated);
+    if (end != times.makespan) {
+      fmt::print(stderr, "the engine ends at {} ns, the plan at {} ns\n", end.ns(), times.makespan.ns());
+      return 1;
+    }
+  }
+  return 0;
+}

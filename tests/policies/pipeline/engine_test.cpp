@@ -1,0 +1,149 @@
+// The engine executes the graph of a plan; evaluate() says when. Both must agree on every step, to the nanosecond.
+
+#include "models/parallel/pipeline_graph.hpp"
+#include "tests/effort.hpp"
+#include "tests/policies/pipeline/pipeline_kit.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <map>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// The tasks of each GPU in their order.
+class TasksByGpu final : public Observer {
+ public:
+  explicit TasksByGpu(std::size_t gpus) : of_gpu(gpus) {}
+  struct Task {
+    std::string name;
+    Time start, end;
+  };
+  void compute(GpuId gpu, JobId, const Op& op, std::int64_t, Time start, Time end) override {
+    of_gpu[gpu.index()].push_back({op.name, start, end});
+  }
+  void transfer(const TransferRequest&, const Op&, std::int64_t, Time, Time) override { ++transfers; }
+
+  std::vector<std::vector<Task>> of_gpu;
+  int transfers = 0;
+};
+
+/// Random times for every stage and boundary, with the messages that take as long in a network of 1 ns a byte.
+struct RandomCosts {
+  PipelineCosts costs;
+  PipelineMessages messages;
+
+  RandomCosts(const PipelinePlan& plan, RandomStream& random) : costs{equal_costs(plan, {}, {}, {})} {
+    const auto draw = [&](std::vector<Time>& times) {
+      for (Time& each : times) each = Time::nanoseconds(random.uniform_integer(1, 40));
+    };
+    draw(costs.forward);
+    draw(costs.backward);
+    draw(costs.backward_input);
+    draw(costs.backward_weight);
+    if (random.uniform_integer(0, 1) == 1) {
+      costs.merged.resize(costs.forward.size());
+      draw(costs.merged);
+    }
+    for (std::size_t i = 0; i + 1 < costs.forward.size(); ++i) {
+      const std::int64_t wait = random.uniform_integer(0, 12);
+      for (auto& path : costs.latency) path[i] = Time::nanoseconds(wait);
+      messages.forward.emplace_back(wait);
+      messages.backward.emplace_back(wait);
+    }
+  }
+};
+
+/// Executes iterations of a graph, each rank on a server of its own.
+RunResult run_of(const PipelineGraph& built, std::int64_t iterations, bool leap, Observer* observer) {
+  const int ranks = built.graph.ranks();
+  TestJob job;
+  job.gpus.clear();
+  for (int i = 0; i < ranks; ++i) job.gpus.push_back(static_cast<std::uint32_t>(i));
+  Workload workload;
+  JobSpec spec;
+  spec.name = "pipeline";
+  spec.iterations = iterations;
+  spec.memory_per_gpu = Bytes{1};
+  spec.gpus = ranks;
+  workload.jobs.push_back(spec);
+  workload.graphs.push_back(built.graph);
+  SimulationOptions options;
+  options.leap = leap;
+  options.observer = observer;
+  const Setup setup{.servers = ranks};
+  Simulation simulation{{ranks, 1, Bytes{setup.gpu_memory}},
+                        std::move(workload),
+                        policies_of(setup, {job}),
+                        std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(ranks), 1),
+                        std::move(options)};
+  return simulation.run();
+}
+
+/// One iteration, as the engine executes it.
+TasksByGpu executed(const PipelineGraph& built) {
+  TasksByGpu seen{static_cast<std::size_t>(built.graph.ranks())};
+  static_cast<void>(run_of(built, 1, false, &seen));
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("the engine takes every step of every schedule when evaluate() says so") {
+  RandomStream random{11, "pipeline-engine"};
+  std::map<std::string_view, int> rounds;
+  int steps = 0, transfers = 0, merged = 0;
+  for (int round = 0; round < effort(30); ++round) {
+    for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules()) {
+      if (row.name == "file") continue;
+      INFO(row.name, " ", round);
+      const PipelinePlan plan = valid_plan({std::string{row.name}, {}}, random_shape(row.name, random, 5));
+      const RandomCosts drawn{plan, random};
+      const PipelineTimes times = evaluate(plan, drawn.costs);
+      const int alike = round % 2 + 1;  // ranks that do the same
+      const PipelineGraph built = pipeline_graph(plan, drawn.costs, drawn.messages, alike);
+      built.graph.validate();
+      const TasksByGpu seen = executed(built);
+      int differ = 0;
+      for (std::size_t gpu = 0; gpu < seen.of_gpu.size(); ++gpu) {
+        const std::size_t rank = gpu / static_cast<std::size_t>(alike);
+        REQUIRE(seen.of_gpu[gpu].size() == plan.order[rank].size());
+        for (std::size_t i = 0; i < plan.order[rank].size(); ++i) {
+          const auto& task = seen.of_gpu[gpu][i];
+          const bool agrees = task.start == times.start[rank][i] && task.end == times.end[rank][i] &&
+                              task.name == step_name(plan, rank, plan.order[rank][i]);
+          differ += agrees ? 0 : 1;
+          merged += plan.order[rank][i].is_merged ? 1 : 0;
+          ++steps;
+        }
+      }
+      CHECK(differ == 0);
+      transfers += seen.transfers;
+      ++rounds[row.name];
+    }
+  }
+  for (const auto& [name, times] : rounds) CHECK(times == effort(30));
+  CHECK(rounds.size() + 1 == pipeline_schedules().size());  // all but `file`
+  CHECK(steps > effort(30) * 200);
+  CHECK(transfers > effort(30) * 100);
+  CHECK(merged > effort(30) * 10);
+}
+
+TEST_CASE("a rank goes on to the next iteration when it has ended its own part, with and without leaping") {
+  for (const auto* name : {"zb-h2", "zb-v"}) {
+    const PipelinePlan plan = valid_plan({name, {}}, {.ranks = 4, .micro_batches = 8});
+    const PipelineCosts costs = equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
+    const PipelineTimes times = evaluate(plan, costs);
+    const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
+    const PipelineGraph built = pipeline_graph(plan, costs, {none, none}, 1);
+    CHECK(times.longest_span() < times.makespan);
+    for (const std::int64_t iterations : {1, 2, 50}) {
+      const Time known = times.makespan + (iterations - 1) * times.longest_span();
+      CHECK(run_of(built, iterations, false, nullptr).jobs[0].finish == known);
+      CHECK(run_of(built, iterations, true, nullptr).jobs[0].finish == known);
+    }
+  }
+}
