@@ -26,6 +26,10 @@ struct RooflineOptions {
   /// al., IPDPSW 2018, abstract). Assumed for every device.
   double matrix_unit_efficiency = 83.0 / 125;
   double vector_efficiency = 83.0 / 7 / 15.7;
+  /// Fraction of the peak that attention in one kernel reaches; if not given, that of the device
+  /// (Device::fused_attention), else that of products. Of operators of transformers only
+  /// (models/parallel/operators.hpp).
+  std::optional<double> attention_efficiency{};
   double memory_efficiency = 0.8;                ///< of the peak bandwidth; assumption
   Time ramp = Time::microseconds(5);             ///< assumption
   Time launch_overhead = Time::microseconds(5);  ///< from one kernel to the next; assumption

@@ -34,7 +34,14 @@ struct Sheet {
   std::int64_t memory_gib;
   ByteRate pcie;
   double nvlink_gb_per_s;  ///< both directions together, as data sheets count
+  double fused_attention = 0;
 };
+
+// Shares of the peak that attention in one kernel reaches: FlashAttention-2 50 to 73% on an A100 (Dao, arXiv
+// 2307.08691, abstract; the middle is taken, for all of its generation), and 35% on an H100 (Shah et al., arXiv
+// 2407.08608, abstract).
+constexpr double kAttentionAmpere = (0.50 + 0.73) / 2;
+constexpr double kAttentionHopper = 0.35;
 
 // Rate of one direction: transfers per second times lanes, less the line code (8b/10b up to generation 2, then
 // 128b/130b).
@@ -56,6 +63,7 @@ Device device_of(const Sheet& sheet) {
   device.memory = Bytes::mebibytes(sheet.memory_gib * 1024);
   device.pcie = sheet.pcie;
   device.nvlink = ByteRate{sheet.nvlink_gb_per_s * 1e9 / 2};
+  device.fused_attention = sheet.fused_attention;
   return device;
 }
 
@@ -136,7 +144,8 @@ std::vector<Sheet> since_ampere() {
        936,
        24,
        pcie(4, 16),
-       112.5},
+       112.5,
+       kAttentionAmpere},
       {"A6000",
        "NVIDIA GA102 architecture white paper (2020), RTX A6000",
        {vector_unit(fp64, 0.605), vector_unit(fp32, 38.7), matrix_unit(tf32, 77.4), matrix_unit(fp16, 154.8),
@@ -144,11 +153,14 @@ std::vector<Sheet> since_ampere() {
        768,
        48,
        pcie(4, 16),
-       112.5},
-      {"A100-40GB", "NVIDIA A100 data sheet (2021), SXM4, 40 GB", a100_peaks(), 1555, 40, pcie(4, 16), 600},
-      {"A100-80GB", "NVIDIA A100 data sheet (2021), SXM4, 80 GB", a100_peaks(), 2039, 80, pcie(4, 16), 600},
+       112.5,
+       kAttentionAmpere},
+      {"A100-40GB", "NVIDIA A100 data sheet (2021), SXM4, 40 GB", a100_peaks(), 1555, 40, pcie(4, 16), 600,
+       kAttentionAmpere},
+      {"A100-80GB", "NVIDIA A100 data sheet (2021), SXM4, 80 GB", a100_peaks(), 2039, 80, pcie(4, 16), 600,
+       kAttentionAmpere},
       {"A800", "NVIDIA A800 data sheet (2022), SXM4, 80 GB: an A100 with 8 of 12 links", a100_peaks(), 2039, 80,
-       pcie(4, 16), 400},
+       pcie(4, 16), 400, kAttentionAmpere},
       {"H100-PCIe",
        "NVIDIA H100 data sheet (2023), PCIe, 80 GB, half of the rates printed with sparsity",
        {matrix_unit(fp64, 51), vector_unit(fp32, 51), matrix_unit(tf32, 378), matrix_unit(fp16, 756.5),
@@ -156,11 +168,12 @@ std::vector<Sheet> since_ampere() {
        2000,
        80,
        pcie(5, 16),
-       600},
+       600,
+       kAttentionHopper},
       {"H100-SXM", "NVIDIA H100 data sheet (2023), SXM5, 80 GB, half of the rates printed with sparsity",
-       h100_sxm_peaks(), 3350, 80, pcie(5, 16), 900},
+       h100_sxm_peaks(), 3350, 80, pcie(5, 16), 900, kAttentionHopper},
       {"H200", "NVIDIA H200 data sheet (2023), SXM5, 141 GB, half of the rates printed with sparsity", h100_sxm_peaks(),
-       4800, 141, pcie(5, 16), 900},
+       4800, 141, pcie(5, 16), 900, kAttentionHopper},
   };
 }
 

@@ -31,8 +31,9 @@ struct Device {
   std::array<bool, kDataTypes.size()> matrix_unit{};  ///< true if that peak is one of tensor cores
   ByteRate memory_bandwidth;
   Bytes memory;
-  ByteRate pcie;    ///< to the host, one direction, after line coding
-  ByteRate nvlink;  ///< of all links together, one direction; 0 if the device has none
+  ByteRate pcie;               ///< to the host, one direction, after line coding
+  ByteRate nvlink;             ///< of all links together, one direction; 0 if the device has none
+  double fused_attention = 0;  ///< share of the peak that attention in one kernel reaches; 0 if unknown
 
   [[nodiscard]] bool supports(DataType type) const { return tflops[static_cast<std::size_t>(type)] > 0; }
   /// Peak flops per second.

@@ -28,6 +28,15 @@ bool finished(const JobResult& job) {
 bool has_iterated(const JobResult& job) {
   return job.traffic.has_value() && job.iterations_done > 0;
 }
+bool has_trained(const JobResult& job) {
+  return has_iterated(job) && job.notes.work.has_value() && job.iteration() > Time{};
+}
+bool has_peak(const JobResult& job) {
+  return has_trained(job) && job.notes.work->peak_flops > 0;
+}
+double per_second(const JobResult& job, double of_iteration) {
+  return of_iteration / job.iteration().to_seconds();
+}
 
 constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", "name of the job in the job list", [](const JobResult& j) { return Cell{j.name}; }},
@@ -100,6 +109,22 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.traffic && j.notes.bound ? Cell{*j.notes.bound} : Cell{}; }},
     {"stale", "integer", "1: trains with gradients that are one step old",
      [](const JobResult& j) { return j.traffic ? Cell{std::int64_t{j.notes.stale}} : Cell{}; }},
+    {"tokens_per_s", "number", "tokens that it trains in a second; transformers that are spread over GPUs",
+     [](const JobResult& j) { return has_trained(j) ? Cell{per_second(j, j.notes.work->tokens)} : Cell{}; }},
+    {"tflops_per_gpu", "number",
+     "10^12 operations a second on each GPU that the model needs: half of causal attention, nothing computed twice",
+     [](const JobResult& j) {
+       return has_trained(j) ? Cell{per_second(j, j.notes.work->model_flops) / j.gpus * 1e-12} : Cell{};
+     }},
+    {"mfu", "number", "the same as a share of the device's peak",
+     [](const JobResult& j) {
+       return has_peak(j) ? Cell{per_second(j, j.notes.work->model_flops) / j.gpus / j.notes.work->peak_flops} : Cell{};
+     }},
+    {"hfu", "number", "the same with what is computed again for the backward pass",
+     [](const JobResult& j) {
+       return has_peak(j) ? Cell{per_second(j, j.notes.work->hardware_flops) / j.gpus / j.notes.work->peak_flops}
+                          : Cell{};
+     }},
     {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
      [](const JobResult& j) { return Cell{std::int64_t{j.measured ? 1 : 0}}; }},
 };

@@ -3,6 +3,8 @@
 
 #include "models/devices.hpp"
 #include "models/overlap/problem.hpp"
+#include "models/parallel/recomputation.hpp"
+#include "models/parallel/training_iteration.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
 #include "network/topologies/topology_spec.hpp"
@@ -81,6 +83,21 @@ struct TrainingSetup {
 /// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
 enum class Optimizer : std::uint8_t { none, sgd, momentum, adam };
 
+/// How a model is spread over the GPUs of a job; the degree of data parallelism is what is left of them.
+struct ParallelSetup {
+  std::set<std::string, std::less<>> given;  ///< names of the members that layers gave
+  int tensor = 1, pipeline = 1, context = 1;
+  int expert = 1, expert_tensor = 1;
+  int virtual_stages = 0;  ///< parts of the model on each pipeline rank; 0: as many as the schedule needs
+  PolicyChoice schedule;
+  bool sequence_parallel = false;
+  int zero = 0;                  ///< 0 to 3: what data-parallel ranks share out (Sharding)
+  int gradient_bytes = 4;        ///< of an element, as gradients are added up and exchanged
+  bool post_validation = false;  ///< updates don't wait for the norm of the gradients of all pipeline ranks
+  bool reshard = true;           ///< with zero 3: weights are gathered again for the backward pass
+  std::int64_t bucket = 0;  ///< elements that are exchanged together; 0: 40 million, or 1 million a data-parallel rank
+};
+
 /// The entry of `training` whose members hold for all others that don't give them; no job trains it.
 inline constexpr std::string_view kDefaultEntry = "default";
 
@@ -89,7 +106,14 @@ struct TrainingEntry : TrainingSetup {
   std::string name;
   std::set<std::string, std::less<>> given;  ///< names of its own members; all others are those of the default entry
   PolicyChoice fusion, compression;
-  int accumulate = 1;  ///< micro-batches of `batch` samples between two exchanges
+  int accumulate = 1;               ///< micro-batches of `batch` samples between two exchanges
+  std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
+  std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
+  std::optional<std::string> config;      ///< path of a config.json that describes the model
+  std::optional<double> attention_efficiency;
+  std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
+  bool flash_attention = true;       ///< attention in one kernel, which keeps no scores in memory
+  Recomputation recompute = Recomputation::none;
   Optimizer optimizer = Optimizer::none;
   Time input;                   ///< for which each iteration waits for its data
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network

@@ -52,10 +52,19 @@ struct JobSpec {
 /// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
 inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
 
+/// What an iteration trains, over all GPUs of its job.
+struct TrainingWork {
+  double tokens = 0;
+  double model_flops = 0;     ///< with the half of causal attention that is needed, and nothing computed twice
+  double hardware_flops = 0;  ///< with what is computed again
+  double peak_flops = 0;      ///< of one GPU, per second; 0 if unknown
+};
+
 /// What is known of an iteration beside its graph. It has no effect on the run.
 struct IterationNotes {
-  std::optional<Time> bound;  ///< no schedule of its messages makes an iteration shorter
-  bool stale = false;         ///< it trains with gradients that are a step old
+  std::optional<Time> bound;         ///< no schedule of its messages makes an iteration shorter
+  bool stale = false;                ///< it trains with gradients that are a step old
+  std::optional<TrainingWork> work;  ///< of transformers that are spread over GPUs
 };
 
 /// The jobs of a run in order of their ids, with the graphs and names that they refer to by index.

@@ -6,6 +6,7 @@
 #include "validate/network/network_suite.hpp"
 #include "validate/one_job/one_job.hpp"
 #include "validate/overlap/overlap_suite.hpp"
+#include "validate/parallel/parallel_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
 #include "validate/workloads/workload_suite.hpp"
@@ -27,6 +28,8 @@ constexpr SuiteRow kSuites[] = {
      validate_intervals},
     {"compression", "compressed gradients: volumes, and published iterations of gTop-k, 1-bit Adam, BAGUA (seconds)",
      false, validate_compression},
+    {"parallel", "transformers spread over 8 to 6144 GPUs beside published iterations (seconds)", false,
+     validate_parallel},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
     {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,

@@ -5,6 +5,7 @@
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
 #include "results/result_columns.hpp"
@@ -53,9 +54,6 @@ Catalogue policies() {
     for (const PolicyInfo& policy : kind.policies)
       list.rows.push_back({std::string{kind.word}, std::string{policy.name}, parameters_text(policy.parameters),
                            std::string{policy.summary}, std::string{policy.source}});
-  for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules())
-    list.rows.push_back({"pipeline", std::string{row.name}, parameters_text(row.parameters), std::string{row.summary},
-                         std::string{row.source}});
   return list;
 }
 
@@ -110,6 +108,17 @@ Catalogue networks() {
   for (const ModelSummary& each : model_summaries())
     list.rows.push_back({std::string{each.name}, fmt::format("{}", each.parameters), fmt::format("{}", each.layers),
                          fmt::format("{:.2f}", each.forward_gflops), std::string{each.source}});
+  return list;
+}
+
+Catalogue transformers_of_catalogue() {
+  Catalogue list{.columns = {"transformer", "layers", "hidden", "heads", "experts", "parameters", "active", "source"},
+                 .rows = {}};
+  for (const TransformerModel& each : transformers())
+    list.rows.push_back({each.name, fmt::format("{}", each.all_layers()), fmt::format("{}", each.hidden),
+                         fmt::format("{}", each.heads),
+                         each.mixture ? fmt::format("{} of {}", each.mixture->top_k, each.mixture->experts) : "",
+                         fmt::format("{}", parameters(each)), fmt::format("{}", active_parameters(each)), each.source});
   return list;
 }
 
@@ -183,6 +192,7 @@ constexpr Topic kTopics[] = {
     {"collectives", "algorithms of collectives", collectives},
     {"models", "training profiles of jobs", models},
     {"networks", "networks of the catalogue, layer by layer", networks},
+    {"transformers", "models that jobs spread over several GPUs (training.NAME.parallel)", transformers_of_catalogue},
     {"devices", "GPU types", device_list},
     {"layer-formats", "files of layer times", formats},
     {"trace-formats", "job traces that can be imported", traces},

@@ -3,6 +3,7 @@
 #include "cli/layers_report.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/parallel_report.hpp"
 #include "cli/topology_text.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
@@ -28,11 +29,18 @@ constexpr Option kShowOptions[] = {
     {.name = "topology", .letter = '\0', .value = "", .text = "print its topology instead: sizes and bandwidths"},
     {.name = "json", .letter = '\0', .value = "", .text = "with --topology or --layers: print JSON instead of tables"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
-    {.name = "svg", .letter = '\0', .value = "FILE", .text = "with --topology: draw it"},
+    {.name = "svg",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "with --topology or --parallel: draw it, or its pipelines"},
     {.name = "layers",
      .letter = '\0',
      .value = "",
      .text = "print the layers of an iteration study instead, with their times"},
+    {.name = "parallel",
+     .letter = '\0',
+     .value = "",
+     .text = "print how jobs with `parallel` are divided instead, what their iterations take and their GPUs hold"},
 };
 
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
@@ -54,24 +62,34 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
   fmt::print("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
 }
 
+void show_parallel(const Scenario& scenario, const Arguments& arguments) {
+  if (const auto file = arguments.value("svg")) write_file(*file, parallel_svg(scenario));
+  fmt::print("{}", parallel_text(scenario));
+}
+
 std::string shown_layers(const Scenario& scenario, bool as_json) {
   const TimedModel model = study_model(scenario.overlap);
   return as_json ? layers_json(model) : layers_text(model);
 }
 
 int run_show(const Arguments& arguments) {
-  for (const char* option : {"dot", "svg"}) {
-    if (arguments.has(option) && !arguments.has("topology"))
-      throw UsageError{fmt::format("contend show: --{} needs --topology", option)};
-  }
+  if (arguments.has("dot") && !arguments.has("topology")) throw UsageError{"contend show: --dot needs --topology"};
+  if (arguments.has("svg") && !arguments.has("topology") && !arguments.has("parallel"))
+    throw UsageError{"contend show: --svg needs --topology or --parallel"};
   if (const auto path = arguments.value("svg")) need_svg("svg", *path);
-  if (arguments.has("topology") && arguments.has("layers"))
-    throw UsageError{"contend show: --layers has no effect with --topology"};
+  std::string_view chosen;
+  for (const std::string_view option : {"topology", "layers", "parallel"}) {
+    if (!arguments.has(option)) continue;
+    if (!chosen.empty()) throw UsageError{fmt::format("contend show: --{} has no effect with --{}", option, chosen)};
+    chosen = option;
+  }
   if (arguments.has("json") && !arguments.has("topology") && !arguments.has("layers"))
     throw UsageError{"contend show: --json needs --topology or --layers"};
   const Scenario scenario = load_scenarios(arguments).scenarios.front();
   if (arguments.has("topology"))
     show_topology(scenario, arguments);
+  else if (arguments.has("parallel"))
+    show_parallel(scenario, arguments);
   else if (arguments.has("layers"))
     fmt::print("{}", shown_layers(scenario, arguments.has("json")));
   else

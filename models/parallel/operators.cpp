@@ -84,12 +84,25 @@ class RankOperators {
  private:
   [[nodiscard]] std::int64_t divided(std::int64_t width) const { return (width + split_.tensor - 1) / split_.tensor; }
 
+  /// With fp8 only the products of layers have operands of a byte; attention and logits have two (arXiv 2209.05433,
+  /// section 4).
+  [[nodiscard]] DataType unquantised() const { return work_.type == DataType::fp8 ? DataType::bf16 : work_.type; }
+
+  /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
+  /// the gradients need. Inputs and weights before the product, the gradients of the outputs before those of both.
+  void cast(double rows, double count, std::int64_t n, std::int64_t k) {
+    constexpr double kMoved = 2 + 1 + 1;
+    TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
+    each.forward = {0, kMoved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2};
+    each.input_gradient = {0, kMoved * rows * as_real(n), 1};
+  }
+
   TransformerOperator& add(OperatorKind kind, std::string_view name, std::int64_t m, std::int64_t n) {
     TransformerOperator each;
     each.kind = kind;
     each.part = part_;
     each.name = name;
-    each.type = work_.type;
+    each.type = unquantised();
     each.m = m;
     each.n = n;
     operators_.push_back(each);
@@ -98,6 +111,7 @@ class RankOperators {
 
   /// `rows` of all `count` products together, which a group of unequal products shares.
   void product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k, DataType type) {
+    if (type == DataType::fp8) cast(rows, as_real(count), n, k);
     TransformerOperator& each = add(OperatorKind::product, name, whole_rows(rows / as_real(count)), n);
     each.count = count;
     each.k = k;
@@ -297,7 +311,7 @@ class RankOperators {
   void logits() {
     if (model_.head == OutputHead::none) return;
     const std::int64_t rows = vocabulary_rows(model_, split_);
-    product("logits", 1, all_, rows, model_.hidden, work_.type);
+    product("logits", 1, all_, rows, model_.hidden, unquantised());
     // Softmax and loss in fp32: reads the logits and writes probabilities, of which backward makes the gradient.
     TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
     loss.forward = loss.input_gradient = {0, as_real(all_) * as_real(rows) * (width_ + 4), 1};
@@ -487,9 +501,13 @@ OperatorTimes operator_times(std::span<const TransformerOperator> operators, con
   }
   found.throw_if_any();
 
+  const double attention = options.attention_efficiency.value_or(
+      device.fused_attention > 0 ? device.fused_attention : options.matrix_unit_efficiency);
   double forward = 0, input_gradient = 0, weight_gradient = 0;
   for (const TransformerOperator& each : operators) {
     typed.type = each.type;
+    typed.matrix_unit_efficiency =
+        each.kind == OperatorKind::fused_attention ? attention : options.matrix_unit_efficiency;
     forward += roofline_cost(each.forward, device, typed).ns;
     input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
     weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;

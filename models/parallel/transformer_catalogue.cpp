@@ -156,10 +156,10 @@ TransformerModel deepseek_v3() {
 
 std::vector<TransformerModel> make_transformers() {
   return {
-      gpt_2("gpt-2", 12, 768),
-      gpt_2("gpt-2-medium", 24, 1024),
-      gpt_2("gpt-2-large", 36, 1280),
-      gpt_2("gpt-2-xl", 48, 1600),
+      gpt_2("gpt2", 12, 768),
+      gpt_2("gpt2-medium", 24, 1024),
+      gpt_2("gpt2-large", 36, 1280),
+      gpt_2("gpt2-xl", 48, 1600),
       gpt_3("gpt-3-125m", 12, 768, 12),
       gpt_3("gpt-3-350m", 24, 1024, 16),
       gpt_3("gpt-3-760m", 24, 1536, 16),

@@ -119,7 +119,8 @@ const std::vector<PolicyKind>& policy_kinds() {
       {"placement", "policies.placement", without_factories(placement_policies())},
       {"communication", "policies.communication", without_factories(communication_policies())},
       {"fusion", "overlap.fusion", without_factories(fusion_policies())},
-      {"compression", "overlap.compression", without_factories(compression_policies())}};
+      {"compression", "overlap.compression", without_factories(compression_policies())},
+      {"pipeline", "training.NAME.parallel.schedule", without_factories(pipeline_schedules())}};
   return kinds;
 }
 

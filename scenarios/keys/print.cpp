@@ -25,7 +25,7 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
                      &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.overlap.links})
     if (*path) paths.push_back(&**path);
   for (TrainingEntry& entry : scenario.training) {
-    for (auto* path : {&entry.layers, &entry.device.profile})
+    for (auto* path : {&entry.layers, &entry.config, &entry.device.profile})
       if (*path) paths.push_back(&**path);
   }
   return paths;

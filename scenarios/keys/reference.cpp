@@ -2,6 +2,7 @@
 #include "models/training_profile.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/keys.hpp"
+#include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/topology_codec.hpp"
@@ -70,6 +71,15 @@ std::string table_of_training() {
   return out;
 }
 
+std::string table_of_parallel() {
+  std::string out = "| member | type | default | range | meaning |\n|---|---|---|---|---|\n";
+  for (const ParallelMember& each : parallel_members()) {
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", each.name, each.type,
+                       each.usual.empty() ? "" : "`" + each.usual + "`", each.range, each.text);
+  }
+  return out;
+}
+
 std::string table_of_profiles() {
   std::string out =
       "| profile | batch | forward | backward | gradient | memory | source |\n|---|---|---|---|---|---|---|\n";
@@ -107,6 +117,8 @@ std::string keys_markdown() {
   out += table_of_kinds("network.server", server_infos());
   out += "## Training\n\nMembers of an entry of `training`; those of the entry `default` hold for all others.\n\n";
   out += table_of_training();
+  out += "\n### parallel\n\nMembers of `parallel`. The degree of data parallelism is what is left of a job's GPUs.\n\n";
+  out += table_of_parallel();
   out += "\n## Training profiles\n\n" + table_of_profiles();
   out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
   out += table_of_fitted_workloads();

@@ -209,11 +209,12 @@ bool has_no_links(const Scenario& scenario) {
   return !scenario.overlap.given() || !scenario.overlap.links;
 }
 
-Codec<DataType> data_type_codec() {
+Codec<DataType> data_type_codec(std::optional<DataType> also) {
   std::vector<std::pair<std::string, DataType>> choices;
   for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
     choices.emplace_back(std::string{to_string(type)}, type);
   }
+  if (also) choices.emplace_back(std::string{to_string(*also)}, *also);
   return choice_codec<DataType>(std::move(choices));
 }
 

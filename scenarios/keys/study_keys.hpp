@@ -3,12 +3,13 @@
 
 #include "scenarios/keys/keys.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace contend {
 
 [[nodiscard]] std::vector<ScenarioKey> study_keys();
-[[nodiscard]] Codec<DataType> data_type_codec();
+[[nodiscard]] Codec<DataType> data_type_codec(std::optional<DataType> also = {});
 [[nodiscard]] Codec<MessageRoute> route_codec();
 /// True if all workers reach each other over the same kind of network, which `network.*` describes.
 [[nodiscard]] bool has_no_links(const Scenario& scenario);

@@ -1,15 +1,17 @@
 #include "scenarios/keys/training_codec.hpp"
 
 #include "models/catalogue/catalogue.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/device_codec.hpp"
+#include "scenarios/keys/map_members.hpp"
+#include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/study_keys.hpp"
-#include "text/words.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace contend {
@@ -27,79 +29,92 @@ const TrainingEntry& usual_entry() {
   return usual;
 }
 
-/// A member of an entry.
-struct Member {
-  std::string_view name, text;
-  std::string type, range;
-  std::function<void(JsonWriter&)> schema;
-  std::function<void(const YamlNode&, const Reading&, TrainingEntry&)> read;
-  std::function<std::string(const TrainingEntry&)> print;
-  std::function<std::optional<PlainValue>(const TrainingEntry&, std::string_view part)> plain;
-  std::function<void(const TrainingEntry& from, TrainingEntry& to)> copy;
-};
+using Member = MapMember<TrainingEntry>;
 
-template <class T, class Access>
-Member member(std::string_view name, Access access, const Codec<T>& codec, std::string_view text) {
-  Member made{name, text, codec.type, codec.range, codec.schema, {}, {}, {}, {}};
-  made.read = [codec, access](const YamlNode& node, const Reading& reading, TrainingEntry& entry) {
-    codec.read(node, reading, access(entry));
-  };
-  made.print = [codec, access](const TrainingEntry& entry) { return codec.print(access(entry)); };
-  made.plain = [codec, access](const TrainingEntry& entry, std::string_view part) -> std::optional<PlainValue> {
-    if (part.empty()) return plain_value(codec, access(entry));
-    return codec.part ? codec.part(access(entry), part) : std::nullopt;
-  };
-  made.copy = [access](const TrainingEntry& from, TrainingEntry& to) { access(to) = access(from); };
-  return made;
+/// The networks of the catalogue, and the transformers that are spread over GPUs.
+std::vector<std::string> network_names() {
+  std::vector<std::string> names = model_names();
+  for (const std::string& each : transformer_names())
+    if (std::ranges::find(names, each) == names.end()) names.push_back(each);
+  return names;
 }
 
 std::vector<Member> make_members() {
   return {
-      member(
-          "model", [](auto& e) -> auto& { return e.model; }, optional_codec(name_codec(model_names()), ""),
+      map_member<TrainingEntry>(
+          "model", [](auto& e) -> auto& { return e.model; }, optional_codec(name_codec(network_names()), ""),
           "network of the catalogue"),
-      member(
+      map_member<TrainingEntry>(
           "layers", [](auto& e) -> auto& { return e.layers; }, optional_codec(path_codec(), ""),
           "file of layer times, relative to the file with this entry; `model` then only supplies sizes that it lacks"),
-      member(
+      map_member<TrainingEntry>(
           "select", [](auto& e) -> auto& { return e.select; }, text_codec(),
           "name of the model if that file has several"),
-      member(
+      map_member<TrainingEntry>(
           "device", [](auto& e) -> auto& { return e.device; }, device_codec(),
           "source of layer times: the roofline of a device, or a profile of `contend calibrate`"),
-      member(
-          "dtype", [](auto& e) -> auto& { return e.type; }, data_type_codec(),
-          "number format of matrix products and activations; gradients have the same width"),
-      member(
+      map_member<TrainingEntry>(
+          "dtype", [](auto& e) -> auto& { return e.type; }, data_type_codec(DataType::fp8),
+          "number format of matrix products and activations; gradients have the same width; fp8 (with parallel): "
+          "products of weights, all else has two bytes"),
+      map_member<TrainingEntry>(
           "batch", [](auto& e) -> auto& { return e.batch; }, optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
           "samples of a worker in each micro-batch; auto: that of the file, else 32"),
-      member(
+      map_member<TrainingEntry>(
           "sequence", [](auto& e) -> auto& { return e.sequence; },
           optional_codec(integer_codec<int>(1, 10'000'000), "auto"), "sequence length; auto: that of the model"),
-      member(
+      map_member<TrainingEntry>(
           "single_worker", [](auto& e) -> auto& { return e.single_worker; },
           optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto"),
           "measured forward and backward time of one worker, to which all layer times are scaled"),
-      member(
+      map_member<TrainingEntry>(
           "granularity", [](auto& e) -> auto& { return e.granularity; },
           choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}}),
           "unit of parameters whose gradients become ready together"),
-      member(
+      map_member<TrainingEntry>(
           "fusion", [](auto& e) -> auto& { return e.fusion; }, policy_codec(policy_kind("fusion")),
           "when the gradients are sent, and together with which others"),
-      member(
+      map_member<TrainingEntry>(
           "compression", [](auto& e) -> auto& { return e.compression; }, policy_codec(policy_kind("compression")),
           "how they are compressed"),
-      member(
+      map_member<TrainingEntry>(
           "collective", [](auto& e) -> auto& { return e.collective; }, route_codec(),
           "collective that adds up compressed messages; auto: that of the method's paper"),
-      member(
+      map_member<TrainingEntry>(
           "kernel_factor", [](auto& e) -> auto& { return e.kernel_factor; }, number_codec(0.01, 1000),
           "factor on the times of the kernels that compress"),
-      member(
+      map_member<TrainingEntry>(
           "accumulate", [](auto& e) -> auto& { return e.accumulate; }, integer_codec<int>(1, 100'000),
           "micro-batches between two exchanges; only the last one sends gradients"),
-      member(
+      map_member<TrainingEntry>(
+          "global_batch", [](auto& e) -> auto& { return e.global_batch; },
+          optional_codec(integer_codec<int>(1, 1'000'000'000), "auto"),
+          "with parallel: samples of all GPUs between two exchanges, from which accumulate follows"),
+      map_member<TrainingEntry>(
+          "parallel", [](auto& e) -> auto& { return e.parallel; }, parallel_codec(),
+          "how the model is spread over the GPUs of a job"),
+      map_member<TrainingEntry>(
+          "config", [](auto& e) -> auto& { return e.config; }, optional_codec(path_codec(), ""),
+          "with parallel, instead of model: config.json of a transformer, as Hugging Face publishes it"),
+      map_member<TrainingEntry>(
+          "recompute", [](auto& e) -> auto& { return e.recompute; },
+          choice_codec<Recomputation>(
+              {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}}),
+          "with parallel: what the backward pass computes again instead of keeping it"),
+      map_member<TrainingEntry>(
+          "efficiency", [](auto& e) -> auto& { return e.efficiency; }, optional_codec(number_codec(0.01, 1), "auto"),
+          "with parallel: share of the device's peak that large products reach; auto: 0.664, as measured on a V100"),
+      map_member<TrainingEntry>(
+          "attention_efficiency", [](auto& e) -> auto& { return e.attention_efficiency; },
+          optional_codec(number_codec(0.01, 1), "auto"),
+          "with parallel: share of the peak that attention in one kernel reaches; auto: 0.615 on Ampere, 0.35 on "
+          "Hopper "
+          "(FlashAttention-2), else as products"),
+      map_member<TrainingEntry>(
+          "attention", [](auto& e) -> auto& { return e.flash_attention; },
+          choice_codec<bool>({{"flash", true}, {"plain", false}}),
+          "with parallel: attention in one kernel, or with its scores in memory"),
+      map_member<TrainingEntry>(
           "optimizer", [](auto& e) -> auto& { return e.optimizer; },
           choice_codec<Optimizer>({{"none", Optimizer::none},
                                    {"sgd", Optimizer::sgd},
@@ -107,30 +122,19 @@ std::vector<Member> make_members() {
                                    {"adam", Optimizer::adam}}),
           "what updates the weights: 12, 20 or 28 bytes of GPU memory are moved for each parameter; none: the update "
           "takes no time and keeps nothing"),
-      member(
+      map_member<TrainingEntry>(
           "input", [](auto& e) -> auto& { return e.input; }, quantity_codec(Time{}, Time::seconds(3600)),
           "time for which each iteration waits for its data"),
-      member(
+      map_member<TrainingEntry>(
           "memory", [](auto& e) -> auto& { return e.memory; },
           optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"),
           "memory on each GPU; auto: weights, gradients, state of the optimizer and outputs of all layers"),
   };
 }
 
-const std::vector<Member>& members() {
+std::span<const Member> members() {
   static const std::vector<Member> all = make_members();
   return all;
-}
-
-const Member* find_member(std::string_view name) {
-  const auto found = std::ranges::find(members(), name, &Member::name);
-  return found == members().end() ? nullptr : &*found;
-}
-
-std::vector<std::string> member_names() {
-  std::vector<std::string> names;
-  for (const Member& each : members()) names.emplace_back(each.name);
-  return names;
 }
 
 /// The reason why an entry can't have that name, or an empty text.
@@ -142,29 +146,6 @@ std::string why_not_named(const std::string& name) {
   return {};
 }
 
-void read_entry(const YamlNode& map, const Reading& reading, TrainingEntry& entry) {
-  for (const YamlNode::Entry& each : map.entries) {
-    const std::string key = reading.key + "." + each.key;
-    const Reading inner{reading.source, key, reading.complaints, reading.files};
-    if (const Member* found = find_member(each.key); found != nullptr) {
-      found->read(each.value, inner, entry);
-      entry.given.insert(each.key);
-      continue;
-    }
-    inner.complain(each.place, "unknown key", did_you_mean(each.key, member_names()));
-  }
-}
-
-std::string print_entry(const TrainingEntry& entry) {
-  std::vector<std::string> parts;
-  for (const Member& each : members()) {
-    if (!entry.given.contains(each.name)) continue;
-    const std::string text = each.print(entry);
-    parts.push_back(fmt::format("{}: {}", each.name, text.empty() ? "\"\"" : text));
-  }
-  return fmt::format("{{{}}}", join(parts));
-}
-
 }  // namespace
 
 Codec<std::vector<TrainingEntry>> training_codec() {
@@ -173,13 +154,8 @@ Codec<std::vector<TrainingEntry>> training_codec() {
   codec.type = "map of names to entries";
   codec.schema = [](JsonWriter& json) {
     json.member("type", "object").key("additionalProperties").begin_object();
-    json.member("type", "object").member("additionalProperties", false).key("properties").begin_object();
-    for (const Member& each : members()) {
-      json.key(each.name).begin_object();
-      each.schema(json);
-      json.member("description", each.text).end_object();
-    }
-    json.end_object().end_object();
+    write_schema(members(), json);
+    json.end_object();
   };
   codec.read = [](const YamlNode& node, const Reading& reading, Entries& value) {
     if (node.kind != Kind::map)
@@ -204,14 +180,15 @@ Codec<std::vector<TrainingEntry>> training_codec() {
         entry = entries.insert(entry, usual_entry());
         entry->name = each.key;
       }
-      read_entry(each.value, inner, *entry);
+      read_members(members(), each.value, inner, *entry, entry->given);
     }
     if (reading.complaints.size() == before) value = std::move(entries);
   };
   codec.print = [](const Entries& value) {
     if (value.empty()) return std::string{};
     std::vector<std::string> entries;
-    for (const TrainingEntry& each : value) entries.push_back(fmt::format("{}: {}", each.name, print_entry(each)));
+    for (const TrainingEntry& each : value)
+      entries.push_back(fmt::format("{}: {}", each.name, print_members(members(), each, each.given)));
     return fmt::format("{{{}}}", join(entries));
   };
   codec.part = [](const Entries& value, std::string_view name) -> std::optional<PlainValue> {
@@ -219,10 +196,8 @@ Codec<std::vector<TrainingEntry>> training_codec() {
     const auto entry = std::ranges::find(value, name.substr(0, point), &TrainingEntry::name);
     if (entry == value.end()) return std::nullopt;
     const std::string_view rest = name.substr(std::min(point + 1, name.size()));
-    if (rest.empty()) return PlainValue{print_entry(*entry), std::nullopt};
-    const std::size_t inner = std::min(rest.find('.'), rest.size());
-    const Member* found = find_member(rest.substr(0, inner));
-    return found == nullptr ? std::nullopt : found->plain(*entry, rest.substr(std::min(inner + 1, rest.size())));
+    if (rest.empty()) return PlainValue{print_members(members(), *entry, entry->given), std::nullopt};
+    return member_part(members(), *entry, rest);
   };
   return codec;
 }
@@ -232,7 +207,7 @@ void take_defaults(std::vector<TrainingEntry>& entries) {
   if (usual == entries.end()) return;
   for (TrainingEntry& entry : entries) {
     for (const std::string& name : usual->given) {
-      if (!entry.given.contains(name)) find_member(name)->copy(*usual, entry);
+      if (!entry.given.contains(name)) find_member(members(), name)->copy(*usual, entry);
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "scenarios/training/training_check.hpp"
 
+#include "models/catalogue/catalogue.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/setup_check.hpp"
@@ -10,12 +12,39 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace contend {
 namespace {
+
+/// What only one way to train has: layer by layer on each GPU, or spread over several.
+constexpr std::string_view kOnlyLayers[] = {"layers",      "select",     "single_worker", "granularity", "fusion",
+                                            "compression", "collective", "kernel_factor", "input"};
+constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "attention",
+                                              "attention_efficiency", "efficiency"};
+
+/// Complaints about an entry whose model is spread over several GPUs.
+template <class Complain>
+void check_parallel(const TrainingEntry& entry, const Complain& complain) {
+  if (entry.model.has_value() == entry.config.has_value())
+    return complain("", entry.model ? "says its network twice: model and config" : "says no network",
+                    "give a transformer as model (`contend list networks`), or a config.json as config");
+  if (entry.model && find_transformer(*entry.model) == nullptr)
+    return complain("model", fmt::format("{} is no transformer that can be spread over GPUs", quote(*entry.model)),
+                    did_you_mean(*entry.model, transformer_names()));
+  for (const std::string_view member : kOnlyLayers) {
+    if (entry.given.contains(member)) complain(member, "has no effect with parallel", "");
+  }
+  for (const std::string_view member : {"efficiency", "attention_efficiency"}) {
+    if (entry.device.calibrated && entry.given.contains(member))
+      complain(member, "has no effect: the profile has measured times", "");
+  }
+  if (entry.global_batch && entry.given.contains("accumulate"))
+    complain("accumulate", "follows from global_batch", "give one of the two");
+}
 
 void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
@@ -24,6 +53,22 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
                           .reason = std::move(reason),
                           .hint = std::move(hint)});
   };
+  const auto check_setup = [&](bool compresses) {
+    std::vector<Complaint> found = setup_complaints(entry, key, compresses);
+    complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  };
+  if (entry.parallel) {
+    check_parallel(entry, complain);
+    if (!entry.device.calibrated) check_setup(false);
+    return;
+  }
+  for (const std::string_view member : kOnlyParallel) {
+    if (entry.given.contains(member)) complain(member, "has no effect without parallel", "");
+  }
+  if (entry.type == DataType::fp8) complain("dtype", "fp8 needs parallel", "bf16");
+  if (entry.model && find_model(*entry.model) == nullptr)
+    return complain("model", fmt::format("{} is trained on several GPUs", quote(*entry.model)),
+                    "give parallel, such as {tensor: 8, zero: 1}");
   if (!entry.model && !entry.layers)
     return complain("", "says no network",
                     "give a model of the catalogue (`contend list networks`) or a file of layers");
@@ -31,8 +76,7 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
     complain("fusion", "horovod has a background thread, which jobs of a cluster can't have yet",
              "a study of one iteration (overlap.fusion) covers it; {policy: threshold, mib: 64} has the same buffers");
   const bool compresses = entry.compression.name != "none";
-  std::vector<Complaint> found = setup_complaints(entry, key, compresses);
-  complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  check_setup(compresses);
   if (!compresses) {
     const TrainingEntry usual;
     if (entry.kernel_factor != usual.kernel_factor)

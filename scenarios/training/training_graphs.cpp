@@ -5,6 +5,9 @@
 #include "models/overlap/iteration.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/training/optimizer_bytes.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -18,28 +21,6 @@
 
 namespace contend {
 namespace {
-
-/// What an optimizer reads and writes, and keeps beside weights and gradients, in bytes for each parameter.
-struct OptimizerBytes {
-  double moved = 0;
-  std::int64_t state = 0;
-};
-
-/// Weights, gradients and each state of 4 bytes are read, all but the gradients written. With gradients of 2 bytes the
-/// weights of 2 bytes are written too, and the difference of the gradients makes up for that.
-OptimizerBytes bytes_of(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::none:
-      return {};
-    case Optimizer::sgd:
-      return {12, 0};
-    case Optimizer::momentum:
-      return {20, 4};
-    case Optimizer::adam:
-      return {28, 8};
-  }
-  check_failed(__FILE__, __LINE__, "an optimizer", "unknown");
-}
 
 /// Adds the update of the weights to the forward passes, so that the parts add up to it exactly.
 void add_update(const TrainingEntry& entry, TimedModel& model) {
@@ -69,7 +50,8 @@ TimedLayer pause(std::string name, Time duration, std::string origin) {
 [[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error) {
   std::vector<Complaint> complaints = error.complaints();
   for (Complaint& each : complaints) {
-    if (each.key.empty()) each.key = "training." + entry.name;
+    const std::string key = "training." + entry.name;
+    if (!each.key.starts_with(key)) each.key = each.key.empty() ? key : key + "." + each.key;
   }
   throw InputError{std::move(complaints)};
 }
@@ -89,6 +71,15 @@ TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const Time
   job.notes.stale = policy->staleness() > 0;
   job.notes.bound = method ? problem.compute() : iteration_bound(problem, policy->staleness()).value();
   return job;
+}
+
+TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  const ParallelJob job = plan_parallel(scenario, entry, gpus);
+  check_memory(scenario, entry, gpus, job.memory);
+  TrainedJob made{.graph = training_graph(job.iteration), .memory = {}};
+  made.memory = entry.memory.value_or(job.memory[fullest(job.memory)].total());
+  made.notes.work = job.work;
+  return made;
 }
 
 /// Throws InputError if a GPU of the cluster has less.
@@ -172,6 +163,7 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
   const TrainingEntry* const entry = find_entry(scenario_, name);
   if (entry == nullptr) return profile_job(name, gpus);
   try {
+    if (entry->parallel) return parallel_job(scenario_, *entry, gpus);
     std::optional<Bytes>& memory = memory_[index_of(*entry)];
     if (!memory) memory = memory_of(scenario_, *entry);
     TrainedJob job = plan(scenario_, *entry, model_of(*entry), gpus);
@@ -185,6 +177,7 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
 Time TrainingGraphs::iteration(const std::string& name) {
   const TrainingEntry* const entry = find_entry(scenario_, name);
   if (entry == nullptr) return profile_iteration(name);
+  if (entry->parallel) return parallel_iteration_time(scenario_, *entry);
   const TimedModel& model = model_of(*entry);
   return model.forward() + model.backward();
 }

@@ -31,6 +31,7 @@ struct TestJob {
   std::int64_t iterations = 1;
   std::int64_t submit = 0;
   std::int64_t memory = 1;
+  std::shared_ptr<const IterationGraph> made{};  ///< in place of the text
 };
 
 using Key = std::function<PolicyKey(const JobView&)>;
@@ -163,7 +164,7 @@ inline Workload workload_of(const std::vector<TestJob>& jobs) {
     spec.iterations = job.iterations;
     spec.memory_per_gpu = Bytes{job.memory};
     spec.graph = workload.graphs.size();
-    workload.graphs.push_back(graph_from_text(job.graph));
+    workload.graphs.push_back(job.made ? *job.made : graph_from_text(job.graph));
     spec.gpus = workload.graphs.back().ranks();
     workload.jobs.push_back(std::move(spec));
   }

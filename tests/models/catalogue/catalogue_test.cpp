@@ -57,7 +57,7 @@ TEST_CASE("layers have names of their own, those of the published implementation
         {"bert-base", "bert.encoder.layer.0.attention.self.query", "bert.encoder.layer.11.output.LayerNorm",
          "bert.encoder.layer.12.output.dense"},
         {"gpt2", "transformer.h.0.ln_1", "transformer.h.11.mlp.c_proj", "transformer.h.12.ln_1"},
-        {"llama2-7b", "model.layers.0.self_attn.q_proj", "model.layers.31.mlp.down_proj",
+        {"llama-2-7b", "model.layers.0.self_attn.q_proj", "model.layers.31.mlp.down_proj",
          "model.layers.32.mlp.down_proj"},
         {"transformer-base", "encoder.layers.0.self_attn.q_proj", "decoder.layers.5.encoder_attn.out_proj",
          "decoder.layers.6.encoder_attn.out_proj"}}) {
@@ -87,10 +87,10 @@ TEST_CASE("sequence lengths: a default, a limit where positions are trained, non
   CHECK(build_model(gpt2, 64).sample == "sequence of 64 tokens");
   CHECK_THROWS_WITH_AS((void)build_model(gpt2, 1025),
                        "model `gpt2`: expected a sequence length between 1 and 1024, got 1025", InputError);
-  CHECK_THROWS_WITH_AS((void)build_model(*find_model("llama2-7b"), -1),
-                       "model `llama2-7b`: expected a sequence length between 1 and 524288, got -1", InputError);
+  CHECK_THROWS_WITH_AS((void)build_model(*find_model("llama-2-7b"), -1),
+                       "model `llama-2-7b`: expected a sequence length between 1 and 524288, got -1", InputError);
   // The longest sequence of the largest model: 80 layers, each 4 s^2 h flops of attention forward, 10 s^2 h backward.
-  const LayerTable longest = build_model(*find_model("llama3-70b"), kLongestSequence);
+  const LayerTable longest = build_model(*find_model("llama-3-70b"), kLongestSequence);
   CHECK(static_cast<double>(longest.backward_flops()) > 80 * 10 * 8192.0 * kLongestSequence * kLongestSequence);
   CHECK_THROWS_WITH_AS((void)build_model(*find_model("vgg16"), 128),
                        "model `vgg16` takes images: it has no sequence length", InputError);

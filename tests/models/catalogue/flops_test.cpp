@@ -78,7 +78,7 @@ TEST_CASE("Llama: two flops a token and matrix parameter, and attention") {
   // Kaplan et al. (arXiv 2001.08361), section 2.1, with all positions attended: 2 N + 4 l s h a token, N without the
   // embedding. Normalizations (2 l + 1 vectors) multiply no matrix.
   const std::int64_t s = 4096, h = 4096, layers = 32;
-  const LayerTable table = build_model(*find_model("llama2-7b"));
+  const LayerTable table = build_model(*find_model("llama-2-7b"));
   const std::int64_t matrices = table.parameter_elements() - 32'000 * h - (2 * layers + 1) * h;
   CHECK(table.forward_flops() == s * (2 * matrices + 4 * layers * s * h));
 }
@@ -100,7 +100,7 @@ TEST_CASE("the backward pass has twice the flops, less the input gradient of the
     INFO(table.name);
     CHECK(table.backward_flops() == 2 * table.forward_flops());
   }
-  const LayerTable llama = build_model(*find_model("llama2-7b"));
+  const LayerTable llama = build_model(*find_model("llama-2-7b"));
   const std::int64_t product = std::int64_t{2} * 4096 * 4096 * 4096;  // one of the two of a layer's attention
   CHECK(llama.backward_flops() == 2 * llama.forward_flops() + 32 * product);
 }

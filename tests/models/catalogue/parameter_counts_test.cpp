@@ -105,11 +105,11 @@ TEST_CASE("GPT-2 and Llama have the parameters of the published checkpoints") {
   check_entry({"gpt2-large", 774'030'080, 436});
   check_entry({"gpt2-xl", 1'557'611'200, 580});
   // Llama: sizes of the checkpoints of meta-llama on the Hugging Face hub (6.74, 13.0, 69.0, 8.03 and 70.6 B).
-  check_entry({"llama2-7b", 6'738'415'616, 291});
-  check_entry({"llama2-13b", 13'015'864'320, 363});
-  check_entry({"llama2-70b", 68'976'648'192, 723});
-  check_entry({"llama3-8b", 8'030'261'248, 291});
-  check_entry({"llama3-70b", 70'553'706'496, 723});
+  check_entry({"llama-2-7b", 6'738'415'616, 291});
+  check_entry({"llama-2-13b", 13'015'864'320, 363});
+  check_entry({"llama-2-70b", 68'976'648'192, 723});
+  check_entry({"llama-3-8b", 8'030'261'248, 291});
+  check_entry({"llama-3-70b", 70'553'706'496, 723});
 }
 
 TEST_CASE("parameters don't depend on the length of the sequences") {

@@ -69,6 +69,7 @@ Device round_device_b() {
 RooflineOptions ideal_roofline() {
   RooflineOptions options;
   options.matrix_unit_efficiency = options.vector_efficiency = options.memory_efficiency = 1;
+  options.attention_efficiency = 1;
   options.ramp = options.launch_overhead = Time{};
   return options;
 }
@@ -129,7 +130,7 @@ TEST_CASE("a layer of Llama 3 8B on two ranks, by hand") {
 TEST_CASE("attention in memory: each step is a kernel, and no score is skipped") {
   MicroBatch work = micro_batch(1024, 2);
   work.flash_attention = false;
-  const Operators layer = transformer_operators(*find_transformer("gpt-2"), 0, work);
+  const Operators layer = transformer_operators(*find_transformer("gpt2"), 0, work);
   const double scores = 2.0 * 12 * 1024 * 1024;
   CHECK(named(layer, "scores").count == 24);
   CHECK(named(layer, "scores").forward.flops == 2 * scores * 64);
@@ -144,7 +145,7 @@ TEST_CASE("attention in memory: each step is a kernel, and no score is skipped")
 }
 
 TEST_CASE("ranks share the work: flops on one rank times the ranks are those of the whole") {
-  for (const char* name : {"llama-3-8b", "gpt-2-xl", "qwen-3-8b", "t5-large", "deepseek-v2-lite", "bert-large"}) {
+  for (const char* name : {"llama-3-8b", "gpt2-xl", "qwen-3-8b", "t5-large", "deepseek-v2-lite", "bert-large"}) {
     INFO(std::string{name});
     const TransformerModel& model = *find_transformer(name);
     const std::int64_t sequence = 512;
@@ -166,13 +167,10 @@ TEST_CASE("ranks share the work: flops on one rank times the ranks are those of 
 }
 
 TEST_CASE("flops of whole models are those of the layer tables") {
-  const std::pair<const char*, const char*> same[] = {
-      {"gpt2", "gpt-2"}, {"gpt2-xl", "gpt-2-xl"}, {"llama2-7b", "llama-2-7b"}, {"llama3-70b", "llama-3-70b"}};
-  for (const auto& row : same) {
-    const auto [table, transformer] = row;
-    INFO(std::string{row.first});
-    const TransformerModel& model = *find_transformer(transformer);
-    const LayerTable layers = build_model(*find_model(table), 1024);
+  for (const char* name : {"gpt2", "gpt2-xl", "llama-2-7b", "llama-3-70b"}) {
+    INFO(name);
+    const TransformerModel& model = *find_transformer(name);
+    const LayerTable layers = build_model(*find_model(name), 1024);
     MicroBatch work = micro_batch(1024);
     work.skip_masked = false;
     work.flash_attention = model.gated;  // as in the tables: fused for Llama, in memory for GPT-2
@@ -189,7 +187,7 @@ TEST_CASE("times of a whole model are near those of its layer table on the same 
   const Device& device = *find_device("H100-SXM");
   RooflineOptions options;
   options.type = DataType::bf16;
-  const TimedModel table = roofline_times(build_model(*find_model("llama3-8b"), 8192), device, 1, options);
+  const TimedModel table = roofline_times(build_model(*find_model("llama-3-8b"), 8192), device, 1, options);
   MicroBatch work = micro_batch(8192);
   work.skip_masked = false;
   const OperatorTimes times = operator_times(stage_operators(model, whole(model), work), device, options);
@@ -319,7 +317,7 @@ TEST_CASE("latent attention and shared experts, by hand") {
 }
 
 TEST_CASE("embedding, head and loss on one rank") {
-  const TransformerModel& model = *find_transformer("gpt-2");
+  const TransformerModel& model = *find_transformer("gpt2");
   const Operators front = embedding_operators(model, split_batch(1024, 4, 1, false));
   const std::int64_t rows = (50'257 + 3) / 4;
   CHECK(named(front, "look_up").k == rows);
@@ -350,7 +348,7 @@ TEST_CASE("the decoder of T5 also attends to its encoder, which is not causal") 
 
 TEST_CASE("what is recomputed") {
   MicroBatch work = micro_batch(1024);
-  const TransformerModel& model = *find_transformer("gpt-2");
+  const TransformerModel& model = *find_transformer("gpt2");
   const Operators fused = transformer_operators(model, 0, work);
   CHECK(recomputed_operators(fused, Recomputation::none).empty());
   CHECK(recomputed_operators(fused, Recomputation::selective).empty());
@@ -386,7 +384,7 @@ TEST_CASE("a micro-batch that can't be divided so is refused with the reason") {
   work.expert_imbalance = std::nan("");
   CHECK_FALSE(refusal(mixtral, work).empty());
   CHECK(refusal(mixtral, split_batch(8192, 2, 1, false)).find("dispatch the same tokens") != std::string::npos);
-  CHECK(refusal(*find_transformer("gpt-2"), micro_batch(2048)).find("the positions of gpt-2") != std::string::npos);
+  CHECK(refusal(*find_transformer("gpt2"), micro_batch(2048)).find("the positions of gpt-2") != std::string::npos);
   CHECK(refusal(llama, micro_batch(std::int64_t{1} << 31, 1024)).find("at most 2^40 tokens") != std::string::npos);
   work = micro_batch(1024, 0);
   work.type = DataType::int8;

@@ -1,0 +1,167 @@
+#include "cli/parallel_report.hpp"
+
+#include "cli/text_table.hpp"
+#include "models/parallel/flops.hpp"
+#include "report/pipeline_drawing.hpp"
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "text/quantities.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
+std::string times_of(int count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string degrees_text(const ParallelJob& job, const PolicyChoice& schedule) {
+  const TrainingIteration& it = job.iteration;
+  std::string text =
+      fmt::format("tensor {} x pipeline {} x context {} x data {}", it.tensor, it.plan.ranks(), it.context, it.data);
+  if (it.expert * it.expert_tensor > 1)
+    text += fmt::format(", expert {} x expert_tensor {}", it.expert, it.expert_tensor);
+  if (it.sharding != Sharding::none) text += fmt::format(", zero {}", static_cast<int>(it.sharding));
+  if (it.plan.ranks() > 1) text += fmt::format(", schedule {}", schedule.name);
+  return text;
+}
+
+/// What the iteration is spent on, on the rank that computes longest.
+void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times, Time iteration) {
+  const std::size_t rank = static_cast<std::size_t>(std::ranges::max_element(times.busy) - times.busy.begin());
+  PassShares shares;
+  for (const int stage : job.iteration.plan.stage_of[rank]) {
+    const PassShares& one = job.shares[static_cast<std::size_t>(stage)];
+    // Each path sends its share of the micro-batches through the stage.
+    const auto paths = static_cast<int>(job.iteration.plan.paths.size());
+    for (int i = 0; i < job.micro_batches / paths; ++i) shares += one;
+  }
+  const double all = iteration.to_seconds();
+  const auto add = [&](const std::string& name, Time time) {
+    if (time > Time{})
+      table.add(
+          {name, fmt::format("{:.4f}", time.to_seconds()), fmt::format("{:.1f}", kPercent * time.to_seconds() / all)});
+  };
+  const Time update = job.iteration.update[rank];
+  const Time passes = times.makespan;
+  add("computing", shares.compute);
+  add("computing again", shares.recompute);
+  add("tensor-parallel communication", shares.tensor);
+  add("context-parallel communication", shares.context);
+  add("expert-parallel communication", shares.expert);
+  add("waiting for other stages (bubble)", passes - times.busy[rank]);
+  add("update of the weights", update);
+  add("messages and exchange of gradients and weights that nothing hides",
+      std::max(Time{}, iteration - passes - update));
+}
+
+std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
+  Table table{{"pipeline rank", "layers", "busy [s]", "bubble [%]", "held", "weights", "gradients", "optimizer",
+               "activations", "other", "memory [GiB]"}};
+  const TrainingIteration& it = job.iteration;
+  for (std::size_t rank = 0; rank < it.plan.ranks(); ++rank) {
+    std::int64_t layers = 0;
+    for (const int stage : it.plan.stage_of[rank]) {
+      const LayerRange& range = job.stages[static_cast<std::size_t>(stage)];
+      layers += range.last - range.first;
+    }
+    const GpuMemory& memory = job.memory[rank];
+    const auto gib = [](Bytes bytes) { return fmt::format("{:.2f}", bytes.to_double() / kGibibyte); };
+    table.add({std::to_string(rank), std::to_string(layers), fmt::format("{:.4f}", times.busy[rank].to_seconds()),
+               fmt::format("{:.1f}", kPercent * times.bubble[rank].to_seconds() / times.makespan.to_seconds()),
+               std::to_string(times.peaks.of_rank[rank]), gib(memory.weights), gib(memory.gradients),
+               gib(memory.optimizer), gib(memory.activations), gib(memory.gathered + memory.working),
+               gib(memory.total())});
+  }
+  return table.text();
+}
+
+std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  const ParallelJob job = plan_parallel(scenario, entry, gpus);
+  const PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
+  const Time iteration = lone_iteration(scenario, entry.name, gpus);
+  const double seconds = iteration.to_seconds();
+  const TransformerModel model = transformer_of(entry);
+  const double flops = job.work.model_flops / gpus / seconds;
+  const SequenceSums sums = SequenceSums::equal(job.samples, job.sequence);
+  const auto per_gpu = [&](double all) { return all / gpus / seconds / kTera; };
+  std::string text = fmt::format("{}: {} on {} GPUs\n", entry.name, model.name, gpus);
+  text += fmt::format("  {}\n", degrees_text(job, entry.parallel->schedule));
+  text += fmt::format("  {} of {} of {} tokens on each data-parallel rank: {} sequences, {:.0f} tokens an iteration\n",
+                      job.micro_batches == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.micro_batches),
+                      times_of(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
+  text += fmt::format("  iteration {:.4f} s, {:.0f} tokens/s, {:.1f} tokens/s a GPU\n", seconds,
+                      job.work.tokens / seconds, job.work.tokens / seconds / gpus);
+  const std::string shares_of_peak =
+      job.work.peak_flops > 0 ? fmt::format("; MFU {:.1f}%, HFU {:.1f}%", kPercent * flops / job.work.peak_flops,
+                                            kPercent * job.work.hardware_flops / gpus / seconds / job.work.peak_flops)
+                              : "";
+  text += fmt::format("  {:.1f} TFLOP/s a GPU (half of causal attention), {:.1f} with all of attention{}\n",
+                      flops / kTera, per_gpu(model_flops(model, sums, FlopsConvention::full)), shares_of_peak);
+  Table shares{{"on the busiest rank", "seconds", "% of the iteration"}};
+  add_shares(shares, job, times, iteration);
+  return text + "\n" + shares.text() + "\n" + rank_table(job, times);
+}
+
+/// The entries with `parallel` and the numbers of GPUs on which jobs train them.
+std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
+  JobLists lists;
+  std::set<std::pair<std::string, int>> wanted;
+  for (const JobRequest& job : scenario_jobs(scenario, scenario.seed, lists)->jobs) {
+    const TrainingEntry* entry = find_entry(scenario, job.model);
+    if (entry != nullptr && entry->parallel) wanted.insert({job.model, job.gpus});
+  }
+  if (wanted.empty())
+    throw InputError{{{.key = "training",
+                       .reason = "no job trains an entry with parallel",
+                       .hint = "give an entry parallel, and name it in workload.generate.models or a job list"}}};
+  return wanted;
+}
+
+}  // namespace
+
+std::string parallel_text(const Scenario& scenario) {
+  std::string text;
+  for (const auto& [name, gpus] : parallel_jobs(scenario))
+    text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario, name), gpus);
+  return text;
+}
+
+std::string parallel_svg(const Scenario& scenario) {
+  constexpr std::size_t kMostPasses = 50'000;
+  std::vector<std::pair<std::string, ParallelJob>> jobs;
+  for (const auto& [name, gpus] : parallel_jobs(scenario)) {
+    jobs.emplace_back(fmt::format("{} on {} GPUs", name, gpus),
+                      plan_parallel(scenario, *find_entry(scenario, name), gpus));
+    const PipelinePlan& plan = jobs.back().second.iteration.plan;
+    std::size_t passes = 0;
+    for (const auto& steps : plan.order) passes += steps.size();
+    if (passes > kMostPasses)
+      throw InputError{
+          {{.key = "training." + name,
+            .reason = fmt::format("its pipeline has {} passes; at most {} can be drawn", passes, kMostPasses),
+            .hint = "fewer micro-batches show the same"}}};
+  }
+  std::vector<PipelineTimes> times;
+  for (const auto& [title, job] : jobs) times.push_back(evaluate(job.iteration.plan, job.iteration.costs()));
+  std::vector<PipelinePanel> panels;
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    panels.push_back({jobs[i].first, jobs[i].second.iteration.plan, times[i]});
+  return pipeline_svg(panels);
+}
+
+}  // namespace contend

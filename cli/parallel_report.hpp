@@ -1,0 +1,19 @@
+#pragma once
+// Prints how the models that jobs spread over several GPUs are divided, what their iterations take, and what their GPUs
+// hold.
+
+#include "scenarios/scenario.hpp"
+
+#include <string>
+
+namespace contend {
+
+/// A part for each training entry with `parallel` and each number of GPUs on which a job trains it. Throws InputError
+/// if there is none, and as the jobs' graphs do.
+[[nodiscard]] std::string parallel_text(const Scenario& scenario);
+
+/// Their pipelines as one drawing, an SVG: lanes of ranks, boxes of passes with the numbers of the micro-batches.
+/// Throws InputError as parallel_text() does, and if a pipeline has too many passes to be drawn.
+[[nodiscard]] std::string parallel_svg(const Scenario& scenario);
+
+}  // namespace contend

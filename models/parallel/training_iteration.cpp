@@ -1,0 +1,345 @@
+#include "models/parallel/training_iteration.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+/// The first and the last operation of a pass.
+struct PassOps {
+  OpId first, last;
+};
+
+bool gives_weights(PassKind kind) {
+  return kind == PassKind::backward || kind == PassKind::backward_weight;
+}
+
+/// Units of a stage whose gradients or weights are exchanged together.
+struct Bucket {
+  std::size_t first = 0, last = 0;  ///< units, both included
+  std::int64_t dense = 0, expert = 0;
+};
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const TrainingIteration& iteration)
+      : job_{iteration}, plan_{iteration.plan}, forward_(passes()), gradient_(passes()) {
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
+      roles_.push_back(graph_.add_role(fmt::format("pipeline rank {}", rank), job_.ranks_of_stage()));
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
+      streams_.push_back(graph_.add_channel(fmt::format("exchange of pipeline rank {}", rank), 1, Bytes{1}));
+    for (std::size_t stage = 0; stage < job_.units.size(); ++stage) buckets_.push_back(buckets_of(stage));
+  }
+
+  IterationGraph build() {
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) add_rank(rank);
+    add_messages();
+    add_updates();
+    graph_.validate();
+    return std::move(graph_);
+  }
+
+ private:
+  /// What is executed on a rank so far.
+  struct Lane {
+    OpId before;                  ///< the last operation
+    OpId two_before;              ///< and that before it: weights of the next unit are gathered from its end on
+    std::int32_t exchanges = 0;   ///< of the rank, in the order in which they are needed
+    std::vector<OpId> gradients;  ///< collectives of gradients
+    OpId first;                   ///< the first operation
+    std::vector<std::vector<OpId>> first_use;  ///< [chunk][unit]: the operation of its first forward pass
+  };
+
+  [[nodiscard]] std::size_t passes() const {
+    return static_cast<std::size_t>(job_.plan.stages) * static_cast<std::size_t>(job_.plan.micro_batches);
+  }
+  [[nodiscard]] std::size_t at(int stage, int micro_batch) const {
+    return static_cast<std::size_t>(stage) * static_cast<std::size_t>(plan_.micro_batches) +
+           static_cast<std::size_t>(micro_batch);
+  }
+  [[nodiscard]] bool shards(Sharding least) const { return job_.sharding >= least; }
+  [[nodiscard]] bool gathers_after_update() const {
+    return job_.sharding == Sharding::optimizer || job_.sharding == Sharding::gradients;
+  }
+
+  /// The buckets of a stage in forward order; they are filled from the end on, as gradients become ready.
+  [[nodiscard]] std::vector<Bucket> buckets_of(std::size_t stage) const {
+    std::vector<Bucket> buckets;
+    for (std::size_t u = job_.units[stage].size(); u-- > 0;) {
+      const ModelUnit& unit = job_.units[stage][u];
+      const bool is_full = !buckets.empty() &&
+                           (shards(Sharding::weights) || buckets.back().dense + buckets.back().expert >= job_.bucket);
+      if (buckets.empty() || is_full) buckets.push_back({u, u, 0, 0});
+      buckets.back().first = u;
+      buckets.back().dense += unit.dense_elements;
+      buckets.back().expert += unit.expert_elements;
+    }
+    std::reverse(buckets.begin(), buckets.end());
+    return buckets;
+  }
+
+  /// Adds the collectives of a bucket, among dense ranks and among those with the same experts.
+  std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const Bucket& bucket,
+                             const std::string& name, int element_bytes) {
+    std::vector<OpId> ops;
+    const auto add = [&](std::int64_t elements, RankGroups groups, const char* which) {
+      if (elements == 0 || groups.size < 2) return;
+      ops.push_back(graph_.add_collective(fmt::format("{} of {}{}", verb(kind), which, name), kind, roles_[rank],
+                                          Bytes{elements * element_bytes}, groups));
+      graph_.put_into(streams_[rank], ops.back(), lane.exchanges++);
+    };
+    add(bucket.dense, job_.dense_groups(), "");
+    add(bucket.expert, job_.expert_groups(), "experts of ");
+    return ops;
+  }
+
+  static const char* verb(CollectiveKind kind) {
+    if (kind == CollectiveKind::all_gather) return "all-gather";
+    return kind == CollectiveKind::all_reduce ? "all-reduce" : "reduce-scatter";
+  }
+
+  void add_rank(std::size_t rank) {
+    Lane lane;
+    lane.first_use.resize(plan_.stage_of[rank].size());
+    // A chunk's gradients are complete in its last backward pass.
+    std::vector<std::size_t> last(plan_.stage_of[rank].size(), 0);
+    const std::vector<PipelineStep>& steps = plan_.order[rank];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      for (const PipelinePass& pass : steps[i].passes()) {
+        if (gives_weights(pass.kind)) last[static_cast<std::size_t>(pass.chunk)] = i;
+      }
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto is_last = [&](const PipelinePass& pass) { return last[static_cast<std::size_t>(pass.chunk)] == i; };
+      if (steps[i].is_merged)
+        add_merged(rank, steps[i], lane, is_last);
+      else
+        add_pass(rank, steps[i].passes().front(), lane, is_last(steps[i].passes().front()));
+    }
+    lanes_.push_back(std::move(lane));
+  }
+
+  OpId add_compute(std::size_t rank, std::string name, Time duration, Lane& lane) {
+    const OpId op = graph_.add_compute(std::move(name), roles_[rank], duration);
+    if (lane.before.valid())
+      graph_.add_dependency(lane.before, op);
+    else
+      lane.first = op;
+    lane.two_before = lane.before;
+    lane.before = op;
+    return op;
+  }
+
+  /// Notes the operations of a pass, which other passes wait for.
+  void note(std::size_t rank, const PipelinePass& pass, const PassOps& ops) {
+    const std::size_t index = at(plan_.stage(rank, pass), pass.micro_batch);
+    if (pass.kind == PassKind::forward) forward_[index] = ops;
+    if (pass.kind == PassKind::backward || pass.kind == PassKind::backward_input) gradient_[index] = ops;
+  }
+
+  [[nodiscard]] bool reduces(PassKind kind, bool is_last) const {
+    return gives_weights(kind) && (is_last || shards(Sharding::gradients));
+  }
+  /// True if the pass is cut at its units, because some of them wait for weights or give gradients.
+  [[nodiscard]] bool is_cut(const PipelinePass& pass, const Lane& lane, bool is_last) const {
+    if (job_.ranks_of_stage() == job_.tensor) return false;
+    if (shards(Sharding::weights)) return pass.kind == PassKind::forward || job_.reshard || gives_weights(pass.kind);
+    const bool is_first =
+        pass.kind == PassKind::forward && lane.first_use[static_cast<std::size_t>(pass.chunk)].empty();
+    return (is_first && gathers_after_update()) || reduces(pass.kind, is_last);
+  }
+
+  void add_pass(std::size_t rank, const PipelinePass& pass, Lane& lane, bool is_last) {
+    const int stage = plan_.stage(rank, pass);
+    const auto& units = job_.units[static_cast<std::size_t>(stage)];
+    const std::string name = fmt::format("{} stage {}", pass_name(pass), stage);
+    std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
+    const bool is_first = pass.kind == PassKind::forward && first_use.empty();
+    const bool cut = is_cut(pass, lane, is_last);
+    const std::vector<Bucket>& buckets = buckets_[static_cast<std::size_t>(stage)];
+    PassOps ops;
+    std::vector<OpId> use(units.size());
+    const auto add = [&](std::size_t first, std::size_t last, const std::string& part) {
+      Time duration;
+      for (std::size_t u = first; u <= last; ++u) duration += units[u].of(pass.kind);
+      const OpId op = add_compute(rank, part, duration, lane);
+      if (!ops.first.valid()) ops.first = op;
+      ops.last = op;
+      for (std::size_t u = first; u <= last; ++u) use[u] = op;
+    };
+    if (!cut) {
+      add(0, units.size() - 1, name);
+    } else {
+      for (std::size_t i = 0; i < buckets.size(); ++i) {
+        const std::size_t b = pass.kind == PassKind::forward ? i : buckets.size() - 1 - i;
+        const std::string part = fmt::format("{} part {}", name, b);
+        std::vector<OpId> gathered;
+        if (shards(Sharding::weights) && (pass.kind == PassKind::forward || job_.reshard))
+          gathered = gather_for_use(rank, lane, buckets[b], part);
+        add(buckets[b].first, buckets[b].last, part);
+        for (const OpId op : gathered) graph_.add_dependency(op, lane.before);
+        if (reduces(pass.kind, is_last)) reduce(rank, lane, buckets[b], part);
+      }
+    }
+    if (is_first) first_use = use;
+    note(rank, pass, ops);
+  }
+
+  /// Weights of a unit are gathered while the unit before it computes, so from the end of that before on.
+  std::vector<OpId> gather_for_use(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
+    const OpId from = lane.two_before;
+    std::vector<OpId> ops = exchange(rank, lane, CollectiveKind::all_gather, bucket, name, job_.weight_bytes);
+    for (const OpId op : ops) {
+      if (from.valid()) graph_.add_dependency(from, op);
+      if (!from.valid()) after_update_[rank].push_back(op);
+    }
+    return ops;
+  }
+
+  void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
+    const CollectiveKind kind =
+        shards(Sharding::optimizer) ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+    for (const OpId op : exchange(rank, lane, kind, bucket, name, job_.gradient_bytes)) {
+      graph_.add_dependency(lane.before, op);
+      lane.gradients.push_back(op);
+    }
+  }
+
+  template <class IsLast>
+  void add_merged(std::size_t rank, const PipelineStep& step, Lane& lane, const IsLast& is_last) {
+    const PipelineCosts costs = job_.costs();
+    const OpId op = add_compute(rank, step_name(plan_, rank, step), step_duration(plan_, costs, rank, step), lane);
+    for (const PipelinePass& pass : step.passes()) {
+      note(rank, pass, {op, op});
+      const auto stage = static_cast<std::size_t>(plan_.stage(rank, pass));
+      if (pass.kind == PassKind::forward) {
+        std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
+        if (first_use.empty()) first_use.assign(job_.units[stage].size(), op);
+      } else if (reduces(pass.kind, is_last(pass))) {
+        for (const Bucket& bucket : buckets_[stage]) reduce(rank, lane, bucket, pass_name(pass));
+      }
+    }
+  }
+
+  void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, std::string name) {
+    if (sender == receiver) return graph_.add_dependency(from.last, to.first);
+    const OpId message = job_.joint
+                             ? graph_.add_joint_message(std::move(name), roles_[sender], roles_[receiver], job_.message)
+                             : graph_.add_message(std::move(name), roles_[sender], roles_[receiver], job_.message);
+    graph_.add_dependency(from.last, message);
+    graph_.add_dependency(message, to.first);
+  }
+
+  void add_messages() {
+    for (int batch = 0; batch < plan_.micro_batches; ++batch) {
+      for (int stage = 0; stage + 1 < plan_.stages; ++stage) {
+        const auto lower = static_cast<std::size_t>(plan_.place(batch, stage).rank);
+        const auto upper = static_cast<std::size_t>(plan_.place(batch, stage + 1).rank);
+        connect(forward_[at(stage, batch)], forward_[at(stage + 1, batch)], lower, upper,
+                fmt::format("activations {} stage {}", batch, stage));
+        connect(gradient_[at(stage + 1, batch)], gradient_[at(stage, batch)], upper, lower,
+                fmt::format("gradients {} stage {}", batch, stage + 1));
+      }
+    }
+  }
+
+  void add_updates() {
+    std::vector<OpId> updates;
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
+      updates.push_back(graph_.add_compute("update", roles_[rank], job_.update[rank]));
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {
+      Lane& lane = lanes_[rank];
+      graph_.add_dependency(lane.before, updates[rank]);
+      for (const OpId op : lane.gradients) graph_.add_dependency(op, updates[rank]);
+      if (job_.barrier && plan_.ranks() > 1) add_barrier(rank, lane, updates);
+      graph_.add_dependency(updates[rank], lane.first, 1);
+      for (const OpId op : after_update_[rank]) graph_.add_dependency(updates[rank], op, 1);
+      if (gathers_after_update()) gather_after_update(rank, lane, updates[rank]);
+    }
+  }
+
+  /// The norm of the gradients needs those of all ranks: a message of no bytes to each of them.
+  void add_barrier(std::size_t rank, const Lane& lane, const std::vector<OpId>& updates) {
+    for (std::size_t other = 0; other < plan_.ranks(); ++other) {
+      if (other == rank) continue;
+      for (const OpId op : lane.gradients) graph_.add_dependency(op, updates[other]);
+    }
+    if (!lane.gradients.empty()) return;
+    // Without collectives the end of the last pass counts, which is known on other ranks by a message.
+    for (std::size_t other = 0; other < plan_.ranks(); ++other) {
+      if (other == rank) continue;
+      const OpId norm = graph_.add_joint_message("norm of the gradients", roles_[rank], roles_[other], Bytes{});
+      graph_.add_dependency(lane.before, norm);
+      graph_.add_dependency(norm, updates[other]);
+    }
+  }
+
+  void gather_after_update(std::size_t rank, Lane& lane, OpId update) {
+    for (std::size_t chunk = 0; chunk < plan_.stage_of[rank].size(); ++chunk) {
+      const int stage = plan_.stage_of[rank][chunk];
+      for (const Bucket& bucket : buckets_[static_cast<std::size_t>(stage)]) {
+        const std::string name = fmt::format("weights of stage {} part {}", stage, bucket.first);
+        for (const OpId op : exchange(rank, lane, CollectiveKind::all_gather, bucket, name, job_.weight_bytes)) {
+          graph_.add_dependency(update, op);
+          graph_.add_dependency(op, lane.first_use[chunk][bucket.first], 1);
+        }
+      }
+    }
+  }
+
+  const TrainingIteration& job_;
+  const PipelinePlan& plan_;
+  IterationGraph graph_;
+  std::vector<RoleId> roles_;
+  std::vector<ChannelId> streams_;
+  std::vector<std::vector<Bucket>> buckets_;  // by stage
+  std::vector<PassOps> forward_, gradient_;   // by stage and micro-batch
+  std::vector<Lane> lanes_;                   // by rank
+  std::vector<std::vector<OpId>> after_update_ = std::vector<std::vector<OpId>>(job_.plan.ranks());
+};
+
+}  // namespace
+
+Time ModelUnit::of(PassKind kind) const {
+  switch (kind) {
+    case PassKind::forward:
+      return forward;
+    case PassKind::backward:
+      return backward_input + backward_weight;
+    case PassKind::backward_input:
+      return backward_input;
+    case PassKind::backward_weight:
+      return backward_weight;
+  }
+  check_failed(__FILE__, __LINE__, "a kind of pass", "unknown");
+}
+
+PipelineCosts TrainingIteration::costs() const {
+  PipelineCosts made;
+  for (const std::vector<ModelUnit>& stage : units) {
+    const auto sum = [&](PassKind kind) {
+      return std::accumulate(stage.begin(), stage.end(), Time{},
+                             [&](Time before, const ModelUnit& unit) { return before + unit.of(kind); });
+    };
+    made.forward.push_back(sum(PassKind::forward));
+    made.backward.push_back(sum(PassKind::backward));
+    made.backward_input.push_back(sum(PassKind::backward_input));
+    made.backward_weight.push_back(sum(PassKind::backward_weight));
+  }
+  return made;
+}
+
+IterationGraph training_graph(const TrainingIteration& iteration) {
+  return GraphBuilder{iteration}.build();
+}
+
+}  // namespace contend

@@ -1,0 +1,69 @@
+#pragma once
+// The iteration graph of a job that trains one model over many GPUs: pipeline passes in the order of a schedule,
+// messages between the ranks of the pipeline, and the exchange of gradients and weights among data-parallel ranks.
+//
+// Ranks are numbered as by Megatron-LM (parallel_state, order tp-cp-ep-dp-pp): the tensor-parallel coordinate is the
+// fastest, then context, data and pipeline. So the ranks of a pipeline rank are consecutive and are one role. What
+// tensor, context and expert parallelism send lies inside the passes and is part of their times.
+
+#include "models/parallel/pipeline_plan.hpp"
+#include "sim/graph.hpp"
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+/// A unit of a model on one rank: a transformer layer, the embedding, or the head with the loss. Times are those of one
+/// micro-batch; communication of tensor, context and expert parallelism that nothing hides is part of them.
+struct ModelUnit {
+  Time forward;
+  Time backward_input;               ///< gradient of the inputs, with what is computed again for it
+  Time backward_weight;              ///< gradient of the weights
+  std::int64_t dense_elements = 0;   ///< parameters on the rank that all data-parallel ranks share
+  std::int64_t expert_elements = 0;  ///< parameters of the rank's experts
+
+  [[nodiscard]] Time of(PassKind kind) const;
+};
+
+/// What data-parallel ranks keep only a share of (Rajbhandari et al., "ZeRO", SC 2020, section 5).
+enum class Sharding : std::uint8_t {
+  none,       ///< nothing: gradients are all-reduced
+  optimizer,  ///< ZeRO-1: gradients are reduce-scattered, weights all-gathered after the update
+  gradients,  ///< ZeRO-2: the same, and gradients are reduce-scattered after every micro-batch
+  weights,    ///< ZeRO-3, FSDP: weights are all-gathered before each use, too
+};
+
+/// What an iteration consists of. Degrees are those of Megatron-LM; expert groups are a second partition of the same
+/// ranks: `expert_tensor` is its fastest coordinate, then `expert`.
+struct TrainingIteration {
+  PipelinePlan plan;
+  std::vector<std::vector<ModelUnit>> units;  ///< [model stage], in forward order
+  Bytes message;                              ///< activations that each rank sends to the next stage
+  int tensor = 1, context = 1, data = 1;      ///< >= 1; a pipeline rank has tensor x context x data ranks
+  int expert = 1, expert_tensor = 1;          ///< >= 1; their product divides that number
+  Sharding sharding = Sharding::none;
+  int weight_bytes = 2;              ///< of an element as it is gathered
+  int gradient_bytes = 4;            ///< of an element as it is reduced
+  std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
+  bool reshard = true;               ///< with Sharding::weights: weights are gathered again for the backward pass
+  bool barrier = true;               ///< every update waits for the gradients of all ranks (their norm)
+  std::vector<Time> update;          ///< [pipeline rank]: of the rank's weights
+  bool joint = true;                 ///< the messages of a pipeline rank are one transfer (Op::joint)
+
+  [[nodiscard]] int ranks_of_stage() const { return tensor * context * data; }
+  /// The ranks among which gradients of dense weights are added up, and those of experts.
+  [[nodiscard]] RankGroups dense_groups() const { return {tensor, context * data}; }
+  [[nodiscard]] RankGroups expert_groups() const {
+    return {expert_tensor * expert, ranks_of_stage() / (expert_tensor * expert)};
+  }
+  /// The times of whole passes by model stage.
+  [[nodiscard]] PipelineCosts costs() const;
+};
+
+/// The graph. A pass is one operation, or one for each unit where gradients or weights of single units are exchanged.
+/// The collectives of a rank go one at a time through a channel of their own.
+[[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);
+
+}  // namespace contend

@@ -1,0 +1,112 @@
+#include "scenarios/keys/parallel_codec.hpp"
+
+#include "scenarios/keys/map_members.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace contend {
+namespace {
+
+using ParallelRow = MapMember<ParallelSetup>;
+
+constexpr int kMostRanks = 1'000'000;
+
+const ParallelSetup& usual_setup() {
+  static const ParallelSetup usual = [] {
+    ParallelSetup setup;
+    setup.schedule = default_policy(policy_kind("pipeline"), "1f1b");
+    return setup;
+  }();
+  return usual;
+}
+
+std::vector<ParallelRow> make_parallel_rows() {
+  const auto degree = integer_codec<int>(1, kMostRanks);
+  return {
+      map_member<ParallelSetup>(
+          "tensor", [](auto& p) -> auto& { return p.tensor; }, degree, "GPUs over which each matrix of a layer is cut"),
+      map_member<ParallelSetup>(
+          "sequence_parallel", [](auto& p) -> auto& { return p.sequence_parallel; }, bool_codec(),
+          "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
+      map_member<ParallelSetup>(
+          "pipeline", [](auto& p) -> auto& { return p.pipeline; }, degree,
+          "groups of GPUs over which the layers are cut"),
+      map_member<ParallelSetup>(
+          "virtual", [](auto& p) -> auto& { return p.virtual_stages; }, integer_codec<int>(0, 1000),
+          "parts of the model on each of them; 0: as many as the schedule needs"),
+      map_member<ParallelSetup>(
+          "schedule", [](auto& p) -> auto& { return p.schedule; }, policy_codec(policy_kind("pipeline")),
+          "order of the passes of the micro-batches"),
+      map_member<ParallelSetup>(
+          "context", [](auto& p) -> auto& { return p.context; }, degree,
+          "GPUs over which each sequence is cut; keys and values go around a ring"),
+      map_member<ParallelSetup>(
+          "expert", [](auto& p) -> auto& { return p.expert; }, degree,
+          "GPUs over which the experts of a layer are spread, among those with the same stage"),
+      map_member<ParallelSetup>(
+          "expert_tensor", [](auto& p) -> auto& { return p.expert_tensor; }, degree,
+          "GPUs over which each expert is cut"),
+      map_member<ParallelSetup>(
+          "zero", [](auto& p) -> auto& { return p.zero; }, integer_codec<int>(0, 3),
+          "what each data-parallel GPU keeps only its share of: 1: the state of the optimizer, 2: also gradients, 3: "
+          "also weights (FSDP)"),
+      map_member<ParallelSetup>(
+          "gradient_bytes", [](auto& p) -> auto& { return p.gradient_bytes; }, integer_codec<int>(1, 8),
+          "bytes of an element of the gradients, as they are added up and exchanged"),
+      map_member<ParallelSetup>(
+          "post_validation", [](auto& p) -> auto& { return p.post_validation; }, bool_codec(),
+          "a pipeline rank updates its weights without waiting for the gradients of the others, whose norm is checked "
+          "afterwards (arXiv 2401.10241, section 4)"),
+      map_member<ParallelSetup>(
+          "reshard", [](auto& p) -> auto& { return p.reshard; }, bool_codec(),
+          "with zero: 3: weights are dropped after the forward pass and gathered again for the backward pass"),
+      map_member<ParallelSetup>(
+          "bucket", [](auto& p) -> auto& { return p.bucket; }, integer_codec<std::int64_t>(0, std::int64_t{1} << 50),
+          "parameters whose gradients or weights are exchanged together; 0: 40 million, or 1 million for each "
+          "data-parallel GPU if that is more (Megatron-LM); with zero: 3 each layer is exchanged by itself"),
+  };
+}
+
+std::span<const ParallelRow> parallel_rows() {
+  static const std::vector<ParallelRow> all = make_parallel_rows();
+  return all;
+}
+
+}  // namespace
+
+Codec<std::optional<ParallelSetup>> parallel_codec() {
+  using Setup = std::optional<ParallelSetup>;
+  Codec<Setup> codec;
+  codec.type = "map";
+  codec.range = "members below";
+  codec.is_optional = true;
+  codec.schema = [](JsonWriter& json) { write_schema(parallel_rows(), json); };
+  codec.read = [](const YamlNode& node, const Reading& reading, Setup& value) {
+    if (node.kind != YamlNode::Kind::map)
+      return reading.expected("a map such as {tensor: 8, pipeline: 4, zero: 1}", node);
+    const std::size_t before = reading.complaints.size();
+    ParallelSetup setup = value.value_or(usual_setup());
+    read_members(parallel_rows(), node, reading, setup, setup.given);
+    if (reading.complaints.size() == before) value = std::move(setup);
+  };
+  codec.print = [](const Setup& value) {
+    return value ? print_members(parallel_rows(), *value, value->given) : std::string{};
+  };
+  codec.part = [](const Setup& value, std::string_view name) {
+    return value ? member_part(parallel_rows(), *value, name) : std::optional<PlainValue>{};
+  };
+  return codec;
+}
+
+std::vector<ParallelMember> parallel_members() {
+  std::vector<ParallelMember> all;
+  for (const ParallelRow& each : parallel_rows())
+    all.push_back({std::string{each.name}, each.type, each.range, std::string{each.text}, each.print(usual_setup())});
+  return all;
+}
+
+}  // namespace contend

@@ -1,0 +1,46 @@
+#include "scenarios/run/lone_job.hpp"
+
+#include "scenarios/run/run_scenario.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+Time end_of(const Scenario& scenario, const JobRequest& job) {
+  const RunResult result = run_workload(scenario, scenario_workload(scenario, {job}), scenario.seed);
+  CONTEND_CHECK(result.jobs.front().finish != Time::never(), "a job that has the cluster to itself ends");
+  return result.jobs.front().finish;
+}
+
+}  // namespace
+
+Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus) {
+  const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  if (gpus > there) throw InputError{fmt::format("{} GPUs: the cluster has {}", gpus, there)};
+  Scenario alone = scenario;
+  alone.engine.until.reset();
+  alone.measure = {};
+  JobRequest job;
+  job.name = model;
+  job.model = model;
+  job.gpus = gpus;
+  const int per_server = scenario.cluster.gpus_per_server;
+  for (int first = 0; first < gpus; first += per_server) {
+    const int last = std::min(gpus - first, per_server) - 1;
+    job.place.push_back({static_cast<std::uint32_t>(first / per_server), 0, static_cast<std::uint32_t>(last)});
+  }
+  // The first iterations lack what others leave for them, such as weights that are gathered.
+  constexpr std::int64_t kSettled = 3;
+  job.iterations = kSettled;
+  const Time before = end_of(alone, job);
+  ++job.iterations;
+  return end_of(alone, job) - before;
+}
+
+}  // namespace contend

@@ -1,0 +1,15 @@
+#pragma once
+// What one iteration of a job takes that has the cluster to itself.
+
+#include "scenarios/scenario.hpp"
+#include "sim/units.hpp"
+
+#include <string>
+
+namespace contend {
+
+/// The time of an iteration of a job of that model, a training entry or profile, on the first GPUs of the cluster, once
+/// it has settled. Throws InputError if there are not so many GPUs, and as TrainingGraphs does.
+[[nodiscard]] Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus);
+
+}  // namespace contend

@@ -1,0 +1,64 @@
+#include "scenarios/training/group_times.hpp"
+
+#include "scenarios/run/make_network.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace contend {
+
+GroupTimes::GroupTimes(const Scenario& scenario, int ranks)
+    : scenario_{scenario}, network_{make_network(scenario, scenario.seed, 1)} {
+  for (int rank = 0; rank < ranks; ++rank) {
+    gpus_.emplace_back(static_cast<std::size_t>(rank));
+    if (rank % scenario.cluster.gpus_per_server == 0)
+      servers_.emplace_back(static_cast<std::size_t>(rank / scenario.cluster.gpus_per_server));
+  }
+}
+
+bool GroupTimes::leaves_servers(RankGroups groups) const {
+  // The ranks of a group lie within a block of consecutive ones, and some block begins at every multiple of its size.
+  const int block = groups.stride * groups.size;
+  const int per_server = scenario_.cluster.gpus_per_server;
+  return groups.size > 1 && (block > per_server || per_server % block != 0) && servers_.size() > 1;
+}
+
+Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes) {
+  if (groups.size < 2 || bytes <= Bytes{}) return {};
+  const auto [known, is_new] = known_.try_emplace({kind, groups.stride, groups.size, bytes.count()});
+  if (!is_new) return known->second;
+  TransferRequest request;
+  request.collective = kind;
+  request.scope = CollectiveScope::groups;
+  request.groups = groups;
+  request.bytes = bytes;
+  request.gpus = gpus_;
+  return known->second = solo(request, leaves_servers(groups));
+}
+
+Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
+  if (groups.size < 2 || bytes <= Bytes{}) return {};
+  std::vector<GpuId> receivers;
+  const int block = groups.stride * groups.size;
+  for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
+    const int in_block = static_cast<int>(rank) % block;
+    const int next = static_cast<int>(rank) - in_block + (in_block + groups.stride) % block;
+    receivers.push_back(gpus_[static_cast<std::size_t>(next)]);
+  }
+  TransferRequest request;
+  request.kind = OpKind::message;
+  request.bytes = bytes;
+  request.gpus = gpus_;
+  request.peers = receivers;
+  return solo(request, leaves_servers(groups));
+}
+
+Time GroupTimes::solo(TransferRequest request, bool leaves) {
+  request.job = JobId{0U};
+  request.ranks = static_cast<int>(gpus_.size());
+  if (leaves) request.servers = servers_;
+  if (!leaves && !network_->carries_inside_servers()) return {};
+  return network_->solo_time(request);
+}
+
+}  // namespace contend

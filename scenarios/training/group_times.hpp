@@ -1,0 +1,39 @@
+#pragma once
+// Times of the collectives that lie inside the passes of a parallel job: those of tensor, context and expert
+// parallelism. They are those of the scenario's network when nothing else is in it.
+
+#include "scenarios/scenario.hpp"
+#include "sim/graph.hpp"
+#include "sim/ports.hpp"
+#include "sim/units.hpp"
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace contend {
+
+class GroupTimes {
+ public:
+  /// For a pipeline rank of so many GPUs, which fill the first servers of the cluster. The scenario must outlive it.
+  GroupTimes(const Scenario& scenario, int ranks);
+
+  /// The time of the collective in all groups at once, over a tensor of `bytes` on each rank.
+  [[nodiscard]] Time operator()(CollectiveKind kind, RankGroups groups, Bytes bytes);
+  /// The time of a message from each rank to the next one of its group, all at once.
+  [[nodiscard]] Time to_next(RankGroups groups, Bytes bytes);
+  /// True if a group has ranks on several servers.
+  [[nodiscard]] bool leaves_servers(RankGroups groups) const;
+
+ private:
+  [[nodiscard]] Time solo(TransferRequest request, bool leaves);
+
+  const Scenario& scenario_;
+  std::unique_ptr<NetworkModel> network_;
+  std::vector<GpuId> gpus_;
+  std::vector<ServerId> servers_;
+  std::map<std::tuple<CollectiveKind, int, int, std::int64_t>, Time> known_;
+};
+
+}  // namespace contend

@@ -1,0 +1,227 @@
+#include "scenarios/training/parallel_job.hpp"
+
+#include "models/parallel/flops.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/run/make_policy.hpp"
+#include "scenarios/training/optimizer_bytes.hpp"
+#include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/trained_model.hpp"
+#include "scenarios/training/unit_times.hpp"
+#include "sim/check.hpp"
+#include "sim/complaints.hpp"
+#include "sim/error.hpp"
+#include "traces/layers/config_json.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// The degrees and the batch of a job, checked against GPUs and servers.
+struct Degrees {
+  int data = 1, micro_batches = 1, samples = 1;
+};
+
+Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  const ParallelSetup& setup = *entry.parallel;
+  Complaints found;
+  const std::int64_t model_ranks = std::int64_t{setup.tensor} * setup.context * setup.pipeline;
+  if (gpus % model_ranks != 0) {
+    throw InputError{{{.key = "parallel",
+                       .reason = fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} GPUs of "
+                                             "the job",
+                                             setup.tensor, setup.context, setup.pipeline, model_ranks, gpus),
+                       .hint = "the degree of data parallelism is what is left"}}};
+  }
+  const int per_server = scenario.cluster.gpus_per_server;
+  if (per_server % setup.tensor != 0)
+    found.add("parallel.tensor", fmt::format("{} does not divide the {} GPUs of a server, so that groups would lie on "
+                                             "two of them",
+                                             setup.tensor, per_server));
+  Degrees degrees;
+  degrees.data = static_cast<int>(gpus / model_ranks);
+  const int ranks = setup.tensor * setup.context * degrees.data;
+  if (ranks % (setup.expert * setup.expert_tensor) != 0)
+    found.add("parallel.expert", fmt::format("expert {} x expert_tensor {} does not divide the {} GPUs of a stage",
+                                             setup.expert, setup.expert_tensor, ranks));
+  const int batch = entry.batch.value_or(1);
+  const std::int64_t together = std::int64_t{batch} * degrees.data;
+  degrees.micro_batches = entry.accumulate;
+  if (entry.global_batch) {
+    degrees.micro_batches = static_cast<int>(*entry.global_batch / together);
+    if (*entry.global_batch % together != 0)
+      found.add("global_batch", fmt::format("{} is no multiple of batch {} x {} data-parallel ranks = {}",
+                                            *entry.global_batch, batch, degrees.data, together));
+  }
+  found.throw_if_any();
+  degrees.samples = static_cast<int>(together * degrees.micro_batches);
+  return degrees;
+}
+
+/// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs.
+Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
+  double elements = 0;
+  for (const int stage : stages) {
+    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)]) {
+      const bool shares = job.sharding != Sharding::none;
+      elements += static_cast<double>(unit.dense_elements) / (shares ? job.dense_groups().size : 1);
+      elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_groups().size : 1);
+    }
+  }
+  const double bytes = bytes_of(entry.optimizer).moved * elements;
+  return bytes > 0 ? kernel_costs(entry).of({.bytes = bytes}) : Time{};
+}
+
+TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
+  const SequenceSums sequences = SequenceSums::equal(made.samples, made.sequence);
+  const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention;
+  TrainingWork work;
+  work.tokens = sequences.tokens;
+  work.model_flops = model_flops(model, sequences, FlopsConvention::causal);
+  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal,
+                                       keeps_no_scores ? Recomputation::none : entry.recompute);
+  const Device* device = entry.device.calibrated ? nullptr : find_device(entry.device.name);
+  if (device != nullptr) work.peak_flops = device->peak(entry.type);
+  return work;
+}
+
+ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  const ParallelSetup& setup = *entry.parallel;
+  const TransformerModel model = transformer_of(entry);
+  const Degrees degrees = degrees_of(scenario, entry, gpus);
+
+  MicroBatch work;
+  work.sequences = entry.batch.value_or(1);
+  work.sequence = entry.sequence.value_or(static_cast<int>(model.default_sequence));
+  work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
+  work.flash_attention = entry.flash_attention;
+  work.type = entry.type;
+  validate(model, work);
+
+  ParallelJob made;
+  made.split = work.split;
+  made.micro_batches = degrees.micro_batches;
+  made.samples = degrees.samples;
+  made.sequence = static_cast<int>(work.sequence);
+  TrainingIteration& job = made.iteration;
+  const auto schedule = make_policy(pipeline_schedules(), setup.schedule, {});
+  job.plan =
+      schedule->plan({.ranks = setup.pipeline, .micro_batches = degrees.micro_batches, .chunks = setup.virtual_stages});
+  if (job.plan.stages > model.all_layers())
+    throw InputError{
+        {{.key = "parallel.pipeline",
+          .reason = fmt::format("{} parts of a model of {} layers", job.plan.stages, model.all_layers())}}};
+  job.tensor = setup.tensor;
+  job.context = setup.context;
+  job.data = degrees.data;
+  job.expert = setup.expert;
+  job.expert_tensor = setup.expert_tensor;
+  job.sharding = static_cast<Sharding>(setup.zero);
+  job.weight_bytes = activation_bytes(entry.type);
+  job.gradient_bytes = setup.gradient_bytes;
+  job.reshard = setup.reshard;
+  job.barrier = !setup.post_validation;
+  constexpr std::int64_t kMillion = 1'000'000;
+  job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
+
+  UnitTimes times{scenario, entry, model, work, job.ranks_of_stage()};
+  made.stages = cut_layers(model.all_layers(), job.plan.stages);
+  for (const LayerRange& range : made.stages) {
+    std::vector<ModelUnit>& units = job.units.emplace_back();
+    PassShares& shares = made.shares.emplace_back();
+    const auto add = [&](TimedUnit timed, const LayerRange& part) {
+      const RankParameters parameters = rank_parameters(model, part, work.split);
+      timed.unit.dense_elements = parameters.dense;
+      timed.unit.expert_elements = parameters.experts;
+      units.push_back(timed.unit);
+      shares += timed.shares;
+    };
+    if (range.embedding) add(times.embedding(), {range.first, range.first, true, false});
+    for (std::int64_t layer = range.first; layer < range.last; ++layer)
+      add(times.layer(layer), {layer, layer + 1, false, false});
+    if (range.head) add(times.head(), {range.last, range.last, false, true});
+    const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
+    if (!range.embedding) units.front().forward += gather;
+    if (!range.head) units.back().backward_input += gather;
+    shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
+  }
+  job.message = times.message();
+  made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
+  made.work = work_of(entry, model, made);
+  for (const std::vector<int>& stages : job.plan.stage_of) job.update.push_back(update_time(entry, job, stages));
+  return made;
+}
+
+/// The members of an entry that models and schedules know by names of their own.
+std::string member_of(const TrainingEntry& entry, const std::string& key) {
+  if (key == "micro_batches") return entry.global_batch ? "global_batch" : "accumulate";
+  if (key == "sequences") return "batch";
+  for (const char* member :
+       {"tensor", "context", "pipeline", "virtual", "expert", "expert_tensor", "sequence_parallel"})
+    if (key == member) return "parallel." + key;
+  return key;
+}
+
+}  // namespace
+
+TransformerModel transformer_of(const TrainingEntry& entry) {
+  if (entry.config) return read_transformer_config(*entry.config);
+  CONTEND_CHECK(entry.model.has_value(), "the entry has been checked");
+  const TransformerModel* model = find_transformer(*entry.model);
+  CONTEND_CHECK(model != nullptr, "the entry has been checked");
+  return *model;
+}
+
+std::vector<LayerRange> cut_layers(std::int64_t layers, int stages) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(stages), layers / stages);
+  std::int64_t left = layers % stages;
+  if (left != 0 && (layers + 2) % stages == 0 && stages > 1 && (layers + 2) / stages >= 1) {
+    std::fill(sizes.begin(), sizes.end(), (layers + 2) / stages);
+    --sizes.front();
+    --sizes.back();
+    left = 0;
+  }
+  // From the middle outwards, the later part first: the loss makes the last one the longest already.
+  for (std::int64_t i = 0; i < left; ++i) {
+    const std::int64_t first = (stages - left) / 2;
+    ++sizes[static_cast<std::size_t>(first + i)];
+  }
+  std::vector<LayerRange> ranges;
+  std::int64_t at = 0;
+  for (const std::int64_t size : sizes) {
+    LayerRange range;
+    range.first = at;
+    range.last = at += size;
+    range.embedding = ranges.empty();
+    ranges.push_back(range);
+  }
+  ranges.back().head = true;
+  return ranges;
+}
+
+ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  try {
+    return planned(scenario, entry, gpus);
+  } catch (const InputError& error) {
+    std::vector<Complaint> complaints = error.complaints();
+    for (Complaint& each : complaints) each.key = member_of(entry, each.key);
+    throw InputError{std::move(complaints)};
+  }
+}
+
+Time parallel_iteration_time(const Scenario& scenario, const TrainingEntry& entry) {
+  const ParallelSetup& setup = *entry.parallel;
+  const int ranks = std::lcm(setup.tensor * setup.context, setup.expert * setup.expert_tensor);
+  const ParallelJob job = plan_parallel(scenario, entry, ranks * setup.pipeline);
+  const PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
+  Time busy;
+  for (std::size_t rank = 0; rank < times.busy.size(); ++rank) busy += times.busy[rank] + job.iteration.update[rank];
+  return Time::nanoseconds(busy.ns() / static_cast<std::int64_t>(times.busy.size()));
+}
+
+}  // namespace contend

@@ -1,0 +1,44 @@
+#pragma once
+// Plans the iteration of a job whose model is spread over several GPUs (TrainingEntry::parallel).
+
+#include "models/parallel/layer_split.hpp"
+#include "models/parallel/memory.hpp"
+#include "models/parallel/training_iteration.hpp"
+#include "models/parallel/transformer.hpp"
+#include "scenarios/scenario.hpp"
+#include "scenarios/training/unit_times.hpp"
+#include "sim/job.hpp"
+
+#include <vector>
+
+namespace contend {
+
+/// The transformer of an entry: of the catalogue, or that of its config.json. Throws InputError if it can't be read.
+[[nodiscard]] TransformerModel transformer_of(const TrainingEntry& entry);
+
+/// The iteration of a job, and what it is made of.
+struct ParallelJob {
+  TrainingIteration iteration;
+  std::vector<LayerRange> stages;  ///< by model stage
+  std::vector<PassShares> shares;  ///< by model stage
+  LayerSplit split;
+  int micro_batches = 1;
+  int samples = 1;                ///< sequences of all GPUs in an iteration
+  int sequence = 1;               ///< tokens of each
+  std::vector<GpuMemory> memory;  ///< by pipeline rank
+  TrainingWork work;
+};
+
+/// The iteration of a job of the entry on so many GPUs, which has `parallel`. Throws InputError with the keys of the
+/// entry's members, relative to it, if the degrees don't divide GPUs, model or batch.
+[[nodiscard]] ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, int gpus);
+
+/// The time for which an iteration computes on each GPU, on as few GPUs as the degrees need. Throws InputError as
+/// plan_parallel() does.
+[[nodiscard]] Time parallel_iteration_time(const Scenario& scenario, const TrainingEntry& entry);
+
+/// Layers of each of `stages` consecutive parts of a model. Where the layers can't be cut evenly, embedding and head
+/// count as a layer each, if that makes the parts even; else the parts in the middle get one more.
+[[nodiscard]] std::vector<LayerRange> cut_layers(std::int64_t layers, int stages);
+
+}  // namespace contend

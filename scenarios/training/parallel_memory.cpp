@@ -1,0 +1,127 @@
+#include "scenarios/training/parallel_memory.hpp"
+
+#include "models/layer_work.hpp"
+#include "scenarios/training/optimizer_bytes.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "sim/error.hpp"
+#include "text/quantities.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+std::string parts_of(const GpuMemory& memory) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* name, Bytes bytes) {
+    if (bytes > Bytes{}) parts.push_back(fmt::format("{} {}", name, print_quantity(bytes)));
+  };
+  add("weights", memory.weights);
+  add("gradients", memory.gradients);
+  add("optimizer", memory.optimizer);
+  add("activations", memory.activations);
+  add("gathered weights", memory.gathered);
+  add("recomputed layer", memory.working);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// The first setting near that of the entry that needs at most `there` on every GPU, or an empty text.
+std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& entry, int gpus, Bytes there) {
+  struct Change {
+    std::string text;
+    TrainingEntry entry;
+  };
+  std::vector<Change> changes;
+  const auto add = [&](std::string text, const auto& change) {
+    changes.push_back({std::move(text), entry});
+    change(changes.back().entry);
+  };
+  const ParallelSetup& setup = *entry.parallel;
+  const auto full = [](TrainingEntry& e) { e.recompute = Recomputation::full; };
+  if (entry.recompute != Recomputation::full) add("recompute: full", full);
+  for (int zero = setup.zero + 1; zero <= 3; ++zero) {
+    add(fmt::format("parallel.zero: {}", zero), [&](TrainingEntry& e) { e.parallel->zero = zero; });
+    add(fmt::format("recompute: full and parallel.zero: {}", zero), [&](TrainingEntry& e) {
+      full(e);
+      e.parallel->zero = zero;
+    });
+  }
+  for (int factor = 2; factor <= 64; factor *= 2) {
+    add(fmt::format("parallel.tensor: {}", setup.tensor * factor),
+        [&](TrainingEntry& e) { e.parallel->tensor *= factor; });
+    add(fmt::format("parallel.pipeline: {}", setup.pipeline * factor),
+        [&](TrainingEntry& e) { e.parallel->pipeline *= factor; });
+    add(fmt::format("recompute: full and parallel.pipeline: {}", setup.pipeline * factor), [&](TrainingEntry& e) {
+      full(e);
+      e.parallel->pipeline *= factor;
+    });
+  }
+  for (const Change& each : changes) {
+    try {
+      const ParallelJob job = plan_parallel(scenario, each.entry, gpus);
+      if (job.memory[fullest(job.memory)].total() <= there) return each.text;
+    } catch (const InputError&) {
+      continue;  // it doesn't divide the model or the GPUs
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
+                                   const TrainingIteration& job, const std::vector<LayerRange>& stages) {
+  MemoryOptions options;
+  const int width = activation_bytes(entry.type);
+  const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
+  options.widths = {width, job.gradient_bytes, bytes_of(entry.optimizer).state + copy};
+  options.zero = static_cast<int>(job.sharding);
+  options.dense_shards = job.dense_groups().size;
+  options.expert_shards = job.expert_groups().size;
+  options.recomputation = entry.recompute;
+  PipelineActivations activations;
+  for (const LayerRange& range : stages) {
+    const ActivationBytes bytes = stage_activations(model, range, work, entry.recompute);
+    activations.until_input.push_back(bytes.until_input);
+    activations.until_weight.push_back(bytes.until_weight);
+  }
+  const std::vector<Bytes> peaks = peak_activation_bytes(job.plan, activations);
+  std::vector<GpuMemory> by_rank;
+  for (std::size_t rank = 0; rank < job.plan.ranks(); ++rank) {
+    std::vector<HeldStage> held;
+    for (const int stage : job.plan.stage_of[rank]) held.push_back({stages[static_cast<std::size_t>(stage)], 0});
+    by_rank.push_back(gpu_memory(model, work, held, options));
+    by_rank.back().activations = peaks[rank];
+  }
+  return by_rank;
+}
+
+std::size_t fullest(const std::vector<GpuMemory>& memory) {
+  const auto most = std::ranges::max_element(memory, {}, &GpuMemory::total);
+  return static_cast<std::size_t>(most - memory.begin());
+}
+
+void check_memory(const Scenario& scenario, const TrainingEntry& entry, int gpus,
+                  const std::vector<GpuMemory>& memory) {
+  const Bytes there = scenario.cluster.gpu_memory;
+  const std::size_t rank = fullest(memory);
+  const Bytes needed = memory[rank].total();
+  if (entry.memory ? *entry.memory <= there : needed <= there) return;
+  if (entry.memory)
+    throw InputError{{{.key = "memory",
+                       .reason = fmt::format("{}: a GPU of the cluster has {}", print_quantity(*entry.memory),
+                                             print_quantity(there))}}};
+  const std::string fits = setting_that_fits(scenario, entry, gpus, there);
+  throw InputError{
+      {{.key = "parallel",
+        .reason = fmt::format("needs {} on each GPU of pipeline rank {} ({}), {} more than a GPU of the cluster has",
+                              print_quantity(needed), rank, parts_of(memory[rank]), print_quantity(needed - there)),
+        .hint = fits.empty() ? "no setting near this one fits; `memory` replaces the estimate" : fits + " would fit"}}};
+}
+
+}  // namespace contend

@@ -1,0 +1,162 @@
+#include "scenarios/training/unit_times.hpp"
+
+#include "calibration/transformer_times.hpp"
+#include "models/devices.hpp"
+#include "sim/check.hpp"
+
+namespace contend {
+namespace {
+
+Time beyond(Time what, Time hides) {
+  return what > hides ? what - hides : Time{};
+}
+
+TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time backward, PassShares shares) {
+  ModelUnit unit;
+  unit.forward = times.forward + forward;
+  unit.backward_input = times.input_gradient + recompute + backward;
+  unit.backward_weight = times.weight_gradient;
+  shares.compute = times.forward + times.backward();
+  shares.recompute += recompute;
+  return {unit, shares};
+}
+
+}  // namespace
+
+PassShares& PassShares::operator+=(const PassShares& other) {
+  compute += other.compute;
+  recompute += other.recompute;
+  tensor += other.tensor;
+  context += other.context;
+  expert += other.expert;
+  return *this;
+}
+
+UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
+                     const MicroBatch& work, int ranks)
+    : entry_{entry}, model_{model}, work_{work}, groups_{scenario, ranks}, device_{find_device(entry.device.name)} {
+  CONTEND_CHECK(device_ != nullptr || entry.device.calibrated, "a scenario names devices that there are");
+  options_.attention_efficiency = entry.attention_efficiency;
+  if (entry.efficiency) options_.matrix_unit_efficiency = *entry.efficiency;
+  const double tokens = static_cast<double>(work_.context_tokens());
+  activations_ = Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
+}
+
+TimedUnit UnitTimes::layer(std::int64_t index) {
+  const auto [known, is_new] =
+      layers_.try_emplace({model_.is_mixture(index), model_.is_causal(index), model_.has_cross_attention(index)});
+  if (is_new) known->second = timed_layer(index);
+  return known->second;
+}
+
+TimedUnit UnitTimes::embedding() {
+  const OperatorTimes times = timed(embedding_operators(model_, work_));
+  const CollectiveKind whole =
+      work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const Time forward = groups_(whole, tensor_groups(), activations_);
+  const Time backward =
+      work_.split.sequence_parallel ? groups_(CollectiveKind::all_gather, tensor_groups(), activations_) : Time{};
+  return made(times, {}, forward, backward, {.tensor = forward + backward});
+}
+
+TimedUnit UnitTimes::head() {
+  const OperatorTimes times = timed(head_operators(model_, work_));
+  constexpr int kExchanges = 3, kFloatBytes = 4;
+  const Bytes row{work_.context_tokens() * kFloatBytes};
+  Time forward = groups_(CollectiveKind::all_reduce, tensor_groups(), row) * kExchanges;
+  Time backward;
+  if (work_.split.sequence_parallel) {
+    forward += groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
+    backward = beyond(groups_(CollectiveKind::reduce_scatter, tensor_groups(), activations_), times.weight_gradient);
+  } else {
+    backward = beyond(groups_(CollectiveKind::all_reduce, tensor_groups(), activations_), times.weight_gradient);
+  }
+  return made(times, {}, forward, backward, {.tensor = forward + backward});
+}
+
+Time UnitTimes::gather_message() {
+  if (work_.split.sequence_parallel) return {};
+  return groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
+}
+
+OperatorTimes UnitTimes::timed(const std::vector<TransformerOperator>& operators) const {
+  if (entry_.device.calibrated) return calibrated_operator_times(operators, *entry_.device.calibrated).times;
+  return operator_times(operators, *device_, options_);
+}
+
+/// Times of the products of a block but its last one: the communication of their inputs' gradients can hide behind
+/// those of the weights.
+OperatorTimes UnitTimes::first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const {
+  std::vector<TransformerOperator> products;
+  for (const TransformerOperator& each : operators)
+    if (each.part == part && each.kind == OperatorKind::product) products.push_back(each);
+  if (!products.empty()) products.pop_back();
+  return timed(products);
+}
+
+UnitTimes::Added UnitTimes::tensor_parallel(const OperatorTimes& first) {
+  if (work_.split.tensor == 1) return {};
+  if (!work_.split.sequence_parallel) {
+    const Time sum = groups_(CollectiveKind::all_reduce, tensor_groups(), activations_);
+    return {sum, beyond(sum, first.weight_gradient)};
+  }
+  const Time gather = groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
+  const Time scatter = groups_(CollectiveKind::reduce_scatter, tensor_groups(), activations_);
+  return {gather + scatter, gather + beyond(gather, first.input_gradient) + beyond(scatter, first.weight_gradient)};
+}
+
+/// The ring of context parallelism: each step sends keys and values beside the attention of the block at hand.
+UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperator>& operators) {
+  const std::int64_t degree = work_.split.context;
+  if (degree == 1) return {};
+  std::vector<TransformerOperator> core;
+  for (const TransformerOperator& each : operators)
+    if (each.part == LayerPart::core_attention) core.push_back(each);
+  const OperatorTimes attention = timed(core);
+  const Bytes block{work_.context_tokens() * (model_.key_width() + model_.value_width()) / work_.split.tensor *
+                    activation_bytes(work_.type)};
+  const RankGroups ring{static_cast<int>(work_.split.tensor), static_cast<int>(degree)};
+  const auto part = [&](Time whole) { return Time::nanoseconds(whole.ns() / degree); };
+  return {beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
+          beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1)};
+}
+
+/// Dispatch and combination of the tokens of a mixture of experts, in either pass.
+Time UnitTimes::expert_parallel() {
+  const LayerSplit& split = work_.split;
+  const auto bytes_of = [&](double tokens) {
+    return Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
+  };
+  const double sent = static_cast<double>(work_.tokens() * model_.mixture->top_k) * work_.expert_imbalance;
+  const RankGroups experts{static_cast<int>(split.expert_tensor), static_cast<int>(split.expert)};
+  const Time exchange = groups_(CollectiveKind::all_to_all, experts, bytes_of(sent));
+  const RankGroups inside{1, static_cast<int>(split.expert_tensor)};
+  const Bytes arrived = bytes_of(arrived_tokens(model_, work_));
+  return exchange + exchange + groups_(CollectiveKind::all_gather, inside, arrived) +
+         groups_(CollectiveKind::reduce_scatter, inside, arrived);
+}
+
+TimedUnit UnitTimes::timed_layer(std::int64_t index) {
+  const std::vector<TransformerOperator> operators = transformer_operators(model_, index, work_);
+  const OperatorTimes times = timed(operators);
+  PassShares shares;
+  Added all;
+  const auto add = [&](const Added& added, Time PassShares::*share) {
+    all.forward += added.forward;
+    all.backward += added.backward;
+    shares.*share += added.forward + added.backward;
+  };
+  add(tensor_parallel(first_products(operators, LayerPart::attention)), &PassShares::tensor);
+  if (!model_.is_mixture(index))
+    add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), &PassShares::tensor);
+  add(context_parallel(operators), &PassShares::context);
+  if (model_.is_mixture(index)) {
+    const Time exchange = expert_parallel();
+    add({exchange, exchange}, &PassShares::expert);
+  }
+  Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
+  if (entry_.recompute == Recomputation::full) recompute += all.forward;
+  return made(times, recompute, all.forward, all.backward, shares);
+}
+
+}  // namespace contend

@@ -1,0 +1,74 @@
+#pragma once
+// Times of the parts of a model on one rank: what a device computes, and the communication of tensor, context and
+// expert parallelism that nothing hides.
+
+#include "models/parallel/operators.hpp"
+#include "models/parallel/training_iteration.hpp"
+#include "scenarios/scenario.hpp"
+#include "scenarios/training/group_times.hpp"
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// What a micro-batch spends in its passes on computing and on communication that nothing hides, forward and backward.
+struct PassShares {
+  Time compute{}, recompute{}, tensor{}, context{}, expert{};
+
+  PassShares& operator+=(const PassShares& other);
+  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert; }
+};
+
+/// A unit and what its passes are made of.
+struct TimedUnit {
+  ModelUnit unit;
+  PassShares shares;
+};
+
+class UnitTimes {
+ public:
+  /// For a pipeline rank of so many GPUs. Scenario, entry, model and work must outlive it; the entry names a device.
+  UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
+            int ranks);
+
+  [[nodiscard]] TimedUnit layer(std::int64_t index);
+  [[nodiscard]] TimedUnit embedding();
+  /// The head and the loss: logits are cut over the vocabulary, so the loss needs the largest one, the sum of the
+  /// exponentials and the logit of the target from all tensor-parallel ranks (Shoeybi et al., arXiv 1909.08053,
+  /// section 3).
+  [[nodiscard]] TimedUnit head();
+
+  /// Bytes that each rank sends to the next stage: tensor-parallel ranks send a part each, also without sequence
+  /// parallelism (Narayanan et al., arXiv 2104.04473, section 4.1).
+  [[nodiscard]] Bytes message() const { return Bytes{activations_.count() / work_.split.tensor}; }
+  /// The time to put those parts together.
+  [[nodiscard]] Time gather_message();
+
+ private:
+  /// What communication adds to the passes of a part of a layer.
+  struct Added {
+    Time forward, backward;
+  };
+  [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
+  [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;
+  [[nodiscard]] OperatorTimes first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const;
+  [[nodiscard]] Added tensor_parallel(const OperatorTimes& first);
+  [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
+  [[nodiscard]] Time expert_parallel();
+  [[nodiscard]] TimedUnit timed_layer(std::int64_t index);
+
+  const TrainingEntry& entry_;
+  const TransformerModel& model_;
+  const MicroBatch& work_;
+  GroupTimes groups_;
+  const Device* device_;  // none if the entry has a calibrated profile
+  RooflineOptions options_;
+  Bytes activations_;  // of the tensor between two layers, before sequence parallelism
+  std::map<std::tuple<bool, bool, bool>, TimedUnit> layers_;
+};
+
+}  // namespace contend

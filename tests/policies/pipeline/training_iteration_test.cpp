@@ -1,0 +1,150 @@
+// The graph of a job spread over several GPUs, executed on a network on which a byte takes a nanosecond: when gradients
+// and weights are exchanged, what hides, and that joint messages don't change the times.
+
+#include "models/parallel/training_iteration.hpp"
+
+#include "sim/random_stream.hpp"
+#include "tests/policies/pipeline/pipeline_kit.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+Time ns(std::int64_t value) {
+  return Time::nanoseconds(value);
+}
+
+PipelinePlan plan_of(const std::string& schedule, int ranks, int micro_batches, int chunks = 0) {
+  return valid_plan({schedule, {}}, {.ranks = ranks, .micro_batches = micro_batches, .chunks = chunks});
+}
+
+/// Stages of two units each with forward 10, both parts of the backward pass 10, and 5 parameters of a byte.
+TrainingIteration job_of(PipelinePlan plan, int data, Sharding sharding) {
+  TrainingIteration job;
+  job.plan = std::move(plan);
+  job.units.assign(static_cast<std::size_t>(job.plan.stages), {2, {ns(10), ns(10), ns(10), 5, 0}});
+  job.data = data;
+  job.sharding = sharding;
+  job.weight_bytes = job.gradient_bytes = 1;
+  job.bucket = 1;
+  job.message = Bytes{1};
+  job.update.assign(job.plan.ranks(), ns(7));
+  return job;
+}
+
+/// The ends of iterations 1 and 2 of a job on servers of one GPU.
+std::int64_t end_of(const TrainingIteration& job, std::int64_t iterations) {
+  TestJob test;
+  test.made = std::make_shared<const IterationGraph>(training_graph(job));
+  test.gpus.clear();
+  const int ranks = test.made->ranks();
+  for (int rank = 0; rank < ranks; ++rank) test.gpus.push_back(static_cast<std::uint32_t>(rank));
+  test.iterations = iterations;
+  return simulate({.servers = ranks}, {test}).finish(0);
+}
+
+std::int64_t period(const TrainingIteration& job) {
+  return end_of(job, 3) - end_of(job, 2);
+}
+
+}  // namespace
+
+TEST_CASE("one rank of a pipeline: only the last micro-batch sends gradients, each bucket when it is ready") {
+  // F 0-20, B 20-60, F 60-80; B of the second unit 80-100, all-reduce 100-105; of the first 100-120, 120-125; update.
+  const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::none);
+  CHECK(end_of(job, 1) == 132);
+  CHECK(period(job) == 132);
+  // With one bucket the all-reduce of 10 begins at 120.
+  TrainingIteration one = job;
+  one.bucket = 1000;
+  CHECK(end_of(one, 1) == 137);
+  // A rank alone exchanges nothing.
+  CHECK(end_of(job_of(plan_of("1f1b", 1, 2), 1, Sharding::none), 1) == 127);
+}
+
+TEST_CASE("ZeRO-1 gathers the weights after the update, while the units before them compute") {
+  // The weights of the first unit come 5 after the update, those of the second before its turn.
+  const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::optimizer);
+  CHECK(end_of(job, 1) == 142);  // the last gathering ends the iteration
+  CHECK(period(job) == 137);
+}
+
+TEST_CASE("ZeRO-2 reduces the gradients of every micro-batch") {
+  // The first micro-batch's part 0 is reduced at 60-65, beside the second forward pass.
+  const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::gradients);
+  CHECK(period(job) == 137);
+  const IterationGraph graph = training_graph(job);
+  CHECK(std::ranges::count(graph.ops(), CollectiveKind::reduce_scatter, &Op::collective) == 4);
+}
+
+TEST_CASE("ZeRO-3 gathers the weights before each use, one unit ahead") {
+  // From the update on: gathered 0-5 and 5-10, F 5-15 and 15-25, gathered again from 15 and 25 on, B 25-45 and 45-65,
+  // reduced 65-70, update 77.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 2, Sharding::weights);
+  CHECK(period(job) == 77);
+  // Weights of 12 come later than their units could begin: gathered 0-12, 12-24, F 12-22, 24-34, gathered for B 24-36,
+  // 36-48, B 36-56, 56-76; reduced 56-68, 76-88, update 95.
+  for (ModelUnit& unit : job.units[0]) unit.dense_elements = 12;
+  CHECK(period(job) == 95);
+  job.reshard = false;  // B begins at 34
+  CHECK(period(job) == 93);
+}
+
+TEST_CASE("a pipeline of two ranks takes what its schedule says, the exchange and the update") {
+  TrainingIteration job = job_of(plan_of("1f1b", 2, 4), 1, Sharding::none);
+  for (auto& units : job.units) units = {{ns(10), ns(10), ns(10), 5, 0}};
+  job.update.assign(2, {});
+  CHECK(evaluate(job.plan, job.costs()).makespan == ns(150));
+  CHECK(end_of(job, 1) == 154);  // with messages of 1
+  job.message = Bytes{};
+  CHECK(end_of(job, 1) == 150);
+  CHECK(period(job) == 150);
+}
+
+TEST_CASE("experts are exchanged among the ranks that have the same ones, dense weights among all") {
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 4, Sharding::none);
+  job.expert = 2;
+  for (ModelUnit& unit : job.units[0]) unit.expert_elements = 3;
+  const IterationGraph graph = training_graph(job);
+  int dense = 0, experts = 0;
+  for (const Op& op : graph.ops()) {
+    if (op.kind != OpKind::collective) continue;
+    const bool of_experts = op.bytes == Bytes{3};
+    CHECK(op.groups == (of_experts ? RankGroups{2, 2} : RankGroups{1, 4}));
+    ++(of_experts ? experts : dense);
+  }
+  CHECK(dense == 2);
+  CHECK(experts == 2);
+}
+
+TEST_CASE("joint messages, single messages: the same end, with every schedule, sharding and random units") {
+  RandomStream draws{11, "training iterations"};
+  int compared = 0;
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved", "zb-h1", "dualpipe"}) {
+    for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::weights}) {
+      TrainingIteration job =
+          job_of(plan_of(schedule, 2, 4, std::string{schedule} == "interleaved" ? 2 : 0), 2, sharding);
+      for (auto& units : job.units) {
+        for (ModelUnit& unit : units)
+          unit = {ns(draws.uniform_integer(1, 50)), ns(draws.uniform_integer(1, 50)), ns(draws.uniform_integer(1, 50)),
+                  draws.uniform_integer(1, 40), 0};
+      }
+      job.message = Bytes{draws.uniform_integer(0, 20)};
+      const std::int64_t joint = end_of(job, 2);
+      job.joint = false;
+      CHECK(end_of(job, 2) == joint);
+      ++compared;
+    }
+  }
+  CHECK(compared == 15);
+}

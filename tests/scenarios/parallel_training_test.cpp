@@ -1,0 +1,190 @@
+// Entries of `training` with `parallel`: what is refused and why, that degrees do what they say, and that an iteration
+// in a cluster is the one that its parts make.
+
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+/// A cluster of H100 servers and an entry with these members.
+Scenario with_entry(const std::string& members, const std::vector<std::string>& sets = {}) {
+  return parsed(
+      fmt::format("cluster: {{servers: 16, gpus_per_server: 8, gpu_memory: 80GiB}}\n"
+                  "network: {{nic: 3200Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+                  "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, {}}}}}\n"
+                  "workload: {{generate: {{models: [m], sizes: {{64: 1}}, iterations: [4, 4], arrivals: 1ms}}}}\n",
+                  members),
+      sets);
+}
+
+ParallelJob job_of(const Scenario& scenario, int gpus) {
+  return plan_parallel(scenario, *find_entry(scenario, "m"), gpus);
+}
+
+/// What is wrong with a job of the entry, as one text.
+std::string refusal(const std::string& members, int gpus = 64) {
+  try {
+    const Scenario scenario = with_entry(members);
+    TrainingGraphs graphs{scenario};
+    (void)graphs("m", gpus);
+  } catch (const InputError& error) {
+    std::string text;
+    for (const Complaint& each : error.complaints()) text += each.key + ": " + each.reason + "; " + each.hint + "\n";
+    return text;
+  }
+  return "";
+}
+
+void check_refused(const std::string& members, const std::string& expected, int gpus = 64) {
+  const std::string said = refusal(members, gpus);
+  INFO(members);
+  INFO(said);
+  CHECK(said.find(expected) != std::string::npos);
+}
+
+const std::string kBig = "model: llama-3-70b, recompute: full, ";
+
+}  // namespace
+
+TEST_CASE("parallel: members are merged layer by layer, printed, and read back") {
+  const Scenario scenario = with_entry("model: llama-3-8b, parallel: {tensor: 4, zero: 1}",
+                                       {"training.m.parallel.pipeline=2", "training.m.parallel.tensor=2"});
+  const TrainingEntry& entry = *find_entry(scenario, "m");
+  REQUIRE(entry.parallel);
+  CHECK(entry.parallel->tensor == 2);
+  CHECK(entry.parallel->pipeline == 2);
+  CHECK(entry.parallel->zero == 1);
+  CHECK(entry.parallel->schedule.name == "1f1b");
+  const Scenario again = parse_scenario(to_yaml(scenario), "again");
+  CHECK(to_yaml(again) == to_yaml(scenario));
+}
+
+TEST_CASE("parallel: degrees that don't fit are refused by name") {
+  check_refused(kBig + "parallel: {tensor: 8, pipeline: 5}",
+                "training.m.parallel: tensor 8 x context 1 x pipeline 5 = 40 does not divide the 64 GPUs of the job");
+  check_refused(kBig + "parallel: {tensor: 16}",
+                "training.m.parallel.tensor: 16 does not divide the 8 GPUs of a server");
+  check_refused(kBig + "parallel: {tensor: 8}, global_batch: 12",
+                "training.m.global_batch: 12 is no multiple of batch 1 x 8 data-parallel ranks = 8");
+  check_refused("model: mixtral-8x7b, parallel: {expert: 48}", "training.m.parallel.expert: ");
+  check_refused("model: mixtral-8x7b, parallel: {expert: 16}",
+                "training.m.parallel.expert: expected a divisor of the 8 experts of mixtral-8x7b, got 16");
+  check_refused("model: llama-3-8b, parallel: {tensor: 3}", "tensor 3 x context 1");
+  check_refused("model: llama-3-8b, parallel: {pipeline: 64}, accumulate: 64",
+                "training.m.parallel.pipeline: 64 parts of a model of 32 layers");
+  check_refused("model: llama-3-8b, accumulate: 8, parallel: {pipeline: 4, virtual: 3, schedule: 1f1b}",
+                "training.m.parallel.virtual: ");
+}
+
+TEST_CASE("parallel: members of the other way to train are refused") {
+  check_refused("model: resnet50, parallel: {tensor: 2}", "training.m.model: ");
+  check_refused("model: llama-3-405b", "training.m.model: llama-3-405b is trained on several GPUs; give parallel");
+  check_refused("model: llama-3-8b, fusion: mg-wfbp, parallel: {zero: 1}",
+                "training.m.fusion: has no effect with parallel");
+  check_refused("model: resnet50, recompute: full", "training.m.recompute: has no effect without parallel");
+  check_refused("model: llama-3-8b, config: x.json, parallel: {zero: 1}", "says its network twice");
+  check_refused("model: llama-3-8b, accumulate: 2, global_batch: 64, parallel: {zero: 1}",
+                "training.m.accumulate: follows from global_batch");
+}
+
+TEST_CASE("parallel: memory that doesn't fit is refused with its parts and a setting that fits") {
+  check_refused("model: llama-3-70b, sequence: 8192, parallel: {tensor: 8}",
+                "on each GPU of pipeline rank 0 (weights ");
+  const std::string said = refusal("model: llama-3-70b, sequence: 8192, parallel: {tensor: 8}");
+  const std::size_t at = said.find("; ");
+  REQUIRE(at != std::string::npos);
+  const std::string hint = said.substr(at + 2);
+  INFO(hint);
+  CHECK(hint.find(" would fit") != std::string::npos);
+  // What is proposed fits.
+  const std::string changed = hint.substr(0, hint.find(" would fit"));
+  std::vector<std::string> sets;
+  for (std::string each :
+       {changed.substr(0, changed.find(" and ")),
+        changed.find(" and ") == std::string::npos ? "" : changed.substr(changed.find(" and ") + 5)}) {
+    if (each.empty()) continue;
+    each.replace(each.find(": "), 2, "=");
+    sets.push_back("training.m." + each);
+  }
+  const Scenario scenario = with_entry("model: llama-3-70b, sequence: 8192, parallel: {tensor: 8}", sets);
+  TrainingGraphs graphs{scenario};
+  CHECK(graphs("m", 64).memory <= scenario.cluster.gpu_memory);
+}
+
+TEST_CASE("parallel: layers are cut evenly, with the ends counted as layers where that helps") {
+  const auto sizes = [](std::int64_t layers, int stages) {
+    std::vector<std::int64_t> cut;
+    for (const LayerRange& range : cut_layers(layers, stages)) cut.push_back(range.last - range.first);
+    return cut;
+  };
+  CHECK(sizes(32, 4) == std::vector<std::int64_t>{8, 8, 8, 8});
+  CHECK(sizes(126, 4) == std::vector<std::int64_t>{31, 32, 32, 31});
+  CHECK(sizes(9, 4) == std::vector<std::int64_t>{2, 3, 2, 2});
+  CHECK(sizes(3, 1) == std::vector<std::int64_t>{3});
+  const std::vector<LayerRange> ranges = cut_layers(126, 4);
+  CHECK(ranges.front().embedding);
+  CHECK(!ranges.front().head);
+  CHECK(ranges.back().head);
+}
+
+TEST_CASE("parallel: the iteration of a job is that of its schedule, its exchange and its update") {
+  // Neither pipeline nor data parallelism: nothing but the passes and the update.
+  const Scenario alone = with_entry(
+      "model: llama-3-8b, sequence: 2048, batch: 1, accumulate: 4, recompute: full, "
+      "parallel: {tensor: 8}");
+  const ParallelJob job = job_of(alone, 8);
+  const Time passes = evaluate(job.iteration.plan, job.iteration.costs()).makespan;
+  CHECK(lone_iteration(alone, "m", 8) == passes + job.iteration.update[0]);
+  // A pipeline adds the messages, no more than two for each micro-batch and rank, and the exchange.
+  const Scenario pipeline = with_entry(
+      "model: llama-3-8b, sequence: 2048, accumulate: 8, recompute: full, "
+      "parallel: {tensor: 4, pipeline: 4, zero: 1}");
+  const ParallelJob cut = job_of(pipeline, 64);
+  const Time least = evaluate(cut.iteration.plan, cut.iteration.costs()).makespan;
+  const Time iteration = lone_iteration(pipeline, "m", 64);
+  CHECK(iteration > least);
+  CHECK(iteration.to_seconds() < 1.1 * least.to_seconds());
+}
+
+TEST_CASE("parallel: folded, event by event, and with messages of single ranks it takes the same time") {
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"}) {
+    const std::string members = fmt::format(
+        "model: llama-3-8b, sequence: 1024, accumulate: 8, parallel: {{tensor: 2, pipeline: 4, {}zero: 1, schedule: "
+        "{}}}",
+        std::string{schedule} == "interleaved" ? "virtual: 2, " : "", schedule);
+    const Scenario scenario = with_entry(members);
+    const RunResult folded = run_scenario(scenario, 1);
+    const RunResult events = run_scenario(with_entry(members, {"engine.leap=false"}), 1);
+    REQUIRE(folded.jobs.size() == 1);
+    CHECK(folded.jobs[0].finish == events.jobs[0].finish);
+    CHECK(folded.leapt_events > 0);
+  }
+}
+
+TEST_CASE("parallel: tokens and operations a second follow from the iteration") {
+  const Scenario scenario = with_entry("model: llama-3-8b, sequence: 8192, recompute: selective, parallel: {zero: 3}");
+  const RunResult run = run_scenario(scenario, 1);
+  const JobResult& job = run.jobs.front();
+  REQUIRE(job.notes.work);
+  CHECK(job.notes.work->tokens == 64 * 8192);
+  // 51,470,401,536 model flops a token with half of causal attention (Megatron-Bridge's count).
+  CHECK(job.notes.work->model_flops == near(51'470'401'536.0 * 64 * 8192));
+  CHECK(job.notes.work->peak_flops == near(989.5e12));
+}

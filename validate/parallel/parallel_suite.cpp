@@ -1,0 +1,229 @@
+#include "validate/parallel/parallel_suite.hpp"
+
+#include "scenarios/keys/reader.hpp"
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "validate/checked_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kTolerance = 0.20;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
+/// Servers of eight GPUs: one direction of all interfaces of a server, and of the links of a GPU inside it. Start-up
+/// times are ours (docs/validation/parallel.md).
+struct Machine {
+  std::string_view device, network;
+};
+/// Eight 200 Gb/s HDR InfiniBand, NVLink 3 (Narayanan et al., arXiv 2104.04473, section 5).
+constexpr Machine kSelene{"A100-80GB", "nic: 1600Gbps, alpha: 10us, inside: {bandwidth: 2400Gbps, alpha: 5us}"};
+/// Eight 400 Gb/s interfaces, NVLink 4.
+constexpr Machine kH100{"H100-SXM", "nic: 3200Gbps, alpha: 10us, inside: {bandwidth: 3600Gbps, alpha: 5us}"};
+
+/// A published iteration. Throughput is in tokens a second and GPU; a negative figure is the seconds of an iteration.
+struct Row {
+  std::string_view name;
+  int gpus;
+  std::string_view entry;  ///< members of the training entry
+  double published;
+  double peak_gib = 0;  ///< measured peak of memory; 0: not published
+};
+
+constexpr double seconds(double value) {
+  return -value;
+}
+
+// Narayanan et al., SC 2021: figure cases_april2021 of Megatron-LM at 50a4b5f, configurations of its scripts. Attention
+// of 2021 keeps its scores in memory; all layers are recomputed.
+constexpr Row kSc21[] = {
+    {"1.7B, 32 GPUs", 32, "model: gpt-sc21-1.7b, batch: 16, global_batch: 512, parallel: {tensor: 1}", seconds(3.528)},
+    {"7.5B, 128 GPUs", 128, "model: gpt-sc21-7.5b, batch: 16, global_batch: 512, parallel: {tensor: 4}",
+     seconds(3.696)},
+    {"39B, 512 GPUs", 512, "model: gpt-sc21-39b, batch: 4, global_batch: 1536, parallel: {tensor: 8, pipeline: 2}",
+     seconds(14.453)},
+    {"145B, 1536 GPUs", 1536,
+     "model: gpt-sc21-145b, batch: 2, global_batch: 2304, parallel: {tensor: 8, pipeline: 8, virtual: 2, schedule: "
+     "interleaved}",
+     seconds(24.817)},
+    {"530B, 2520 GPUs", 2520,
+     "model: gpt-sc21-530b, batch: 1, global_batch: 2520, parallel: {tensor: 8, pipeline: 35, virtual: 3, schedule: "
+     "interleaved}",
+     seconds(54.085)},
+};
+constexpr std::string_view kSc21Common = "dtype: fp16, sequence: 2048, recompute: full, attention: plain";
+
+// Megatron-Core r0.8.0, images/model_table of Megatron-LM; 48 data-parallel ranks. The table doesn't say how many
+// virtual stages the pipelines have; ours have one.
+constexpr Row kMegatronH100[] = {
+    {"1.7B, 48 GPUs", 48, "model: gpt-h100-1.7b, batch: 4, global_batch: 192, parallel: {zero: 1}", seconds(0.452)},
+    {"16B, 192 GPUs", 192,
+     "model: gpt-h100-16b, batch: 4, global_batch: 192, parallel: {tensor: 4, sequence_parallel: true, zero: 1}",
+     seconds(0.850)},
+    {"70B, 768 GPUs", 768,
+     "model: gpt-h100-70b, batch: 1, global_batch: 384, parallel: {tensor: 8, pipeline: 2, sequence_parallel: true, "
+     "zero: 1}",
+     seconds(2.177)},
+    {"177B, 2304 GPUs", 2304,
+     "model: gpt-h100-177b, batch: 1, global_batch: 1152, parallel: {tensor: 8, pipeline: 6, sequence_parallel: true, "
+     "zero: 1}",
+     seconds(5.259)},
+    {"462B, 6144 GPUs", 6144,
+     "model: gpt-h100-462b, batch: 1, global_batch: 3072, parallel: {tensor: 8, pipeline: 16, sequence_parallel: true, "
+     "zero: 1}",
+     seconds(12.716)},
+};
+constexpr std::string_view kMegatronH100Common = "dtype: bf16, sequence: 4096";
+
+// torchtitan, docs/performance.md of December 2024: H100 with 96 GB of HBM2e at 500 W.
+constexpr Row kTorchtitan[] = {
+    {"8B, 8 GPUs, bf16", 8,
+     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: selective, parallel: {zero: 3}", 5762, 82.4},
+    {"8B, 128 GPUs, bf16", 128,
+     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: selective, parallel: {zero: 3}", 5605, 67.0},
+    {"8B, 8 GPUs, 32768 tokens, fp8", 8,
+     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 32768, recompute: full, parallel: {zero: 3}", 3890, 83.9},
+    {"8B, 8 GPUs, context 4, 131072 tokens, fp8", 8,
+     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 131072, recompute: full, parallel: {context: 4, zero: 3}",
+     1071, 84.0},
+    {"70B, 256 GPUs, fp8", 256,
+     "model: llama-3-70b, dtype: fp8, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
+     "sequence_parallel: true, zero: 3}",
+     829, 71.9},
+    {"405B, 512 GPUs, fp8", 512,
+     "model: llama-3-405b, dtype: fp8, batch: 1, accumulate: 32, sequence: 8192, recompute: full, parallel: {tensor: "
+     "8, "
+     "pipeline: 8, sequence_parallel: true, zero: 2}",
+     100, 82.5},
+};
+
+// Megatron-Bridge 25.09, DGX-H100, fp8.
+constexpr Row kMegatronBridge[] = {
+    {"Llama-3 8B, 8 GPUs", 8, "model: llama-3-8b, batch: 1, global_batch: 128, sequence: 8192, parallel: {zero: 3}",
+     14079},
+    {"Llama-3.1 405B, 1024 GPUs", 1024,
+     "model: llama-3-405b, batch: 1, global_batch: 512, sequence: 8192, parallel: {tensor: 8, pipeline: 8, context: 2, "
+     "virtual: 8, sequence_parallel: true, zero: 1, schedule: interleaved}",
+     302},
+    {"Qwen3-30B-A3B, 16 GPUs", 16,
+     "model: qwen-3-30b-a3b, batch: 2, global_batch: 512, sequence: 4096, parallel: {pipeline: 2, virtual: 24, expert: "
+     "8, zero: 1, schedule: interleaved}",
+     10494},
+};
+constexpr std::string_view kMegatronBridgeCommon = "dtype: fp8";
+
+/// What a row gives: seconds of an iteration, tokens a second and GPU, GiB on the fullest GPU.
+struct Ours {
+  double seconds = 0, throughput = 0, gib = 0;
+};
+
+Ours ours_of(const Row& row, const Machine& machine, std::string_view common) {
+  constexpr int kPerServer = 8;
+  // Whether a row fits its GPUs is another table's question.
+  const Scenario scenario =
+      parse_scenario(fmt::format("schema_version: 1\n"
+                                 "cluster: {{servers: {}, gpus_per_server: {}, gpu_memory: 1000GiB}}\n"
+                                 "network: {{{}}}\n"
+                                 "training: {{m: {{device: {}, optimizer: adam, {}{}{}}}}}\n"
+                                 "workload: {{generate: {{models: [m], sizes: {{{}: 1}}}}}}\n",
+                                 (row.gpus + kPerServer - 1) / kPerServer, kPerServer, machine.network, machine.device,
+                                 row.entry, common.empty() ? "" : ", ", common, row.gpus),
+                     "parallel");
+  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), row.gpus);
+  Ours ours;
+  ours.seconds = lone_iteration(scenario, "m", row.gpus).to_seconds();
+  ours.throughput = job.work.tokens / ours.seconds / row.gpus;
+  ours.gib = job.memory[fullest(job.memory)].total().to_double() / kGibibyte;
+  return ours;
+}
+
+CheckedFigure figure_of(const Row& row, const Ours& ours) {
+  CheckedFigure figure;
+  figure.name = row.name;
+  figure.tolerance = kTolerance;
+  const bool is_time = row.published < 0;
+  figure.published = is_time ? -row.published : row.published;
+  figure.ours = is_time ? ours.seconds : ours.throughput;
+  return figure;
+}
+
+CheckedTable table_of(std::string title, std::span<const Row> rows, const Machine& machine, std::string_view common) {
+  CheckedTable table;
+  table.title = std::move(title);
+  for (const Row& row : rows) table.checks.push_back(figure_of(row, ours_of(row, machine, common)));
+  return table;
+}
+
+/// The share of the peak for products with which the first row comes out, by bisection to a thousandth.
+double fitted_efficiency(const Row& row, const Machine& machine, std::string_view common) {
+  double low = 0.05, high = 1;
+  while (high - low > 1e-3) {
+    const double middle = (low + high) / 2;
+    const Ours ours =
+        ours_of(row, machine, fmt::format("{}{}efficiency: {}", common, common.empty() ? "" : ", ", middle));
+    (ours.throughput < row.published ? low : high) = middle;
+  }
+  return high;
+}
+
+/// A table whose first row gives the efficiency of products; the other rows are judged.
+std::vector<CheckedTable> fitted_tables(const std::string& title, std::span<const Row> rows, const Machine& machine,
+                                        const std::string& common) {
+  const double efficiency = fitted_efficiency(rows.front(), machine, common);
+  const std::string fitted = fmt::format("{}{}efficiency: {}", common, common.empty() ? "" : ", ", efficiency);
+  CheckedTable speed = table_of(title + ", tokens/s a GPU", rows, machine, fitted);
+  speed.checks.front().tolerance = kOnlyShown;
+  speed.notes.push_back(
+      fmt::format("fitted on the first row, which doesn't count: products reach {:.3f} of the peak", efficiency));
+  std::vector<CheckedTable> tables{std::move(speed)};
+  CheckedTable memory;
+  memory.title = title + ", peak GiB";
+  memory.shown_only = true;
+  for (const Row& row : rows) {
+    if (row.peak_gib == 0) continue;
+    CheckedFigure figure;
+    figure.name = row.name;
+    figure.published = row.peak_gib;
+    figure.ours = ours_of(row, machine, common).gib;
+    figure.tolerance = kOnlyShown;
+    memory.checks.push_back(figure);
+  }
+  if (!memory.checks.empty()) tables.push_back(std::move(memory));
+  return tables;
+}
+
+/// Figures known to be outside, by how much, and why; docs/validation/parallel.md says more.
+constexpr KnownReason kOutside[] = {
+    {"none", 0, ""},
+};
+
+}  // namespace
+
+int validate_parallel(std::FILE* out) {
+  fmt::print(out, "parallel: transformers spread over many GPUs\n\n");
+  std::vector<CheckedTable> tables{
+      table_of("GPT on A100, SC 2021, seconds of an iteration; nothing fitted", kSc21, kSelene, kSc21Common),
+      table_of("GPT on H100, Megatron-Core r0.8.0, seconds of an iteration; nothing fitted", kMegatronH100, kH100,
+               kMegatronH100Common)};
+  for (CheckedTable& each : fitted_tables("Llama 3 on H100 at 500 W, torchtitan", kTorchtitan, kH100, ""))
+    tables.push_back(std::move(each));
+  for (CheckedTable& each :
+       fitted_tables("fp8 on H100, Megatron-Bridge", kMegatronBridge, kH100, std::string{kMegatronBridgeCommon}))
+    tables.push_back(std::move(each));
+  return report_tables(out, "parallel", "docs/validation/parallel.md", std::move(tables), std::span{kOutside}.first(0));
+}
+
+}  // namespace contend
