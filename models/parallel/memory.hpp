@@ -89,8 +89,10 @@ struct HeldStage {
 struct GpuMemory {
   Bytes weights, gradients, optimizer;
   Bytes activations;  ///< of all micro-batches that are held
-  Bytes gathered;     ///< with ZeRO-3: weights of the gathered layers in the type of products, and the gradients of one
-  Bytes working;      ///< with full recomputation: what one layer has while it is computed again
+  Bytes gathered;     ///< with ZeRO-3: weights of the gathered units in the type of products, and the gradients of one
+  /// The larger of what is there for a moment: with full recomputation what one layer has while it is computed again;
+  /// behind the last layer the logits, of which the probabilities are made.
+  Bytes working;
 
   [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations + gathered + working; }
 };
