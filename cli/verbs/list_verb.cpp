@@ -5,6 +5,7 @@
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
 #include "results/result_columns.hpp"
@@ -110,6 +111,21 @@ Catalogue networks() {
   return list;
 }
 
+Catalogue transformer_list() {
+  Catalogue list{
+      .columns = {"transformer", "parameters", "of_a_token", "layers", "hidden", "heads", "feed_forward", "experts"},
+      .rows = {}};
+  const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
+  for (const TransformerModel& each : transformers()) {
+    const std::int64_t width = each.mixture ? each.mixture->expert_feed_forward : each.feed_forward;
+    const std::string experts =
+        each.mixture ? fmt::format("{} of {}", each.mixture->top_k, each.mixture->experts) : std::string{"-"};
+    list.rows.push_back({each.name, number(parameters(each)), number(active_parameters(each)),
+                         number(each.all_layers()), number(each.hidden), number(each.heads), number(width), experts});
+  }
+  return list;
+}
+
 Catalogue models() {
   Catalogue list{.columns = {"model", "batch", "forward_ms", "backward_ms", "gradient_mib", "memory_mib", "source"},
                  .rows = {}};
@@ -179,6 +195,7 @@ constexpr Topic kTopics[] = {{"policies", "scheduling, placement, communication,
                              {"collectives", "algorithms of collectives", collectives},
                              {"models", "training profiles of jobs", models},
                              {"networks", "networks of the catalogue, layer by layer", networks},
+                             {"transformers", "transformers by their sizes, for parallel training", transformer_list},
                              {"devices", "GPU types", device_list},
                              {"layer-formats", "files of layer times", formats},
                              {"trace-formats", "job traces that can be imported", traces},
@@ -233,8 +250,8 @@ const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
       .arguments =
-          "[policies|topologies|collectives|models|networks|devices|layer-formats|trace-formats|keys|metrics|"
-          "suites|operators]",
+          "[policies|topologies|collectives|models|networks|transformers|devices|layer-formats|trace-formats|keys|"
+          "metrics|suites|operators]",
       .summary = "List policies, models, metrics and everything else that can be named.",
       .examples = kListExamples,
       .options = kListOptions,
