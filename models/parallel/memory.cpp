@@ -169,10 +169,12 @@ class KeptTensors {
   double until_input_ = 0, until_weight_ = 0, gradients_ = 0;
 };
 
-/// The logits in the type of activations: beside the probabilities while the loss is computed, and as their gradient.
-Bytes logits(const TransformerModel& model, const MicroBatch& work) {
+/// What is there beside the probabilities while the loss or its gradient is computed: the logits in the type of
+/// activations, or, of the kernels of a framework, two gradients in fp32.
+Bytes loss_tensors(const TransformerModel& model, const MicroBatch& work) {
   if (model.head == OutputHead::none) return {};
-  return Bytes{work.context_tokens()} * vocabulary_rows(model, work.split) * activation_bytes(work.type);
+  return Bytes{work.context_tokens()} * vocabulary_rows(model, work.split) *
+         (work.fused_loss ? activation_bytes(work.type) : 2 * 4);
 }
 
 /// Parameters of the final norm and the matrix of the head on one rank, whoever else uses that matrix.
@@ -258,7 +260,7 @@ GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std:
     stored.dense += each.dense;
     stored.experts += each.experts;
     memory.activations += stage_activations(model, range, work, options.recomputation).kept() * stage.micro_batches;
-    if (range.head) memory.working = std::max(memory.working, logits(model, work));
+    if (range.head) memory.working = std::max(memory.working, loss_tensors(model, work));
     for (std::int64_t i = range.first; i < range.last; ++i) {
       const RankParameters one = stored_in({i, i + 1});
       layer.dense = std::max(layer.dense, one.dense);
