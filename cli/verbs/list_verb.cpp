@@ -111,14 +111,18 @@ Catalogue networks() {
   return list;
 }
 
-Catalogue transformers_of_catalogue() {
-  Catalogue list{.columns = {"transformer", "layers", "hidden", "heads", "experts", "parameters", "active", "source"},
-                 .rows = {}};
-  for (const TransformerModel& each : transformers())
-    list.rows.push_back({each.name, fmt::format("{}", each.all_layers()), fmt::format("{}", each.hidden),
-                         fmt::format("{}", each.heads),
-                         each.mixture ? fmt::format("{} of {}", each.mixture->top_k, each.mixture->experts) : "",
-                         fmt::format("{}", parameters(each)), fmt::format("{}", active_parameters(each)), each.source});
+Catalogue transformer_list() {
+  Catalogue list{
+      .columns = {"transformer", "parameters", "of_a_token", "layers", "hidden", "heads", "feed_forward", "experts"},
+      .rows = {}};
+  const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
+  for (const TransformerModel& each : transformers()) {
+    const std::int64_t width = each.mixture ? each.mixture->expert_feed_forward : each.feed_forward;
+    const std::string experts =
+        each.mixture ? fmt::format("{} of {}", each.mixture->top_k, each.mixture->experts) : std::string{"-"};
+    list.rows.push_back({each.name, number(parameters(each)), number(active_parameters(each)),
+                         number(each.all_layers()), number(each.hidden), number(each.heads), number(width), experts});
+  }
   return list;
 }
 
@@ -192,7 +196,7 @@ constexpr Topic kTopics[] = {
     {"collectives", "algorithms of collectives", collectives},
     {"models", "training profiles of jobs", models},
     {"networks", "networks of the catalogue, layer by layer", networks},
-    {"transformers", "models that jobs spread over several GPUs (training.NAME.parallel)", transformers_of_catalogue},
+    {"transformers", "models that jobs spread over several GPUs (training.NAME.parallel)", transformer_list},
     {"devices", "GPU types", device_list},
     {"layer-formats", "files of layer times", formats},
     {"trace-formats", "job traces that can be imported", traces},
@@ -247,8 +251,8 @@ const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
       .arguments =
-          "[policies|topologies|collectives|models|networks|devices|layer-formats|trace-formats|keys|metrics|"
-          "suites|operators]",
+          "[policies|topologies|collectives|models|networks|transformers|devices|layer-formats|trace-formats|keys|"
+          "metrics|suites|operators]",
       .summary = "List policies, models, metrics and everything else that can be named.",
       .examples = kListExamples,
       .options = kListOptions,

@@ -169,6 +169,21 @@ class KeptTensors {
   double until_input_ = 0, until_weight_ = 0, gradients_ = 0;
 };
 
+/// What is there beside the probabilities while the loss or its gradient is computed: the logits in the type of
+/// activations, or, of the kernels of a framework, two gradients in fp32.
+Bytes loss_tensors(const TransformerModel& model, const MicroBatch& work) {
+  if (model.head == OutputHead::none) return {};
+  return Bytes{work.context_tokens()} * vocabulary_rows(model, work.split) *
+         (work.fused_loss ? activation_bytes(work.type) : 2 * 4);
+}
+
+/// Parameters of the final norm and the matrix of the head on one rank, whoever else uses that matrix.
+std::int64_t head_unit(const TransformerModel& model, const LayerSplit& split) {
+  TransformerModel without_modules = model;
+  without_modules.mtp_layers = 0;
+  return rank_parameters(without_modules, {0, 0, false, true}, split).dense;
+}
+
 std::int64_t share(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards;
 }
@@ -236,31 +251,39 @@ GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std:
                      const MemoryOptions& options) {
   GpuMemory memory;
   RankParameters stored;
-  RankParameters largest;  // layer
+  RankParameters layer;      // the largest
+  std::int64_t largest = 0;  // unit with dense parameters: a layer, the embedding or the head
+  const auto stored_in = [&](const LayerRange& range) { return rank_parameters(model, range, work.split); };
   for (const HeldStage& stage : stages) {
-    const RankParameters each = rank_parameters(model, stage.range, work.split);
+    const LayerRange& range = stage.range;
+    const RankParameters each = stored_in(range);
     stored.dense += each.dense;
     stored.experts += each.experts;
-    memory.activations +=
-        stage_activations(model, stage.range, work, options.recomputation).kept() * stage.micro_batches;
-    for (std::int64_t i = stage.range.first; i < stage.range.last; ++i) {
-      const RankParameters layer = rank_parameters(model, {i, i + 1}, work.split);
-      if (layer.total() > largest.total()) largest = layer;
+    memory.activations += stage_activations(model, range, work, options.recomputation).kept() * stage.micro_batches;
+    if (range.head) memory.working = std::max(memory.working, loss_tensors(model, work));
+    for (std::int64_t i = range.first; i < range.last; ++i) {
+      const RankParameters one = stored_in({i, i + 1});
+      layer.dense = std::max(layer.dense, one.dense);
+      layer.experts = std::max(layer.experts, one.experts);
       if (options.recomputation == Recomputation::full)
         memory.working = std::max(memory.working, layer_activations(model, i, work, Recomputation::none).kept());
     }
+    if (range.embedding) largest = std::max(largest, stored_in({0, 0, true, false}).dense);
+    if (range.head) largest = std::max(largest, head_unit(model, work.split));
   }
-  const auto add = [&](std::int64_t parameters, std::int64_t largest_layer, std::int64_t shards) {
+  largest = std::max(largest, layer.dense);
+
+  const auto add = [&](std::int64_t parameters, std::int64_t unit, std::int64_t next, std::int64_t shards) {
     const StateBytes states = state_bytes(parameters, shards, options);
     memory.weights += states.weights;
     memory.gradients += states.gradients;
     memory.optimizer += states.optimizer;
     if (options.zero < 3 || shards == 1) return;
-    memory.gathered += Bytes{largest_layer} * options.gathered_layers * activation_bytes(work.type);
-    memory.gathered += Bytes{largest_layer} * options.widths.gradients;
+    memory.gathered += (Bytes{unit} + Bytes{next} * (options.gathered_layers - 1)) * activation_bytes(work.type);
+    memory.gathered += Bytes{unit} * options.widths.gradients;
   };
-  add(stored.dense, largest.dense, options.dense_shards);
-  add(stored.experts, largest.experts, options.expert_shards);
+  add(stored.dense, largest, layer.dense, options.dense_shards);
+  add(stored.experts, layer.experts, layer.experts, options.expert_shards);
   return memory;
 }
 

@@ -71,8 +71,8 @@ struct ActivationBytes {
                                                 const MicroBatch& work, Recomputation recomputation);
 /// Of the embedding: token ids of 8 bytes and what its dropout and its norm need.
 [[nodiscard]] ActivationBytes embedding_activations(const TransformerModel& model, const MicroBatch& work);
-/// Of the head: inputs of the final norm and of the logits, and probabilities in fp32; once more for each module of
-/// multi-token prediction, with its layer.
+/// Of the head: inputs of the final norm and of the logits, and probabilities (or their logarithms) in fp32; once more
+/// for each module of multi-token prediction, with its layer.
 [[nodiscard]] ActivationBytes head_activations(const TransformerModel& model, const MicroBatch& work,
                                                Recomputation recomputation);
 /// Of a range of layers and its ends.
@@ -89,8 +89,11 @@ struct HeldStage {
 struct GpuMemory {
   Bytes weights, gradients, optimizer;
   Bytes activations;  ///< of all micro-batches that are held
-  Bytes gathered;     ///< with ZeRO-3: weights of the gathered layers in the type of products, and the gradients of one
-  Bytes working;      ///< with full recomputation: what one layer has while it is computed again
+  Bytes gathered;     ///< with ZeRO-3: weights of the gathered units in the type of products, and the gradients of one
+  /// The larger of what is there for a moment: with full recomputation what one layer has while it is computed again;
+  /// behind the last layer what the loss has beside the probabilities: the logits, or without a fused loss two
+  /// gradients in fp32.
+  Bytes working;
 
   [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations + gathered + working; }
 };

@@ -312,9 +312,17 @@ class RankOperators {
     if (model_.head == OutputHead::none) return;
     const std::int64_t rows = vocabulary_rows(model_, split_);
     product("logits", 1, all_, rows, model_.hidden, unquantised());
-    // Softmax and loss in fp32: reads the logits and writes probabilities, of which backward makes the gradient.
     TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
-    loss.forward = loss.input_gradient = {0, as_real(all_) * as_real(rows) * (width_ + 4), 1};
+    const double numbers = as_real(all_) * as_real(rows);
+    if (work_.fused_loss) {
+      // Reads the logits and writes probabilities, of which backward makes the gradient.
+      loss.forward = loss.input_gradient = {0, numbers * (width_ + 4), 1};
+    } else {
+      // Forward: conversion, logarithms of probabilities. Backward: the gradient of the choice, which is zeros but for
+      // one number a token, that of the logarithms from it and from them, conversion.
+      loss.forward = {0, numbers * (width_ + 3 * 4), 2};
+      loss.input_gradient = {0, numbers * (5 * 4 + width_), 3};
+    }
   }
 
   const TransformerModel& model_;

@@ -25,11 +25,14 @@ namespace contend {
 
 /// What a rank computes with: one micro-batch, how it is divided, and the kernels of attention.
 struct MicroBatch {
-  std::int64_t sequences = 1;      ///< >= 1
-  std::int64_t sequence = 0;       ///< tokens of each, over all context ranks, >= 1
-  LayerSplit split{};              ///< of the layers
-  bool flash_attention = true;     ///< attention in one kernel; else scores and weights lie in memory
-  bool skip_masked = true;         ///< that kernel leaves out the half of the scores that a causal mask hides
+  std::int64_t sequences = 1;   ///< >= 1
+  std::int64_t sequence = 0;    ///< tokens of each, over all context ranks, >= 1
+  LayerSplit split{};           ///< of the layers
+  bool flash_attention = true;  ///< attention in one kernel; else scores and weights lie in memory
+  bool skip_masked = true;      ///< that kernel leaves out the half of the scores that a causal mask hides
+  /// The loss is one kernel each way, which makes probabilities in fp32 out of the logits and their gradient in place;
+  /// else a framework converts the logits to fp32 and has a kernel for each of logarithm, choice and their gradients.
+  bool fused_loss = true;
   double expert_imbalance = 1;     ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
   DataType type = DataType::bf16;  ///< of products and activations
   DataType router_type = DataType::bf16;  ///< of the product of the router

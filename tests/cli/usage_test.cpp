@@ -129,6 +129,10 @@ TEST_CASE("what there is can be listed, for people and programs") {
     CHECK(here.contend(std::string{"list --json "} + topic).out.starts_with("["));
   }
   CHECK(contains(here.contend("list").out, "trace-formats"));
+  const std::string sizes = here.contend("list transformers --json").out;
+  CHECK(contains(sizes, "\"transformer\": \"mixtral-8x7b\""));
+  CHECK(contains(sizes, "\"of_a_token\": \"12879925248\""));
+  CHECK(contains(sizes, "\"experts\": \"2 of 8\""));
   CHECK(contains(here.contend("list devices").out, "A100-80GB"));
   CHECK(contains(here.contend("list policies").out, "ada-dual"));
   CHECK(contains(here.contend("list models --json").out, "\"model\": \"vgg16\""));

@@ -176,8 +176,15 @@ TEST_CASE("ends of the model: Megatron-LM's estimate for one stage") {
   CHECK(memory.gradients.count() == 4 * parameters(model));
   CHECK(memory.optimizer.count() == 12 * parameters(model));
   CHECK(memory.gathered == Bytes{});
-  CHECK(memory.working == Bytes{});
-  CHECK(memory.total() == memory.weights + memory.gradients + memory.optimizer + memory.activations);
+  CHECK(memory.working.count() == 2 * sb * 51'200);
+  CHECK(memory.total() == memory.weights + memory.gradients + memory.optimizer + memory.activations + memory.working);
+  // PyTorch's kernels have two gradients in fp32 beside the logarithms.
+  work.fused_loss = false;
+  CHECK(gpu_memory(model, work, {&stage, 1}, options).working.count() == 8 * sb * 51'200);
+  CHECK(gpu_memory(model, work, {&stage, 1}, options).activations == memory.activations);
+  // Without a head there are no logits.
+  const HeldStage first{{0, 2, true, false}, 1};
+  CHECK(gpu_memory(model, work, {&first, 1}, options).working == Bytes{});
 }
 
 TEST_CASE("shards of dense weights and of experts; gathered layers; what one layer needs while it is recomputed") {
@@ -196,8 +203,12 @@ TEST_CASE("shards of dense weights and of experts; gathered layers; what one lay
   CHECK(rank.experts == 32 * 3 * 4096LL * 14'336);
   const auto up = [](std::int64_t parameters, std::int64_t shards) { return (parameters + shards - 1) / shards; };
   CHECK(memory.optimizer.count() == 12 * (up(rank.dense, 64) + up(rank.experts, 8)));
+  // The head is larger than the dense part of a layer: it is in use while a layer is on its way.
   const RankParameters layer = rank_parameters(model, {0, 1}, work.split);
-  CHECK(memory.gathered.count() == layer.total() * (2 * 2 + 4));
+  const std::int64_t head = 32'000LL * 4096 + 4096;
+  CHECK(memory.gathered.count() == 2 * (head + layer.dense + 2 * layer.experts) + 4 * (head + layer.experts));
+  const HeldStage middle{{3, 5, false, false}, 2};
+  CHECK(gpu_memory(model, work, {&middle, 1}, options).gathered.count() == layer.total() * (2 * 2 + 4));
   CHECK(memory.working.count() == kept_bytes(model, 0, work));
   const std::int64_t ends =
       (embedding_activations(model, work).kept() + head_activations(model, work, Recomputation::full).kept()).count();
@@ -226,6 +237,54 @@ TEST_CASE("latent attention keeps its short vectors, too") {
   const std::int64_t attention = 2 * (2 * 2048 + 2 * 512 + 16 * (192 + 192 + 128 + 128)) + 4 * 16;
   const std::int64_t feed_forward = 2 * (2 * 2048 + 3 * 10'944);
   CHECK(kept_bytes(model, 0, work) == 4096 * (attention + feed_forward));
+}
+
+TEST_CASE("norms of queries and keys, the output of an encoder, and short vectors of queries are kept") {
+  MicroBatch work;
+  work.sequence = 1024;
+  TransformerModel plain = *find_transformer("qwen-3-8b");
+  plain.query_key_norms = false;
+  const std::int64_t norms = 2 * 1024 * (4096 + 1024);
+  CHECK(kept_bytes(*find_transformer("qwen-3-8b"), 0, work) - kept_bytes(plain, 0, work) == norms);
+
+  // Only the first layer of the decoder counts the output of the encoder: 512 numbers of 2 bytes a token.
+  const TransformerModel& t5 = *find_transformer("t5-small");
+  work.sequence = 512;
+  CHECK(kept_bytes(t5, 6, work) - kept_bytes(t5, 7, work) == 2 * 512 * 512);
+  const std::int64_t encoder = kept_bytes(t5, 0, work), decoder = kept_bytes(t5, 7, work);
+  // Cross-attention: input of its norm and of its product, Q, K, V, O, log-sums of 8 heads, a mask of dropout.
+  CHECK(decoder - encoder == 512 * (2 * (2 * 512 + 4 * 512) + 4 * 8 + 512));
+
+  // Gradients of the outputs of DeepSeek-V3's products in a dense layer: both short vectors with the rotary keys, what
+  // is made of them, the output; gate and up, the output.
+  const ActivationBytes layer = layer_activations(*find_transformer("deepseek-v3"), 0, work, Recomputation::none);
+  const std::int64_t attention = 1536 + 128 * 192 + 576 + 128 * 256 + 7168;
+  CHECK(layer.output_gradients.count() == 512 * 2 * (attention + 2 * 18'432 + 7168));
+  const ActivationBytes lite = layer_activations(*find_transformer("deepseek-v2-lite"), 0, work, Recomputation::none);
+  CHECK(lite.output_gradients.count() == 512 * 2 * (16 * 192 + 576 + 16 * 256 + 2048 + 2 * 10'944 + 2048));
+  const std::int64_t inputs = 7168 + 1536 + 512 + 128 * 128 + 7168 + 18'432;
+  CHECK(layer.until_weight.count() == 512 * 2 * inputs);
+}
+
+TEST_CASE("the ends keep what their dropout, norms and loss need") {
+  MicroBatch work;
+  work.sequence = 128;
+  work.sequences = 4;
+  const std::int64_t tokens = 512;
+  const ActivationBytes bert = embedding_activations(*find_transformer("bert-base"), work);
+  CHECK(bert.kept().count() == tokens * (8 + 2 * 768 + 768));
+  CHECK(head_activations(*find_transformer("bert-base"), work, Recomputation::none).kept() == Bytes{});
+  const ActivationBytes llama = head_activations(*find_transformer("llama-3-8b"), work, Recomputation::none);
+  CHECK(llama.until_input.count() == tokens * (2 * 4096 + 4 * 128'256));
+  CHECK(llama.until_weight.count() == tokens * 2 * 4096);
+  CHECK(llama.output_gradients.count() == tokens * 2 * 128'256);
+  // A module of multi-token prediction: two norms, a product of twice the width, a layer, a second head.
+  TransformerModel model = *find_transformer("deepseek-v3");
+  const std::int64_t with = head_activations(model, work, Recomputation::none).kept().count();
+  const std::int64_t layer = kept_bytes(model, 60, work);
+  model.mtp_layers = 0;
+  const std::int64_t head = head_activations(model, work, Recomputation::none).kept().count();
+  CHECK(with == 2 * head + layer + tokens * 2 * (2 * 7168 + 2 * 7168));
 }
 
 TEST_CASE("more bytes than 64 bits hold are an error") {

@@ -127,6 +127,30 @@ TEST_CASE("a layer of Llama 3 8B on two ranks, by hand") {
   CHECK(named(divided, "feed_forward_sum").forward.bytes == 3.0 * 2 * 512 * 4096);
 }
 
+TEST_CASE("totals add up every pass, and each operator says how many kernels it launches") {
+  const Operators layer = transformer_operators(*find_transformer("llama-3-8b"), 0, micro_batch(1024));
+  OperatorTotals sum;
+  for (const TransformerOperator& each : layer) {
+    sum.forward_flops += each.forward.flops;
+    sum.forward_bytes += each.forward.bytes;
+    sum.input_gradient_flops += each.input_gradient.flops;
+    sum.input_gradient_bytes += each.input_gradient.bytes;
+    sum.weight_gradient_flops += each.weight_gradient.flops;
+    sum.weight_gradient_bytes += each.weight_gradient.bytes;
+    CHECK(each.forward.kernels == 1);
+    CHECK(each.input_gradient.kernels == 1);
+    CHECK(each.weight_gradient.kernels == (each.kind == OperatorKind::product ? 1 : 0));
+  }
+  const OperatorTotals total = total_work(layer);
+  CHECK(total.forward_flops == near(sum.forward_flops));
+  CHECK(total.forward_bytes == near(sum.forward_bytes));
+  CHECK(total.input_gradient_flops == near(sum.input_gradient_flops));
+  CHECK(total.input_gradient_bytes == near(sum.input_gradient_bytes));
+  CHECK(total.weight_gradient_flops == near(sum.weight_gradient_flops));
+  CHECK(total.weight_gradient_bytes == near(sum.weight_gradient_bytes));
+  CHECK(sum.weight_gradient_bytes > 0);
+}
+
 TEST_CASE("attention in memory: each step is a kernel, and no score is skipped") {
   MicroBatch work = micro_batch(1024, 2);
   work.flash_attention = false;
@@ -137,6 +161,15 @@ TEST_CASE("attention in memory: each step is a kernel, and no score is skipped")
   CHECK(named(layer, "scores").input_gradient.flops == 4 * scores * 64);
   CHECK(named(layer, "softmax").forward.bytes == 2 * 2 * scores);
   CHECK(named(layer, "attention_dropout").forward.bytes == 5 * scores);  // read, written, a mask of one byte
+  CHECK(named(layer, "scores").forward.bytes == 2 * scores + 2.0 * 2 * 2048 * 768);
+  CHECK(named(layer, "scores").input_gradient.kernels == 2);
+  CHECK(named(layer, "context").input_gradient.kernels == 2);
+  CHECK(named(layer, "scores").input_gradient.bytes == 2 * named(layer, "scores").forward.bytes);
+  CHECK(named(layer, "context").input_gradient.flops == 2 * named(layer, "context").forward.flops);
+  CHECK(named(layer, "softmax").input_gradient.bytes == 3 * 2 * scores);
+  CHECK(named(layer, "context").input_gradient.bytes == 2 * named(layer, "context").forward.bytes);
+  CHECK(named(layer, "softmax").m == 24 * 1024);
+  CHECK(named(layer, "attention_dropout").m == 24 * 1024);
   CHECK(named(layer, "context").forward.bytes == 2 * scores + 2.0 * 2 * 2048 * 768);
   // GPT-2 has learned positions and dropout of residuals, whose mask has a byte a number.
   CHECK_FALSE(has(layer, "rotary"));
@@ -243,6 +276,14 @@ TEST_CASE("a mixture: routed experts for the tokens that arrive, by hand") {
   CHECK(named(layer, "router").n == 8);
   CHECK(named(layer, "permutation").forward.bytes == 2.0 * 3 * 4096 * 4096);
   CHECK(named(layer, "combination").forward.bytes == 2.0 * 3 * 4096 * 4096);
+  CHECK(named(layer, "combination").input_gradient.bytes == 2.0 * 3 * 4096 * 4096);
+  CHECK(named(layer, "permutation").input_gradient.bytes == 2.0 * 3 * 4096 * 4096);
+  CHECK(named(layer, "choice").forward.bytes == 2.0 * 4 * 4096 * 8);
+  CHECK(named(layer, "choice").input_gradient.bytes == 3.0 * 4 * 4096 * 8);
+  CHECK(named(layer, "arrival_sort").forward.bytes == 2.0 * 2 * 8192 * 4096);
+  CHECK(named(layer, "arrival_sort").input_gradient.bytes == 2.0 * 2 * 8192 * 4096);
+  CHECK(named(layer, "departure_sort").input_gradient.bytes == 2.0 * 2 * 8192 * 4096);
+  CHECK(named(layer, "expert_activation").input_gradient.bytes == 5.0 * 2 * 8192 * 14336);
   CHECK(has(layer, "arrival_sort"));
   CHECK_FALSE(has(layer, "up"));
 
@@ -252,6 +293,14 @@ TEST_CASE("a mixture: routed experts for the tokens that arrive, by hand") {
   const Operators fullest = transformer_operators(model, 3, work);
   CHECK(named(fullest, "expert_down").forward.flops == 1.5 * named(layer, "expert_down").forward.flops);
   CHECK(named(fullest, "router").forward.flops == named(layer, "router").forward.flops);
+
+  // One expert on each rank has nothing to sort, nor has a rank with all of them.
+  for (const std::int64_t expert : {1, 8}) {
+    work = micro_batch(4096);
+    work.split.expert = expert;
+    CHECK_FALSE(has(transformer_operators(model, 3, work), "arrival_sort"));
+    CHECK_FALSE(has(transformer_operators(model, 3, work), "departure_sort"));
+  }
 
   // Experts cut in two take the tokens of both ranks, and half of the width.
   work = micro_batch(4096);
@@ -324,9 +373,26 @@ TEST_CASE("embedding, head and loss on one rank") {
   CHECK(named(front, "look_up").forward.flops == 0);
   CHECK(named(front, "look_up").weight_gradient.bytes == 2.0 * (2 * 1024 * 768 + rows * 768));
   CHECK(has(front, "positions"));
+  CHECK(named(front, "embedding_dropout").m == 1024);
+  CHECK(named(front, "embedding_dropout").forward.bytes == 5.0 * 1024 * 768);
+  CHECK_FALSE(has(front, "token_types"));
+  const Operators bert_front = embedding_operators(*find_transformer("bert-base"), micro_batch(128, 4));
+  CHECK(named(bert_front, "token_types").forward.bytes == 3.0 * 2 * 512 * 768);
+  CHECK(named(bert_front, "embedding_norm").m == 512);
+  CHECK_FALSE(has(embedding_operators(*find_transformer("llama-3-8b"), micro_batch(128)), "positions"));
   const Operators back = head_operators(model, split_batch(1024, 4, 1, false));
   CHECK(named(back, "logits").forward.flops == 2.0 * 1024 * 768 * static_cast<double>(rows));
   CHECK(named(back, "loss").forward.bytes == 6.0 * 1024 * static_cast<double>(rows));
+  CHECK(named(back, "loss").forward.kernels == 1);
+  CHECK(named(back, "final_norm").input_gradient.bytes == 3.0 * 2 * 1024 * 768);
+  // As separate kernels: bf16 to fp32, logarithms; backward zeros, gradients from two tensors, fp32 to bf16.
+  MicroBatch separate = split_batch(1024, 4, 1, false);
+  separate.fused_loss = false;
+  const Operators apart = head_operators(model, separate);
+  CHECK(named(apart, "loss").forward.bytes == (2 + 4 + 8) * 1024.0 * static_cast<double>(rows));
+  CHECK(named(apart, "loss").input_gradient.bytes == (4 + 12 + 4 + 2) * 1024.0 * static_cast<double>(rows));
+  CHECK(named(apart, "loss").forward.kernels == 2);
+  CHECK(named(apart, "loss").input_gradient.kernels == 3);
   // BERT has no head but a pooler.
   const Operators bert = head_operators(*find_transformer("bert-base"), micro_batch(128, 4));
   CHECK(named(bert, "pooler").m == 4);
@@ -372,6 +438,7 @@ TEST_CASE("a micro-batch that can't be divided so is refused with the reason") {
   CHECK(refusal(llama, split_batch(8190, 1, 4, true)).find("multiple of 8, two pieces") != std::string::npos);
   CHECK(refusal(llama, split_batch(1002, 4, 1, true)).find("to be a multiple of tensor, 4") != std::string::npos);
   CHECK(refusal(llama, split_batch(1002, 4, 1, false)).empty());
+  CHECK(refusal(llama, split_batch(1001, 1, 1, false)).empty());
   MicroBatch work = micro_batch(8192);
   work.split.expert = 2;
   CHECK(refusal(llama, work).find("because llama-3-8b has no experts") != std::string::npos);
@@ -390,6 +457,23 @@ TEST_CASE("a micro-batch that can't be divided so is refused with the reason") {
   work.type = DataType::int8;
   CHECK(refusal(llama, work).find("sequences: expected 1") != std::string::npos);
   CHECK(refusal(llama, work).find("inference only") != std::string::npos);
+}
+
+TEST_CASE("the last stage of a tied model stores its rows of the table, padded") {
+  const TransformerModel& model = *find_transformer("gpt-2");
+  const LayerSplit split{.tensor = 4};
+  const std::int64_t rows = (50'257 + 3) / 4;
+  const RankParameters last = rank_parameters(model, {12, 12, false, true}, split);
+  CHECK(last.dense == rows * 768 + 2 * 768);
+  CHECK(last.whole == 2 * 768);
+  const RankParameters first = rank_parameters(model, {0, 0, true, false}, split);
+  CHECK(first.dense == rows * 768 + 1024 * 768);
+  // Both ends on one stage share it.
+  CHECK(rank_parameters(model, {0, 0, true, true}, split).dense == rows * 768 + 1024 * 768 + 2 * 768);
+  // The head of DeepSeek-V3 is its own, and its module of multi-token prediction needs the embedding, too.
+  const TransformerModel& deepseek = *find_transformer("deepseek-v3");
+  const RankParameters head = rank_parameters(deepseek, {61, 61, false, true}, {});
+  CHECK(head.total() == 2 * 129'280LL * 7168 + 7168 + 11'610'068'224);
 }
 
 TEST_CASE("what all ranks store together is the model and the copies") {

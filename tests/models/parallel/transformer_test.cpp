@@ -216,6 +216,8 @@ TEST_CASE("faults of a description are named, all at once") {
   model.mixture->groups = 64;
   model.mixture->groups_used = 1;
   check_refused(model, "top_k", "1 of the groups, of 4 experts each, can't give 8");
+  model.mixture->groups_used = 3;
+  CHECK_NOTHROW(validate(model));  // 12 experts to choose 8 from
   model = known("deepseek-v3");
   model.latent->key_value_rank = 0;
   check_refused(model, "key_value_rank", "got 0");
