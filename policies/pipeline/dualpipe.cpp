@@ -77,8 +77,8 @@ struct DualSteps {
 class DualPipe final : public PipelineSchedule {
  public:
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
+    check_shape({.schedule = "dualpipe"}, shape);
     Complaints complaints;
-    complaints.collect([&] { check_shape({.schedule = "dualpipe"}, shape); });
     if (shape.ranks % 2 != 0) {
       complaints.add("pipeline",
                      fmt::format("the schedule dualpipe needs an even number of ranks, not {}", shape.ranks),
@@ -119,8 +119,8 @@ class DualPipe final : public PipelineSchedule {
 class DualPipeV final : public PipelineSchedule {
  public:
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
+    check_shape({.schedule = "dualpipe-v", .chunks = 2}, shape);
     Complaints complaints;
-    complaints.collect([&] { check_shape({.schedule = "dualpipe-v", .chunks = 2}, shape); });
     if (shape.micro_batches < 2 * shape.ranks) {
       complaints.add(
           "micro_batches",

@@ -4,25 +4,35 @@
 #include "sim/complaints.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
 namespace contend {
 
 void check_shape(const ShapeRule& rule, const PipelineShape& shape) {
-  constexpr int kMost = 1 << 20;  // products of two of them fit easily
+  constexpr int kMostRanks = 1 << 16, kMostBatches = 1 << 20;
+  constexpr std::int64_t kMostPlaces = 10'000'000;  // an order of a gigabyte
   Complaints complaints;
-  if (shape.ranks < 1 || shape.ranks > kMost)
-    complaints.add("pipeline", fmt::format("a pipeline of {} ranks", shape.ranks), fmt::format("1 to {}", kMost));
-  if (shape.micro_batches < 1 || shape.micro_batches > kMost)
+  if (shape.ranks < 1 || shape.ranks > kMostRanks)
+    complaints.add("pipeline", fmt::format("a pipeline of {} ranks", shape.ranks), fmt::format("1 to {}", kMostRanks));
+  if (shape.micro_batches < 1 || shape.micro_batches > kMostBatches)
     complaints.add("micro_batches", fmt::format("{} micro-batches", shape.micro_batches),
-                   fmt::format("1 to {}", kMost));
+                   fmt::format("1 to {}", kMostBatches));
   if (shape.chunks < 0 || (rule.chunks > 0 && shape.chunks > 0 && shape.chunks != rule.chunks)) {
     complaints.add("virtual",
                    fmt::format("the schedule {} can't hold {} stages on each rank", rule.schedule, shape.chunks),
                    rule.chunks > 0 ? fmt::format("it holds {}", rule.chunks) : "1 or more");
   }
-  if (rule.fills_pipeline && shape.micro_batches >= 1 && shape.micro_batches < shape.ranks) {
+  complaints.throw_if_any();
+  const int chunks = rule.chunks > 0 ? rule.chunks : chunks_of(shape, 1);
+  if (std::int64_t{shape.ranks} * shape.micro_batches > kMostPlaces / chunks) {
+    complaints.add("micro_batches",
+                   fmt::format("{} micro-batches through {} stages on each of {} ranks are too many",
+                               shape.micro_batches, chunks, shape.ranks),
+                   fmt::format("a product of at most {}", kMostPlaces));
+  }
+  if (rule.fills_pipeline && shape.micro_batches < shape.ranks) {
     complaints.add("micro_batches",
                    fmt::format("the schedule {} needs as many micro-batches as ranks, {}, and there are {}",
                                rule.schedule, shape.ranks, shape.micro_batches),

@@ -205,11 +205,11 @@ class OwnOrderReader {
 
   PipelinePlan plan() {
     const int chunks = layout_ == "loop" ? chunks_ : 2;
-    if (chunks_ > std::min(chunks, 1024)) {
+    if (chunks_ > chunks) {
       throw InputError{
           {.file = shape_.own_file,
            .reason = fmt::format("a rank has {} chunks, which the layout {} doesn't allow", chunks_, layout_),
-           .hint = fmt::format("chunks 0 to {}", std::min(chunks, 1024) - 1)}};
+           .hint = fmt::format("chunks 0 to {}", chunks - 1)}};
     }
     // A rank with both ways holds two stages, but of a model that is cut into as many stages as there are ranks.
     check_shape({.schedule = kFileSchedule, .chunks = layout_ == "both-ways" ? 1 : chunks}, shape_);

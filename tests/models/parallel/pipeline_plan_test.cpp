@@ -86,6 +86,10 @@ TEST_CASE("1F1B on two ranks, worked by hand: all ends, without and with a laten
   CHECK(as_ns(at_once.span) == Numbers{150, 120});
   CHECK(at_once.longest_span() == ns(150));
 
+  PipelineCosts same = equal_costs(plan, ns(10), ns(12), ns(8));
+  same.latency.clear();
+  CHECK(evaluate(plan, same).end == at_once.end);
+
   const PipelineTimes late = evaluate(plan, equal_costs(plan, ns(10), ns(12), ns(8), ns(1)));
   CHECK(late.makespan == ns(154));
   CHECK(as_ns(late.end[0]) == Numbers{10, 20, 62, 72, 92, 102, 124, 154});

@@ -120,3 +120,39 @@ TEST_CASE("faults of an own order have their line and column, and say what would
   PipelineShape nothing{.ranks = 2, .micro_batches = 2};
   CHECK_THROWS_AS(static_cast<void>(pipeline({"file", {}})->plan(nothing)), InputError);
 }
+
+TEST_CASE("whatever is wrong in a text, it is a complaint") {
+  RandomStream random{17, "own-order-mutants"};
+  const std::string pieces = "FBWi0123456789.+:# \n\trankloutvb-";
+  int refusals = 0, plans = 0;
+  for (int round = 0; round < effort(3000); ++round) {
+    const char* const name = round % 3 == 0 ? "zb-v" : round % 3 == 1 ? "dualpipe" : "1f1b";
+    const PipelinePlan plan = valid_plan({name, {}}, {.ranks = 2, .micro_batches = 4});
+    std::string text = own_order_text(plan);
+    for (std::int64_t edits = random.uniform_integer(1, 3); edits > 0; --edits) {
+      const auto at = static_cast<std::size_t>(random.uniform_integer(0, static_cast<std::int64_t>(text.size()) - 1));
+      const char piece =
+          pieces[static_cast<std::size_t>(random.uniform_integer(0, static_cast<std::int64_t>(pieces.size()) - 1))];
+      switch (random.uniform_integer(0, 2)) {
+        case 0:
+          text[at] = piece;
+          break;
+        case 1:
+          text.insert(at, 1, piece);
+          break;
+        default:
+          text.erase(at, 1);
+      }
+    }
+    try {
+      const PipelinePlan read_plan = read(text, 2, 4);
+      CHECK_NOTHROW(validate(read_plan));
+      ++plans;
+    } catch (const InputError& error) {
+      CHECK(error.complaints()[0].file == "own.txt");
+      ++refusals;
+    }
+  }
+  CHECK(refusals > effort(3000) / 2);
+  CHECK(plans > 0);  // a blank or a comment more, or two passes that may change places
+}

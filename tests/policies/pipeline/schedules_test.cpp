@@ -193,14 +193,14 @@ TEST_CASE("ZB-V: no gap on a rank if all passes are equal, with the activations 
   }
 }
 
-TEST_CASE("V-Half and V-Min: about a half and a third of 1F1B's activations, for 7/12 and 2/3 of its bubble") {
+TEST_CASE("V-Half and V-Min: about a half and a third of 1F1B's activations, for 1/2 and 2/3 of its bubble") {
   for (int p = 2; p <= 32; ++p) {
-    for (const int m : {2 * p, 3 * p + 1}) {
+    for (const int m : {p, 2 * p, 3 * p + 1}) {
       INFO(p, " ", m);
       const Setting at{p, m, 10, 10, 10};
       const PipelineTimes half = at.times({"v-half", {}}), least = at.times({"v-min", {}});
       // In units of a pass through half a stage; 1F1B's bubble is 6(p-1) of them, and its first rank holds 2p.
-      CHECK(half.makespan.ns() == 10 * (6 * m + (p % 2 == 1 ? 7 * (p - 1) / 2 : 7 * p / 2 - 2)));
+      CHECK(half.makespan.ns() == 10 * (6 * m + (p % 2 == 1 ? 3 * p - 4 : 3 * (p - 1))));
       CHECK(least.makespan.ns() == 10 * (6 * m + (p % 3 == 0 ? 4 * p - 3 : 4 * p - 5)));
       CHECK(largest(half.peaks.of_rank) == 2 * (p / 2) + 2);
       CHECK(largest(least.peaks.of_rank) == 2 * ((p + 4) / 3));
@@ -303,6 +303,14 @@ TEST_CASE("shapes that a schedule can't work with are refused with what would be
                  "pipeline: the schedule dualpipe needs an even number of ranks, not 3; 2 or 4"));
   CHECK(contains(refusal({"dualpipe", {}}, {.ranks = 4, .micro_batches = 9}), "; 10"));
   CHECK(contains(refusal({"dualpipe", {}}, {.ranks = 4, .micro_batches = 6}), "; 8"));
+  constexpr int kLarge = 2'000'000'000;
+  for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules()) {
+    const Choice schedule{std::string{row.name}, {}};
+    CHECK(contains(refusal(schedule, {.ranks = kLarge, .micro_batches = 8}), "1 to 65536"));
+    CHECK(contains(refusal(schedule, {.ranks = 4, .micro_batches = kLarge}), "1 to 1048576"));
+    CHECK(contains(refusal(schedule, {.ranks = 60'000, .micro_batches = 1'000'000}), "are too many"));
+  }
+  CHECK(contains(refusal({"interleaved", {}}, {.ranks = 4, .micro_batches = 8, .chunks = kLarge}), "are too many"));
   const std::string both = refusal({"dualpipe", {}}, {.ranks = 5, .micro_batches = 3});
   CHECK(contains(both, "pipeline: "));
   CHECK(contains(both, "micro_batches: "));
