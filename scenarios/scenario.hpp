@@ -108,9 +108,10 @@ struct TrainingEntry : TrainingSetup {
   PolicyChoice fusion, compression;
   int accumulate = 1;               ///< micro-batches of `batch` samples between two exchanges
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
-  std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
-  std::optional<std::string> config;      ///< path of a config.json that describes the model
-  std::optional<double> attention_efficiency;
+  std::optional<ParallelSetup> parallel;       ///< if the model is spread over several GPUs
+  std::optional<std::string> config;           ///< path of a config.json that describes the model
+  bool fused_loss = true;                      ///< softmax and loss in one kernel each way
+  std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   bool flash_attention = true;       ///< attention in one kernel, which keeps no scores in memory
   Recomputation recompute = Recomputation::none;

@@ -105,6 +105,10 @@ std::vector<Member> make_members() {
           "efficiency", [](auto& e) -> auto& { return e.efficiency; }, optional_codec(number_codec(0.01, 1), "auto"),
           "with parallel: share of the device's peak that large products reach; auto: 0.664, as measured on a V100"),
       map_member<TrainingEntry>(
+          "loss", [](auto& e) -> auto& { return e.fused_loss; },
+          choice_codec<bool>({{"fused", true}, {"framework", false}}),
+          "with parallel: softmax and loss in one kernel each way, or in the kernels of a framework, which keep more"),
+      map_member<TrainingEntry>(
           "attention_efficiency", [](auto& e) -> auto& { return e.attention_efficiency; },
           optional_codec(number_codec(0.01, 1), "auto"),
           "with parallel: share of the peak that attention in one kernel reaches; auto: 0.615 on Ampere, 0.35 on "

@@ -100,6 +100,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   work.sequence = entry.sequence.value_or(static_cast<int>(model.default_sequence));
   work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
   work.flash_attention = entry.flash_attention;
+  work.fused_loss = entry.fused_loss;
   work.type = entry.type;
   validate(model, work);
 

@@ -4,7 +4,6 @@
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "sim/error.hpp"
-#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,10 +15,15 @@
 namespace contend {
 namespace {
 
+std::string gib(Bytes bytes) {
+  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+  return fmt::format("{:.1f} GiB", bytes.to_double() / kGibibyte);
+}
+
 std::string parts_of(const GpuMemory& memory) {
   std::vector<std::string> parts;
   const auto add = [&](const char* name, Bytes bytes) {
-    if (bytes > Bytes{}) parts.push_back(fmt::format("{} {}", name, print_quantity(bytes)));
+    if (bytes > Bytes{}) parts.push_back(fmt::format("{} {}", name, gib(bytes)));
   };
   add("weights", memory.weights);
   add("gradients", memory.gradients);
@@ -113,14 +117,13 @@ void check_memory(const Scenario& scenario, const TrainingEntry& entry, int gpus
   const Bytes needed = memory[rank].total();
   if (entry.memory ? *entry.memory <= there : needed <= there) return;
   if (entry.memory)
-    throw InputError{{{.key = "memory",
-                       .reason = fmt::format("{}: a GPU of the cluster has {}", print_quantity(*entry.memory),
-                                             print_quantity(there))}}};
+    throw InputError{
+        {{.key = "memory", .reason = fmt::format("{}: a GPU of the cluster has {}", gib(*entry.memory), gib(there))}}};
   const std::string fits = setting_that_fits(scenario, entry, gpus, there);
   throw InputError{
       {{.key = "parallel",
         .reason = fmt::format("needs {} on each GPU of pipeline rank {} ({}), {} more than a GPU of the cluster has",
-                              print_quantity(needed), rank, parts_of(memory[rank]), print_quantity(needed - there)),
+                              gib(needed), rank, parts_of(memory[rank]), gib(needed - there)),
         .hint = fits.empty() ? "no setting near this one fits; `memory` replaces the estimate" : fits + " would fit"}}};
 }
 

@@ -23,7 +23,7 @@ namespace {
 /// What only one way to train has: layer by layer on each GPU, or spread over several.
 constexpr std::string_view kOnlyLayers[] = {"layers",      "select",     "single_worker", "granularity", "fusion",
                                             "compression", "collective", "kernel_factor", "input"};
-constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "attention",
+constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "attention", "loss",
                                               "attention_efficiency", "efficiency"};
 
 /// Complaints about an entry whose model is spread over several GPUs.

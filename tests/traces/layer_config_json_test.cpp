@@ -93,7 +93,7 @@ TEST_CASE("configurations of Hugging Face describe the transformers that ship") 
     const char* name;
   } rows[] = {{kLlama, "llama-3-70b"},       {kMixtral, "mixtral-8x7b"},
               {kQwen2, "qwen-2.5-7b"},       {kQwen3, "qwen-3-32b"},
-              {kQwen3Moe, "qwen-3-30b-a3b"}, {kGpt2, "gpt-2-xl"},
+              {kQwen3Moe, "qwen-3-30b-a3b"}, {kGpt2, "gpt2-xl"},
               {kDeepseekV2, "deepseek-v2"},  {kDeepseekV2Lite, "deepseek-v2-lite"},
               {kDeepseekV3, "deepseek-v3"}};
   for (const auto& row : rows) {

@@ -460,7 +460,7 @@ TEST_CASE("a micro-batch that can't be divided so is refused with the reason") {
 }
 
 TEST_CASE("the last stage of a tied model stores its rows of the table, padded") {
-  const TransformerModel& model = *find_transformer("gpt-2");
+  const TransformerModel& model = *find_transformer("gpt2");
   const LayerSplit split{.tensor = 4};
   const std::int64_t rows = (50'257 + 3) / 4;
   const RankParameters last = rank_parameters(model, {12, 12, false, true}, split);
