@@ -11,7 +11,7 @@
 namespace contend {
 
 void check_shape(const ShapeRule& rule, const PipelineShape& shape) {
-  constexpr int kMostRanks = 1 << 16, kMostBatches = 1 << 20;
+  constexpr int kMostRanks = 1 << 12, kMostBatches = 1 << 20;
   constexpr std::int64_t kMostPlaces = 10'000'000;  // an order of a gigabyte
   Complaints complaints;
   if (shape.ranks < 1 || shape.ranks > kMostRanks)

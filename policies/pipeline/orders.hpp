@@ -4,6 +4,7 @@
 #include "policies/pipeline/pipeline_schedule.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -55,7 +56,7 @@ class RankOrder {
   static int next(std::vector<int>& of_chunk, int chunk) { return of_chunk[static_cast<std::size_t>(chunk)]++; }
 
   std::vector<int> next_forward_, next_backward_;
-  std::vector<PipelinePass> pending_;
+  std::deque<PipelinePass> pending_;
   std::vector<PipelineStep> steps_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "network/routing.hpp"
 #include "network/topologies/topology_spec.hpp"
+#include "policies/pipeline/own_order.hpp"
 #include "results/result_reader.hpp"
 #include "scenarios/run/route_plan.hpp"
 #include "scenarios/study/profile_reader.hpp"
@@ -264,9 +265,23 @@ void check_store(std::string_view text) {
       contend::query_results(store, {.group_by = {}, .metrics = {"all"}, .where = {}, .baseline = {}})));
 }
 
-constexpr std::array<void (*)(std::string_view), 10> kReaders = {
+/// The order of each of two ranks for four micro-batches.
+void check_own_order(std::string_view text) {
+  contend::PipelineShape shape{.ranks = 2, .micro_batches = 4, .own_text = std::string{text}, .own_file = "fuzz"};
+  const contend::PipelinePlan plan = contend::read_own_order(shape);
+  shape.own_text = contend::own_order_text(plan);
+  try {
+    CONTEND_CHECK(contend::own_order_text(contend::read_own_order(shape)) == shape.own_text,
+                  "a written order reads back the same");
+  } catch (const InputError&) {
+    CONTEND_CHECK(false, "a written order is not refused");
+  }
+}
+
+constexpr std::array<void (*)(std::string_view), 11> kReaders = {
     check_link_events, check_link_matrix,      check_route_plan, check_profile, check_nccl_log,
-    check_osu_log,     check_collective_table, check_results,    check_store,   check_transformer_config};
+    check_osu_log,     check_collective_table, check_results,    check_store,   check_transformer_config,
+    check_own_order};
 
 }  // namespace
 
