@@ -30,6 +30,7 @@ class RankOperators {
         work_{work},
         split_{work.split},
         width_{as_real(activation_bytes(work.type))},
+        wide_{work.type == DataType::fp8 ? DataType::bf16 : work.type},
         all_{work.context_tokens()},
         own_{work.tokens()} {}
 
@@ -65,7 +66,7 @@ class RankOperators {
   void head() {
     part_ = LayerPart::head;
     if (model_.final_norm) norm("final_norm", own_, model_.hidden);
-    if (model_.pooler) product("pooler", 1, work_.sequences, model_.hidden, model_.hidden, work_.type);
+    if (model_.pooler) product("pooler", 1, work_.sequences, model_.hidden, model_.hidden, wide_);
     logits();
   }
 
@@ -89,7 +90,7 @@ class RankOperators {
     each.kind = kind;
     each.part = part_;
     each.name = name;
-    each.type = work_.type;
+    each.type = wide_;
     each.m = m;
     each.n = n;
     operators_.push_back(each);
@@ -297,7 +298,7 @@ class RankOperators {
   void logits() {
     if (model_.head == OutputHead::none) return;
     const std::int64_t rows = vocabulary_rows(model_, split_);
-    product("logits", 1, all_, rows, model_.hidden, work_.type);
+    product("logits", 1, all_, rows, model_.hidden, wide_);
     TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
     const double numbers = as_real(all_) * as_real(rows);
     if (work_.fused_loss) {
@@ -315,6 +316,7 @@ class RankOperators {
   const MicroBatch& work_;
   const LayerSplit& split_;
   double width_;      // bytes of an activation
+  DataType wide_;     // of what is not computed in fp8: all but products with weights of layers
   std::int64_t all_;  // tokens of the products
   std::int64_t own_;  // tokens between them
   LayerPart part_ = LayerPart::attention;
