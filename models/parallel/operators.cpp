@@ -30,6 +30,7 @@ class RankOperators {
         work_{work},
         split_{work.split},
         width_{as_real(activation_bytes(work.type))},
+        wide_{work.type == DataType::fp8 ? DataType::bf16 : work.type},
         all_{work.context_tokens()},
         own_{work.tokens()} {}
 
@@ -65,7 +66,7 @@ class RankOperators {
   void head() {
     part_ = LayerPart::head;
     if (model_.final_norm) norm("final_norm", own_, model_.hidden);
-    if (model_.pooler) product("pooler", 1, work_.sequences, model_.hidden, model_.hidden, work_.type);
+    if (model_.pooler) product("pooler", 1, work_.sequences, model_.hidden, model_.hidden, wide_);
     logits();
   }
 
@@ -84,10 +85,6 @@ class RankOperators {
  private:
   [[nodiscard]] std::int64_t divided(std::int64_t width) const { return (width + split_.tensor - 1) / split_.tensor; }
 
-  /// With fp8 only the products of layers have operands of a byte; attention and logits have two (arXiv 2209.05433,
-  /// section 4).
-  [[nodiscard]] DataType unquantised() const { return work_.type == DataType::fp8 ? DataType::bf16 : work_.type; }
-
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
   /// the gradients need. Inputs and weights before the product, the gradients of the outputs before those of both.
   void cast(double rows, double count, std::int64_t n, std::int64_t k) {
@@ -102,7 +99,7 @@ class RankOperators {
     each.kind = kind;
     each.part = part_;
     each.name = name;
-    each.type = unquantised();
+    each.type = wide_;
     each.m = m;
     each.n = n;
     operators_.push_back(each);
@@ -311,7 +308,7 @@ class RankOperators {
   void logits() {
     if (model_.head == OutputHead::none) return;
     const std::int64_t rows = vocabulary_rows(model_, split_);
-    product("logits", 1, all_, rows, model_.hidden, unquantised());
+    product("logits", 1, all_, rows, model_.hidden, wide_);
     TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
     const double numbers = as_real(all_) * as_real(rows);
     if (work_.fused_loss) {
@@ -329,6 +326,7 @@ class RankOperators {
   const MicroBatch& work_;
   const LayerSplit& split_;
   double width_;      // bytes of an activation
+  DataType wide_;     // of what is not computed in fp8: all but products with weights of layers
   std::int64_t all_;  // tokens of the products
   std::int64_t own_;  // tokens between them
   LayerPart part_ = LayerPart::attention;

@@ -33,8 +33,10 @@ struct MicroBatch {
   /// The loss is one kernel each way, which makes probabilities in fp32 out of the logits and their gradient in place;
   /// else a framework converts the logits to fp32 and has a kernel for each of logarithm, choice and their gradients.
   bool fused_loss = true;
-  double expert_imbalance = 1;     ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
-  DataType type = DataType::bf16;  ///< of products and activations
+  double expert_imbalance = 1;  ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
+  /// Of products and activations. fp8 is that of the products with weights of layers only; attention, logits and all
+  /// activations are then in bf16 (as by NVIDIA's Transformer Engine).
+  DataType type = DataType::bf16;
   DataType router_type = DataType::bf16;  ///< of the product of the router
 
   [[nodiscard]] std::int64_t context_tokens() const { return sequences * sequence / split.context; }

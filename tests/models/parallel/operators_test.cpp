@@ -412,6 +412,31 @@ TEST_CASE("the decoder of T5 also attends to its encoder, which is not causal") 
   CHECK(core[1].forward.flops == 2 * core[0].forward.flops);
 }
 
+TEST_CASE("fp8 is the type of products with weights of layers; all else is in bf16") {
+  const TransformerModel& model = *find_transformer("mixtral-8x7b");
+  MicroBatch work = micro_batch(4096);
+  work.type = DataType::fp8;
+  for (const bool flash : {true, false}) {
+    work.flash_attention = flash;
+    for (const TransformerOperator& each : stage_operators(model, {0, 1, true, true}, work)) {
+      INFO(std::string{each.name});
+      const bool weights =
+          each.kind == OperatorKind::product && each.part != LayerPart::head && each.part != LayerPart::router;
+      CHECK(each.type == (weights ? DataType::fp8 : DataType::bf16));
+    }
+  }
+  // So attention takes as long as in bf16, and the products are faster.
+  const Device& device = *find_device("H100-SXM");
+  const auto forward = [&](DataType type, std::string_view name) {
+    work.type = type;
+    work.flash_attention = true;
+    const TransformerOperator each = named(transformer_operators(model, 0, work), name);
+    return operator_times({&each, 1}, device).forward;
+  };
+  CHECK(forward(DataType::fp8, "attention") == forward(DataType::bf16, "attention"));
+  CHECK(forward(DataType::fp8, "expert_up") < forward(DataType::bf16, "expert_up"));
+}
+
 TEST_CASE("what is recomputed") {
   MicroBatch work = micro_batch(1024);
   const TransformerModel& model = *find_transformer("gpt2");
