@@ -90,6 +90,7 @@ struct ParallelSetup {
   int expert = 1, expert_tensor = 1;
   int virtual_stages = 0;  ///< parts of the model on each pipeline rank; 0: as many as the schedule needs
   PolicyChoice schedule;
+  std::optional<std::string> order;  ///< path of the orders of the ranks, for the schedule `file`
   bool sequence_parallel = false;
   int zero = 0;                  ///< 0 to 3: what data-parallel ranks share out (Sharding)
   int gradient_bytes = 4;        ///< of an element, as gradients are added up and exchanged

@@ -1,7 +1,8 @@
 #pragma once
 // A pipeline plan says which rank of a pipeline holds which part of a model, and in which order it executes the passes
 // of the micro-batches of one iteration. Schedules (policies/pipeline/) make plans. evaluate() gives the times of a
-// plan exactly, in time linear in the number of passes; pipeline_graph.hpp turns the same plan into an iteration graph.
+// plan exactly, in time linear in the number of passes; training_iteration.hpp turns the same plan into an iteration
+// graph.
 //
 // The layers are cut into model stages 0 .. stages-1. A rank holds one or more of them, which are its chunks (virtual
 // stages in Narayanan et al., arXiv 2104.04473, section 2.2). A micro-batch takes a path: for each stage, the rank and

@@ -216,8 +216,7 @@ class GraphBuilder {
 
   template <class IsLast>
   void add_merged(std::size_t rank, const PipelineStep& step, Lane& lane, const IsLast& is_last) {
-    const PipelineCosts costs = job_.costs();
-    const OpId op = add_compute(rank, step_name(plan_, rank, step), step_duration(plan_, costs, rank, step), lane);
+    const OpId op = add_compute(rank, step_name(plan_, rank, step), step_duration(plan_, costs_, rank, step), lane);
     for (const PipelinePass& pass : step.passes()) {
       note(rank, pass, {op, op});
       const auto stage = static_cast<std::size_t>(plan_.stage(rank, pass));
@@ -230,11 +229,11 @@ class GraphBuilder {
     }
   }
 
-  void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, std::string name) {
+  void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, Bytes bytes,
+               std::string name) {
     if (sender == receiver) return graph_.add_dependency(from.last, to.first);
-    const OpId message = job_.joint
-                             ? graph_.add_joint_message(std::move(name), roles_[sender], roles_[receiver], job_.message)
-                             : graph_.add_message(std::move(name), roles_[sender], roles_[receiver], job_.message);
+    const OpId message = job_.joint ? graph_.add_joint_message(std::move(name), roles_[sender], roles_[receiver], bytes)
+                                    : graph_.add_message(std::move(name), roles_[sender], roles_[receiver], bytes);
     graph_.add_dependency(from.last, message);
     graph_.add_dependency(message, to.first);
   }
@@ -244,9 +243,10 @@ class GraphBuilder {
       for (int stage = 0; stage + 1 < plan_.stages; ++stage) {
         const auto lower = static_cast<std::size_t>(plan_.place(batch, stage).rank);
         const auto upper = static_cast<std::size_t>(plan_.place(batch, stage + 1).rank);
-        connect(forward_[at(stage, batch)], forward_[at(stage + 1, batch)], lower, upper,
+        const Bytes bytes = job_.messages[static_cast<std::size_t>(stage)];
+        connect(forward_[at(stage, batch)], forward_[at(stage + 1, batch)], lower, upper, bytes,
                 fmt::format("activations {} stage {}", batch, stage));
-        connect(gradient_[at(stage + 1, batch)], gradient_[at(stage, batch)], upper, lower,
+        connect(gradient_[at(stage + 1, batch)], gradient_[at(stage, batch)], upper, lower, bytes,
                 fmt::format("gradients {} stage {}", batch, stage + 1));
       }
     }
@@ -298,6 +298,7 @@ class GraphBuilder {
 
   const TrainingIteration& job_;
   const PipelinePlan& plan_;
+  const PipelineCosts costs_ = job_.costs();
   IterationGraph graph_;
   std::vector<RoleId> roles_;
   std::vector<ChannelId> streams_;

@@ -40,9 +40,9 @@ enum class Sharding : std::uint8_t {
 struct TrainingIteration {
   PipelinePlan plan;
   std::vector<std::vector<ModelUnit>> units;  ///< [model stage], in forward order
-  Bytes message;                              ///< activations that each rank sends to the next stage
-  int tensor = 1, context = 1, data = 1;      ///< >= 1; a pipeline rank has tensor x context x data ranks
-  int expert = 1, expert_tensor = 1;          ///< >= 1; their product divides that number
+  std::vector<Bytes> messages;  ///< [model stage but the last]: what each rank sends to the next stage, and back
+  int tensor = 1, context = 1, data = 1;  ///< >= 1; a pipeline rank has tensor x context x data ranks
+  int expert = 1, expert_tensor = 1;      ///< >= 1; their product divides that number
   Sharding sharding = Sharding::none;
   int weight_bytes = 2;              ///< of an element as it is gathered
   int gradient_bytes = 4;            ///< of an element as it is reduced

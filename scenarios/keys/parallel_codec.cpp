@@ -42,6 +42,9 @@ std::vector<ParallelRow> make_parallel_rows() {
           "schedule", [](auto& p) -> auto& { return p.schedule; }, policy_codec(policy_kind("pipeline")),
           "order of the passes of the micro-batches"),
       map_member<ParallelSetup>(
+          "order", [](auto& p) -> auto& { return p.order; }, optional_codec(path_codec(), ""),
+          "with schedule: file: file with the order of the passes on each pipeline rank"),
+      map_member<ParallelSetup>(
           "context", [](auto& p) -> auto& { return p.context; }, degree,
           "GPUs over which each sequence is cut; keys and values go around a ring"),
       map_member<ParallelSetup>(

@@ -27,6 +27,7 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
   for (TrainingEntry& entry : scenario.training) {
     for (auto* path : {&entry.layers, &entry.config, &entry.device.profile})
       if (*path) paths.push_back(&**path);
+    if (entry.parallel && entry.parallel->order) paths.push_back(&*entry.parallel->order);
   }
   return paths;
 }

@@ -10,6 +10,7 @@
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
 #include "sim/error.hpp"
+#include "text/atomic_file.hpp"
 #include "traces/layers/config_json.hpp"
 
 #include <algorithm>
@@ -111,8 +112,15 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   made.sequence = static_cast<int>(work.sequence);
   TrainingIteration& job = made.iteration;
   const auto schedule = make_policy(pipeline_schedules(), setup.schedule, {});
-  job.plan =
-      schedule->plan({.ranks = setup.pipeline, .micro_batches = degrees.micro_batches, .chunks = setup.virtual_stages});
+  PipelineShape shape;
+  shape.ranks = setup.pipeline;
+  shape.micro_batches = degrees.micro_batches;
+  shape.chunks = setup.virtual_stages;
+  if (setup.order) {
+    shape.own_file = *setup.order;
+    shape.own_text = read_file(*setup.order);
+  }
+  job.plan = schedule->plan(shape);
   if (job.plan.stages > model.all_layers())
     throw InputError{
         {{.key = "parallel.pipeline",
@@ -151,7 +159,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     if (!range.head) units.back().backward_input += gather;
     shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
   }
-  job.message = times.message();
+  job.messages.assign(static_cast<std::size_t>(job.plan.stages - 1), times.message());
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
   for (const std::vector<int>& stages : job.plan.stage_of) job.update.push_back(update_time(entry, job, stages));
@@ -162,8 +170,9 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
 std::string member_of(const TrainingEntry& entry, const std::string& key) {
   if (key == "micro_batches") return entry.global_batch ? "global_batch" : "accumulate";
   if (key == "sequences") return "batch";
+  if (key == "group") return "parallel.schedule.group";
   for (const char* member :
-       {"tensor", "context", "pipeline", "virtual", "expert", "expert_tensor", "sequence_parallel"})
+       {"schedule", "tensor", "context", "pipeline", "virtual", "expert", "expert_tensor", "sequence_parallel"})
     if (key == member) return "parallel." + key;
   return key;
 }

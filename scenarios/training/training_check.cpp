@@ -42,6 +42,11 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
     if (entry.device.calibrated && entry.given.contains(member))
       complain(member, "has no effect: the profile has measured times", "");
   }
+  if (entry.parallel->order.has_value() != (entry.parallel->schedule.name == "file"))
+    complain(
+        "parallel.order",
+        entry.parallel->order ? "has no effect with another schedule than file" : "is missing: the schedule is file",
+        entry.parallel->order ? "" : "give the path of the orders");
   if (entry.global_batch && entry.given.contains("accumulate"))
     complain("accumulate", "follows from global_batch", "give one of the two");
 }

@@ -2,10 +2,10 @@
 // engine over an analytic network, for more and more micro-batches. Everything in one process on one core, in time of
 // the processor; ratios are of one run. The last ends of both must be the same.
 
-#include "models/parallel/pipeline_graph.hpp"
 #include "network/alpha_beta.hpp"
 #include "policies/registry.hpp"
 #include "sim/simulation.hpp"
+#include "tests/policies/pipeline/plain_iteration.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -84,9 +84,9 @@ int main() {
     const PipelineTimes times = evaluate(plan, costs);
     const double evaluated = seconds_since(clock);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
-    PipelineGraph built = pipeline_graph(plan, costs, {none, none}, 1);
+    IterationGraph graph = training_graph(test::plain_iteration(plan, costs, none));
     const double drawn = seconds_since(clock);
-    const Time end = executed(std::move(built.graph), latency);
+    const Time end = executed(std::move(graph), latency);
     const double engine = seconds_since(clock);
     const double passes = 2.0 * kRanks * kChunks * count, ns = 1e9 / passes;
     fmt::print("{:>13}  {:>7.0f}  {:>5.0f}  {:>5.0f}  {:>8.0f}  {:>6.0f}  {:>7.0f}  {:>17.1f}\n", count, passes,

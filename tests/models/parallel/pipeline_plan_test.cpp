@@ -1,5 +1,4 @@
 #include "models/parallel/pipeline_plan.hpp"
-#include "models/parallel/pipeline_graph.hpp"
 #include "sim/error.hpp"
 #include "tests/text_checks.hpp"
 
@@ -221,26 +220,4 @@ TEST_CASE("costs that don't fit a plan are refused") {
   refused([](auto& c) { c.latency[0].clear(); });
   refused([](auto& c) { c.latency.emplace_back(); });
   refused([](auto& c) { c.latency[0][0] = ns(-1); });
-}
-
-TEST_CASE("the graph of a plan has its steps in order and a message for each transfer between ranks") {
-  const PipelinePlan plan = two_ranks();
-  const PipelineGraph built =
-      pipeline_graph(plan, equal_costs(plan, ns(10), ns(12), ns(8)), {{Bytes{6}}, {Bytes{4}}}, 3);
-  built.graph.validate();
-  CHECK(built.graph.roles().size() == 2);
-  CHECK(built.graph.ranks() == 6);
-  int computes = 0, forwards = 0, backwards = 0;
-  for (const Op& op : built.graph.ops()) {
-    computes += op.kind == OpKind::compute ? 1 : 0;
-    forwards += op.kind == OpKind::message && op.bytes == Bytes{6} && op.role == built.roles[0] ? 1 : 0;
-    backwards += op.kind == OpKind::message && op.bytes == Bytes{4} && op.role == built.roles[1] ? 1 : 0;
-  }
-  CHECK(computes == 16);
-  CHECK(forwards == 4);
-  CHECK(backwards == 4);
-  CHECK(built.graph.compute_per_rank(built.roles[1]) == ns(120));
-  CHECK(built.graph.ops()[built.steps[1][2].index()].name == "F1.0 stage 1");
-  CHECK_THROWS_AS(static_cast<void>(pipeline_graph(plan, equal_costs(plan, ns(1), ns(1), ns(1)), {{}, {}}, 1)),
-                  InputError);
 }

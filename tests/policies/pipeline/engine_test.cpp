@@ -1,8 +1,8 @@
 // The engine executes the graph of a plan; evaluate() says when. Both must agree on every step, to the nanosecond.
 
-#include "models/parallel/pipeline_graph.hpp"
 #include "tests/effort.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
+#include "tests/policies/pipeline/plain_iteration.hpp"
 #include "tests/sim/test_kit.hpp"
 
 #include <map>
@@ -34,32 +34,28 @@ class TasksByGpu final : public Observer {
 /// Random times for every stage and boundary, with the messages that take as long in a network of 1 ns a byte.
 struct RandomCosts {
   PipelineCosts costs;
-  PipelineMessages messages;
+  std::vector<Bytes> messages;
 
   RandomCosts(const PipelinePlan& plan, RandomStream& random) : costs{equal_costs(plan, {}, {}, {})} {
     const auto draw = [&](std::vector<Time>& times) {
       for (Time& each : times) each = Time::nanoseconds(random.uniform_integer(1, 40));
     };
     draw(costs.forward);
-    draw(costs.backward);
     draw(costs.backward_input);
     draw(costs.backward_weight);
-    if (random.uniform_integer(0, 1) == 1) {
-      costs.merged.resize(costs.forward.size());
-      draw(costs.merged);
-    }
+    for (std::size_t i = 0; i < costs.backward.size(); ++i)
+      costs.backward[i] = costs.backward_input[i] + costs.backward_weight[i];
     for (std::size_t i = 0; i + 1 < costs.forward.size(); ++i) {
       const std::int64_t wait = random.uniform_integer(0, 12);
       for (auto& path : costs.latency) path[i] = Time::nanoseconds(wait);
-      messages.forward.emplace_back(wait);
-      messages.backward.emplace_back(wait);
+      messages.emplace_back(wait);
     }
   }
 };
 
 /// Executes iterations of a graph, each rank on a server of its own.
-RunResult run_of(const PipelineGraph& built, std::int64_t iterations, bool leap, Observer* observer) {
-  const int ranks = built.graph.ranks();
+RunResult run_of(const IterationGraph& graph, std::int64_t iterations, bool leap, Observer* observer) {
+  const int ranks = graph.ranks();
   TestJob job;
   job.gpus.clear();
   for (int i = 0; i < ranks; ++i) job.gpus.push_back(static_cast<std::uint32_t>(i));
@@ -70,7 +66,7 @@ RunResult run_of(const PipelineGraph& built, std::int64_t iterations, bool leap,
   spec.memory_per_gpu = Bytes{1};
   spec.gpus = ranks;
   workload.jobs.push_back(spec);
-  workload.graphs.push_back(built.graph);
+  workload.graphs.push_back(graph);
   SimulationOptions options;
   options.leap = leap;
   options.observer = observer;
@@ -84,9 +80,9 @@ RunResult run_of(const PipelineGraph& built, std::int64_t iterations, bool leap,
 }
 
 /// One iteration, as the engine executes it.
-TasksByGpu executed(const PipelineGraph& built) {
-  TasksByGpu seen{static_cast<std::size_t>(built.graph.ranks())};
-  static_cast<void>(run_of(built, 1, false, &seen));
+TasksByGpu executed(const IterationGraph& graph) {
+  TasksByGpu seen{static_cast<std::size_t>(graph.ranks())};
+  static_cast<void>(run_of(graph, 1, false, &seen));
   return seen;
 }
 
@@ -104,13 +100,11 @@ TEST_CASE("the engine takes every step of every schedule when evaluate() says so
       const RandomCosts drawn{plan, random};
       const PipelineTimes times = evaluate(plan, drawn.costs);
       const int alike = round % 2 + 1;  // ranks that do the same
-      const PipelineGraph built = pipeline_graph(plan, drawn.costs, drawn.messages, alike);
-      built.graph.validate();
-      const TasksByGpu seen = executed(built);
+      const TasksByGpu seen = executed(training_graph(plain_iteration(plan, drawn.costs, drawn.messages, alike)));
       int differ = 0;
       for (std::size_t gpu = 0; gpu < seen.of_gpu.size(); ++gpu) {
         const std::size_t rank = gpu / static_cast<std::size_t>(alike);
-        REQUIRE(seen.of_gpu[gpu].size() == plan.order[rank].size());
+        REQUIRE(seen.of_gpu[gpu].size() == plan.order[rank].size() + 1);  // and the update
         for (std::size_t i = 0; i < plan.order[rank].size(); ++i) {
           const auto& task = seen.of_gpu[gpu][i];
           const bool agrees = task.start == times.start[rank][i] && task.end == times.end[rank][i] &&
@@ -138,12 +132,12 @@ TEST_CASE("a rank goes on to the next iteration when it has ended its own part, 
     const PipelineCosts costs = equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
     const PipelineTimes times = evaluate(plan, costs);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
-    const PipelineGraph built = pipeline_graph(plan, costs, {none, none}, 1);
+    const IterationGraph graph = training_graph(plain_iteration(plan, costs, none));
     CHECK(times.longest_span() < times.makespan);
     for (const std::int64_t iterations : {1, 2, 50}) {
       const Time known = times.makespan + (iterations - 1) * times.longest_span();
-      CHECK(run_of(built, iterations, false, nullptr).jobs[0].finish == known);
-      CHECK(run_of(built, iterations, true, nullptr).jobs[0].finish == known);
+      CHECK(run_of(graph, iterations, false, nullptr).jobs[0].finish == known);
+      CHECK(run_of(graph, iterations, true, nullptr).jobs[0].finish == known);
     }
   }
 }

@@ -37,7 +37,7 @@ TrainingIteration job_of(PipelinePlan plan, int data, Sharding sharding) {
   job.sharding = sharding;
   job.weight_bytes = job.gradient_bytes = 1;
   job.bucket = 1;
-  job.message = Bytes{1};
+  job.messages.assign(static_cast<std::size_t>(job.plan.stages - 1), Bytes{1});
   job.update.assign(job.plan.ranks(), ns(7));
   return job;
 }
@@ -106,7 +106,7 @@ TEST_CASE("a pipeline of two ranks takes what its schedule says, the exchange an
   job.update.assign(2, {});
   CHECK(evaluate(job.plan, job.costs()).makespan == ns(150));
   CHECK(end_of(job, 1) == 154);  // with messages of 1
-  job.message = Bytes{};
+  job.messages = {Bytes{}};
   CHECK(end_of(job, 1) == 150);
   CHECK(period(job) == 150);
 }
@@ -139,7 +139,7 @@ TEST_CASE("joint messages, single messages: the same end, with every schedule, s
           unit = {ns(draws.uniform_integer(1, 50)), ns(draws.uniform_integer(1, 50)), ns(draws.uniform_integer(1, 50)),
                   draws.uniform_integer(1, 40), 0};
       }
-      job.message = Bytes{draws.uniform_integer(0, 20)};
+      for (Bytes& each : job.messages) each = Bytes{draws.uniform_integer(0, 20)};
       const std::int64_t joint = end_of(job, 2);
       job.joint = false;
       CHECK(end_of(job, 2) == joint);
