@@ -264,6 +264,11 @@ TEST_CASE("norms of queries and keys, the output of an encoder, and short vector
   CHECK(lite.output_gradients.count() == 512 * 2 * (16 * 192 + 576 + 16 * 256 + 2048 + 2 * 10'944 + 2048));
   const std::int64_t inputs = 7168 + 1536 + 512 + 128 * 128 + 7168 + 18'432;
   CHECK(layer.until_weight.count() == 512 * 2 * inputs);
+  // On 4 ranks the heads are divided, and with sequence parallelism the tokens of all else.
+  work.split = {.tensor = 4, .sequence_parallel = true};
+  const ActivationBytes rank = layer_activations(*find_transformer("deepseek-v3"), 0, work, Recomputation::none);
+  CHECK(rank.output_gradients.count() * 4 == layer.output_gradients.count());
+  CHECK(rank.kept().count() * 4 == layer.kept().count());
 }
 
 TEST_CASE("the ends keep what their dropout, norms and loss need") {

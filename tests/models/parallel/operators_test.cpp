@@ -163,6 +163,11 @@ TEST_CASE("attention in memory: each step is a kernel, and no score is skipped")
   CHECK(named(layer, "attention_dropout").forward.bytes == 5 * scores);  // read, written, a mask of one byte
   CHECK(named(layer, "scores").forward.bytes == 2 * scores + 2.0 * 2 * 2048 * 768);
   CHECK(named(layer, "scores").input_gradient.kernels == 2);
+  CHECK(named(layer, "context").k == 64);
+  for (const char* one : {"softmax", "attention_dropout", "activation", "attention_norm"}) {
+    CHECK(named(layer, one).forward.kernels == 1);
+    CHECK(named(layer, one).input_gradient.kernels == 1);
+  }
   CHECK(named(layer, "context").input_gradient.kernels == 2);
   CHECK(named(layer, "scores").input_gradient.bytes == 2 * named(layer, "scores").forward.bytes);
   CHECK(named(layer, "context").input_gradient.flops == 2 * named(layer, "context").forward.flops);
@@ -274,6 +279,8 @@ TEST_CASE("a mixture: routed experts for the tokens that arrive, by hand") {
   CHECK(up.forward.flops == 2.0 * 8192 * 4096 * 28672);
   CHECK(up.forward.bytes == 2.0 * (8192.0 * (4096 + 28672) + 2.0 * 4096 * 28672));
   CHECK(named(layer, "router").n == 8);
+  CHECK(named(layer, "router").m == 4096);
+  CHECK(arrived_tokens(*find_transformer("llama-3-8b"), micro_batch(4096)) == 0);
   CHECK(named(layer, "permutation").forward.bytes == 2.0 * 3 * 4096 * 4096);
   CHECK(named(layer, "combination").forward.bytes == 2.0 * 3 * 4096 * 4096);
   CHECK(named(layer, "combination").input_gradient.bytes == 2.0 * 3 * 4096 * 4096);
@@ -348,6 +355,7 @@ TEST_CASE("latent attention and shared experts, by hand") {
   CHECK(named(layer, "query_up").m == 4096);
   CHECK(named(layer, "query_up").n == 32 * 192);
   CHECK(named(layer, "key_value_down").n == 512 + 64);
+  CHECK(named(layer, "rotary").forward.bytes == 2.0 * 2 * 4096 * 33 * 64);  // 32 heads and the keys they share
   CHECK(named(layer, "key_value_up").n == 32 * 256);
   CHECK(named(layer, "attention").forward.flops == 0.5 * 2 * 32 * 4096.0 * 4096 * (192 + 128));
   CHECK(named(layer, "output").k == 32 * 128);
