@@ -47,7 +47,9 @@ std::string groups_markdown(const GroupChanges& changes) {
     for (std::size_t c = 0; c < rows[i].size(); ++c) out += c == 0 ? "|---" : "|---:";
     out += "|\n";
   }
-  return out + left_out_groups(changes.groups.size());
+  out += left_out_groups(changes.groups.size());
+  if (const std::string mark = marks_text(changes); !mark.empty()) out += fmt::format("\n{}\n", escaped_markdown(mark));
+  return out;
 }
 
 }  // namespace
@@ -108,6 +110,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   out += "|\n";
   for (const FigureRow& row : figure_rows(regression))
     out += fmt::format("| {} |\n", fmt::join(figure_cells(regression, row), " | "));
+  if (const std::string tests = tests_text(regression.tests); !tests.empty()) out += fmt::format("\n{}\n", tests);
   for (const GroupChanges& changes : report.groups) out += groups_markdown(changes);
   out += '\n';
   out += rules_markdown(report);
@@ -118,7 +121,9 @@ std::string comparison_markdown(const ComparisonReport& report) {
   out += odd_line("only in NEW", regression.only_in_new);
   const std::string tables =
       changes_table("slower jobs", regression.slowest) + changes_table("faster jobs", regression.fastest);
-  out += fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", jobs_text(regression), tables);
+  out += tables.empty()
+             ? fmt::format("\n{}\n", jobs_text(regression))
+             : fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", jobs_text(regression), tables);
   return out;
 }
 

@@ -22,14 +22,6 @@ constexpr std::size_t kWidest = 120;
 bool is_share(const Metric& metric) {
   return metric.unit == "share";
 }
-/// Changes of times are shown relative; those of shares and counts as a difference.
-bool shown_relative(const Metric& metric) {
-  return metric.unit == "s";
-}
-
-const ChangeEstimate& shown_change(const MetricChange& change) {
-  return shown_relative(*change.metric) ? change.change.relative : change.change.difference;
-}
 bool is_censored(const Regression& regression, const Metric& metric) {
   return is_over_finished_jobs(metric) && !regression.same_jobs_finished();
 }
@@ -112,7 +104,7 @@ void write_metrics(JsonWriter& json, const Regression& regression) {
     write_estimate(json, "difference", "difference_95", each.change.difference);
     write_estimate(json, "relative", "relative_95", each.change.relative);
     write_estimate(json, "relative_of_means", "relative_of_means_95", each.change.of_means);
-    json.member("detectable", shown_change(each).detectable());
+    json.member("detectable", told_change(each).detectable()).member("p_value", each.p_value);
     json.member("over_different_jobs", is_censored(regression, *each.metric)).end_object();
   }
   json.end_object();
@@ -127,6 +119,12 @@ void write_group_changes(JsonWriter& json, const std::vector<GroupChanges>& all)
       write_group_figures(json, group.base);
       json.end_object().key("new").begin_object();
       write_group_figures(json, group.other);
+      json.end_object().key("changes").begin_object();
+      for (const MetricChange& each : group.changes) {
+        json.key(each.metric->name).begin_object();
+        write_estimate(json, "relative", "relative_95", each.change.relative);
+        json.member("p_value", each.p_value).end_object();
+      }
       json.end_object().end_object();
     }
     json.end_array();
@@ -204,9 +202,9 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
     const std::vector<std::string> sides =
         is_count(metric.unit) ? std::vector{count_text(each.change.base), count_text(each.change.other)}
                               : format_column({factor * each.change.base, factor * each.change.other});
-    const bool relative = shown_relative(metric);
+    const bool relative = is_told_relative(metric);
     const std::string_view unit = is_share(metric) ? "%" : metric.unit;
-    const ChangeEstimate& change = shown_change(each);
+    const ChangeEstimate& change = told_change(each);
     const ChangeEstimate& of_means = each.change.of_means;
     FigureRow row{
         .title = is_count(metric.unit) ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
@@ -214,6 +212,7 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
         .other = sides[1],
         .change = change_text(metric, relative, change.value),
         .interval = change.error > 0 ? interval_text(metric, relative, change.interval_95) : "",
+        .p_value = p_value_text(each.p_value),
         .of_means = {},
         .detectable = {}};
     if (is_censored(regression, metric)) row.title += " *";
@@ -231,6 +230,7 @@ std::vector<std::string> figure_titles(const Regression& regression) {
   std::vector<std::string> titles{"metric", "BASE", "NEW", "change"};
   if (regression.pairs == 1) return titles;
   titles.emplace_back("95% interval");
+  titles.emplace_back("p");
   if (!regression.about_list) titles.emplace_back("change of means");
   titles.emplace_back("detectable");
   return titles;
@@ -241,6 +241,7 @@ std::vector<std::string> figure_cells(const Regression& regression, const Figure
   const auto add = [&](const std::string& cell) { cells.push_back(cell.empty() ? "-" : cell); };
   if (regression.pairs == 1) return cells;
   add(row.interval);
+  add(row.p_value);
   if (!regression.about_list) add(row.of_means);
   add(row.detectable);
   return cells;
@@ -266,6 +267,13 @@ std::string pairing_text(const Regression& regression) {
       seeds);
 }
 
+std::string tests_text(std::size_t tests) {
+  if (tests == 0) return {};
+  return fmt::format(
+      "p: of no change, by two-sided t tests, corrected by Holm for the {} tests of this table; significant up to {}",
+      tests, kTwoSidedLevel);
+}
+
 std::string jobs_text(const Regression& regression) {
   std::string text = fmt::format("{} jobs finished on both sides: {} slower, {} faster, {} the same", regression.jobs,
                                  regression.slower_jobs, regression.faster_jobs,
@@ -284,7 +292,9 @@ std::string comparison_text(const ComparisonReport& report) {
   out += "\n" + differences_text(report) + "\n";
   Table table{figure_titles(regression)};
   for (const FigureRow& row : figure_rows(regression)) table.add(figure_cells(regression, row));
-  out += table.text() + "\n" + jobs_text(regression) + "\n";
+  out += table.text() + "\n";
+  if (const std::string tests = tests_text(regression.tests); !tests.empty()) out += tests + "\n";
+  out += jobs_text(regression) + "\n";
   out += odd_text(regression, "finished in BASE only", regression.lost);
   out += odd_text(regression, "finished in NEW only", regression.gained);
   out += odd_text(regression, "only in BASE", regression.only_in_base);
@@ -294,6 +304,7 @@ std::string comparison_text(const ComparisonReport& report) {
     Table groups{rows.front()};
     for (std::size_t i = 1; i < rows.size(); ++i) groups.add(rows[i]);
     out += "\n" + groups.text() + left_out_groups(changes.groups.size());
+    if (const std::string mark = marks_text(changes); !mark.empty()) out += mark + "\n";
   }
   out += changes_text(regression, "slower jobs", regression.slowest);
   out += changes_text(regression, "faster jobs", regression.fastest);

@@ -59,6 +59,7 @@ void write_rules(JsonWriter& json, const JudgedSides& report);
 struct FigureRow {
   std::string title;  ///< ends with * if the figure is over different jobs on the two sides
   std::string base, other, change, interval;
+  std::string p_value;     ///< of no change, corrected for all rows
   std::string of_means;    ///< the change of the mean and its interval, of figures whose change is geometric
   std::string detectable;  ///< if the interval contains no change: the smallest that these seeds would show
 };
@@ -69,6 +70,8 @@ struct FigureRow {
 [[nodiscard]] std::vector<FigureRow> figure_rows(const Regression& regression);
 /// Describes the pairing and what the columns say: `20 seeds, the first 1; changes are geometric means over seeds ...`.
 [[nodiscard]] std::string pairing_text(const Regression& regression);
+/// What the p-values of so many tests mean; empty without tests.
+[[nodiscard]] std::string tests_text(std::size_t tests);
 /// Counts the jobs, and says how their changes spread: `1600 jobs finished on both sides: 320 slower, 280 faster, 1000
 /// the same; from -12% to +5% (5th to 95th percentile over jobs)`.
 [[nodiscard]] std::string jobs_text(const Regression& regression);

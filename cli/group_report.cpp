@@ -34,6 +34,14 @@ std::size_t index_of(std::string_view metric) {
   return static_cast<std::size_t>(std::ranges::find(all, metric, &Metric::name) - all.begin());
 }
 
+/// The change of a time, its interval, and a mark.
+std::string group_change_cell(const MetricChange& each) {
+  const ChangeEstimate& change = told_change(each);
+  std::string cell = change_text(*each.metric, is_told_relative(*each.metric), change.value);
+  if (change.error > 0) cell += " " + interval_text(*each.metric, is_told_relative(*each.metric), change.interval_95);
+  return cell + (each.is_significant() ? " !" : "");
+}
+
 void add_waits(Table& table, const std::vector<WaitsBeside>& rows, const std::string& name) {
   std::vector<double> seconds;
   for (const WaitsBeside& row : rows)
@@ -73,7 +81,7 @@ std::string group_table(std::span<const StoredReplica> replicas, const Grouping&
     std::vector<double> values;
     for (std::size_t i = 0; i < shown; ++i) values.push_back(groups[i].figures[m]);
     const bool is_usual = std::ranges::all_of(values, [](double value) { return value == 0; });
-    if (is_usual && (metric.name == "failed" || metric.name == "unfinished")) continue;
+    if (is_usual && metric.unit == "jobs" && metric.name != "jobs" && metric.name != "finished") continue;
     titles.push_back(group_title(metric) + (censored && is_over_finished_jobs(metric) ? " *" : ""));
     columns.push_back(group_cells(metric, values));
   }
@@ -102,9 +110,10 @@ std::vector<std::vector<std::string>> group_change_rows(const GroupChanges& chan
   const std::size_t shown = std::min(changes.groups.size(), kMaxShown);
   for (std::size_t i = 0; i < shown; ++i)
     rows.push_back({group_name(changes.groups[i].value), fmt::format("{:.6g}", changes.groups[i].base[0])});
-  for (const char* name : {"avg_jct_s", "p95_jct_s", "avg_queueing_s"}) {
-    const std::size_t m = index_of(name);
-    const Metric& metric = group_metrics()[m];
+  const std::size_t compared = shown > 0 ? changes.groups.front().changes.size() : 0;
+  for (std::size_t c = 0; c < compared; ++c) {
+    const Metric& metric = *changes.groups.front().changes[c].metric;
+    const std::size_t m = index_of(metric.name);
     std::vector<double> values;
     for (std::size_t i = 0; i < shown; ++i)
       values.insert(values.end(), {changes.groups[i].base[m], changes.groups[i].other[m]});
@@ -112,10 +121,15 @@ std::vector<std::vector<std::string>> group_change_rows(const GroupChanges& chan
     rows[0].insert(rows[0].end(), {group_title(metric), "NEW", "change"});
     for (std::size_t i = 0; i < shown; ++i)
       rows[i + 1].insert(rows[i + 1].end(),
-                         {cells[2 * i], cells[2 * i + 1],
-                          change_text(metric, true, plain_change(values[2 * i], values[2 * i + 1]).relative.value)});
+                         {cells[2 * i], cells[2 * i + 1], group_change_cell(changes.groups[i].changes[c])});
   }
   return rows;
+}
+
+std::string marks_text(const GroupChanges& changes) {
+  if (changes.tests == 0) return {};
+  return fmt::format("in brackets 95% intervals; !: significant by a two-sided t test, corrected by Holm for the {} {}",
+                     changes.tests, changes.tests == 1 ? "change" : "changes of this grouping");
 }
 
 }  // namespace contend

@@ -26,8 +26,11 @@ inline constexpr Option kByOption = {
 /// Simulated waits beside measured ones, for all jobs and by size; empty if no job has a measured wait.
 [[nodiscard]] std::string waits_table(std::span<const StoredReplica> replicas);
 
-/// The rows of a table of changes: a row of titles, then one for each of the first groups.
+/// The rows of a table of changes: a row of titles, then one for each of the first groups. A change that is significant
+/// has a !.
 [[nodiscard]] std::vector<std::vector<std::string>> group_change_rows(const GroupChanges& changes);
+/// What a ! means under such a table; empty without tests.
+[[nodiscard]] std::string marks_text(const GroupChanges& changes);
 /// What follows such a table, or one of groups: how many groups it leaves out. Empty if it has all.
 [[nodiscard]] std::string left_out_groups(std::size_t groups);
 

@@ -1,5 +1,6 @@
 #include "cli/load.hpp"
 
+#include "cli/output.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
@@ -69,25 +70,49 @@ Scenario load_one(const std::string& path, const LoadOptions& options, std::opti
 }  // namespace
 
 LoadedScenarios load_scenarios(const Arguments& arguments) {
-  return load_scenarios(arguments, arguments.positionals(), {});
+  return load_scenarios(arguments, arguments.positionals());
 }
 
 LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
-                               const std::vector<std::string>& more) {
+                               const std::vector<std::string>& more, const std::string& more_option) {
   LoadOptions options{.overrides = overrides(arguments)};
   options.overrides.insert(options.overrides.end(), more.begin(), more.end());
   const auto point = arguments.whole_number("point", 0, kMaxSweepPoints - 1);
   LoadedScenarios loaded;
   std::vector<Complaint> complaints;
+  std::vector<std::string> notes, all_notes;
+  options.notes = &notes;
   for (const std::string& path : paths) {
     try {
+      notes.clear();
       loaded.scenarios.push_back(load_one(path, options, point, loaded.inputs.emplace_back()));
+      for (std::string& note : notes) {
+        const bool is_more =
+            std::ranges::any_of(more, [&](const auto& m) { return note.starts_with("--set " + m + ":"); });
+        if (is_more) note.replace(0, std::string_view{"--set"}.size(), more_option);
+        all_notes.push_back(std::move(note));
+      }
     } catch (const InputError& error) {
       complaints.insert(complaints.end(), error.complaints().begin(), error.complaints().end());
     }
   }
-  if (!complaints.empty()) throw with_set_hints(InputError{std::move(complaints)});
-  return loaded;
+  if (complaints.empty()) {
+    print_load_notes(arguments, std::move(all_notes));
+    return loaded;
+  }
+  for (Complaint& each : complaints)
+    if (each.file == "--set" && std::ranges::find(more, each.source_line) != more.end()) each.file = more_option;
+  throw with_set_hints(InputError{std::move(complaints)});
+}
+
+void print_load_notes(const Arguments& arguments, std::vector<std::string> notes) {
+  if (arguments.has("quiet")) return;
+  std::vector<std::string> printed;
+  for (std::string& note : notes) {
+    if (std::ranges::find(printed, note) != printed.end()) continue;
+    print_message("contend: note: {}\n", note);
+    printed.push_back(std::move(note));
+  }
 }
 
 void refuse_sweeps(std::span<const Scenario> scenarios) {
@@ -110,7 +135,7 @@ void need_fabric(const Scenario& scenario, const std::string& path) {
 
 InputError with_set_hints(const InputError& error) {
   return amended(error, [](Complaint& each) {
-    const bool several = each.file == "--set" && each.source_line.find(',') != std::string::npos;
+    const bool several = each.file.starts_with("--set") && each.source_line.find(',') != std::string::npos;
     if (!several || !each.hint.empty()) return;
     if (each.key == "seed")
       each.hint = "--repeat N runs the seeds seed, seed + 1, ...";

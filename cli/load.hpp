@@ -34,9 +34,14 @@ struct LoadedScenarios {
 /// the complaints of all files.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments);
 
-/// The same for `paths` instead of all positional arguments, and with the overrides `more` on top.
+/// The same for `paths` instead of all positional arguments, and with the overrides `more` on top, which the option
+/// `more_option` gave.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::string> paths,
-                                             const std::vector<std::string>& more);
+                                             const std::vector<std::string>& more = {},
+                                             const std::string& more_option = {});
+
+/// Prints what a reader noted about overrides, each line once.
+void print_load_notes(const Arguments& arguments, std::vector<std::string> notes);
 
 /// Throws InputError if a scenario describes a sweep, which is many runs.
 void refuse_sweeps(std::span<const Scenario> scenarios);

@@ -2,6 +2,7 @@
 
 #include "cli/text_table.hpp"
 #include "results/comparison.hpp"
+#include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
 
@@ -15,12 +16,8 @@
 namespace contend {
 namespace {
 
-/// Shares are shown as percentages.
 double shown(const Metric& metric, double value) {
-  return metric.unit == "share" ? 100 * value : value;
-}
-std::string_view shown_unit(const Metric& metric) {
-  return metric.unit == "share" ? "%" : metric.unit;
+  return shown_factor(metric.unit) * value;
 }
 
 struct ShownColumn {
@@ -133,7 +130,7 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
     if (is_count(each.unit))
       out += fmt::format("  {:<24}{:.0f}\n", each.title, value);
     else
-      out += fmt::format("  {:<24}{} {}{}\n", each.title, format_column({value}).front(), shown_unit(each),
+      out += fmt::format("  {:<24}{} {}{}\n", each.title, format_column({value}).front(), shown_unit(each.unit),
                          censored && is_over_finished_jobs(each) ? " *" : "");
   }
   const RunResult& run = replica.result;
@@ -149,10 +146,12 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
   std::vector<std::vector<std::string>> columns;
   for (const ShownColumn& column : kColumns) {
     if (!column.of_scenarios) continue;
-    titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric))));
+    titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric).unit)));
     columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
   }
   if (several) titles.emplace_back("JCT / first");
+  const std::size_t tests = tests_of(rows);
+  if (tests > 0) titles.emplace_back("p");
   if (several && intervals) titles.emplace_back("of means");
   Table table{titles};
   bool censored = false;
@@ -163,6 +162,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
     std::vector<std::string> cells{scenarios[i].name + (is_marked ? " *" : "")};
     for (const auto& column : columns) cells.push_back(column[i]);
     if (several) cells.push_back(ratio_cell(rows[i].jct_ratio, i == 0));
+    if (tests > 0) cells.push_back(std::isnan(rows[i].p_value) ? "-" : p_value_text(rows[i].p_value));
     if (several && intervals) cells.push_back(ratio_cell(rows[i].jct_ratio_of_means, i == 0));
     table.add(std::move(cells));
   }
@@ -174,6 +174,9 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                     several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
                               "the means"
                             : "");
+  if (tests > 0)
+    out += fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n",
+                       tests > 1 ? fmt::format(", corrected by Holm for {} scenarios", tests) : "", kTwoSidedLevel);
   return out;
 }
 
@@ -202,6 +205,7 @@ std::string results_json(std::span<const Scenario> scenarios, std::span<const st
     if (i > 0 && rows[i].jct_ratio) {
       write_ratio(json, "jct_ratio_to_first", *rows[i].jct_ratio);
       write_ratio(json, "jct_ratio_of_means_to_first", *rows[i].jct_ratio_of_means);
+      json.member("jct_ratio_p_value", rows[i].p_value);
     }
     json.end_object();
   }

@@ -41,10 +41,7 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
       const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
       warn(caveat.empty() ? "" : "workload.like: " + caveat);
     }
-    if (const auto blocks = block_count(scenario, lists); blocks && *blocks < kFewestBlocks)
-      warn(fmt::format(
-          "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",
-          *scenario.workload.jobs, *blocks, print_quantity(*scenario.workload.sampling.block), kFewestBlocks));
+    warn(few_blocks_note(scenario, lists));
   }
 }
 

@@ -70,14 +70,16 @@ LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
   };
   const FileText content = read(path);
   if (!content.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + content.reason)}};
+  std::vector<std::string> notes;
   ScenarioVariants variants = [&] {
     try {
-      return ScenarioVariants{*content.text, path, {.overrides = options.overrides}, read};
+      return ScenarioVariants{*content.text, path, {.overrides = options.overrides, .notes = &notes}, read};
     } catch (const InputError& error) {
       throw with_set_hints(error);
     }
   }();
   loading = false;
+  print_load_notes(arguments, std::move(notes));
   Scenario& base = variants.base();
   if (base.name.empty()) base.name = std::filesystem::path{path}.stem().string();
   fix_dimensions(base.sweep, options.overrides);

@@ -219,6 +219,14 @@ std::string Table::drawn(const std::vector<std::size_t>& widths) const {
   return out;
 }
 
+double shown_factor(std::string_view unit) {
+  return unit == "share" ? kPercent : 1;
+}
+
+std::string_view shown_unit(std::string_view unit) {
+  return unit == "share" ? "%" : unit;
+}
+
 std::vector<std::string> format_column(const std::vector<double>& values) {
   double largest = 0;
   for (const double value : values)

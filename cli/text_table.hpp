@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace contend {
 inline constexpr double kPercent = 100;
 /// The most rows of a list that people are shown; the number of further rows is printed.
 inline constexpr std::size_t kMaxShown = 20;
+
+/// People read shares (0..1) as per cent, in every table; JSON and CSV have the share itself.
+[[nodiscard]] double shown_factor(std::string_view unit);
+[[nodiscard]] std::string_view shown_unit(std::string_view unit);
 
 class Table {
  public:

@@ -1,6 +1,7 @@
 #include "cli/tune_report.hpp"
 
 #include "cli/text_table.hpp"
+#include "report/front_figure.hpp"
 #include "scenarios/sweep/baseline.hpp"
 #include "text/csv.hpp"
 #include "text/json_writer.hpp"
@@ -13,6 +14,7 @@
 
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace contend {
 namespace {
@@ -56,8 +58,28 @@ std::vector<TuneColumn> columns_of(const TuneOptions& options) {
   return columns;
 }
 
+/// How many points are off the front, perhaps by chance.
+std::string maybe_text(const TuneResult& result) {
+  const auto count = std::ranges::count_if(result.points, &TunedPoint::may_be_on_front);
+  return count == 0 ? "" : fmt::format("; these seeds can't tell whether {} more should be", count);
+}
+
+/// Which points have no value, and why.
+std::string valueless_text(const SweepPlan& plan, const TuneResult& result) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t count = result.useless.size();
+  if (count == 0) return {};
+  std::string text = count == 1 ? "1 point has no value:\n" : fmt::format("{} points have no value:\n", count);
+  for (std::size_t i = 0; i < std::min(count, kShown); ++i) {
+    const ValuelessPoint& each = result.useless[i];
+    const auto& settings = plan.points()[static_cast<std::size_t>(each.point)].settings;
+    text += fmt::format("  point {}, {}: {}\n", each.point, fmt::join(settings, " "), each.reason);
+  }
+  return text + (count > kShown ? fmt::format("  ... and {} more\n", count - kShown) : "");
+}
+
 std::string metric_title(const StoreMetric& metric) {
-  return metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.title, metric.unit);
+  return metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.title, shown_unit(metric.unit));
 }
 
 }  // namespace
@@ -80,8 +102,9 @@ std::string tune_table(const SweepPlan& plan, const TuneOptions& options, const 
   std::vector<std::vector<std::string>> means, widths;
   for (const TuneColumn& each : columns) {
     std::vector<double> mean_values, width_values;
-    for (std::size_t i = 0; i < count; ++i) mean_values.push_back(each.figure(result.points[i]).mean);
-    for (std::size_t i = 0; i < count; ++i) width_values.push_back(each.figure(result.points[i]).half_width);
+    const double factor = shown_factor(info.metrics[each.metric].unit);
+    for (std::size_t i = 0; i < count; ++i) mean_values.push_back(factor * each.figure(result.points[i]).mean);
+    for (std::size_t i = 0; i < count; ++i) width_values.push_back(factor * each.figure(result.points[i]).half_width);
     means.push_back(format_column(mean_values));
     widths.push_back(format_column(width_values));
   }
@@ -107,19 +130,18 @@ std::string tune_table(const SweepPlan& plan, const TuneOptions& options, const 
   std::string text = count > 0 ? table.text() : std::string{};
   if (!compares && count > 0)
     text += fmt::format(
-        "{} points are on the Pareto front: no other that ran is as good in all goals and better in one\n", count);
+        "{} points are on the Pareto front: no other that ran is as good in all goals and better in one{}\n", count,
+        maybe_text(result));
   if (ties > 0)
     text += fmt::format("tie: {} may be as good as the best; the interval of the ratio under equal seeds holds 1\n",
                         ties == 1 ? "this point" : "these points");
   text += fmt::format("tried {} of {} points in {} runs", result.tried, plan.points().size(), result.runs);
-  if (result.useless > 0)
-    text += fmt::format("; {} of them have no value: a run failed, or not all of its jobs finished", result.useless);
   if (!options.bounds.empty()) {
     const auto holding =
         std::count_if(result.points.begin(), result.points.end(), [](const auto& p) { return p.holds; });
     text += fmt::format("; {} hold the bounds", holding);
   }
-  return text + "\n";
+  return text + "\n" + valueless_text(plan, result);
 }
 
 std::string tune_json(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {
@@ -128,6 +150,10 @@ std::string tune_json(const SweepPlan& plan, const TuneOptions& options, const T
   json.begin_object().member("metric", info.metrics[options.goals.front().metric].name);
   json.member("points", static_cast<std::int64_t>(plan.points().size()));
   json.member("tried", result.tried).member("runs", result.runs);
+  json.key("without_value").begin_array();
+  for (const ValuelessPoint& each : result.useless)
+    json.begin_object().member("point", each.point).member("reason", each.reason).end_object();
+  json.end_array();
   json.key(options.goals.size() == 1 ? "best" : "front").begin_array();
   for (std::size_t i = 0; i < shown(options, result); ++i) {
     const TunedPoint& each = result.points[i];
@@ -151,6 +177,22 @@ std::string tune_json(const SweepPlan& plan, const TuneOptions& options, const T
   return json.take();
 }
 
+std::string tune_svg(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {
+  const auto goal = [&](std::size_t i) {
+    const StoreMetric& metric = plan.info().metrics[options.goals[i].metric];
+    return FrontGoal{metric.title, metric.unit, options.goals[i].maximise};
+  };
+  std::vector<FrontPoint> points;
+  for (const TunedPoint& each : result.points) {
+    const FrontPoint::Kind kind = !each.holds            ? FrontPoint::Kind::broken
+                                  : each.on_front        ? FrontPoint::Kind::front
+                                  : each.may_be_on_front ? FrontPoint::Kind::tie
+                                                         : FrontPoint::Kind::dominated;
+    points.push_back({each.goals[0].mean, each.goals[1].mean, kind, fmt::format("point {}", each.point)});
+  }
+  return figure_svg(front_figure(plan.info().name, goal(0), goal(1), std::move(points)));
+}
+
 std::string tune_csv(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {
   const StoreInfo& info = plan.info();
   const auto columns = columns_of(options);
@@ -160,7 +202,7 @@ std::string tune_csv(const SweepPlan& plan, const TuneOptions& options, const Tu
     titles.push_back(info.metrics[each.metric].name);
     titles.push_back(info.metrics[each.metric].name + "_ci95");
   }
-  for (const char* title : {"seeds", "holds", "front"}) titles.emplace_back(title);
+  for (const char* title : {"seeds", "holds", "front", "tie"}) titles.emplace_back(title);
   std::string text;
   const auto add = [&](const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -182,6 +224,8 @@ std::string tune_csv(const SweepPlan& plan, const TuneOptions& options, const Tu
     cells.push_back(fmt::format("{}", each.goals.front().count));
     cells.emplace_back(each.holds ? "1" : "0");
     cells.emplace_back(each.on_front ? "1" : "0");
+    const bool is_best = &each == &result.points.front();
+    cells.emplace_back((options.goals.size() > 1 ? each.may_be_on_front : !is_best && is_tie(each)) ? "1" : "0");
     add(cells);
   }
   return text;

@@ -115,73 +115,117 @@ std::vector<const Grouping*> groupings_of(std::span<const StoredJob> jobs) {
   return found;
 }
 
-std::vector<GroupFigures> group_figures(std::span<const StoredReplica> replicas, const Grouping& grouping) {
-  const std::size_t metrics = group_metrics().size();
-  std::vector<std::string> values;                                // in the order of the first run that has them
-  std::map<std::string, std::vector<std::vector<double>>> found;  // by value, then run
-  for (std::size_t r = 0; r < replicas.size(); ++r) {
-    for (const Group& group : groups_of(replicas[r].jobs, grouping)) {
-      const auto [entry, is_new] = found.try_emplace(group.value, replicas.size(), figures_of({}));
-      if (is_new) values.push_back(group.value);
-      entry->second[r] = figures_of(group.jobs);
+namespace {
+
+/// The figures of every group in every run.
+struct FiguresByRun {
+  FiguresByRun(std::span<const StoredReplica> replicas, const Grouping& grouping)
+      : none(replicas.size(), figures_of({})) {
+    for (std::size_t r = 0; r < replicas.size(); ++r) {
+      for (const Group& group : groups_of(replicas[r].jobs, grouping)) {
+        const auto [entry, is_new] = of_group.try_emplace(group.value, none);
+        if (is_new) values.push_back(group.value);
+        entry->second[r] = figures_of(group.jobs);
+      }
     }
   }
-  std::vector<GroupFigures> all;
-  for (const std::string& value : values) {
-    GroupFigures group{value, {}};
-    for (std::size_t m = 0; m < metrics; ++m) {
+  /// By run, then figure.
+  [[nodiscard]] const std::vector<std::vector<double>>& of(const std::string& value) const {
+    const auto found = of_group.find(value);
+    return found == of_group.end() ? none : found->second;
+  }
+  [[nodiscard]] std::vector<double> means(const std::string& value) const {
+    std::vector<double> all;
+    for (std::size_t m = 0; m < group_metrics().size(); ++m) {
       std::vector<double> of_runs;
-      for (const std::vector<double>& run : found.at(value)) of_runs.push_back(run[m]);
-      group.figures.push_back(mean_of_known(of_runs));
+      for (const std::vector<double>& run : of(value)) of_runs.push_back(run[m]);
+      all.push_back(mean_of_known(of_runs));
     }
-    all.push_back(std::move(group));
+    return all;
   }
+
+  std::vector<std::string> values;  ///< in the order of the first run that has them
+  std::vector<std::vector<double>> none;
+  std::map<std::string, std::vector<std::vector<double>>> of_group;
+};
+
+/// One figure on both sides, under the seeds under which both have a value; of a single run in any case.
+GroupPairs paired(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other,
+                  std::size_t figure) {
+  GroupPairs pairs;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    const double was = base[i][figure], is = other[i][figure];
+    if (base.size() > 1 && (std::isnan(was) || std::isnan(is))) continue;
+    pairs.base.push_back(was);
+    pairs.other.push_back(is);
+  }
+  return pairs;
+}
+
+PairedChange change_of(const GroupPairs& pairs, Draws draws) {
+  return pairs.base.empty() ? plain_change(kNaN, kNaN) : paired_change(pairs.base, pairs.other, draws);
+}
+
+}  // namespace
+
+std::vector<GroupFigures> group_figures(std::span<const StoredReplica> replicas, const Grouping& grouping) {
+  const FiguresByRun found{replicas, grouping};
+  std::vector<GroupFigures> all;
+  for (const std::string& value : found.values) all.push_back({value, found.means(value)});
   return all;
 }
 
-GroupChanges compare_groups(const StoredResults& base, const StoredResults& other, const Grouping& grouping) {
-  GroupChanges changes{&grouping, {}};
-  const std::vector<double> none = figures_of({});
-  for (GroupFigures& group : group_figures(base.replicas, grouping))
-    changes.groups.push_back({group.value, std::move(group.figures), none});
-  for (GroupFigures& group : group_figures(other.replicas, grouping)) {
-    auto found = std::ranges::find(changes.groups, group.value, &GroupChange::value);
-    if (found == changes.groups.end()) found = changes.groups.insert(changes.groups.end(), {group.value, none, {}});
-    found->other = std::move(group.figures);
+GroupChanges compare_groups(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
+                            const std::optional<ResampledSides>& resampled) {
+  const FiguresByRun before{base.replicas, grouping}, after{other.replicas, grouping};
+  std::optional<FiguresByRun> base_drawn, other_drawn;
+  if (resampled) base_drawn.emplace(resampled->base->replicas, grouping);
+  if (resampled) other_drawn.emplace(resampled->other->replicas, grouping);
+  std::vector<std::string> values = before.values;
+  for (const std::string& value : after.values)
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+
+  GroupChanges changes{&grouping, {}, 0};
+  for (const std::string& value : values) {
+    GroupChange& group = changes.groups.emplace_back(GroupChange{value, before.means(value), after.means(value), {}});
+    for (const char* name : {"avg_jct_s", "p95_jct_s", "avg_queueing_s"}) {
+      const auto metric = std::ranges::find(group_metrics(), name, &Metric::name);
+      const auto figure = static_cast<std::size_t>(metric - group_metrics().begin());
+      const GroupPairs pairs = paired(before.of(value), after.of(value), figure);
+      PairedChange change = change_of(pairs, base.draws);
+      if (resampled) {
+        const GroupPairs drawn = paired(base_drawn->of(value), other_drawn->of(value), figure);
+        change = resampled_change(change.base, change.other, drawn.base, drawn.other);
+      }
+      group.changes.push_back({&*metric, change});
+    }
   }
+  std::vector<MetricChange*> all;
+  for (GroupChange& group : changes.groups)
+    for (MetricChange& each : group.changes) all.push_back(&each);
+  changes.tests = test_together(all);
   return changes;
 }
 
 GroupPairs group_pairs(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
                        const std::string& value, std::size_t figure) {
-  std::set<std::string> there;
-  const auto figure_in = [&](const StoredReplica& run) {
-    std::vector<const StoredJob*> jobs;
-    for (const StoredJob& job : run.jobs) {
-      there.insert(grouping.value(job));
-      if (grouping.value(job) == value) jobs.push_back(&job);
-    }
-    return figures_of(jobs)[figure];
-  };
-  std::vector<double> before, after;
-  for (std::size_t i = 0; i < base.replicas.size(); ++i) {
-    const double was = figure_in(base.replicas[i]), is = figure_in(other.replicas[i]);
-    if (base.replicas.size() > 1 && (std::isnan(was) || std::isnan(is))) continue;
-    before.push_back(was);
-    after.push_back(is);
-  }
-  if (!there.contains(value)) {
-    const std::vector<std::string> values{there.begin(), there.end()};
-    throw InputError{{.reason = fmt::format("no job of either side has the {} \"{}\"", grouping.title, value),
-                      .hint = did_you_mean(value, values)}};
-  }
-  return {std::move(before), std::move(after)};
+  const FiguresByRun before{base.replicas, grouping}, after{other.replicas, grouping};
+  if (before.of_group.contains(value) || after.of_group.contains(value))
+    return paired(before.of(value), after.of(value), figure);
+  std::set<std::string> there{before.values.begin(), before.values.end()};
+  there.insert(after.values.begin(), after.values.end());
+  const std::vector<std::string> values{there.begin(), there.end()};
+  constexpr std::size_t kFew = 12;
+  std::vector<std::string> named;
+  for (const std::string& each : values)
+    named.push_back(each.empty() ? "none (nothing after the =)" : fmt::format("\"{}\"", each));
+  throw InputError{{.reason = fmt::format("no job of either side has the {} \"{}\"", grouping.title, value),
+                    .hint = values.size() <= kFew ? "there are " + join(named) : did_you_mean(value, values)}};
 }
 
 PairedChange group_change(const StoredResults& base, const StoredResults& other, const Grouping& grouping,
                           const std::string& value, std::size_t figure) {
-  const GroupPairs pairs = group_pairs(base, other, grouping, value, figure);
-  return pairs.base.empty() ? plain_change(kNaN, kNaN) : paired_change(pairs.base, pairs.other, base.draws);
+  return change_of(group_pairs(base, other, grouping, value, figure), base.draws);
 }
 
 std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, const Grouping* grouping) {

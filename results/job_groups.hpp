@@ -2,11 +2,12 @@
 // Figures of groups of measured jobs: by virtual cluster, user, model, size or outcome. Every table and file that shows
 // groups takes them from here. Also the waits of a run beside those that a trace measured.
 
-#include "results/paired_change.hpp"
 #include "results/result_reader.hpp"
+#include "results/tested_changes.hpp"
 #include "text/json_writer.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,18 +36,30 @@ struct GroupFigures {
 [[nodiscard]] std::vector<GroupFigures> group_figures(std::span<const StoredReplica> replicas,
                                                       const Grouping& grouping);
 
+/// Runs of both sides on resamples of the job list that they ran.
+struct ResampledSides {
+  const StoredResults* base = nullptr;
+  const StoredResults* other = nullptr;
+};
+
 /// The figures of one group on both sides of a comparison.
 struct GroupChange {
   std::string value;
   std::vector<double> base, other;  ///< as in GroupFigures
+  /// Of the average and the 95th percentile of the JCT and the average queueing, under the seeds under which both sides
+  /// have a value.
+  std::vector<MetricChange> changes;
 };
-/// The changes of one grouping.
+/// The changes of one grouping, tested together.
 struct GroupChanges {
   const Grouping* grouping = nullptr;
   std::vector<GroupChange> groups;
+  std::size_t tests = 0;
 };
+/// With `resampled`, BASE and NEW are one run each of a job list, and the intervals come from resamples of the list.
 [[nodiscard]] GroupChanges compare_groups(const StoredResults& base, const StoredResults& other,
-                                          const Grouping& grouping);
+                                          const Grouping& grouping,
+                                          const std::optional<ResampledSides>& resampled = {});
 
 /// One figure of one group on both sides, `figure` in the order of group_metrics(), under the seeds under which both
 /// sides have a value; of a single run in any case. Throws InputError with the nearest value if no job of either side

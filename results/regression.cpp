@@ -143,6 +143,9 @@ void compare_figures(const StoredResults& base, const StoredResults& other,
                                                      figures_of(*resampled->other, m))
                                   : paired_change(before, after, base.draws)});
   }
+  std::vector<MetricChange*> all;
+  for (MetricChange& each : result.metrics) all.push_back(&each);
+  result.tests = test_together(all);
 }
 
 JobSpread spread_of(const std::vector<JobChange>& changes) {

@@ -3,9 +3,9 @@
 // program. Every comparison is paired over seeds. A single run a side has changes without intervals: how its jobs agree
 // says nothing about another week, because jobs in one queue share their fate.
 
-#include "results/paired_change.hpp"
-#include "results/result_columns.hpp"
+#include "results/job_groups.hpp"
 #include "results/result_reader.hpp"
+#include "results/tested_changes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,6 @@
 #include <vector>
 
 namespace contend {
-
-struct MetricChange {
-  const Metric* metric = nullptr;
-  PairedChange change;
-};
 
 /// A job that finished on both sides.
 struct JobChange {
@@ -50,7 +45,8 @@ struct Regression {
   Draws draws = Draws::independent;   ///< of the workloads of the pairs
   bool about_list = false;            ///< figures are of one job list as it is, and the pairs are resamples of it
   std::size_t pairs = 0;              ///< seeds that make a difference, or resamples; 1: a single run, no intervals
-  std::vector<MetricChange> metrics;  ///< in the order of metrics()
+  std::vector<MetricChange> metrics;  ///< in the order of metrics(), tested together
+  std::size_t tests = 0;              ///< of these, with a test of no change
   std::size_t jobs = 0;               ///< jobs that finished on both sides, over all seeds
   std::size_t slower_jobs = 0, faster_jobs = 0;
   JobSpread spread;
@@ -66,12 +62,6 @@ struct Regression {
   /// holds it. If not, averages are over different jobs.
   [[nodiscard]] bool same_jobs_finished() const;
   [[nodiscard]] const MetricChange& of(const Metric& metric) const;
-};
-
-/// Runs of both sides on resamples of the job list that they ran.
-struct ResampledSides {
-  const StoredResults* base = nullptr;
-  const StoredResults* other = nullptr;
 };
 
 /// Compares two stored results and keeps the `worst` jobs in each direction. Throws InputError if they cannot be

@@ -235,10 +235,9 @@ void test(std::vector<RuleOutcome>& outcomes, const Regression& regression) {
     const bool as_measured = outcome.fails;
     outcome.fails = adjusted[i] <= kLevel;
     if (!as_measured) continue;
-    constexpr double kSmallest = 1e-12;
-    const std::string p_value =
-        adjusted[i] < kSmallest ? fmt::format("p < {}", kSmallest) : fmt::format("p = {:.2g}", adjusted[i]);
-    outcome.reason += fmt::format(": {}significant ({}{}, one-sided level {})", outcome.fails ? "" : "not ", p_value,
+    const std::string p_value = p_value_text(adjusted[i]);
+    outcome.reason += fmt::format(": {}significant (p {}{}{}, one-sided level {})", outcome.fails ? "" : "not ",
+                                  p_value.starts_with('<') ? "" : "= ", p_value,
                                   tests > 1 ? fmt::format(" corrected for {} rules", tests) : "", kLevel);
   }
 }
@@ -275,6 +274,12 @@ std::string change_text(const Metric& metric, bool relative, double change) {
 
 std::string changed_text(const Metric& metric, bool relative, double change) {
   return (std::isinf(change) ? "" : "by ") + change_text(metric, relative, change);
+}
+
+std::string p_value_text(double p_value) {
+  constexpr double kSmallest = 1e-12;
+  if (std::isnan(p_value)) return {};
+  return p_value < kSmallest ? fmt::format("< {}", kSmallest) : fmt::format("{:.2g}", p_value);
 }
 
 std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval) {

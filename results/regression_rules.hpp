@@ -75,6 +75,8 @@ enum class Judgement : std::uint8_t {
 [[nodiscard]] std::string change_text(const Metric& metric, bool relative, double change);
 /// The words that follow "changed": `by +5%`, `from 0`.
 [[nodiscard]] std::string changed_text(const Metric& metric, bool relative, double change);
+/// A p-value with two digits: `0.012`, `< 1e-12`; empty for NaN.
+[[nodiscard]] std::string p_value_text(double p_value);
 /// The interval in the unit of the rule, `[+0.5, +2]%`; empty if there is none.
 [[nodiscard]] std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval);
 

@@ -186,6 +186,8 @@ constexpr Metric kMetrics[] = {
      [](const Summary& s) { return count(s.failed); }, true},
     {"unfinished", "unfinished", "jobs", "jobs that were submitted and had not ended when the run stopped",
      [](const Summary& s) { return count(s.unfinished); }, true},
+    {"not_submitted", "not submitted", "jobs", "jobs of the measured window that had not come yet when the run stopped",
+     [](const Summary& s) { return count(s.not_submitted); }, true},
     {"avg_jct_s", "average JCT", "s", "mean completion time (finish minus submission) of the finished jobs",
      [](const Summary& s) { return s.avg_jct_s; }, true},
     {"median_jct_s", "median JCT", "s", "median completion time", [](const Summary& s) { return s.median_jct_s; },

@@ -73,6 +73,12 @@ if $figures; then
   figure compression-acp-sgd-bert-large.svg bert-large/ratio-map-acp-sgd-rank-32.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
+  # The command is that of docs/howto/tune.md.
+  "$program" tune "$here/scenarios/ada-srsf/base.yaml" --minimise avg_jct_s --minimise max_jct_s --trials 20 --repeat 5 \
+    --set policies.scheduling=fifo,sjf,srsf,easy --set 'policies.placement.kappa={from: 1, to: 8, step: 1}' \
+    --set 'workload.generate.iterations=[100, 600]' --set workload.generate.arrivals=120s \
+    -q -o "$new/front.sqlite" --svg "$new/tune-front.svg"
+  figure tune-front.svg tune-front.svg
   "$program" run "$here/docs/images/timeline.yaml" -q -o "$new/out" --timeline "$new/out/timeline.json"
   "$here/scripts/plot_timeline.py" "$new/out/timeline.json" "$new/timeline.svg" --jobs "$new/out/jobs.csv" --to 2
   figure timeline.svg timeline.svg

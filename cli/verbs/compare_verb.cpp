@@ -122,7 +122,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
     return side;
   }
   const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
-  side.scenario = load_scenarios(arguments, {&side.path, 1}, more).scenarios.front();
+  side.scenario = load_scenarios(arguments, {&side.path, 1}, more, "--set-new").scenarios.front();
   return side;
 }
 
@@ -392,6 +392,21 @@ void keep_results(std::vector<ComparedSide>& sides) {
   }
 }
 
+/// What no rule may be about, and the table would have shown: jobs that count and did not finish.
+void print_lost_jobs(const ComparedSide& side, const char* name) {
+  std::size_t jobs = 0, failed = 0, others = 0;
+  for (const StoredReplica& run : side.stored->replicas) {
+    for (const StoredJob& job : run.jobs) {
+      if (!job.measured) continue;
+      ++jobs;
+      failed += job.state == JobState::failed ? 1U : 0U;
+      others += job.state != JobState::failed && job.state != JobState::finished ? 1U : 0U;
+    }
+  }
+  if (failed > 0) print_message("contend: {}: {} of {} jobs failed\n", name, failed, jobs);
+  if (others > 0) print_message("contend: {}: {} of {} jobs did not finish\n", name, others, jobs);
+}
+
 void print_report(const Arguments& arguments, const ComparisonReport& report) {
   write_reports(arguments, report, [&] { return comparison_markdown(report); });
   if (arguments.has("json"))
@@ -455,10 +470,14 @@ int run_compare(const Arguments& arguments) {
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst, resampled);
   if (note) report.regression.notes.push_back(*note);
   for (const Grouping* grouping : chosen)
-    report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping));
+    report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping, resampled));
   report.outcomes = judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored, resampled},
                           arguments.has("measured") ? Judgement::measured : Judgement::significant);
   print_report(arguments, report);
+  if (arguments.has("quiet")) {
+    print_lost_jobs(sides[0], "BASE");
+    print_lost_jobs(sides[1], "NEW");
+  }
   const bool met = report_expectations(arguments, sides);
   return report.failures() > 0 || !met ? kExitFailed : kExitOk;
 }

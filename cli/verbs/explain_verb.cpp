@@ -58,7 +58,7 @@ ExplainedRun load_run(const Arguments& arguments) {
     run.digest = replica.digest;
     path = (std::filesystem::path{path} / "scenario.yaml").string();
   }
-  run.scenario = load_scenarios(arguments, {&path, 1}, {}).scenarios.front();
+  run.scenario = load_scenarios(arguments, {&path, 1}).scenarios.front();
   if (!run.digest) run.seed = run.scenario.seed;  // --seed overrides that of the scenario
   if (!run.scenario.overlap.given()) return run;
   Complaint complaint;

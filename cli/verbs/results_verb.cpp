@@ -3,6 +3,7 @@
 #include "cli/group_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
+#include "cli/warm_up_report.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::string_view kResultsExamples[] = {
     "contend results out/ --by vc --by user   # of a folder that `contend run -o` wrote",
+    "contend results out/ --warm-up   # from when on its jobs should count",
     "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
     "contend results need.sqlite --rows --csv need.csv   # every run",
     "contend results need.sqlite --by user   # of `contend sweep --by user`",
@@ -48,6 +50,10 @@ constexpr Option kResultsOptions[] = {
      .letter = '\0',
      .value = "",
      .text = "print every run instead of groups, as CSV; with --by a row for each group of its jobs"},
+    {.name = "warm-up",
+     .letter = '\0',
+     .value = "",
+     .text = "of a folder: find where the warm-up ends (MSER-5), as a window for `measure`"},
     {.name = "csv",
      .letter = '\0',
      .value = "FILE",
@@ -91,8 +97,9 @@ bool has_intervals(const ResultsTable& table, std::size_t metric) {
 std::vector<std::string> figure_cells(const ResultsTable& table, std::size_t metric) {
   const bool intervals = has_intervals(table, metric);
   std::vector<double> values;
-  for (const ResultsGroup& group : table.groups) values.push_back(group.figures[metric].mean);
-  for (const ResultsGroup& group : table.groups) values.push_back(group.figures[metric].half_width);
+  const double factor = shown_factor(table.metrics[metric].unit);
+  for (const ResultsGroup& group : table.groups) values.push_back(factor * group.figures[metric].mean);
+  for (const ResultsGroup& group : table.groups) values.push_back(factor * group.figures[metric].half_width);
   if (!intervals) values.resize(table.groups.size());
   std::vector<std::string> cells = format_column(values);
   for (std::size_t i = 0; intervals && i < table.groups.size(); ++i) cells[i] += " ± " + cells[table.groups.size() + i];
@@ -106,7 +113,7 @@ std::string table_text(const ResultsTable& results) {
   titles.emplace_back("runs");
   std::vector<std::vector<std::string>> columns;
   for (std::size_t i = 0; i < results.metrics.size(); ++i) {
-    titles.push_back(results.metrics[i].name);
+    titles.push_back(results.metrics[i].name + (results.metrics[i].unit == "share" ? " [%]" : ""));
     columns.push_back(figure_cells(results, i));
     if (!results.compares) continue;
     titles.emplace_back("/ baseline");
@@ -148,6 +155,11 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
     if (arguments.has(option))
       throw UsageError{fmt::format("--{} is for the store of a sweep, but {} is a folder", option, folder)};
   const StoredResults results = read_results(folder);
+  if (arguments.has("warm-up")) {
+    if (arguments.has("by")) throw UsageError{"--by has no effect with --warm-up, which looks at all measured jobs"};
+    fmt::print("{}", warm_up_text(results.replicas));
+    return kExitOk;
+  }
   std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (chosen.empty()) chosen = groupings_of(results.replicas.front().jobs);
   std::string separator;
@@ -162,6 +174,9 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
 int run_results(const Arguments& arguments) {
   if (const std::string& path = arguments.positionals().front(); std::filesystem::is_directory(path))
     return run_folder_results(arguments, path);
+  if (arguments.has("warm-up"))
+    throw UsageError{
+        "--warm-up looks at the jobs of a folder of `contend run -o`; a store does not have them in order"};
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (chosen.size() > 1 && arguments.has("csv") && !arguments.has("rows"))
     throw UsageError{

@@ -8,6 +8,7 @@
 #include "cli/run_studies.hpp"
 #include "cli/running.hpp"
 #include "cli/version.hpp"
+#include "cli/warm_up_report.hpp"
 #include "results/chrome_trace.hpp"
 #include "results/expectations.hpp"
 #include "results/result_writer.hpp"
@@ -109,6 +110,15 @@ void warn_of_idle_interfaces(const Scenario& scenario, std::span<const Replica> 
   }
 }
 
+/// One line for each scenario whose first jobs change its averages.
+void note_warm_ups(const Arguments& arguments, std::span<const Scenario> scenarios,
+                   std::span<const std::vector<Replica>> results) {
+  if (arguments.has("quiet")) return;
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    if (const std::string note = warm_up_note(scenarios[i], results[i]); !note.empty())
+      print_message("contend: note: {}: {}\n", scenarios[i].name, note);
+}
+
 /// Whether every scenario met what it expects of itself; says what was expected and what was found.
 bool report_expectations(const Arguments& arguments, std::span<const Scenario> scenarios,
                          std::span<const std::vector<Replica>> results) {
@@ -198,6 +208,7 @@ int run_run(const Arguments& arguments) {
     return kExitInterrupted;
   }
   for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of_idle_interfaces(scenarios[i], results[i]);
+  note_warm_ups(arguments, scenarios, results);
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     if (report_unfinished(scenarios[i], results[i])) unfinished = true;

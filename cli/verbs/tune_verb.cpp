@@ -67,6 +67,7 @@ constexpr Option kTuneOptions[] = {
     kSweepByOption,
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
     {.name = "csv", .letter = '\0', .value = "FILE", .text = "also write a line for each point to FILE"},
+    {.name = "svg", .letter = '\0', .value = "FILE", .text = "with two goals: also draw the points and the front"},
     kQuietOption,
     kProgressOption,
     kThreadsOption,
@@ -134,6 +135,13 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
   options.start = arguments.whole_number("start", 0, kMost).value_or(0);
   if (options.method == TuneMethod::halving && options.goals.size() > 1)
     throw UsageError{"--method halving has one goal; several need --method bayes"};
+  if (const auto path = arguments.value("svg")) {
+    if (options.goals.size() != 2)
+      throw UsageError{fmt::format("--svg draws two goals, one on each axis; there {} {}",
+                                   options.goals.size() == 1 ? "is" : "are", options.goals.size())};
+    need_svg("svg", *path);
+    refuse_to_overwrite(*path, arguments.positionals());
+  }
   if (options.method == TuneMethod::halving && plan.info().repeat < 2)
     throw UsageError{"--method halving gives the better points more seeds: it needs --repeat 2 or more"};
   return options;
@@ -203,6 +211,7 @@ int run_tune(const Arguments& arguments) {
     fmt::print("{}", tune_json(plan, options, result));
   else if (!arguments.has("quiet"))
     fmt::print("{}", tune_table(plan, options, result));
+  if (const auto path = arguments.value("svg")) write_file(*path, tune_svg(plan, options, result));
   if (const auto path = arguments.value("csv")) write_file(*path, tune_csv(plan, options, result));
   if (interrupted()) {
     print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));

@@ -10,11 +10,12 @@ function tile(metric, replicas) {
     el('div', {class: 'value'}, value, unit ? el('small', {text: ' ' + unit}) : null), spread);
 }
 
-/** One tile for the four counts of jobs. */
+/** One tile for the counts of jobs. */
 function jobsTile(metrics, replicas) {
   const value = (name) => metrics.find((metric) => metric.name === name).value;
   const all = value('jobs'), finished = value('finished'), text = finished === all ? `all ${number(all)}` : number(finished);
-  const rest = [['failed', value('failed')], ['unfinished', value('unfinished')]].filter(([, count]) => count > 0)
+  const rest = [['failed', value('failed')], ['unfinished', value('unfinished')],
+    ['not submitted', value('not_submitted')]].filter(([, count]) => count > 0)
     .map(([name, count]) => `${number(count)} ${name}`).join(', ');
   return el('div', {class: 'tile', title: 'jobs that finished'}, el('div', {class: 'name', text: replicas > 1 ? 'jobs finished, a replica' : 'jobs finished'}),
     el('div', {class: 'value'}, text, finished === all ? null : el('small', {text: ` of ${number(all)}`})), rest ? el('div', {class: 'spread', text: rest}) : null);

@@ -107,6 +107,7 @@ class LayerReader {
     refuse_conflicts(*layer.source, assignments);
     for (const std::string& group : std::exchange(emptied_, {})) reset_group(group);
     const Scenario before = scenario_;
+    lost_.clear();
     for (const Assignment& assignment : assignments) {
       if (assignment.sets()) displace_by(*assignment.key);
     }
@@ -120,6 +121,7 @@ class LayerReader {
       assignment.key->io->read(*assignment.value, reading, scenario_);
     }
     drop_pointless(before);
+    if (layer.source->is_override()) note_lost(*layer.source);
     for (const Assignment& assignment : assignments) {
       if (assignment.sets()) given_.push_back(assignment);
     }
@@ -145,6 +147,7 @@ class LayerReader {
   }
 
   [[nodiscard]] const std::vector<Complaint>& complaints() const { return complaints_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] Scenario& scenario() { return scenario_; }
 
  private:
@@ -256,14 +259,31 @@ class LayerReader {
 
   void displace_by(const ScenarioKey& key) {
     for (const ScenarioKey& other : scenario_keys()) {
-      if (displaces(key, other)) other.io->reset(scenario_);
+      if (!displaces(key, other)) continue;
+      // Most keys that displace each other say one thing in two ways; these two bring other jobs altogether.
+      if (other.path == "workload.like" || other.path == "workload.jobs") lose(other);
+      other.io->reset(scenario_);
     }
+  }
+
+  /// The key no longer counts, which is worth a note if an earlier layer gave it.
+  void lose(const ScenarioKey& key) {
+    if (std::ranges::find(given_, &key, &Assignment::key) != given_.end()) lost_.push_back(&key);
+  }
+
+  void note_lost(const SourceText& source) {
+    if (lost_.empty()) return;
+    std::vector<std::string> names;
+    for (const ScenarioKey* key : lost_) names.emplace_back(key->path);
+    notes_.push_back(fmt::format("{} {}: {} no longer {}", source.name(), source.text(), join(names),
+                                 names.size() == 1 ? "counts" : "count"));
   }
 
   /// Resets keys of earlier layers that have no meaning after this layer.
   void drop_pointless(const Scenario& before) {
     for (const ScenarioKey& key : scenario_keys()) {
       if (!applies(key, before) || applies(key, scenario_)) continue;
+      lose(key);
       key.io->reset(scenario_);
       std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
     }
@@ -308,6 +328,8 @@ class LayerReader {
 
   const FileReader* files_;
   std::vector<Complaint> complaints_;
+  std::vector<std::string> notes_;
+  std::vector<const ScenarioKey*> lost_;  ///< keys that the layer being read displaces or leaves without a meaning
   Scenario scenario_ = default_scenario();
   std::vector<std::string> emptied_;  ///< groups that the layer being read sets to {}
   std::vector<Assignment> given_;     ///< from the layers so far; each node belongs to its layer
@@ -355,6 +377,7 @@ Scenario parse_scenario(std::string_view text, const std::string& name, const Lo
   const std::vector<ScenarioLayer> layers = read_layers(text, name, options, read, reader, complaints);
   reader.finish(complaints.empty());
   throw_complaints(std::move(complaints), reader);
+  if (options.notes != nullptr) *options.notes = reader.notes();
   return std::move(reader.scenario());
 }
 
@@ -371,6 +394,7 @@ ScenarioVariants::ScenarioVariants(std::string_view text, const std::string& nam
   state_->read = std::move(read);
   state_->layers = read_layers(text, name, options, state_->read, state_->reader, complaints);
   throw_complaints(std::move(complaints), state_->reader);
+  if (options.notes != nullptr) *options.notes = state_->reader.notes();
 }
 
 ScenarioVariants::~ScenarioVariants() = default;

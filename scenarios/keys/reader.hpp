@@ -20,6 +20,9 @@ namespace contend {
 
 struct LoadOptions {
   std::vector<std::string> overrides;  ///< `key=value` with a dotted key and a value in YAML; the last one wins
+  /// If given, is set to a line for each override that takes the meaning from keys which were given before it, or the
+  /// place of workload.like or workload.jobs.
+  std::vector<std::string>* notes = nullptr;
 };
 
 /// Reads the scenario in a file. Throws InputError.

@@ -17,6 +17,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,20 +32,38 @@ namespace {
 
 /// A generated job that could never run: the cluster has fewer GPUs than its gang.
 void check_size(const Scenario& scenario, const std::string& key, std::string_view who, std::int64_t gpus,
-                Complaints& complaints) {
+                Complaints& complaints, const std::string& hint = {}) {
   const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus <= all) return;
-  complaints.add(key, fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all,
-                                  scenario.cluster.servers, scenario.cluster.gpus_per_server));
+  complaints.add(key,
+                 fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all, scenario.cluster.servers,
+                             scenario.cluster.gpus_per_server),
+                 hint);
 }
 
-void check_sizes(const Scenario& scenario, Complaints& complaints) {
-  if (scenario.workload.like) {
-    const FittedWorkload& like = *find_fitted_workload(*scenario.workload.like);
-    const int largest = largest_size(like, scenario.workload.synthetic.largest);
-    return check_size(scenario, "workload.like", fmt::format("the largest job like {}", like.name), largest,
-                      complaints);
+/// Of jobs like those of a trace, what counts is those that the seeds draw: `contend run` fails for the same ones.
+void check_drawn_sizes(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
+  const FittedWorkload& like = *find_fitted_workload(*scenario.workload.like);
+  const int largest = largest_size(like, scenario.workload.synthetic.largest);
+  const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  if (largest <= all) return;
+  const std::string hint = fmt::format("workload.scaling.largest: {} leaves such jobs out", all);
+  JobLists lists;
+  for (std::uint64_t seed = scenario.seed; seed < scenario.seed + static_cast<std::uint64_t>(scenario.repeat); ++seed) {
+    const std::shared_ptr<const JobList> drawn = scenario_jobs(scenario, seed, lists);
+    const auto job = std::ranges::max_element(drawn->jobs, {}, &JobRequest::gpus);
+    if (job == drawn->jobs.end() || job->gpus <= all) continue;
+    return check_size(scenario, "workload.like", fmt::format("the largest job of seed {}, \"{}\",", seed, job->name),
+                      job->gpus, complaints, hint);
   }
+  warnings.push_back(fmt::format(
+      "workload.like: jobs like {} have up to {} GPUs, and the cluster has {}; these seeds draw none that is "
+      "too large, others may. {}",
+      like.name, largest, all, hint));
+}
+
+void check_sizes(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
+  if (scenario.workload.like) return complaints.collect([&] { check_drawn_sizes(scenario, complaints, warnings); });
   for (const auto& [gpus, jobs] : scenario.workload.generate.sizes)
     check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
 }
@@ -190,7 +210,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   } else {
     complaints.collect([&] { check_generated(scenario, complaints, warnings); });
     check_ranking(scenario, warnings);
-    check_sizes(scenario, complaints);
+    check_sizes(scenario, complaints, warnings);
   }
   complaints.collect([&] { check_network(scenario, complaints, warnings); });
   complaints.throw_if_any();

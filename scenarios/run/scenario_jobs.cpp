@@ -140,15 +140,27 @@ std::shared_ptr<const JobList> with_others(const JobList& list, const Scenario& 
   return std::make_shared<const JobList>(std::move(jobs));
 }
 
+/// A time as people say it: one decimal of the largest unit of which there are two.
+std::string about(Time time) {
+  constexpr std::pair<double, const char*> kUnits[] = {{86'400, "d"}, {3'600, "h"}, {60, "min"}};
+  for (const auto& [seconds, unit] : kUnits)
+    if (time.to_seconds() >= 2 * seconds) return fmt::format("{:.1f}{}", time.to_seconds() / seconds, unit);
+  return print_quantity(time);
+}
+
 /// Throws InputError if no job is submitted in the measured window.
-void check_window(const Scenario& scenario, const JobList& list) {
+void check_window(const Scenario& scenario, std::uint64_t seed, const JobList& list) {
   const MeasuredWindow window = measured_window(scenario);
   if (!window.given() || list.jobs.empty()) return;
   if (std::ranges::any_of(list.jobs, [&](const JobRequest& job) { return window.holds(job.submit); })) return;
   const auto [first, last] = std::ranges::minmax(list.jobs, {}, &JobRequest::submit);
+  const char* const hint = draws_jobs(scenario) ? "other seeds draw other jobs; choose a window in which all have some"
+                                                : "choose a window within these times";
   throw InputError{{.key = "measure",
-                    .reason = fmt::format("no job is submitted in the window; the jobs come from {} to {}",
-                                          print_quantity(first.submit), print_quantity(last.submit))}};
+                    .reason = fmt::format("no job{} is submitted in the window; the jobs come from {} to {}",
+                                          draws_jobs(scenario) ? fmt::format(" of seed {}", seed) : "",
+                                          about(first.submit), about(last.submit)),
+                    .hint = hint}};
 }
 
 }  // namespace
@@ -158,7 +170,7 @@ std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint
       scenario.workload.jobs
           ? listed_jobs(scenario, seed, lists)
           : std::make_shared<const JobList>(JobList{.sha256 = {}, .jobs = drawn_jobs(scenario, seed), .lines = {}});
-  check_window(scenario, *jobs);
+  check_window(scenario, seed, *jobs);
   const NamedVirtualCluster* const others = others_of(scenario);
   return others == nullptr ? jobs : with_others(*jobs, scenario, others->name);
 }
@@ -174,11 +186,15 @@ ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
 }
 
-std::optional<std::size_t> block_count(const Scenario& scenario, JobLists& lists) {
-  if (!scenario.workload.jobs || !scenario.workload.sampling.block) return std::nullopt;
-  return blocks_of(lists.read(*scenario.workload.jobs, trainable_names(scenario))->jobs,
-                   *scenario.workload.sampling.block)
-      .jobs.size();
+std::string few_blocks_note(const Scenario& scenario, JobLists& lists) {
+  if (!scenario.workload.jobs || !scenario.workload.sampling.block) return {};
+  const Time block = *scenario.workload.sampling.block;
+  const std::size_t blocks =
+      blocks_of(lists.read(*scenario.workload.jobs, trainable_names(scenario))->jobs, block).jobs.size();
+  if (blocks >= kFewestBlocks) return {};
+  return fmt::format(
+      "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",
+      *scenario.workload.jobs, blocks, print_quantity(block), kFewestBlocks);
 }
 
 Draws draws_of(const Scenario& scenario) {

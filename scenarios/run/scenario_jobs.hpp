@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
 
 namespace contend {
 
@@ -27,8 +27,9 @@ namespace contend {
 /// The blocks in which the job list of the scenario is resampled best. Throws InputError if the list can't be read, or
 /// if all its jobs are submitted at one instant.
 [[nodiscard]] ChosenBlock choose_block(const Scenario& scenario, JobLists& lists);
-/// The number of blocks that the scenario resamples; nothing if it doesn't.
-[[nodiscard]] std::optional<std::size_t> block_count(const Scenario& scenario, JobLists& lists);
+/// Why intervals over resamples of the scenario's job list are too narrow, if it has few blocks; else empty. Throws
+/// InputError if the list can't be read.
+[[nodiscard]] std::string few_blocks_note(const Scenario& scenario, JobLists& lists);
 /// What the jobs of different seeds have in common: those drawn from one list are resamples of it.
 [[nodiscard]] Draws draws_of(const Scenario& scenario);
 

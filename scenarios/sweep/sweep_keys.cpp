@@ -123,7 +123,8 @@ SweepRange read_range(const YamlNode& node, const Reading& reading, bool spaced)
       choice_codec<bool>({{"linear", false}, {"log", true}}).read(entry.value, inner, range.logarithmic);
     } else {
       inner.complain(entry.place, counts ? "has no meaning where values are drawn" : "unknown key",
-                     counts ? std::string{} : did_you_mean(entry.key, {"from", "to", "points", "step", "scale"}));
+                     counts ? "the design has the number of its points, beside its keys"
+                            : did_you_mean(entry.key, {"from", "to", "points", "step", "scale"}));
     }
   }
   if (spaced && range.points.has_value() == range.step.has_value())
@@ -143,7 +144,9 @@ SweepDimension read_dimension(const YamlNode::Entry& entry, const Reading& readi
   else if (is_range(entry.value))
     dimension.range = read_range(entry.value, inner, spaced);
   else
-    inner.expected("a list of values, or a range such as {from: 1, to: 8, points: 8}", entry.value);
+    inner.expected(spaced ? "a list of values, or a range such as {from: 1, to: 8, points: 8}"
+                          : "a list of values, or a range such as {from: 1, to: 8}",
+                   entry.value);
   return dimension;
 }
 
@@ -183,12 +186,13 @@ SweepRule read_rule(const YamlNode& node, const Reading& reading) {
 
 SweepSample read_sample(const YamlNode& node, const Reading& reading) {
   SweepSample sample;
-  bool has_points = false;
+  bool has_points = false, has_keys = false;
   if (node.kind != Kind::map) reading.expected("a map such as {points: 100, keys: {...}}", node);
   for (const YamlNode::Entry& entry : node.entries) {
     const std::string path = reading.key + "." + entry.key;
     const Reading inner{reading.source, path, reading.complaints};
     has_points = has_points || entry.key == "points";
+    has_keys = has_keys || entry.key == "keys";
     if (entry.key == "points")
       integer_codec<int>(1, kMaxPoints).read(entry.value, inner, sample.points);
     else if (entry.key == "seed")
@@ -199,7 +203,7 @@ SweepSample read_sample(const YamlNode& node, const Reading& reading) {
       inner.complain(entry.place, "unknown key", did_you_mean(entry.key, {"points", "seed", "keys"}));
   }
   if (node.kind == Kind::map && !has_points) reading.complain(node.place, "points is missing");
-  if (node.kind == Kind::map && sample.keys.empty()) reading.complain(node.place, "keys is missing");
+  if (node.kind == Kind::map && !has_keys) reading.complain(node.place, "keys is missing");
   return sample;
 }
 

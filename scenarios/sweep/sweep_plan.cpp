@@ -5,6 +5,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/parallel.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_notes.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/baseline.hpp"
@@ -17,6 +18,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -107,6 +109,7 @@ SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{st
   }
   complaints.throw_if_any();
   set_kind(drafts);
+  set_draws(drafts);
   set_repeat(spec);
   set_points(drafts, spec);
   for (std::size_t i = 0; i < spec.exclude.size(); ++i)
@@ -172,7 +175,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
       const std::size_t items = draft.is_study ? study_row_count(study) : 1;
       for (std::size_t i = 0; i < items; ++i) {
         const Source source{raw, i};
-        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}, false});
+        Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}, false, Draws::independent, {}});
         Scenario one = scenario;
         if (draft.is_study) keep_one(one.overlap, source.item);
         for (const Candidate& each : candidates_) variant.values.push_back(each.key.value(one));
@@ -186,6 +189,9 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
         set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
         variant.unfitted = unfitted_workers(one);
         variant.free_start = messages_start_free(one);
+        variant.draws = draws_of(one);
+        if (one.workload.jobs && one.workload.sampling.block)
+          variant.blocks = fmt::format("{}\n{}", *one.workload.jobs, one.workload.sampling.block->ns());
         variant.hash = hasher(std::move(one));
       }
     } catch (const InputError& error) {
@@ -208,6 +214,27 @@ void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
   info_.metrics = any ? study_point_metrics() : store_metrics(metrics());
   info_.scenario = to_yaml(base);
   first_seed_ = base.seed;
+}
+
+/// The runs of all points must scatter for the same reason, because figures of points are averaged and compared.
+void SweepPlan::set_draws(const std::vector<Draft>& drafts) {
+  std::set<Draws> draws;
+  std::set<std::string> blocks;
+  for (std::size_t raw = 0; raw < drafts.size(); ++raw) {
+    for (const Variant& each : drafts[raw].variants) {
+      draws.insert(each.draws);
+      if (each.blocks.empty() || !blocks.insert(each.blocks).second) continue;
+      if (std::string note = few_blocks_note(raw_scenario(raw), *lists_); !note.empty())
+        notes_.push_back(std::move(note));
+    }
+  }
+  if (draws.size() > 1)
+    throw InputError{
+        {.key = "sweep",
+         .reason = "some points resample a job list and others don't: the scatter of resamples is the error of one "
+                   "list, that of other runs comes from the seeds, so no interval would hold for both",
+         .hint = "resample the lists of all points by workload.resample.block, or make two sweeps"}};
+  if (info_.kind == "jobs") info_.resampled = draws.contains(Draws::resamples);
 }
 
 void SweepPlan::set_repeat(const SweepSpec& spec) {

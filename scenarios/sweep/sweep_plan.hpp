@@ -70,6 +70,8 @@ class SweepPlan {
     std::vector<std::optional<PlainValue>> values;  ///< of each candidate
     UnfittedWorkers unfitted;
     bool free_start = false;  ///< messages_start_free()
+    Draws draws = Draws::independent;
+    std::string blocks;  ///< job list and length of blocks that it resamples; empty: none
   };
   /// The points that one raw point gives, or its faults.
   struct Draft {
@@ -83,6 +85,7 @@ class SweepPlan {
   void find_candidates();
   [[nodiscard]] std::vector<Draft> read_points(unsigned threads) const;
   void set_kind(const std::vector<Draft>& drafts);
+  void set_draws(const std::vector<Draft>& drafts);
   void keep_spelling(const std::string& key, const std::vector<Variant>& variants,
                      std::vector<std::optional<PlainValue>>& values) const;
   void set_parameters(std::vector<Variant>& variants);

@@ -70,6 +70,7 @@ void insert_info(SqlDatabase& database, const StoreInfo& info) {
   add("runs", info.runs);
   add("per_job", std::int64_t{info.per_job ? 1 : 0});
   if (!info.groupings.empty()) add("groupings", lines(info.groupings));
+  if (info.resampled) add("resampled", std::int64_t{*info.resampled ? 1 : 0});
   SqlStatement parameter{
       database, insert_statement("parameters", {"parameter", "key", "column_name", "type", "number_column", "unit"})};
   std::int64_t number = 0;
@@ -99,6 +100,7 @@ StoreInfo read_info(SqlDatabase& database) {
     if (name == "runs") info.runs = fact.integer(1);
     if (name == "per_job") info.per_job = fact.integer(1) != 0;
     if (name == "groupings") info.groupings = words_of(fact.text(1));
+    if (name == "resampled") info.resampled = fact.integer(1) != 0;
   }
   SqlStatement parameter{database,
                          "SELECT key, column_name, type, number_column, unit FROM parameters ORDER BY parameter"};

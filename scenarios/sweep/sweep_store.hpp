@@ -56,6 +56,9 @@ struct StoreInfo {
   /// Names of groupings (results/job_groups.hpp); with any, the store has a table `job_groups` with a row for each
   /// group of jobs.
   std::vector<std::string> groupings{};
+  /// The runs of every point are resamples of its job list (Draws::resamples). Nothing in a store of an earlier
+  /// version, which does not say.
+  std::optional<bool> resampled{};
   std::vector<StoreParameter> parameters;
   std::vector<StoreMetric> metrics;
 };

@@ -8,10 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -91,11 +95,22 @@ class Search {
     for (const StoreRun& each : done) {
       for (Figure& figure : figures_) {
         const bool counts = each.status == RunStatus::done && (is_whole(each) || counts_jobs(figure));
-        figure.values[static_cast<std::size_t>(each.point)].push_back(counts ? each.metrics[figure.metric] : kNaN);
+        const double value = counts ? each.metrics[figure.metric] : kNaN;
+        figure.values[static_cast<std::size_t>(each.point)].push_back(value);
+        if (!std::isfinite(value)) reasons_.emplace(each.point, why_none(each, figure));
       }
     }
     runs_ += static_cast<std::int64_t>(done.size());
     return done.size() == runs.size();
+  }
+
+  /// Why a run has no value of a figure.
+  [[nodiscard]] std::string why_none(const StoreRun& run, const Figure& figure) const {
+    if (run.status != RunStatus::done) return fmt::format("seed {}: {}", run.seed, run.error);
+    if (!is_whole(run) && !counts_jobs(figure))
+      return fmt::format("seed {}: {} of {} jobs finished", run.seed, run.metrics[*metric("finished")],
+                         run.metrics[*metric("jobs")]);
+    return fmt::format("seed {}: {} has no value", run.seed, plan_.info().metrics[figure.metric].name);
   }
 
   [[nodiscard]] std::optional<std::size_t> metric(std::string_view name) const {
@@ -164,6 +179,20 @@ class Search {
     return better;
   }
 
+  /// True if `a` is better than `b` in some goal, and not by chance: beyond the 95% interval of the difference under
+  /// equal seeds.
+  [[nodiscard]] bool clearly_better(std::size_t a, std::size_t b) const {
+    for (std::size_t goal = 0; goal < options_.goals.size(); ++goal) {
+      const auto &own = figures_[goal].values[a], &other = figures_[goal].values[b];
+      std::vector<double> ahead;
+      for (std::size_t seed = 0; seed < std::min(own.size(), other.size()); ++seed)
+        ahead.push_back(options_.goals[goal].maximise ? own[seed] - other[seed] : other[seed] - own[seed]);
+      const Estimate difference = estimate(ahead, draws_);
+      if (std::isnan(difference.half_width) || difference.mean > difference.half_width) return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] TunedPoint tuned(std::size_t point, const std::vector<std::size_t>& all) const {
     TunedPoint tuned;
     tuned.point = static_cast<std::int64_t>(point);
@@ -173,6 +202,10 @@ class Search {
     tuned.on_front = tuned.holds && std::none_of(all.begin(), all.end(), [&](std::size_t other) {
                        return holds(other) && dominates(other, point);
                      });
+    tuned.may_be_on_front =
+        tuned.holds && !tuned.on_front && std::none_of(all.begin(), all.end(), [&](std::size_t other) {
+          return holds(other) && dominates(other, point) && clearly_better(other, point);
+        });
     return tuned;
   }
 
@@ -187,7 +220,7 @@ class Search {
     for (std::size_t i = 0; i < first.size(); ++i) {
       if (first[i].empty()) continue;
       if (!has_value(i))
-        ++result.useless;
+        result.useless.push_back({static_cast<std::int64_t>(i), reasons_.at(static_cast<std::int64_t>(i))});
       else if (first[i].size() == most)
         order.push_back(i);
     }
@@ -206,8 +239,9 @@ class Search {
   Draws draws_;  ///< what the runs of a point have in common
   const TuneOptions& options_;
   const TuneRunner& runner_;
-  std::vector<Figure> figures_;      ///< of the goals, then of the bounds
-  std::vector<std::int64_t> asked_;  ///< seeds, by point
+  std::vector<Figure> figures_;                  ///< of the goals, then of the bounds
+  std::vector<std::int64_t> asked_;              ///< seeds, by point
+  std::map<std::int64_t, std::string> reasons_;  ///< of the points without a value
   std::int64_t runs_ = 0;
 };
 

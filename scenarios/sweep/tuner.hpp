@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -61,7 +62,16 @@ struct TunedPoint {
   std::vector<Estimate> bounds;  ///< of the metric of each bound
   bool holds = true;             ///< all bounds
   bool on_front = false;  ///< holds all bounds, and no other such point is as good in all goals and better in one
+  /// Off the front, holds all bounds, and of the points that are as good in all goals and better in one none is better
+  /// beyond the 95% interval of the paired difference in any goal. Never with a single seed, which has no interval.
+  bool may_be_on_front = false;
   RatioEstimate to_best{1, 1, 1};  ///< of the first goal to that of the first point, paired by seed
+};
+
+/// A point that ran and has no value.
+struct ValuelessPoint {
+  std::int64_t point = 0;
+  std::string reason;  ///< of the first run that has none
 };
 
 struct TuneResult {
@@ -69,7 +79,7 @@ struct TuneResult {
                                    ///< Pareto front first, by the first goal
   std::int64_t tried = 0;          ///< points
   std::int64_t runs = 0;
-  std::int64_t useless = 0;  ///< points whose runs failed or were refused, or did not finish all jobs
+  std::vector<ValuelessPoint> useless;  ///< those whose runs failed or were refused, or did not finish all jobs
 };
 
 /// Runs the search. It is deterministic: equal results of runs lead to equal choices, whatever the number of threads.

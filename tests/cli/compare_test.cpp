@@ -234,7 +234,7 @@ TEST_CASE("two scenarios with one job list are compared on resamples of it, and 
       contains(text.out, "blocks of 1d are drawn with replacement: the GPU time of 25 days has the rank correlation "));
   CHECK(contains(text.out, "this takes 42 runs instead of 2, and --as-is compares the list alone"));
   CHECK_FALSE(contains(text.out, "~"));  // the jobs that changed most are those of the list
-  CHECK(contains(here.read("m.md"), "| metric | BASE | NEW | change | 95% interval | detectable |"));
+  CHECK(contains(here.read("m.md"), "| metric | BASE | NEW | change | 95% interval | p | detectable |"));
   const Outcome alone = here.contend(both + " --as-is --json");
   CHECK(contains(alone.out, "\"pairs\": 1"));
   const Outcome json = here.contend(both + " --json");
@@ -358,4 +358,34 @@ TEST_CASE("sides that measure other jobs are not the same jobs, and few blocks a
   CHECK(contains(cut.out, "note: BASE: 29 of 40 jobs were not submitted yet when the runs stopped"));
   CHECK(contains(here.contend("run list.yaml --set engine.until=1d --by size --set cluster.gpus_per_server=1").out,
                  "avg JCT [s]"));
+}
+
+TEST_CASE("figures and groups have corrected tests; --worst 0, -q and --set-new say what they should") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  const Outcome text = here.contend("compare base.yaml fifo.yaml --repeat 12 --by size --worst 0 --markdown m.md");
+  REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "p: of no change, by two-sided t tests, corrected by Holm for the "));
+  CHECK(contains(text.out,
+                 "in brackets 95% intervals; !: significant by a two-sided t test, corrected by Holm for the "));
+  CHECK(contains(text.out, "not submitted "));
+  CHECK_FALSE(contains(here.read("m.md"), "<details>"));
+  CHECK(contains(here.read("m.md"), "jobs finished on both sides"));
+  CHECK(contains(here.read("m.md"), "corrected by Holm"));
+  CHECK(contains(here.contend("compare base.yaml fifo.yaml --repeat 3 --by size --json").out, "\"p_value\": "));
+  CHECK(contains(here.contend("compare base.yaml base.yaml --repeat 2 --fail-if 'not_submitted > 0'").out,
+                 "ok    not_submitted > 0"));
+
+  const Outcome misspelt = here.contend("compare base.yaml fifo.yaml --set-new cluster.server=3");
+  CHECK_MESSAGE(contains(misspelt.err, "--set-new: cluster.server: unknown key"), misspelt.err);
+  CHECK(contains(here.contend("compare base.yaml fifo.yaml --set cluster.server=3").err, "--set: cluster.server"));
+  const Outcome group = here.contend("compare base.yaml fifo.yaml --repeat 2 --fail-if 'avg_jct[size=3] > 1%'");
+  CHECK_MESSAGE(contains(group.err, "no job of either side has the GPUs \"3\"; there are \"1\", \"2\", \"3-4\""),
+                group.err);
+
+  const Outcome quiet =
+      here.contend("compare base.yaml base.yaml --repeat 2 -q --set-new cluster.servers=1 --fail-if 'avg_jct > 900%'");
+  CHECK(quiet.out.empty());
+  CHECK_MESSAGE(contains(quiet.err, "contend: NEW: 2 of 20 jobs failed\n"), quiet.err);
+  CHECK_FALSE(contains(quiet.err, "BASE: "));
 }

@@ -106,7 +106,8 @@ TEST_CASE("compare --fail-if looks at the jobs of one group") {
   CHECK(judged("gpu_hours[size=2] < -20%").code == kExitFailed);  // 400 and 300 GPU seconds
   const Outcome unknown = judged("avg_jct[user=bobb] > 1%");
   CHECK(unknown.code == kExitInput);
-  CHECK_MESSAGE(contains(unknown.err, "no job of either side has the user \"bobb\"; did you mean"), unknown.err);
+  CHECK_MESSAGE(contains(unknown.err, "no job of either side has the user \"bobb\"; there are \"ann\", \"bob\""),
+                unknown.err);
   CHECK_MESSAGE(contains(judged("avg_jct[usr=bob] > 1%").err, "did you mean \"user\"?"), "");
   CHECK(contains(judged("avg_jct[user] > 1%").err, "expected a group, got \"[user] > 1%\""));
   CHECK(contains(judged("makespan[user=bob] > 1%").err, "groups of jobs have no makespan"));

@@ -164,6 +164,52 @@ TEST_CASE("several scenarios make one table, a row each, against the first") {
   CHECK(here.contend("run small.yaml -q").out.empty());
 }
 
+TEST_CASE("results --warm-up finds where the waits settle; a run notes it; with that window nothing is left") {
+  const Workplace here;
+  // A hundred jobs that never wait, then pairs of which the second waits 10 s: batches of five wait 4 and 6 s.
+  std::string list = "job_id,submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 100; ++i) list += fmt::format("a{},{},1,10\n", i, 10 * i);
+  for (int i = 0; i < 400; ++i) list += fmt::format("b{},{},1,10\n", i, 1000 + 20 * (i / 2));
+  here.write("jobs.csv", list);
+  here.write("w.yaml",
+             "schema_version: 1\nname: w\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {jobs: jobs.csv}\n");
+  const Outcome run = here.contend("run w.yaml -o out");
+  CHECK(run.code == 0);
+  CHECK_MESSAGE(contains(run.err,
+                         "note: w: the first 100 of 500 jobs look like a warm-up (MSER-5): the average waiting time is "
+                         "4.0000 s over all of them, and 5.0000 s from then on; `measure: {from: 1000s}`"),
+                run.err);
+  CHECK(here.contend("run w.yaml -q").err.empty());
+  const Outcome found = here.contend("results out --warm-up");
+  CHECK(found.code == 0);
+  CHECK_MESSAGE(contains(found.out, "averages of tenths of the jobs [s]: 0.0000, 0.0000, 5.0000, 5.0000,"), found.out);
+  CHECK(contains(found.out, "\n  measure: {from: 1000s}\n"));
+  const Outcome window = here.contend("run w.yaml --set measure.from=1000s -o window");
+  CHECK_FALSE(contains(window.err, "warm-up"));
+  CHECK(contains(here.contend("results window --warm-up").out, "no warm-up: the rule cuts away no job"));
+  CHECK(contains(here.contend("run w.yaml --set workload.scaling.subset=0.1 -o few").out, "finished"));
+  CHECK(contains(here.contend("results few --warm-up").out, "too few jobs to tell: the rule needs 100"));
+  CHECK(here.contend("results out --warm-up --by size").code == 2);
+  // An override that takes another's meaning away says so.
+  here.write(
+      "like.yaml",
+      "schema_version: 1\nname: l\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {like: philly, jobs: 9}\n");
+  CHECK(contains(here.contend("check like.yaml --set workload.jobs=jobs.csv").err,
+                 "note: --set workload.jobs=jobs.csv: workload.like no longer counts"));
+}
+
+TEST_CASE("scenarios are tested together") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("third.yaml", "schema_version: 1\ninclude: small.yaml\nname: third\npolicies: {scheduling: fifo}\n");
+  const Outcome two = here.contend("run small.yaml other.yaml --repeat 3");
+  const Outcome three = here.contend("run small.yaml other.yaml third.yaml --repeat 3");
+  CHECK(
+      contains(three.out, "p: of a ratio of 1, by two-sided t tests, corrected by Holm for 2 scenarios; significant"));
+  CHECK_FALSE(contains(two.out, "corrected by Holm"));
+  CHECK(contains(here.contend("run small.yaml other.yaml --repeat 3 --json").out, "\"jct_ratio_p_value\": "));
+}
+
 TEST_CASE("folders of several scenarios must differ") {
   Workplace place;
   const Workplace& here = prepared(place);

@@ -80,12 +80,35 @@ TEST_CASE("tune: bounds, several goals, the difference to the best, CSV" * docte
   CHECK(contains(none.out, "; 0 hold the bounds"));
   CHECK(contains(none.err, "none of the 6 points that ran holds the bounds"));
   const Outcome front = here.contend(
-      "tune small.yaml --minimise avg_jct_s --maximise network_utilisation --trials 6 -o d.sqlite --csv front.csv");
+      "tune small.yaml --minimise avg_jct_s --maximise network_utilisation --trials 6 -o d.sqlite --csv front.csv "
+      "--svg front.svg");
   CHECK(front.code == 0);
   CHECK(contains(front.out, "on the Pareto front"));
+  CHECK(contains(here.read("front.svg"), "average JCT, less is better ["));
+  CHECK(contains(here.read("front.svg"), "network utilisation, more is better"));
+  CHECK(here.contend("tune small.yaml --minimise avg_jct_s --svg f.svg").code == 2);
+  CHECK(here.contend("tune small.yaml --minimise avg_jct_s --maximise gpu_utilisation --svg f.png").code == 2);
   const std::string csv = here.read("front.csv");
-  CHECK(contains(csv, "avg_jct_s,avg_jct_s_ci95,network_utilisation,network_utilisation_ci95,seeds,holds,front\n"));
+  CHECK(contains(csv, "avg_jct_s,avg_jct_s_ci95,network_utilisation,network_utilisation_ci95,seeds,holds,front,tie\n"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 7);
   const std::string random = "tune small.yaml --minimise avg_jct_s --trials 3 --method random -o ";
   CHECK(here.contend(random + "e.sqlite").out != here.contend(random + "f.sqlite --start 1").out);
+}
+
+TEST_CASE("tune says why points have no value, and shows shares as per cent" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kTuneScenario);
+  const Outcome all = here.contend(
+      "tune small.yaml --maximise gpu_utilisation --trials 12 -o a.sqlite --set cluster.servers=1,4 --set "
+      "policies.placement=lwf");
+  REQUIRE_MESSAGE(all.code == 0, all.err);
+  CHECK(contains(all.out, "GPU utilisation [%]"));
+  CHECK_MESSAGE(contains(all.out, "3 points have no value:\n  point "), all.out);
+  CHECK(contains(all.out, "cluster.servers=1"));
+  CHECK(contains(all.out, ": seed 1: 7 of 8 jobs finished\n"));
+  CHECK(contains(here.contend("results a.sqlite --metric gpu_utilisation").out, "gpu_utilisation [%]"));
+  const Outcome json = here.contend(
+      "tune small.yaml --maximise gpu_utilisation --trials 12 -o b.sqlite --set cluster.servers=1,4 --set "
+      "policies.placement=lwf --json");
+  CHECK(contains(json.out, "\"reason\": \"seed 1: 7 of 8 jobs finished\""));
 }

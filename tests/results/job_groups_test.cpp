@@ -89,6 +89,43 @@ TEST_CASE("changes pair groups by value, also those of one side only") {
   CHECK(figure(changes.groups[2].base, "jobs") == 0);
 }
 
+TEST_CASE("changes of groups have the intervals of their own pairs, tested together, over measured jobs alone") {
+  StoredResults base, other;
+  base.replicas = {replica({job("a", 1, 0, 10), job("b", 1, 0, 10)}), replica({job("a", 1, 0, 100), job("b", 1, 0, 9)}),
+                   replica({job("a", 1, 0, 1000)})};
+  other.replicas = {replica({job("a", 1, 0, 20), job("b", 1, 0, 20)}), replica({job("a", 1, 0, 100)}),
+                    replica({job("a", 1, 0, 4000)})};
+  const GroupChanges changes = compare_groups(base, other, find_grouping("vc"));
+  const MetricChange& a = changes.groups[0].changes.front();
+  const PairedChange pairs = paired_change(std::vector<double>{10, 100, 1000}, std::vector<double>{20, 100, 4000});
+  CHECK(a.metric->name == "avg_jct_s");
+  CHECK(a.change.relative.value == near(1));
+  CHECK(a.change.relative.interval_95.low == near(pairs.relative.interval_95.low));
+  CHECK(changes.tests == 2);  // average and percentile of one job are the same; b has one pair, and nobody queues
+  CHECK(a.p_value == near(2 * 2 * pairs.relative.chance_beyond(0, true)));
+  CHECK(changes.groups[1].value == "b");
+  CHECK(changes.groups[1].changes.front().change.relative.value == near(1));
+  CHECK(std::isnan(changes.groups[1].changes.front().p_value));
+
+  // A rule looks at the same jobs as the table: not at those outside `measure`.
+  const std::size_t avg_jct = static_cast<std::size_t>(a.metric - group_metrics().data());
+  StoredJob early = job("a", 1, 0, 1'000'000);
+  early.measured = false;
+  base.replicas[0].jobs.push_back(early);
+  CHECK(group_pairs(base, other, find_grouping("vc"), "a", avg_jct).base.front() == near(10));
+  CHECK_THROWS_WITH_AS(static_cast<void>(group_pairs(base, other, find_grouping("vc"), "c", avg_jct)),
+                       "no job of either side has the virtual cluster \"c\"; there are \"a\", \"b\"", InputError);
+
+  // About a list as it is: the intervals come from its resamples.
+  StoredResults list = base, list_other = other;
+  list.replicas.resize(1);
+  list_other.replicas.resize(1);
+  const GroupChanges about = compare_groups(list, list_other, find_grouping("vc"), ResampledSides{&base, &other});
+  const PairedChange drawn =
+      resampled_change(10, 20, std::vector<double>{10, 100, 1000}, std::vector<double>{20, 100, 4000});
+  CHECK(about.groups[0].changes.front().change.relative.interval_95.high == near(drawn.relative.interval_95.high));
+}
+
 TEST_CASE("waits beside measured ones are over the jobs that have both") {
   std::vector<StoredJob> jobs{job("", 1, 10, 20), job("", 1, 20, 30), job("", 8, 60, 70), job("", 8, 99, 100)};
   CHECK(waits_beside_measured(jobs, nullptr).empty());

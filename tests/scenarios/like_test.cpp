@@ -51,6 +51,22 @@ TEST_CASE("a number of jobs needs a trace, a trace can't stand beside a list of 
   CHECK(parsed("workload: {like: philly, jobs: 10}\n", {"workload.like=itp"}).workload.synthetic.jobs == 10);
 }
 
+TEST_CASE("an override that takes the meaning from other keys is noted") {
+  const auto notes = [](const std::string& text, std::vector<std::string> overrides) {
+    std::vector<std::string> found;
+    static_cast<void>(parse_scenario(versioned(text), "a.yaml", {std::move(overrides), &found}, reader_of({})));
+    std::string all;
+    for (const std::string& each : found) all += each + "\n";
+    return all;
+  };
+  const std::string trace = "workload: {like: philly, scaling: {load: 0.5}}\n";
+  CHECK(notes(trace, {"workload.jobs=list.csv"}) == "--set workload.jobs=list.csv: workload.like no longer counts\n");
+  CHECK(notes(trace, {"workload.generate.arrivals=5s"}) ==
+        "--set workload.generate.arrivals=5s: workload.like, workload.scaling.load no longer count\n");
+  CHECK(notes(trace, {"workload.scaling.load=0.7", "workload.jobs=10"}).empty());
+  CHECK(notes("workload: {generate: {arrivals: 5s}}\n", {"cluster.servers=3"}).empty());
+}
+
 TEST_CASE("a generated mix and a trace displace each other") {
   const Scenario mix = parsed("workload: {like: philly, scaling: {rate: 2}}\n", {"workload.generate.arrivals=5s"});
   CHECK_FALSE(mix.workload.like.has_value());

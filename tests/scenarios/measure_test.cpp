@@ -27,12 +27,12 @@ constexpr const char* kJobs =
     "d,100,1,60\n"
     "e,150,2,1000\n";
 
-RunResult run_with(const std::string& more) {
+RunResult run_with(const std::string& more, const std::string& scaling = "") {
   const TemporaryFolder folder;
   write_file(folder.path("jobs.csv"), kJobs);
   return run_scenario(parsed(fmt::format("cluster: {{servers: 1, gpus_per_server: 2}}\npolicies: {{scheduling: fifo, "
-                                         "placement: first-fit}}\nworkload: {{jobs: {}}}\n{}\n",
-                                         folder.path("jobs.csv"), more)),
+                                         "placement: first-fit}}\nworkload: {{jobs: {}, scaling: {{{}}}}}\n{}\n",
+                                         folder.path("jobs.csv"), scaling, more)),
                       1);
 }
 
@@ -119,6 +119,13 @@ TEST_CASE("windows that can't be measured are refused") {
   CHECK(contains(errors_of("measure: {from: -1s}\n"), "measure.from: expected a time"));
   CHECK(contains(errors_of("overlap: {model: resnet50}\nmeasure: {from: 1s}\n"),
                  "measure.from: needs `a study of jobs (no overlap.model or overlap.layers)`"));
-  CHECK_THROWS_WITH_AS(static_cast<void>(run_with("measure: {from: 1d}")),
-                       "measure: no job is submitted in the window; the jobs come from 0s to 150s", InputError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(run_with("measure: {from: 1d}")),
+      "measure: no job is submitted in the window; the jobs come from 0s to 2.5min; choose a window within "
+      "these times",
+      InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_with("measure: {from: 1d}", "subset: 0.99")),
+                       "measure: no job of seed 1 is submitted in the window; the jobs come from 0s to 2.5min; other "
+                       "seeds draw other jobs; choose a window in which all have some",
+                       InputError);
 }

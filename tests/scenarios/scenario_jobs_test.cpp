@@ -10,6 +10,7 @@
 #include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -88,6 +89,31 @@ TEST_CASE("a virtual cluster with others: true takes the jobs of those that are 
   const std::shared_ptr<const JobList> drawn = scenario_jobs(like, 1, lists);
   REQUIRE(drawn->jobs.size() == 50);
   for (const JobRequest& job : drawn->jobs) CHECK(job.vc == "rest");
+}
+
+TEST_CASE("a check refuses jobs like those of a trace if a seed draws one that is too large, and warns otherwise") {
+  const auto check = [](const std::string& more) {
+    return check_scenario(
+        parsed("cluster: {servers: 1, gpus_per_server: 4}\nworkload: {like: philly, jobs: 200" + more + "}\n"));
+  };
+  const auto too_large = [](const std::vector<std::string>& warnings) {
+    return std::ranges::count_if(warnings, [](const std::string& each) { return contains(each, "too large"); });
+  };
+  CHECK(too_large(check(", scaling: {largest: 4}")) == 0);
+  try {
+    static_cast<void>(check(""));
+    FAIL("a job of more than four GPUs is drawn");
+  } catch (const InputError& error) {
+    CHECK_MESSAGE(contains(error.what(), "workload.like: the largest job of seed 1, "), error.what());
+    CHECK(contains(error.what(), "GPUs, the cluster has 4 (1 x 4); workload.scaling.largest: 4 leaves such jobs out"));
+  }
+  // The run fails for such jobs, and for no others: a single job of one GPU is no fault.
+  Scenario one = parsed("cluster: {servers: 1, gpus_per_server: 4}\nworkload: {like: philly, jobs: 1}\n");
+  JobLists lists;
+  std::uint64_t small = 1;
+  while (scenario_jobs(one, small, lists)->jobs.front().gpus > 4) ++small;
+  one.seed = small;
+  CHECK(too_large(check_scenario(one)) == 1);
 }
 
 TEST_CASE("a check warns of time slices that end before any work is saved") {

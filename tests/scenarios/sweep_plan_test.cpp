@@ -1,7 +1,9 @@
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/sweep/baseline.hpp"
+#include "scenarios/sweep/store_query.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
+#include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
 #include <doctest/doctest.h>
@@ -175,4 +177,35 @@ TEST_CASE("a plan is the same for any number of threads") {
   CHECK(one.info().plan == four.info().plan);
   REQUIRE(one.points().size() == four.points().size());
   for (std::size_t i = 0; i < one.points().size(); ++i) CHECK(one.points()[i].hash == four.points()[i].hash);
+}
+
+TEST_CASE("points resample a job list all or none; the store knows it, and few blocks are noted once each") {
+  const TemporaryFolder folder;
+  std::string list = "job_id,submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 40; ++i) list += fmt::format("j{},{},1,1000\n", i, 86'400 * i / 10);
+  write_file(folder.path("jobs.csv"), list);
+  const auto sweep = [&](const std::string& what) {
+    return fmt::format("cluster: {{servers: 1, gpus_per_server: 2}}\nworkload: {{jobs: {}}}\nsweep: {}\n",
+                       folder.path("jobs.csv"), what);
+  };
+  // The scenario itself doesn't resample: the points do.
+  const SweepPlan plan =
+      plan_of(sweep("{grid: {workload.resample.block: [1d, 2d], policies.scheduling: [fifo, sjf]}, repeat: 3}"));
+  CHECK(draws_of(plan.info()) == Draws::resamples);
+  REQUIRE(plan.notes().size() == 2);
+  CHECK_MESSAGE(contains(plan.notes()[0], "has 4 whole blocks of 1d; with fewer than 12 intervals are too narrow"),
+                plan.notes()[0]);
+  CHECK(contains(plan.notes()[1], "2 whole blocks of 2d"));
+  static_cast<void>(SweepStore::create(folder.path("s.sqlite"), plan.info(), plan.points()));
+  CHECK(draws_of(SweepStore::open(folder.path("s.sqlite")).info()) == Draws::resamples);
+
+  CHECK(plan_of(sweep("{grid: {policies.scheduling: [fifo, sjf]}}")).info().resampled == false);
+  CHECK(plan_of(sweep("{grid: {policies.scheduling: [fifo, sjf]}}")).notes().empty());
+  try {
+    static_cast<void>(plan_of(sweep("{list: [{workload.resample.block: 1d}, {workload.scaling.rate: 2}]}")));
+    FAIL("these runs have no common scatter");
+  } catch (const InputError& error) {
+    CHECK_MESSAGE(contains(error.what(), "some points resample a job list and others don't"), error.what());
+    CHECK(contains(error.what(), "or make two sweeps"));
+  }
 }

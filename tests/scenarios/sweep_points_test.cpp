@@ -3,6 +3,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "tests/scenarios/scenario_text.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -160,6 +161,21 @@ TEST_CASE("a Sobol design of 64 points has one in each stratum of each key and i
       "{sobol: {points: 16, keys: {cluster.servers: {from: 1, to: 100}, "
       "policies.placement: [first-fit, spread, random, list-scheduling]}}}");
   CHECK(std::count_if(texts.begin(), texts.end(), [](const auto& t) { return t.ends_with("spread"); }) == 4);
+}
+
+TEST_CASE("a map in a design that draws: what it should be, once") {
+  const auto complaints = [](const std::string& keys) {
+    return errors_of("sweep: {sobol: {points: 4, keys: " + keys + "}}\n");
+  };
+  CHECK(contains(complaints("{cluster.servers: {first: 1}}"),
+                 "expected a list of values, or a range such as {from: 1, to: 8}, got a map"));
+  CHECK(contains(errors_of("sweep: {grid: {cluster.servers: {first: 1}}}\n"), "such as {from: 1, to: 8, points: 8}"));
+  CHECK(contains(complaints("{cluster.servers: {from: 1, to: 8, points: 3}}"),
+                 "has no meaning where values are drawn; the design has the number of its points, beside its keys"));
+  const std::string no_map = complaints("[cluster.servers]");
+  CHECK(contains(no_map, "expected a map of keys to values"));
+  CHECK_FALSE(contains(no_map, "keys is missing"));
+  CHECK(contains(errors_of("sweep: {sobol: {points: 4}}\n"), "keys is missing"));
 }
 
 TEST_CASE("values on a command line: commas within brackets and quotes separate nothing") {
