@@ -109,7 +109,7 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.traffic && j.notes.bound ? Cell{*j.notes.bound} : Cell{}; }},
     {"stale", "integer", "1: trains with gradients that are one step old",
      [](const JobResult& j) { return j.traffic ? Cell{std::int64_t{j.notes.stale}} : Cell{}; }},
-    {"tokens_per_s", "number", "tokens that it trains in a second; transformers that are spread over GPUs",
+    {"tokens_per_second", "number", "tokens that it trains in a second; transformers that are spread over GPUs",
      [](const JobResult& j) { return has_trained(j) ? Cell{per_second(j, j.notes.work->tokens)} : Cell{}; }},
     {"tflops_per_gpu", "number",
      "10^12 operations a second on each GPU that the model needs: half of causal attention, nothing computed twice",

@@ -51,20 +51,43 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   return created;
 }
 
-void merge(EngineState& state, CellId into, CellId from) {
+/// Moves the GPUs of `from` into a cell that is equal and whose busy time has been brought up to date.
+void absorb(EngineState& state, CellId into, CellId from) {
   Cell& kept = state.at(into);
   Cell& gone = state.at(from);
-  flush_busy_time(state, kept);
   flush_busy_time(state, gone);
   for (const GpuId gpu : gone.gpus) state.gpu[gpu.index()].cell = into;
   kept.gpus.insert(kept.gpus.end(), gone.gpus.begin(), gone.gpus.end());
   for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
-  state.calendar.cancel(gone.event);
+  if (gone.busy) state.calendar.cancel(gone.event);
   state.note_load(into);
   const bool is_noted = gone.load_is_noted;
   gone = Cell{};
   gone.load_is_noted = is_noted;
   state.unused_cells.push_back(from);
+}
+
+void merge(EngineState& state, CellId into, CellId from) {
+  flush_busy_time(state, state.at(into));
+  absorb(state, into, from);
+}
+
+/// Joins the cells of a job's GPUs on which no job runs, those of each role, so that a job of many ranks need not begin
+/// with a cell for each of them.
+void join_idle(EngineState& state, const Plan& plan, const std::vector<GpuId>& gpus) {
+  for (std::size_t r = 0; r < plan.roles.size(); ++r) {
+    CellId joined;
+    for (int i = 0; i < plan.roles[r].ranks; ++i) {
+      const CellId cell = state.gpu[gpus[static_cast<std::size_t>(plan.first_rank[r] + i)].index()].cell;
+      if (cell == joined || !state.at(cell).occupants.empty()) continue;
+      if (joined.valid()) {
+        absorb(state, joined, cell);
+      } else {
+        joined = cell;
+        flush_busy_time(state, state.at(joined));
+      }
+    }
+  }
 }
 
 /// Makes the tasks of a chain go on one by one, so that the tasks of a new neighbour can come between them.
@@ -149,6 +172,7 @@ void occupy(EngineState& state, JobId job) {
   run.live->role_servers.assign(plan.roles.size(), {});
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
+  if (state.fold && plan.foldable) join_idle(state, plan, gpus);
   std::vector<std::pair<CellId, int>> seats;  // cell as it was before any split, rank
   for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
     seats.emplace_back(state.gpu[gpus[rank].index()].cell, static_cast<int>(rank));

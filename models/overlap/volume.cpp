@@ -74,7 +74,8 @@ SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server
   };
   const int from = first_of(op.role), to = first_of(op.peer);
   int leaving = 0, most = 0;
-  for (int i = 0; i < ranks; ++i) {
+  // After two servers the count repeats itself.
+  for (int i = 0; i < std::min(ranks, 2 * per_server); ++i) {
     if (i == 0 || (from + i) % per_server == 0) leaving = 0;
     if ((from + i) / per_server != (to + i) / per_server) most = std::max(most, ++leaving);
   }

@@ -37,7 +37,13 @@ class GraphBuilder {
       roles_.push_back(graph_.add_role(fmt::format("pipeline rank {}", rank), job_.ranks_of_stage()));
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
       streams_.push_back(graph_.add_channel(fmt::format("exchange of pipeline rank {}", rank), 1, Bytes{1}));
-    for (std::size_t stage = 0; stage < job_.units.size(); ++stage) buckets_.push_back(buckets_of(stage));
+    for (std::size_t stage = 0; stage < job_.units.size(); ++stage) {
+      buckets_.push_back(buckets_of(stage));
+      exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const Bucket& bucket) {
+        return (bucket.dense > 0 && job_.dense_groups().size > 1) ||
+               (bucket.expert > 0 && job_.expert_groups().size > 1);
+      }));
+    }
   }
 
   IterationGraph build() {
@@ -150,8 +156,8 @@ class GraphBuilder {
     return gives_weights(kind) && (is_last || shards(Sharding::gradients));
   }
   /// True if the pass is cut at its units, because some of them wait for weights or give gradients.
-  [[nodiscard]] bool is_cut(const PipelinePass& pass, const Lane& lane, bool is_last) const {
-    if (job_.ranks_of_stage() == job_.tensor) return false;
+  [[nodiscard]] bool is_cut(const PipelinePass& pass, int stage, const Lane& lane, bool is_last) const {
+    if (!exchanges_[static_cast<std::size_t>(stage)]) return false;
     if (shards(Sharding::weights)) return pass.kind == PassKind::forward || job_.reshard || gives_weights(pass.kind);
     const bool is_first =
         pass.kind == PassKind::forward && lane.first_use[static_cast<std::size_t>(pass.chunk)].empty();
@@ -164,7 +170,7 @@ class GraphBuilder {
     const std::string name = fmt::format("{} stage {}", pass_name(pass), stage);
     std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
     const bool is_first = pass.kind == PassKind::forward && first_use.empty();
-    const bool cut = is_cut(pass, lane, is_last);
+    const bool cut = is_cut(pass, stage, lane, is_last);
     const std::vector<Bucket>& buckets = buckets_[static_cast<std::size_t>(stage)];
     PassOps ops;
     std::vector<OpId> use(units.size());
@@ -303,6 +309,7 @@ class GraphBuilder {
   std::vector<RoleId> roles_;
   std::vector<ChannelId> streams_;
   std::vector<std::vector<Bucket>> buckets_;  // by stage
+  std::vector<bool> exchanges_;               // by stage: gradients or weights go to other ranks
   std::vector<PassOps> forward_, gradient_;   // by stage and micro-batch
   std::vector<Lane> lanes_;                   // by rank
   std::vector<std::vector<OpId>> after_update_ = std::vector<std::vector<OpId>>(job_.plan.ranks());

@@ -28,35 +28,82 @@ class CostsByShape {
         on_server_(static_cast<std::size_t>(scenario.cluster.servers)) {}
 
   TransferCost operator()(const TransferRequest& request) {
-    if (request.kind == OpKind::message) return message(request);
+    if (request.kind == OpKind::message) return message(lie_of(request).most);
     const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
     if (formula_ == CostFormula::measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
-    const bool grouped = request.scope == CollectiveScope::groups;
-    const JobShape shape =
-        grouped ? group_shape(request.gpus, request.groups, scenario_.cluster.gpus_per_server) : shape_of(request);
+    const JobShape& shape = lie_of(request).shape;
     const auto known = costs_.find(shape);
     const ExchangeCost& cost =
         known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
+    const bool grouped = request.scope == CollectiveScope::groups;
     return cost.transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes);
   }
 
  private:
-  /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
-  TransferCost message(const TransferRequest& request) {
+  /// What the cost of a request depends on of the GPUs that it joins.
+  struct Lie {
+    OpKind kind = OpKind::collective;
+    CollectiveScope scope = CollectiveScope::all;
+    RankGroups groups;
+    std::vector<GpuId> gpus, peers;
+    JobShape shape;  ///< of a collective
+    int most = 0;    ///< messages through one direction of an interface
+  };
+
+  /// A job repeats its requests. Comparing many GPUs with those of an earlier one is faster than counting them.
+  const Lie& lie_of(const TransferRequest& request) {
+    constexpr std::size_t kMany = 64;
+    if (request.gpus.size() < kMany) {
+      set(last_, request);
+      return last_;
+    }
+    if (lies_.size() <= request.job.index()) lies_.resize(request.job.index() + 1);
+    std::vector<Lie>& of_job = lies_[request.job.index()];
+    for (const Lie& known : of_job) {
+      if (known.kind == request.kind && known.scope == request.scope && known.groups == request.groups &&
+          std::ranges::equal(known.gpus, request.gpus) && std::ranges::equal(known.peers, request.peers))
+        return known;
+    }
+    Lie& lie = of_job.emplace_back();
+    lie.kind = request.kind;
+    lie.scope = request.scope;
+    lie.groups = request.groups;
+    lie.gpus.assign(request.gpus.begin(), request.gpus.end());
+    lie.peers.assign(request.peers.begin(), request.peers.end());
+    set(lie, request);
+    return lie;
+  }
+
+  void set(Lie& lie, const TransferRequest& request) {
+    if (request.kind == OpKind::message)
+      lie.most = most_leaving(request);
+    else if (request.scope == CollectiveScope::groups)
+      lie.shape = group_shape(request.gpus, request.groups, scenario_.cluster.gpus_per_server);
+    else
+      lie.shape = shape_of(request);
+  }
+
+  [[nodiscard]] std::size_t server_of(GpuId gpu) const {
+    return gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server);
+  }
+
+  /// The most messages that leave or reach one server.
+  int most_leaving(const TransferRequest& request) {
     const bool joint = !request.peers.empty();
     const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
     const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
-    const auto server_of = [&](GpuId gpu) {
-      return gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server);
-    };
     int most = 0;
-    for (const bool sends : {true, false}) {
-      for (std::size_t i = 0; i < senders.size(); ++i) {
-        if (server_of(senders[i]) != server_of(receivers[i]))
-          most = std::max(most, ++on_server_[server_of(sends ? senders[i] : receivers[i])]);
+    for (const std::span<const GpuId> side : {senders, receivers}) {
+      for (std::size_t i = 0; i < side.size(); ++i) {
+        if (server_of(senders[i]) != server_of(receivers[i])) most = std::max(most, ++on_server_[server_of(side[i])]);
       }
-      for (const GpuId gpu : sends ? senders : receivers) on_server_[server_of(gpu)] = 0;
+      for (const GpuId gpu : side) on_server_[server_of(gpu)] = 0;
     }
+    return most;
+  }
+
+  /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
+  [[nodiscard]] TransferCost message(int most) const {
     const ChannelCost inside = inside_cost(scenario_.network);
     if (most == 0) return {inside.alpha, inside.beta, {}, TransferLane::inside};
     const TimePerByte beta{whole_.beta.ns_per_byte() * most};
@@ -67,9 +114,6 @@ class CostsByShape {
 
   JobShape shape_of(const TransferRequest& request) {
     JobShape shape{static_cast<int>(request.gpus.size()), 0, 0};
-    const auto server_of = [&](GpuId gpu) {
-      return gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server);
-    };
     for (const GpuId gpu : request.gpus) {
       int& ranks = on_server_[server_of(gpu)];
       if (++ranks == 1) ++shape.servers;
@@ -82,7 +126,9 @@ class CostsByShape {
   Scenario scenario_;
   AlphaBeta whole_;
   CostFormula formula_;
-  std::vector<int> on_server_;  // ranks of one request
+  std::vector<int> on_server_;          // ranks of one request
+  std::vector<std::vector<Lie>> lies_;  // by job, of many GPUs
+  Lie last_;                            // of few
   std::map<JobShape, ExchangeCost> costs_;
 };
 

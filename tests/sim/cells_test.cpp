@@ -70,8 +70,6 @@ using Sizes = std::vector<std::size_t>;
 
 TEST_CASE("GPUs that do the same are one cell; a job on some of them splits it, until it has left") {
   Server server;
-  CHECK(server.sizes() == Sizes{1, 1, 1, 1, 1, 1, 1, 1});
-  server.merge();
   CHECK(server.sizes() == Sizes{8});
   server.begin_b();
   CHECK(server.sizes() == Sizes{4, 4});
