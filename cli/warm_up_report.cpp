@@ -76,7 +76,7 @@ std::string warm_up_note(const Scenario& scenario, std::span<const Replica> repl
   }
   const WarmUp found = find_warm_up(runs);
   const bool matters = found.mean_after_s > (1 + kWorthANote) * found.mean_s;
-  if (found.verdict != WarmUp::Verdict::found || !matters) return {};
+  if (found.verdict != WarmUp::Verdict::found || !found.of_waiting || !matters) return {};
   return fmt::format(
       "the first {} of {} jobs look like a warm-up (MSER-5): {}; `measure: {{from: {}}}` leaves them out", found.cut,
       found.jobs, change_of(found), print_quantity(found.from));

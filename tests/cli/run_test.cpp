@@ -190,6 +190,14 @@ TEST_CASE("results --warm-up finds where the waits settle; a run notes it; with 
   CHECK(contains(here.contend("run w.yaml --set workload.scaling.subset=0.1 -o few").out, "finished"));
   CHECK(contains(here.contend("results few --warm-up").out, "too few jobs to tell: the rule needs 100"));
   CHECK(here.contend("results out --warm-up --by size").code == 2);
+  // Where nobody waits, completion times tell on request, and a run does not bring them up.
+  list = "job_id,submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 200; ++i) list += fmt::format("a{},{},1,{}\n", i, 100 * i, i < 40 ? 10 : 20 + i % 2);
+  here.write("idle.csv", list);
+  CHECK(here.contend("run w.yaml --set workload.jobs=idle.csv -o idle").err.empty());
+  const Outcome idle = here.contend("results idle --warm-up");
+  CHECK_MESSAGE(contains(idle.out, "warm-up by MSER-5 over the completion times of 200 jobs"), idle.out);
+  CHECK(contains(idle.out, "\n  measure: {from: 4000s}\n"));
   // An override that takes another's meaning away says so.
   here.write(
       "like.yaml",
