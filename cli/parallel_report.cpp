@@ -50,6 +50,8 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
     const auto paths = static_cast<int>(job.iteration.plan.paths.size());
     for (int i = 0; i < job.micro_batches / paths; ++i) shares += one;
   }
+  // Merged passes hide some of the exchange of experts.
+  shares.expert -= std::min(shares.expert, std::max(Time{}, shares.total() - times.busy[rank]));
   const double all = iteration.to_seconds();
   const auto add = [&](const std::string& name, Time time) {
     if (time > Time{})
@@ -90,14 +92,22 @@ std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
   return table.text();
 }
 
+ParallelJob planned_job(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  try {
+    return plan_parallel(scenario, entry, gpus);
+  } catch (const InputError& error) {
+    rethrow_about(entry, error);
+  }
+}
+
 std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
-  const ParallelJob job = plan_parallel(scenario, entry, gpus);
+  const ParallelJob job = planned_job(scenario, entry, gpus);
   const PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
   const Time iteration = lone_iteration(scenario, entry.name, gpus);
   const double seconds = iteration.to_seconds();
   const TransformerModel model = transformer_of(entry);
   const double flops = job.work.model_flops / gpus / seconds;
-  const SequenceSums sums = SequenceSums::equal(job.samples, job.sequence);
+  const SequenceSums sums = SequenceSums::equal(static_cast<double>(job.samples), job.sequence);
   const auto per_gpu = [&](double all) { return all / gpus / seconds / kTera; };
   std::string text = fmt::format("{}: {} on {} GPUs\n", entry.name, model.name, gpus);
   text += fmt::format("  {}\n", degrees_text(job, entry.parallel->schedule));
@@ -146,7 +156,7 @@ std::string parallel_svg(const Scenario& scenario) {
   std::vector<std::pair<std::string, ParallelJob>> jobs;
   for (const auto& [name, gpus] : parallel_jobs(scenario)) {
     jobs.emplace_back(fmt::format("{} on {} GPUs", name, gpus),
-                      plan_parallel(scenario, *find_entry(scenario, name), gpus));
+                      planned_job(scenario, *find_entry(scenario, name), gpus));
     const PipelinePlan& plan = jobs.back().second.iteration.plan;
     std::size_t passes = 0;
     for (const auto& steps : plan.order) passes += steps.size();

@@ -15,6 +15,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/batch.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
+#include "scenarios/run/torn_groups_note.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -100,10 +101,11 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   return true;
 }
 
-/// One line for each scenario, about its first replica with such interfaces.
-void warn_of_idle_interfaces(const Scenario& scenario, std::span<const Replica> replicas) {
+/// One line for each scenario, about its first replica in which something was seen.
+void warn_of(std::string (*seen)(const Scenario&, const RunResult&), const Scenario& scenario,
+             std::span<const Replica> replicas) {
   for (const Replica& replica : replicas) {
-    const std::string note = seen_idle_interfaces(scenario, replica.result);
+    const std::string note = seen(scenario, replica.result);
     if (note.empty()) continue;
     print_message("contend: warning: {}: {}\n", scenario.name, note);
     return;
@@ -207,7 +209,9 @@ int run_run(const Arguments& arguments) {
     print_message("contend: interrupted; the results are partial\n");
     return kExitInterrupted;
   }
-  for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of_idle_interfaces(scenarios[i], results[i]);
+  for (const auto seen : {seen_idle_interfaces, seen_torn_groups}) {
+    for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of(seen, scenarios[i], results[i]);
+  }
   note_warm_ups(arguments, scenarios, results);
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)

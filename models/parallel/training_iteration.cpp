@@ -333,6 +333,7 @@ Time ModelUnit::of(PassKind kind) const {
 
 PipelineCosts TrainingIteration::costs() const {
   PipelineCosts made;
+  bool hides = false;
   for (const std::vector<ModelUnit>& stage : units) {
     const auto sum = [&](PassKind kind) {
       return std::accumulate(stage.begin(), stage.end(), Time{},
@@ -342,7 +343,12 @@ PipelineCosts TrainingIteration::costs() const {
     made.backward.push_back(sum(PassKind::backward));
     made.backward_input.push_back(sum(PassKind::backward_input));
     made.backward_weight.push_back(sum(PassKind::backward_weight));
+    Time exchange;
+    for (const ModelUnit& unit : stage) exchange += unit.forward_exchange + unit.backward_exchange;
+    made.merged.push_back(std::max(made.forward.back() + made.backward.back() - exchange, exchange));
+    hides = hides || exchange > Time{};
   }
+  if (!hides) made.merged.clear();
   return made;
 }
 

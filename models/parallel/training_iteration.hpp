@@ -23,6 +23,8 @@ struct ModelUnit {
   Time backward_weight;              ///< gradient of the weights
   std::int64_t dense_elements = 0;   ///< parameters on the rank that all data-parallel ranks share
   std::int64_t expert_elements = 0;  ///< parameters of the rank's experts
+  Time forward_exchange{};           ///< part of `forward` that a pass merged with this one can hide: that of experts
+  Time backward_exchange{};          ///< the same of `backward_input`
 
   [[nodiscard]] Time of(PassKind kind) const;
 };
@@ -58,7 +60,8 @@ struct TrainingIteration {
   [[nodiscard]] RankGroups expert_groups() const {
     return {expert_tensor * expert, ranks_of_stage() / (expert_tensor * expert)};
   }
-  /// The times of whole passes by model stage.
+  /// The times of whole passes by model stage. Of two merged ones, the exchange of each hides behind what the other
+  /// computes (DeepSeek-V3, arXiv 2412.19437, section 3.2.1); both are taken to be of the forward pass's stage then.
   [[nodiscard]] PipelineCosts costs() const;
 };
 

@@ -82,7 +82,7 @@ class DualPipe final : public PipelineSchedule {
     if (shape.ranks % 2 != 0) {
       complaints.add("pipeline",
                      fmt::format("the schedule dualpipe needs an even number of ranks, not {}", shape.ranks),
-                     fmt::format("{} or {}", std::max(2, shape.ranks - 1), shape.ranks + 1));
+                     shape.ranks == 1 ? "2" : fmt::format("{} or {}", shape.ranks - 1, shape.ranks + 1));
     }
     if (shape.micro_batches % 2 != 0 || shape.micro_batches < 2 * shape.ranks) {
       complaints.add(

@@ -14,6 +14,7 @@
 #include "traces/layers/config_json.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -25,11 +26,16 @@ namespace {
 
 /// The degrees and the batch of a job, checked against GPUs and servers.
 struct Degrees {
-  int data = 1, micro_batches = 1, samples = 1;
+  int data = 1, micro_batches = 1;
+  std::int64_t samples = 1;
 };
 
 Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
+  const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  if (gpus > there) {
+    throw InputError{{{.key = "parallel", .reason = fmt::format("a job of {} GPUs: the cluster has {}", gpus, there)}}};
+  }
   Complaints found;
   const std::int64_t model_ranks = std::int64_t{setup.tensor} * setup.context * setup.pipeline;
   if (gpus % model_ranks != 0) {
@@ -60,7 +66,7 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
                                             *entry.global_batch, batch, degrees.data, together));
   }
   found.throw_if_any();
-  degrees.samples = static_cast<int>(together * degrees.micro_batches);
+  degrees.samples = together * degrees.micro_batches;
   return degrees;
 }
 
@@ -79,7 +85,7 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
-  const SequenceSums sequences = SequenceSums::equal(made.samples, made.sequence);
+  const SequenceSums sequences = SequenceSums::equal(static_cast<double>(made.samples), made.sequence);
   const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention;
   TrainingWork work;
   work.tokens = sequences.tokens;
@@ -168,7 +174,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
 
 /// The members of an entry that models and schedules know by names of their own.
 std::string member_of(const TrainingEntry& entry, const std::string& key) {
-  if (key == "micro_batches") return entry.global_batch ? "global_batch" : "accumulate";
+  if (key == "micro_batches") return entry.given.contains("accumulate") ? "accumulate" : "global_batch";
   if (key == "sequences") return "batch";
   if (key == "group") return "parallel.schedule.group";
   for (const char* member :

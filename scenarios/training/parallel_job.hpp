@@ -23,7 +23,7 @@ struct ParallelJob {
   std::vector<PassShares> shares;  ///< by model stage
   LayerSplit split;
   int micro_batches = 1;
-  int samples = 1;                ///< sequences of all GPUs in an iteration
+  std::int64_t samples = 1;       ///< sequences of all GPUs in an iteration
   int sequence = 1;               ///< tokens of each
   std::vector<GpuMemory> memory;  ///< by pipeline rank
   TrainingWork work;

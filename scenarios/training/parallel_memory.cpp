@@ -30,7 +30,7 @@ std::string parts_of(const GpuMemory& memory) {
   add("optimizer", memory.optimizer);
   add("activations", memory.activations);
   add("gathered weights", memory.gathered);
-  add("recomputed layer", memory.working);
+  add("working space", memory.working);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -101,6 +101,15 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     for (const int stage : job.plan.stage_of[rank]) held.push_back({stages[static_cast<std::size_t>(stage)], 0});
     by_rank.push_back(gpu_memory(model, work, held, options));
     by_rank.back().activations = peaks[rank];
+    if (job.sharding == Sharding::weights && !job.reshard) {
+      // Weights stay from the forward pass to the backward pass.
+      std::int64_t elements = 0;
+      for (const int stage : job.plan.stage_of[rank]) {
+        for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
+          elements += unit.dense_elements + unit.expert_elements;
+      }
+      by_rank.back().gathered = std::max(by_rank.back().gathered, Bytes{elements * job.weight_bytes});
+    }
   }
   return by_rank;
 }
@@ -122,8 +131,8 @@ void check_memory(const Scenario& scenario, const TrainingEntry& entry, int gpus
   const std::string fits = setting_that_fits(scenario, entry, gpus, there);
   throw InputError{
       {{.key = "parallel",
-        .reason = fmt::format("needs {} on each GPU of pipeline rank {} ({}), {} more than a GPU of the cluster has",
-                              gib(needed), rank, parts_of(memory[rank]), gib(needed - there)),
+        .reason = fmt::format("needs {} on each GPU of pipeline rank {} ({}), {} more than cluster.gpu_memory, {}",
+                              gib(needed), rank, parts_of(memory[rank]), gib(needed - there), gib(there)),
         .hint = fits.empty() ? "no setting near this one fits; `memory` replaces the estimate" : fits + " would fit"}}};
 }
 

@@ -47,6 +47,14 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
         "parallel.order",
         entry.parallel->order ? "has no effect with another schedule than file" : "is missing: the schedule is file",
         entry.parallel->order ? "" : "give the path of the orders");
+  if (entry.parallel->schedule.name == "interleaved" && entry.parallel->virtual_stages == 0)
+    complain("parallel.virtual", "is missing: interleaved passes of one part on each rank are those of 1f1b",
+             "2 or more parts");
+  if (entry.parallel->gradient_bytes != 2 && entry.parallel->gradient_bytes != 4)
+    complain("parallel.gradient_bytes",
+             fmt::format("{} bytes are no type of gradients", entry.parallel->gradient_bytes), "2 or 4");
+  if (!entry.flash_attention && entry.given.contains("attention_efficiency"))
+    complain("attention_efficiency", "has no effect with attention: plain, whose products are like any other", "");
   if (entry.global_batch && entry.given.contains("accumulate"))
     complain("accumulate", "follows from global_batch", "give one of the two");
 }

@@ -47,15 +47,6 @@ TimedLayer pause(std::string name, Time duration, std::string origin) {
   return layer;
 }
 
-[[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error) {
-  std::vector<Complaint> complaints = error.complaints();
-  for (Complaint& each : complaints) {
-    const std::string key = "training." + entry.name;
-    if (!each.key.starts_with(key)) each.key = each.key.empty() ? key : key + "." + each.key;
-  }
-  throw InputError{std::move(complaints)};
-}
-
 /// The graph and what is known of it; the memory is left open.
 TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
   const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
@@ -102,6 +93,15 @@ Bytes memory_of(const Scenario& scenario, const TrainingEntry& entry) {
 }
 
 }  // namespace
+
+void rethrow_about(const TrainingEntry& entry, const InputError& error) {
+  std::vector<Complaint> complaints = error.complaints();
+  for (Complaint& each : complaints) {
+    const std::string key = "training." + entry.name;
+    if (!each.key.starts_with(key)) each.key = each.key.empty() ? key : key + "." + each.key;
+  }
+  throw InputError{std::move(complaints)};
+}
 
 std::vector<std::string> trainable_names(const Scenario& scenario) {
   std::vector<std::string> names;

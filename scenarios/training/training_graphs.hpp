@@ -4,6 +4,7 @@
 #include "models/layers.hpp"
 #include "models/workload.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/error.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -17,6 +18,9 @@ namespace contend {
 [[nodiscard]] std::vector<std::string> trainable_names(const Scenario& scenario);
 /// The entry of that name, or nullptr.
 [[nodiscard]] const TrainingEntry* find_entry(const Scenario& scenario, std::string_view name);
+
+/// Throws the complaints with keys of the entry, such as `training.NAME.batch` for `batch`.
+[[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error);
 
 /// The network of an entry with what one iteration takes on a worker: its micro-batches, the wait for data, and the
 /// update of the weights, which the forward pass of each layer begins with. Its batch counts all micro-batches. Throws

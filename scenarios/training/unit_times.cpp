@@ -60,7 +60,12 @@ TimedUnit UnitTimes::embedding() {
 }
 
 TimedUnit UnitTimes::head() {
-  const OperatorTimes times = timed(head_operators(model_, work_));
+  std::vector<TransformerOperator> operators = head_operators(model_, work_);
+  for (std::int64_t module = 0; module < model_.mtp_layers; ++module) {
+    const std::vector<TransformerOperator> added = mtp_operators(model_, work_);
+    operators.insert(operators.end(), added.begin(), added.end());
+  }
+  const OperatorTimes times = timed(operators);
   constexpr int kExchanges = 3, kFloatBytes = 4;
   const Bytes row{work_.context_tokens() * kFloatBytes};
   Time forward = groups_(CollectiveKind::all_reduce, tensor_groups(), row) * kExchanges;
@@ -140,23 +145,26 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   const std::vector<TransformerOperator> operators = transformer_operators(model_, index, work_);
   const OperatorTimes times = timed(operators);
   PassShares shares;
-  Added all;
+  Added all, again;  // `again`: what the backward pass sends to compute the forward pass once more
   const auto add = [&](const Added& added, Time PassShares::*share) {
     all.forward += added.forward;
     all.backward += added.backward;
     shares.*share += added.forward + added.backward;
+    if (entry_.recompute != Recomputation::full) return;
+    again.forward += added.forward;
+    shares.*share += added.forward;
   };
   add(tensor_parallel(first_products(operators, LayerPart::attention)), &PassShares::tensor);
   if (!model_.is_mixture(index))
     add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), &PassShares::tensor);
   add(context_parallel(operators), &PassShares::context);
-  if (model_.is_mixture(index)) {
-    const Time exchange = expert_parallel();
-    add({exchange, exchange}, &PassShares::expert);
-  }
-  Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
-  if (entry_.recompute == Recomputation::full) recompute += all.forward;
-  return made(times, recompute, all.forward, all.backward, shares);
+  const Time exchange = model_.is_mixture(index) ? expert_parallel() : Time{};
+  add({exchange, exchange}, &PassShares::expert);
+  const Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
+  TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
+  layer.unit.forward_exchange = exchange;
+  layer.unit.backward_exchange = entry_.recompute == Recomputation::full ? exchange + exchange : exchange;
+  return layer;
 }
 
 }  // namespace contend

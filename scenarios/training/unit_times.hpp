@@ -37,9 +37,9 @@ class UnitTimes {
 
   [[nodiscard]] TimedUnit layer(std::int64_t index);
   [[nodiscard]] TimedUnit embedding();
-  /// The head and the loss: logits are cut over the vocabulary, so the loss needs the largest one, the sum of the
-  /// exponentials and the logit of the target from all tensor-parallel ranks (Shoeybi et al., arXiv 1909.08053,
-  /// section 3).
+  /// The head, the loss, and the modules of multi-token prediction, without their communication: logits are cut over
+  /// the vocabulary, so the loss needs the largest one, the sum of the exponentials and the logit of the target from
+  /// all tensor-parallel ranks (Shoeybi et al., arXiv 1909.08053, section 3).
   [[nodiscard]] TimedUnit head();
 
   /// Bytes that each rank sends to the next stage: tensor-parallel ranks send a part each, also without sequence

@@ -5,6 +5,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/torn_groups_note.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -93,6 +94,60 @@ TEST_CASE("parallel: degrees that don't fit are refused by name") {
                 "training.m.parallel.virtual: ");
 }
 
+TEST_CASE("parallel: settings without sense and jobs larger than the cluster are refused") {
+  check_refused(
+      "model: llama-3-8b, accumulate: 4, parallel: {pipeline: 4, schedule: interleaved}",
+      "training.m.parallel.virtual: is missing: interleaved passes of one part on each rank are those of 1f1b");
+  check_refused("model: llama-3-8b, parallel: {zero: 3, gradient_bytes: 3}",
+                "training.m.parallel.gradient_bytes: 3 bytes are no type of gradients; 2 or 4");
+  check_refused("model: llama-3-8b, attention: plain, attention_efficiency: 0.5, parallel: {zero: 3}",
+                "training.m.attention_efficiency: has no effect with attention: plain");
+  check_refused("model: llama-3-8b, parallel: {zero: 3}", "a job of 256 GPUs: the cluster has 128", 256);
+  check_refused("model: llama-3-8b, parallel: {zero: 3, schedule: file}", "training.m.parallel.order: is missing");
+}
+
+TEST_CASE("parallel: weights that stay until the backward pass are held in full") {
+  const std::string members = "model: llama-3-8b, sequence: 1024, parallel: {zero: 3, reshard: ";
+  const ParallelJob dropped = job_of(with_entry(members + "true}"), 64);
+  const ParallelJob kept = job_of(with_entry(members + "false}"), 64);
+  // 8,030,261,248 parameters of two bytes.
+  CHECK(kept.memory[0].gathered == Bytes{2 * std::int64_t{8'030'261'248}});
+  CHECK(dropped.memory[0].gathered < kept.memory[0].gathered);
+  CHECK(kept.memory[0].weights == dropped.memory[0].weights);
+}
+
+TEST_CASE("parallel: full recomputation repeats communication, which is no computing") {
+  const std::string members = "model: llama-3-8b, sequence: 4096, parallel: {tensor: 8}, recompute: ";
+  const PassShares none = job_of(with_entry(members + "none"), 8).shares[0];
+  const PassShares full = job_of(with_entry(members + "full"), 8).shares[0];
+  CHECK(full.compute == none.compute);
+  CHECK(none.recompute == Time{});
+  CHECK(full.recompute > Time{});
+  CHECK(full.tensor > none.tensor);
+}
+
+TEST_CASE("parallel: of merged passes the longer lasts: what they compute, or their exchanges of experts") {
+  int computing = 0, sending = 0;
+  for (const char* nic : {"400Gbps", "3200Gbps", "40000Gbps"}) {
+    const Scenario scenario = with_entry(
+        "model: qwen-3-30b-a3b, sequence: 4096, accumulate: 16, parallel: {pipeline: 4, expert: 16, zero: 1, schedule: "
+        "dualpipe}",
+        {std::string{"network.nic="} + nic, "cluster.gpu_memory=500GiB"});
+    const ParallelJob job = job_of(scenario, 64);
+    const PipelineCosts costs = job.iteration.costs();
+    for (std::size_t stage = 0; stage < costs.forward.size(); ++stage) {
+      const Time exchange = job.shares[stage].expert;
+      const Time computed = costs.forward[stage] + costs.backward[stage] - exchange;
+      CHECK(exchange > Time{});
+      CHECK(costs.merged[stage] == std::max(computed, exchange));
+      ++(computed > exchange ? computing : sending);
+    }
+  }
+  CHECK(computing > 0);
+  CHECK(sending > 0);
+  CHECK(job_of(with_entry("model: llama-3-8b, parallel: {zero: 1}"), 8).iteration.costs().merged.empty());
+}
+
 TEST_CASE("parallel: members of the other way to train are refused") {
   check_refused("model: resnet50, parallel: {tensor: 2}", "training.m.model: ");
   check_refused("model: llama-3-405b", "training.m.model: llama-3-405b is trained on several GPUs; give parallel");
@@ -176,6 +231,19 @@ TEST_CASE("parallel: folded, event by event, and with messages of single ranks i
     CHECK(folded.jobs[0].finish == events.jobs[0].finish);
     CHECK(folded.leapt_events > 0);
   }
+}
+
+TEST_CASE("parallel: a run warns of jobs that lie on more servers than they need") {
+  const Scenario scenario = with_entry("model: llama-3-8b, sequence: 1024, parallel: {tensor: 4, zero: 3}",
+                                       {"workload.generate.sizes={8: 1}"});
+  RunResult run = run_scenario(scenario, 1);
+  REQUIRE(run.jobs.size() == 1);
+  CHECK(seen_torn_groups(scenario, run).empty());
+  run.jobs[0].servers = 3;
+  CHECK(seen_torn_groups(scenario, run) ==
+        run.jobs[0].name +
+            " lay on 3 servers, 2 more than needed: passes are timed as if its tensor-parallel groups were "
+            "inside servers; policies.placement: consolidated keeps them together");
 }
 
 TEST_CASE("parallel: tokens and operations a second follow from the iteration") {
