@@ -28,6 +28,21 @@ struct MapMember {
   std::function<void(const T& from, T& to)> copy;
 };
 
+/// A member for the reference.
+struct MemberText {
+  std::string name, type, range, text;
+  std::string usual;  ///< its value if it is not given; may be empty
+};
+
+/// The members for the reference, with their values in `usual`.
+template <class T>
+[[nodiscard]] std::vector<MemberText> member_texts(std::span<const MapMember<T>> members, const T& usual) {
+  std::vector<MemberText> all;
+  for (const MapMember<T>& each : members)
+    all.push_back({std::string{each.name}, each.type, each.range, std::string{each.text}, each.print(usual)});
+  return all;
+}
+
 template <class T, class Value, class Access>
 [[nodiscard]] MapMember<T> map_member(std::string_view name, Access access, const Codec<Value>& codec,
                                       std::string_view text) {

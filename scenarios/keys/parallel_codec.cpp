@@ -105,11 +105,8 @@ Codec<std::optional<ParallelSetup>> parallel_codec() {
   return codec;
 }
 
-std::vector<ParallelMember> parallel_members() {
-  std::vector<ParallelMember> all;
-  for (const ParallelRow& each : parallel_rows())
-    all.push_back({std::string{each.name}, each.type, each.range, std::string{each.text}, each.print(usual_setup())});
-  return all;
+std::vector<MemberText> parallel_members() {
+  return member_texts(parallel_rows(), usual_setup());
 }
 
 }  // namespace contend

@@ -1,6 +1,7 @@
 #pragma once
 // The member `parallel` of an entry of `training`.
 
+#include "scenarios/keys/map_members.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
@@ -13,10 +14,7 @@ namespace contend {
 /// A later layer replaces single members.
 [[nodiscard]] Codec<std::optional<ParallelSetup>> parallel_codec();
 
-/// The members, for the reference: name, type, range, text, usual value.
-struct ParallelMember {
-  std::string name, type, range, text, usual;
-};
-[[nodiscard]] std::vector<ParallelMember> parallel_members();
+/// The members, for the reference.
+[[nodiscard]] std::vector<MemberText> parallel_members();
 
 }  // namespace contend

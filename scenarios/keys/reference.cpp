@@ -62,18 +62,9 @@ std::string table_of_kinds(std::string_view key, const std::vector<TopologyKindI
          "\n";
 }
 
-std::string table_of_training() {
+std::string table_of_members(const std::vector<MemberText>& members) {
   std::string out = "| member | type | default | range | meaning |\n|---|---|---|---|---|\n";
-  for (const TrainingMember& each : training_members()) {
-    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", each.name, each.type,
-                       each.usual.empty() ? "" : "`" + each.usual + "`", each.range, each.text);
-  }
-  return out;
-}
-
-std::string table_of_parallel() {
-  std::string out = "| member | type | default | range | meaning |\n|---|---|---|---|---|\n";
-  for (const ParallelMember& each : parallel_members()) {
+  for (const MemberText& each : members) {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", each.name, each.type,
                        each.usual.empty() ? "" : "`" + each.usual + "`", each.range, each.text);
   }
@@ -116,9 +107,9 @@ std::string keys_markdown() {
   out += table_of_kinds("network.fabric", fabric_infos());
   out += table_of_kinds("network.server", server_infos());
   out += "## Training\n\nMembers of an entry of `training`; those of the entry `default` hold for all others.\n\n";
-  out += table_of_training();
+  out += table_of_members(training_members());
   out += "\n### parallel\n\nMembers of `parallel`. The degree of data parallelism is what is left of a job's GPUs.\n\n";
-  out += table_of_parallel();
+  out += table_of_members(parallel_members());
   out += "\n## Training profiles\n\n" + table_of_profiles();
   out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
   out += table_of_fitted_workloads();

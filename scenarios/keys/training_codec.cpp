@@ -216,11 +216,8 @@ void take_defaults(std::vector<TrainingEntry>& entries) {
   }
 }
 
-std::vector<TrainingMember> training_members() {
-  std::vector<TrainingMember> all;
-  for (const Member& each : members())
-    all.push_back({std::string{each.name}, each.type, each.range, std::string{each.text}, each.print(usual_entry())});
-  return all;
+std::vector<MemberText> training_members() {
+  return member_texts(members(), usual_entry());
 }
 
 }  // namespace contend

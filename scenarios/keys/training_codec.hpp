@@ -1,6 +1,7 @@
 #pragma once
 // The value of the key `training`: a map of names to entries, which jobs name as what they train.
 
+#include "scenarios/keys/map_members.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
@@ -17,10 +18,6 @@ namespace contend {
 void take_defaults(std::vector<TrainingEntry>& entries);
 
 /// The members of an entry, for the reference.
-struct TrainingMember {
-  std::string name, type, range, text;
-  std::string usual;  ///< its value if it is not given; may be empty
-};
-[[nodiscard]] std::vector<TrainingMember> training_members();
+[[nodiscard]] std::vector<MemberText> training_members();
 
 }  // namespace contend

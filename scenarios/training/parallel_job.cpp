@@ -112,7 +112,6 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   validate(model, work);
 
   ParallelJob made;
-  made.split = work.split;
   made.micro_batches = degrees.micro_batches;
   made.samples = degrees.samples;
   made.sequence = static_cast<int>(work.sequence);

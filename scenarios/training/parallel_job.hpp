@@ -21,7 +21,6 @@ struct ParallelJob {
   TrainingIteration iteration;
   std::vector<LayerRange> stages;  ///< by model stage
   std::vector<PassShares> shares;  ///< by model stage
-  LayerSplit split;
   int micro_batches = 1;
   std::int64_t samples = 1;       ///< sequences of all GPUs in an iteration
   int sequence = 1;               ///< tokens of each

@@ -3,7 +3,6 @@
 // the processor; ratios are of one run. With few of them the run must end when it does GPU by GPU.
 
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
 
 #include <cstdio>
