@@ -88,6 +88,8 @@ void Leaper::write_state(const Group& group) {
                      (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
     words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
     if (state_.options.interference.none()) continue;
+    // What is left of a slowed task doesn't tell for how long it has run, and GPUs are busy for all of that.
+    words_.push_back(static_cast<std::uint64_t>((now_of(group) - cell.started).ns()));
     const Int128 left = cell.pace.left(now_of(group));
     words_.push_back(static_cast<std::uint64_t>(left));
     words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (cell.pace.is_slowed() ? 1U : 0U));
