@@ -188,7 +188,7 @@ TEST_CASE("every algorithm computes its collective, whatever the number of ranks
       }
     }
   }
-  CHECK(computed > effort(std::size_t{500}));
+  CHECK(computed > (kSanitized ? 50U : 500U));
 }
 
 TEST_CASE("all-to-all: every block arrives") {
@@ -245,7 +245,7 @@ TEST_CASE("the closed form is the cost of the schedule on ranks with one port, 2
       }
     }
   }
-  CHECK(compared > effort(3000));
+  CHECK(compared > (kSanitized ? 300U : 3000U));
 }
 
 TEST_CASE("steady form: the same steps, without their offsets") {
