@@ -83,12 +83,32 @@ struct TrainingSetup {
 /// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
 enum class Optimizer : std::uint8_t { none, sgd, momentum, adam };
 
+/// How many tokens the fullest rank of the experts is given; at most one member is set, none: as many as all others.
+struct ExpertLoad {
+  std::optional<double> ratio;        ///< over the mean, >= 1
+  std::optional<double> zipf;         ///< exponent of the experts' popularity (zipf_tokens())
+  std::optional<double> capacity;     ///< every rank is given this over the mean, the rest is dropped or padding, >= 1
+  std::optional<std::string> counts;  ///< path of the tokens of each expert
+
+  bool operator==(const ExpertLoad&) const = default;
+};
+
+/// How tokens go to their experts and back.
+enum class ExpertExchange : std::uint8_t {
+  direct,     ///< each copy of a token to the GPU of its expert
+  by_server,  ///< once to each server that has experts of the token, and from there to their GPUs
+};
+
 /// How a model is spread over the GPUs of a job; the degree of data parallelism is what is left of them.
 struct ParallelSetup {
   std::set<std::string, std::less<>> given;  ///< names of the members that layers gave
   int tensor = 1, pipeline = 1, context = 1;
   int expert = 1, expert_tensor = 1;
-  int virtual_stages = 0;  ///< parts of the model on each pipeline rank; 0: as many as the schedule needs
+  ExpertLoad expert_load;
+  ExpertExchange expert_exchange = ExpertExchange::direct;
+  int expert_pieces = 1;    ///< into which a micro-batch's tokens are cut in front of the experts; 0: the fastest
+  std::vector<int> layers;  ///< of each part of the model; empty: cut_layers()
+  int virtual_stages = 0;   ///< parts of the model on each pipeline rank; 0: as many as the schedule needs
   PolicyChoice schedule;
   std::optional<std::string> order;  ///< path of the orders of the ranks, for the schedule `file`
   bool sequence_parallel = false;

@@ -10,6 +10,15 @@
 
 namespace contend {
 
+bool PipelinePlan::has_weight_passes() const {
+  return std::ranges::any_of(order, [](const std::vector<PipelineStep>& steps) {
+    return std::ranges::any_of(steps, [](const PipelineStep& step) {
+      return std::ranges::any_of(step.passes(),
+                                 [](const PipelinePass& pass) { return pass.kind == PassKind::backward_weight; });
+    });
+  });
+}
+
 std::string pass_name(const PipelinePass& pass) {
   static constexpr std::array<std::string_view, 4> kLetters = {"F", "B", "Bi", "W"};
   return fmt::format("{}{}.{}", kLetters[static_cast<std::size_t>(pass.kind)], pass.micro_batch, pass.chunk);

@@ -59,6 +59,8 @@ struct PipelinePlan {
   [[nodiscard]] int stage(std::size_t rank, const PipelinePass& pass) const {
     return stage_of[rank][static_cast<std::size_t>(pass.chunk)];
   }
+  /// True if gradients of weights have passes of their own.
+  [[nodiscard]] bool has_weight_passes() const;
   /// Where the micro-batch executes the stage.
   [[nodiscard]] StagePlace place(int micro_batch, int stage) const {
     return paths[static_cast<std::size_t>(path_of[static_cast<std::size_t>(micro_batch)])]

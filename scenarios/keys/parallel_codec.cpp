@@ -2,6 +2,7 @@
 
 #include "scenarios/keys/map_members.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/yaml/map_codec.hpp"
 
 #include <cstdint>
 #include <span>
@@ -14,6 +15,7 @@ namespace {
 using ParallelRow = MapMember<ParallelSetup>;
 
 constexpr int kMostRanks = 1'000'000;
+constexpr int kMostExpertPieces = 64;
 
 const ParallelSetup& usual_setup() {
   static const ParallelSetup usual = [] {
@@ -22,6 +24,15 @@ const ParallelSetup& usual_setup() {
     return setup;
   }();
   return usual;
+}
+
+Codec<ExpertLoad> expert_load_codec() {
+  constexpr double kMost = kMostRanks, kSteepest = 10;
+  return map_codec<ExpertLoad>({field("ratio", &ExpertLoad::ratio, optional_codec(number_codec(1, kMost), "")),
+                                field("zipf", &ExpertLoad::zipf, optional_codec(number_codec(0, kSteepest), "")),
+                                field("capacity", &ExpertLoad::capacity, optional_codec(number_codec(1, kMost), "")),
+                                field("counts", &ExpertLoad::counts, optional_codec(path_codec(), ""))},
+                               "{ratio: 1.3}");
 }
 
 std::vector<ParallelRow> make_parallel_rows() {
@@ -35,6 +46,9 @@ std::vector<ParallelRow> make_parallel_rows() {
       map_member<ParallelSetup>(
           "pipeline", [](auto& p) -> auto& { return p.pipeline; }, degree,
           "groups of GPUs over which the layers are cut"),
+      map_member<ParallelSetup>(
+          "layers", [](auto& p) -> auto& { return p.layers; }, list_codec(integer_codec<int>(0, 10'000), "numbers"),
+          "layers of each part of the model, pipeline x virtual of them; []: as even as can be"),
       map_member<ParallelSetup>(
           "virtual", [](auto& p) -> auto& { return p.virtual_stages; }, integer_codec<int>(0, 1000),
           "parts of the model on each of them; 0: as many as the schedule needs"),
@@ -53,6 +67,21 @@ std::vector<ParallelRow> make_parallel_rows() {
       map_member<ParallelSetup>(
           "expert_tensor", [](auto& p) -> auto& { return p.expert_tensor; }, degree,
           "GPUs over which each expert is cut"),
+      map_member<ParallelSetup>(
+          "expert_load", [](auto& p) -> auto& { return p.expert_load; }, expert_load_codec(),
+          "tokens of the fullest GPU of the experts over the mean: {ratio: 1.3}; {zipf: EXPONENT} of the experts' "
+          "popularity; {counts: FILE.csv} with columns expert and tokens; {capacity: 1.25}, to which all are padded; "
+          "{}: all GPUs have equally many"),
+      map_member<ParallelSetup>(
+          "expert_exchange", [](auto& p) -> auto& { return p.expert_exchange; },
+          choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct}, {"by-server", ExpertExchange::by_server}}),
+          "direct: each copy of a token goes to the GPU of its expert; by-server: a token goes once to each server "
+          "that "
+          "has experts of it, and from there to their GPUs"),
+      map_member<ParallelSetup>(
+          "expert_pieces", [](auto& p) -> auto& { return p.expert_pieces; }, integer_codec<int>(0, kMostExpertPieces),
+          "pieces into which tokens are cut in front of the experts, so that the exchange of one overlaps with the "
+          "computation of another; 0: whatever is fastest, for each pass by itself"),
       map_member<ParallelSetup>(
           "zero", [](auto& p) -> auto& { return p.zero; }, integer_codec<int>(0, 3),
           "what each data-parallel GPU keeps only its share of: 1: the state of the optimizer, 2: also gradients, 3: "

@@ -1,6 +1,7 @@
 #include "scenarios/training/parallel_job.hpp"
 
 #include "models/parallel/flops.hpp"
+#include "models/parallel/mixture.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
@@ -12,8 +13,10 @@
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/layers/config_json.hpp"
+#include "traces/layers/expert_counts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -70,6 +73,39 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
   return degrees;
 }
 
+/// Consecutive parts of so many layers.
+std::vector<LayerRange> ranges_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<LayerRange> ranges;
+  std::int64_t at = 0;
+  for (const std::int64_t size : sizes) {
+    LayerRange range;
+    range.first = at;
+    range.last = at += size;
+    range.embedding = ranges.empty();
+    ranges.push_back(range);
+  }
+  ranges.back().head = true;
+  return ranges;
+}
+
+/// The parts of a model as the entry gives them, or as even as can be.
+std::vector<LayerRange> stages_of(const ParallelSetup& setup, std::int64_t layers, int stages) {
+  if (setup.layers.empty()) return cut_layers(layers, stages);
+  const std::vector<std::int64_t> sizes{setup.layers.begin(), setup.layers.end()};
+  const std::int64_t sum = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  Complaints found;
+  if (std::ssize(sizes) != stages)
+    found.add("parallel.layers", fmt::format("has {} numbers: the model is cut into {} parts", sizes.size(), stages));
+  for (std::size_t part = 1; part + 1 < sizes.size(); ++part) {
+    if (sizes[part] == 0)
+      found.add("parallel.layers", fmt::format("part {} of the model has no layer", part),
+                "only the first part, with the embedding, and the last one, with the head, can do without");
+  }
+  if (sum != layers) found.add("parallel.layers", fmt::format("add up to {}: the model has {} layers", sum, layers));
+  found.throw_if_any();
+  return ranges_of(sizes);
+}
+
 /// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs.
 Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
   double elements = 0;
@@ -97,6 +133,27 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   return work;
 }
 
+/// Tokens at the fullest rank of the experts over the mean.
+double expert_imbalance(const ParallelSetup& setup, const TransformerModel& model) {
+  const ExpertLoad& load = setup.expert_load;
+  if (!model.mixture) {
+    for (const char* member : {"expert_load", "expert_exchange", "expert_pieces"}) {
+      if (setup.given.contains(member))
+        throw InputError{{{.key = fmt::format("parallel.{}", member),
+                           .reason = fmt::format("has no effect: {} has no experts", model.name)}}};
+    }
+    return 1;
+  }
+  const std::int64_t experts = model.mixture->experts;
+  std::vector<double> tokens;
+  if (load.counts) tokens = parse_expert_counts(read_file(*load.counts), *load.counts, experts);
+  if (experts % setup.expert != 0) return 1;  // a fault of the degree, which validate() reports
+  if (load.zipf) tokens = zipf_tokens(experts, setup.expert, *load.zipf);
+  if (tokens.empty()) return std::min<double>(load.ratio.value_or(load.capacity.value_or(1)), setup.expert);
+  constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
+  return std::round(fullest_over_mean(tokens, setup.expert) * kKept) / kKept;
+}
+
 ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
   const TransformerModel model = transformer_of(entry);
@@ -109,6 +166,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   work.flash_attention = entry.flash_attention;
   work.fused_loss = entry.fused_loss;
   work.type = entry.type;
+  work.expert_imbalance = expert_imbalance(setup, model);
   validate(model, work);
 
   ParallelJob made;
@@ -126,7 +184,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     shape.own_text = read_file(*setup.order);
   }
   job.plan = schedule->plan(shape);
-  if (job.plan.stages > model.all_layers())
+  if (setup.layers.empty() && job.plan.stages > model.all_layers())
     throw InputError{
         {{.key = "parallel.pipeline",
           .reason = fmt::format("{} parts of a model of {} layers", job.plan.stages, model.all_layers())}}};
@@ -143,8 +201,8 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
-  UnitTimes times{scenario, entry, model, work, job.ranks_of_stage()};
-  made.stages = cut_layers(model.all_layers(), job.plan.stages);
+  UnitTimes times{scenario, entry, model, work, job.ranks_of_stage(), job.plan.has_weight_passes()};
+  made.stages = stages_of(setup, model.all_layers(), job.plan.stages);
   for (const LayerRange& range : made.stages) {
     std::vector<ModelUnit>& units = job.units.emplace_back();
     PassShares& shares = made.shares.emplace_back();
@@ -206,17 +264,7 @@ std::vector<LayerRange> cut_layers(std::int64_t layers, int stages) {
     const std::int64_t first = (stages - left) / 2;
     ++sizes[static_cast<std::size_t>(first + i)];
   }
-  std::vector<LayerRange> ranges;
-  std::int64_t at = 0;
-  for (const std::int64_t size : sizes) {
-    LayerRange range;
-    range.first = at;
-    range.last = at += size;
-    range.embedding = ranges.empty();
-    ranges.push_back(range);
-  }
-  ranges.back().head = true;
-  return ranges;
+  return ranges_of(sizes);
 }
 
 ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, int gpus) {

@@ -53,6 +53,10 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
   if (entry.parallel->gradient_bytes != 2 && entry.parallel->gradient_bytes != 4)
     complain("parallel.gradient_bytes",
              fmt::format("{} bytes are no type of gradients", entry.parallel->gradient_bytes), "2 or 4");
+  const ExpertLoad& load = entry.parallel->expert_load;
+  if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
+    complain("parallel.expert_load", "says more than once how uneven it is",
+             "give one of ratio, zipf, capacity, counts");
   if (!entry.flash_attention && entry.given.contains("attention_efficiency"))
     complain("attention_efficiency", "has no effect with attention: plain, whose products are like any other", "");
   if (entry.global_batch && entry.given.contains("accumulate"))

@@ -3,6 +3,12 @@
 #include "calibration/transformer_times.hpp"
 #include "models/devices.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -33,13 +39,40 @@ PassShares& PassShares::operator+=(const PassShares& other) {
 }
 
 UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
-                     const MicroBatch& work, int ranks)
-    : entry_{entry}, model_{model}, work_{work}, groups_{scenario, ranks}, device_{find_device(entry.device.name)} {
+                     const MicroBatch& work, int ranks, bool weight_passes)
+    : entry_{entry},
+      model_{model},
+      work_{work},
+      weight_passes_{weight_passes},
+      per_server_{scenario.cluster.gpus_per_server},
+      groups_{scenario, ranks},
+      device_{find_device(entry.device.name)} {
   CONTEND_CHECK(device_ != nullptr || entry.device.calibrated, "a scenario names devices that there are");
   options_.attention_efficiency = entry.attention_efficiency;
   if (entry.efficiency) options_.matrix_unit_efficiency = *entry.efficiency;
   const double tokens = static_cast<double>(work_.context_tokens());
   activations_ = Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
+  if (model_.mixture && entry_.parallel->expert_exchange == ExpertExchange::by_server) check_servers_of_experts();
+}
+
+/// Tokens that go by server need servers that one group of experts fills, with the experts of whole groups.
+void UnitTimes::check_servers_of_experts() const {
+  const std::int64_t ranks = work_.split.expert_tensor * work_.split.expert;
+  if (per_server_ % ranks == 0) return;  // they stay inside a server
+  const std::int64_t servers = ranks / per_server_, groups = model_.mixture->groups;
+  if (ranks % per_server_ != 0 || per_server_ % work_.split.expert_tensor != 0)
+    throw InputError{
+        {{.key = "parallel.expert_exchange",
+          .reason = fmt::format("by-server: expert {} x expert_tensor {} = {} GPUs do not fill whole servers "
+                                "of {} GPUs",
+                                work_.split.expert, work_.split.expert_tensor, ranks, per_server_),
+          .hint = "choose degrees that do, or direct"}}};
+  if (servers % groups != 0 && groups % servers != 0)
+    throw InputError{{{.key = "parallel.expert_exchange",
+                       .reason = fmt::format("by-server: the {} groups of the model's experts do not lie evenly on {} "
+                                             "servers",
+                                             groups, servers),
+                       .hint = "direct"}}};
 }
 
 TimedUnit UnitTimes::layer(std::int64_t index) {
@@ -126,19 +159,65 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
           beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1)};
 }
 
-/// Dispatch and combination of the tokens of a mixture of experts, in either pass.
-Time UnitTimes::expert_parallel() {
+/// The exchange of one of `pieces` pieces of a micro-batch's tokens with their experts, in either pass.
+ExpertPiece UnitTimes::exchange_of_piece(int pieces) {
   const LayerSplit& split = work_.split;
   const auto bytes_of = [&](double tokens) {
     return Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
   };
-  const double sent = static_cast<double>(work_.tokens() * model_.mixture->top_k) * work_.expert_imbalance;
+  const double tokens = static_cast<double>(work_.tokens()) * work_.expert_imbalance / pieces;
+  const Bytes copies = bytes_of(tokens * static_cast<double>(model_.mixture->top_k));
   const RankGroups experts{static_cast<int>(split.expert_tensor), static_cast<int>(split.expert)};
-  const Time exchange = groups_(CollectiveKind::all_to_all, experts, bytes_of(sent));
   const RankGroups inside{1, static_cast<int>(split.expert_tensor)};
-  const Bytes arrived = bytes_of(arrived_tokens(model_, work_));
-  return exchange + exchange + groups_(CollectiveKind::all_gather, inside, arrived) +
-         groups_(CollectiveKind::reduce_scatter, inside, arrived);
+  const Bytes arrived = bytes_of(arrived_tokens(model_, work_) / pieces);
+  ExpertPiece piece;
+  piece.spread = groups_(CollectiveKind::all_gather, inside, arrived);
+  piece.collect = groups_(CollectiveKind::reduce_scatter, inside, arrived);
+  if (entry_.parallel->expert_exchange == ExpertExchange::by_server && groups_.leaves_servers(experts)) {
+    const int servers = experts.stride * experts.size / per_server_;
+    const Bytes once = bytes_of(tokens * servers_of_token(*model_.mixture, servers));
+    piece.dispatch = groups_(CollectiveKind::all_to_all, {per_server_, servers}, once);
+    const Time local = groups_(CollectiveKind::all_to_all, {experts.stride, per_server_ / experts.stride}, copies);
+    piece.spread += local;
+    piece.collect += local;
+  } else {
+    piece.dispatch = groups_(CollectiveKind::all_to_all, experts, copies);
+  }
+  piece.combine = piece.dispatch;
+  return piece;
+}
+
+/// What the fullest rank of the experts computes for a piece.
+OperatorTimes UnitTimes::experts_of_piece(std::int64_t index, int pieces) const {
+  MicroBatch part = work_;
+  part.expert_imbalance /= pieces;  // so many tokens arrive, for the same experts
+  std::vector<TransformerOperator> experts;
+  for (const TransformerOperator& each : transformer_operators(model_, index, part))
+    if (each.part == LayerPart::experts) experts.push_back(each);
+  return timed(experts);
+}
+
+/// What the exchange of a mixture adds to what its experts compute.
+UnitTimes::Added UnitTimes::expert_parallel(std::int64_t index) {
+  if (work_.split.expert * work_.split.expert_tensor == 1) return {};
+  const auto backward_of = [&](const OperatorTimes& times) {
+    return weight_passes_ ? times.input_gradient : times.backward();
+  };
+  const OperatorTimes whole = experts_of_piece(index, 1);
+  constexpr int kMostTried = 16;
+  const int given = entry_.parallel->expert_pieces;
+  std::optional<Added> best;
+  for (int pieces = std::max(given, 1); pieces <= (given > 0 ? given : kMostTried); ++pieces) {
+    const OperatorTimes computing = experts_of_piece(index, pieces);
+    ExpertPiece piece = exchange_of_piece(pieces);
+    piece.experts = computing.forward;
+    const Time forward = time_in_pieces(piece, pieces) - whole.forward;
+    piece.experts = backward_of(computing);
+    const Time backward = time_in_pieces(piece, pieces) - backward_of(whole);
+    best =
+        best ? Added{std::min(best->forward, forward), std::min(best->backward, backward)} : Added{forward, backward};
+  }
+  return *best;
 }
 
 TimedUnit UnitTimes::timed_layer(std::int64_t index) {
@@ -158,12 +237,13 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   if (!model_.is_mixture(index))
     add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), &PassShares::tensor);
   add(context_parallel(operators), &PassShares::context);
-  const Time exchange = model_.is_mixture(index) ? expert_parallel() : Time{};
-  add({exchange, exchange}, &PassShares::expert);
+  const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
+  add(exchange, &PassShares::expert);
   const Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
   TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
-  layer.unit.forward_exchange = exchange;
-  layer.unit.backward_exchange = entry_.recompute == Recomputation::full ? exchange + exchange : exchange;
+  layer.unit.forward_exchange = exchange.forward;
+  layer.unit.backward_exchange = exchange.backward;
+  if (entry_.recompute == Recomputation::full) layer.unit.backward_exchange += exchange.forward;
   return layer;
 }
 

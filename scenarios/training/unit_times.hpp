@@ -2,6 +2,7 @@
 // Times of the parts of a model on one rank: what a device computes, and the communication of tensor, context and
 // expert parallelism that nothing hides.
 
+#include "models/parallel/mixture.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "scenarios/scenario.hpp"
@@ -32,8 +33,10 @@ struct TimedUnit {
 class UnitTimes {
  public:
   /// For a pipeline rank of so many GPUs. Scenario, entry, model and work must outlive it; the entry names a device.
+  /// `weight_passes`: gradients of weights have passes of their own, which hide no exchange. Throws InputError if
+  /// tokens can't go to their experts as the entry says.
   UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
-            int ranks);
+            int ranks, bool weight_passes);
 
   [[nodiscard]] TimedUnit layer(std::int64_t index);
   [[nodiscard]] TimedUnit embedding();
@@ -53,17 +56,22 @@ class UnitTimes {
   struct Added {
     Time forward, backward;
   };
+  void check_servers_of_experts() const;
   [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;
   [[nodiscard]] OperatorTimes first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] Added tensor_parallel(const OperatorTimes& first);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
-  [[nodiscard]] Time expert_parallel();
+  [[nodiscard]] ExpertPiece exchange_of_piece(int pieces);
+  [[nodiscard]] OperatorTimes experts_of_piece(std::int64_t index, int pieces) const;
+  [[nodiscard]] Added expert_parallel(std::int64_t index);
   [[nodiscard]] TimedUnit timed_layer(std::int64_t index);
 
   const TrainingEntry& entry_;
   const TransformerModel& model_;
   const MicroBatch& work_;
+  const bool weight_passes_;
+  const int per_server_;  // GPUs
   GroupTimes groups_;
   const Device* device_;  // none if the entry has a calibrated profile
   RooflineOptions options_;

@@ -256,3 +256,20 @@ TEST_CASE("parallel: tokens and operations a second follow from the iteration") 
   CHECK(job.notes.work->model_flops == near(51'470'401'536.0 * 64 * 8192));
   CHECK(job.notes.work->peak_flops == near(989.5e12));
 }
+
+TEST_CASE("parallel: layers of the parts as they are given") {
+  const auto layers_of = [](const std::string& parallel) {
+    std::vector<std::int64_t> sizes;
+    for (const LayerRange& each :
+         job_of(with_entry("model: llama-3-8b, recompute: full, accumulate: 4, parallel: " + parallel), 64).stages)
+      sizes.push_back(each.last - each.first);
+    return sizes;
+  };
+  CHECK(layers_of("{tensor: 4, pipeline: 4, layers: [9, 9, 8, 6]}") == std::vector<std::int64_t>{9, 9, 8, 6});
+  CHECK(layers_of("{tensor: 4, pipeline: 2, virtual: 2, schedule: interleaved, layers: [0, 16, 16, 0]}") ==
+        std::vector<std::int64_t>{0, 16, 16, 0});
+  const std::string entry = "model: llama-3-8b, accumulate: 4, parallel: {tensor: 4, pipeline: 4, layers: ";
+  check_refused(entry + "[8, 8, 16]}", "training.m.parallel.layers: has 3 numbers: the model is cut into 4 parts");
+  check_refused(entry + "[8, 8, 8, 9]}", "training.m.parallel.layers: add up to 33: the model has 32 layers");
+  check_refused(entry + "[8, 0, 16, 8]}", "training.m.parallel.layers: part 1 of the model has no layer");
+}

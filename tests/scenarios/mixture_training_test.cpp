@@ -1,0 +1,124 @@
+// Mixtures of experts in entries of `training`: the load of the fullest rank, tokens that go by server, and pieces.
+
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+Scenario with_experts(const std::string& parallel, const std::string& model = "deepseek-v2-lite",
+                      const std::string& inside = "") {
+  return parsed(
+      fmt::format("cluster: {{servers: 8, gpus_per_server: 8, gpu_memory: 100TiB}}\n"
+                  "network: {{nic: 400Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+                  "training: {{m: {{device: H100-SXM, model: {}, dtype: bf16, sequence: 4096, parallel: {{{}}}{}}}}}\n"
+                  "workload: {{generate: {{models: [m], sizes: {{32: 1}}, iterations: [4, 4], arrivals: 1ms}}}}\n",
+                  model, parallel, inside));
+}
+
+ParallelJob experts_of(const std::string& parallel, const std::string& others = "") {
+  const Scenario scenario = with_experts(parallel, "deepseek-v2-lite", others);
+  return plan_parallel(scenario, *find_entry(scenario, "m"), 32);
+}
+
+/// Communication of experts that nothing hides, in the passes of a micro-batch.
+double exchange_s(const std::string& parallel, const std::string& others = "") {
+  return experts_of(parallel, others).shares.at(0).expert.to_seconds();
+}
+
+std::string experts_refusal(const std::string& parallel, const std::string& model = "deepseek-v2-lite") {
+  try {
+    const Scenario scenario = with_experts(parallel, model);
+    TrainingGraphs graphs{scenario};
+    (void)graphs("m", 32);
+  } catch (const InputError& error) {
+    std::string text;
+    for (const Complaint& each : error.complaints()) text += each.file + " " + each.key + ": " + each.reason + "\n";
+    return text;
+  }
+  return "";
+}
+
+void check_experts_refused(const std::string& parallel, const std::string& expected,
+                           const std::string& model = "deepseek-v2-lite") {
+  const std::string said = experts_refusal(parallel, model);
+  INFO(said);
+  CHECK(said.find(expected) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("experts: an uneven load makes exchange, computing and memory larger") {
+  const ParallelJob even = experts_of("expert: 16, zero: 1"), same = experts_of("expert: 16, zero: 1, expert_load: {}");
+  const ParallelJob more = experts_of("expert: 16, zero: 1, expert_load: {ratio: 2}");
+  CHECK(even.shares.at(0).total() == same.shares.at(0).total());
+  // Two all-to-alls of a layer cost their start-up once and twice as many bytes.
+  CHECK(more.shares.at(0).expert.to_seconds() == near(2 * even.shares.at(0).expert.to_seconds(), 0.05));
+  CHECK(more.shares.at(0).compute > even.shares.at(0).compute);
+  CHECK(more.memory.at(0).activations > even.memory.at(0).activations);
+  CHECK(exchange_s("expert: 16, zero: 1, expert_load: {capacity: 2}") == near(more.shares.at(0).expert.to_seconds()));
+  const double zipf = exchange_s("expert: 16, zero: 1, expert_load: {zipf: 1}");
+  CHECK(zipf > 1.5 * even.shares.at(0).expert.to_seconds());
+}
+
+TEST_CASE("experts: the load may come from a file of counts") {
+  const std::string path = "expert_counts_of_test.csv";
+  {
+    std::ofstream file{path};
+    file << "expert,tokens\n";
+    // Sixteen ranks with four experts each: the first has 3 of 18 parts, 16 x 3 / 18 of the mean.
+    for (int expert = 0; expert < 64; ++expert) file << expert << ',' << (expert < 4 ? 30 : 10) << '\n';
+  }
+  const std::string counts = fmt::format("expert: 16, zero: 1, expert_load: {{counts: {}}}", path);
+  CHECK(exchange_s(counts) == near(exchange_s("expert: 16, zero: 1, expert_load: {ratio: 2.6666666667}"), 1e-6));
+  std::remove(path.c_str());
+}
+
+TEST_CASE("experts: a token that goes once to each server crosses the network less often") {
+  // Six of 64 experts on two servers: 1.98 servers a token, so 6 / 1.98 times fewer bytes between the servers.
+  const double direct = exchange_s("expert: 16, zero: 1");
+  const double by_server = exchange_s("expert: 16, zero: 1, expert_exchange: by-server");
+  CHECK(by_server < 0.8 * direct);
+  CHECK(by_server > direct / 4);
+  // Inside a server there is nothing to save.
+  CHECK(exchange_s("expert: 8, zero: 1, expert_exchange: by-server") == exchange_s("expert: 8, zero: 1"));
+}
+
+TEST_CASE("experts: pieces hide the exchange behind the experts, and the fastest number is no slower than any") {
+  const double whole = exchange_s("expert: 16, zero: 1");
+  double best = whole;
+  for (const int pieces : {1, 2, 3, 4, 8, 16}) {
+    const double cut = exchange_s(fmt::format("expert: 16, zero: 1, expert_pieces: {}", pieces));
+    if (pieces == 1) CHECK(cut == whole);
+    if (pieces == 2) CHECK(cut < whole);
+    best = std::min(best, cut);
+  }
+  CHECK(exchange_s("expert: 16, zero: 1, expert_pieces: 0") <= best);
+  CHECK(exchange_s("expert: 16, zero: 1, expert_exchange: by-server, expert_pieces: 0") < best);
+  // A schedule whose gradients of weights are passes of their own has less to hide the exchange behind.
+  const std::string pipeline = "pipeline: 2, expert: 16, zero: 1, expert_pieces: 4, schedule: ";
+  CHECK(exchange_s(pipeline + "zb-h1", ", accumulate: 4") >= exchange_s(pipeline + "1f1b", ", accumulate: 4"));
+}
+
+TEST_CASE("experts: what is refused") {
+  check_experts_refused("zero: 3, expert_pieces: 2",
+                        "training.m.parallel.expert_pieces: has no effect: llama-3-8b has no experts", "llama-3-8b");
+  check_experts_refused("zero: 3, expert_load: {ratio: 2}", "training.m.parallel.expert_load: has no effect",
+                        "llama-3-8b");
+  check_experts_refused("expert: 8, expert_load: {ratio: 2, zipf: 1}",
+                        "training.m.parallel.expert_load: says more than once how uneven it is");
+  check_experts_refused("expert: 8, expert_load: {ratio: 0.5}", "training.m.parallel.expert_load.ratio");
+  check_experts_refused("expert: 8, expert_load: {counts: no_such_file.csv}", "no_such_file.csv");
+  check_experts_refused("expert: 32, expert_tensor: 1, expert_exchange: by-server, expert_pieces: 65",
+                        "training.m.parallel.expert_pieces");
+}
