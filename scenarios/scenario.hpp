@@ -113,6 +113,7 @@ struct ParallelSetup {
   std::optional<std::string> order;  ///< path of the orders of the ranks, for the schedule `file`
   bool sequence_parallel = false;
   int zero = 0;                  ///< 0 to 3: what data-parallel ranks share out (Sharding)
+  int shards = 0;                ///< ranks that share out one copy with zero (hybrid sharding); 0: all
   int gradient_bytes = 4;        ///< of an element, as gradients are added up and exchanged
   bool post_validation = false;  ///< updates don't wait for the norm of the gradients of all pipeline ranks
   bool reshard = true;           ///< with zero 3: weights are gathered again for the backward pass

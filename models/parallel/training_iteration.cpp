@@ -92,9 +92,16 @@ class GraphBuilder {
     return buckets;
   }
 
-  /// Adds the collectives of a bucket, among dense ranks and among those with the same experts.
+  /// Adds the collectives of a bucket, among dense ranks and among those with the same experts: all-reduces among all
+  /// that have them, others among those that share out a copy.
   std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const Bucket& bucket,
                              const std::string& name, int element_bytes) {
+    const bool all = kind == CollectiveKind::all_reduce;
+    return exchange(rank, lane, kind, bucket, name, element_bytes, all ? job_.dense_groups() : job_.dense_shards(),
+                    all ? job_.expert_groups() : job_.expert_shards());
+  }
+  std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const Bucket& bucket,
+                             const std::string& name, int element_bytes, RankGroups dense, RankGroups experts) {
     std::vector<OpId> ops;
     const auto add = [&](std::int64_t elements, RankGroups groups, const char* which) {
       if (elements == 0 || groups.size < 2) return;
@@ -102,8 +109,8 @@ class GraphBuilder {
                                           Bytes{elements * element_bytes}, groups));
       graph_.put_into(streams_[rank], ops.back(), lane.exchanges++);
     };
-    add(bucket.dense, job_.dense_groups(), "");
-    add(bucket.expert, job_.expert_groups(), "experts of ");
+    add(bucket.dense, dense, "");
+    add(bucket.expert, experts, "experts of ");
     return ops;
   }
 
@@ -192,7 +199,7 @@ class GraphBuilder {
           gathered = gather_for_use(rank, lane, buckets[b], part);
         add(buckets[b].first, buckets[b].last, part);
         for (const OpId op : gathered) graph_.add_dependency(op, lane.before);
-        if (reduces(pass.kind, is_last)) reduce(rank, lane, buckets[b], part);
+        if (reduces(pass.kind, is_last)) reduce(rank, lane, buckets[b], part, is_last);
       }
     }
     if (is_first) first_use = use;
@@ -210,11 +217,25 @@ class GraphBuilder {
     return ops;
   }
 
-  void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
+  void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name, bool is_last) {
     const CollectiveKind kind =
         shards(Sharding::optimizer) ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    for (const OpId op : exchange(rank, lane, kind, bucket, name, job_.gradient_bytes)) {
+    const std::vector<OpId> reduced = exchange(rank, lane, kind, bucket, name, job_.gradient_bytes);
+    for (const OpId op : reduced) {
       graph_.add_dependency(lane.before, op);
+      lane.gradients.push_back(op);
+    }
+    if (!shards(Sharding::optimizer) || !is_last || job_.copies().size < 2) return;
+    const auto share = [](std::int64_t elements, RankGroups groups) {
+      return (elements + groups.size - 1) / groups.size;
+    };
+    Bucket shares = bucket;
+    shares.dense = share(bucket.dense, job_.dense_shards());
+    shares.expert = share(bucket.expert, job_.expert_shards());
+    for (const OpId op : exchange(rank, lane, CollectiveKind::all_reduce, shares, "copies of " + name,
+                                  job_.gradient_bytes, job_.copies(), job_.copies())) {
+      graph_.add_dependency(lane.before, op);
+      for (const OpId before : reduced) graph_.add_dependency(before, op);
       lane.gradients.push_back(op);
     }
   }
@@ -229,7 +250,7 @@ class GraphBuilder {
         std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
         if (first_use.empty()) first_use.assign(job_.units[stage].size(), op);
       } else if (reduces(pass.kind, is_last(pass))) {
-        for (const Bucket& bucket : buckets_[stage]) reduce(rank, lane, bucket, pass_name(pass));
+        for (const Bucket& bucket : buckets_[stage]) reduce(rank, lane, bucket, pass_name(pass), is_last(pass));
       }
     }
   }

@@ -46,6 +46,11 @@ struct TrainingIteration {
   int tensor = 1, context = 1, data = 1;  ///< >= 1; a pipeline rank has tensor x context x data ranks
   int expert = 1, expert_tensor = 1;      ///< >= 1; their product divides that number
   Sharding sharding = Sharding::none;
+  /// Data-parallel ranks (with their context ranks) that share out one copy of what `sharding` says; 0: all of them.
+  /// Less than all is hybrid sharding (Zhao et al., PyTorch FSDP, arXiv 2304.11277, section 3.2.2): gradients are then
+  /// reduce-scattered in each copy and, after the last micro-batch, all-reduced between copies. Divides context x data;
+  /// expert x expert_tensor divides tensor x shards.
+  int shards = 0;
   int weight_bytes = 2;              ///< of an element as it is gathered
   int gradient_bytes = 4;            ///< of an element as it is reduced
   std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
@@ -59,6 +64,14 @@ struct TrainingIteration {
   [[nodiscard]] RankGroups dense_groups() const { return {tensor, context * data}; }
   [[nodiscard]] RankGroups expert_groups() const {
     return {expert_tensor * expert, ranks_of_stage() / (expert_tensor * expert)};
+  }
+  /// The ranks that share out a copy of the weights, dense and of experts, and those with equal shares of all copies.
+  [[nodiscard]] RankGroups dense_shards() const { return {tensor, shards > 0 ? shards : context * data}; }
+  [[nodiscard]] RankGroups expert_shards() const {
+    return {expert_tensor * expert, dense_shards().size * tensor / (expert_tensor * expert)};
+  }
+  [[nodiscard]] RankGroups copies() const {
+    return {tensor * dense_shards().size, context * data / dense_shards().size};
   }
   /// The times of whole passes by model stage. Of two merged ones, the exchange of each hides behind what the other
   /// computes (DeepSeek-V3, arXiv 2412.19437, section 3.2.1); both are taken to be of the forward pass's stage then.

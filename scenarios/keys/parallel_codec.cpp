@@ -87,6 +87,10 @@ std::vector<ParallelRow> make_parallel_rows() {
           "what each data-parallel GPU keeps only its share of: 1: the state of the optimizer, 2: also gradients, 3: "
           "also weights (FSDP)"),
       map_member<ParallelSetup>(
+          "shards", [](auto& p) -> auto& { return p.shards; }, integer_codec<int>(0, kMostRanks),
+          "with zero: context-parallel and data-parallel GPUs that share out one copy; the gradients of the copies are "
+          "added up by an all-reduce (hybrid sharding, HSDP); 0: all of them share out one"),
+      map_member<ParallelSetup>(
           "gradient_bytes", [](auto& p) -> auto& { return p.gradient_bytes; }, integer_codec<int>(1, 8),
           "bytes of an element of the gradients, as they are added up and exchanged"),
       map_member<ParallelSetup>(

@@ -59,6 +59,17 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
   if (ranks % (setup.expert * setup.expert_tensor) != 0)
     found.add("parallel.expert", fmt::format("expert {} x expert_tensor {} does not divide the {} GPUs of a stage",
                                              setup.expert, setup.expert_tensor, ranks));
+  if (setup.shards > 0) {
+    const int copies = setup.context * degrees.data;
+    if (copies % setup.shards != 0)
+      found.add("parallel.shards",
+                fmt::format("{} does not divide the context {} x data {} = {} ranks that have the same "
+                            "weights",
+                            setup.shards, setup.context, degrees.data, copies));
+    else if (setup.tensor * setup.shards % (setup.expert * setup.expert_tensor) != 0)
+      found.add("parallel.shards", fmt::format("tensor {} x shards {}: expert {} x expert_tensor {} does not divide it",
+                                               setup.tensor, setup.shards, setup.expert, setup.expert_tensor));
+  }
   const int batch = entry.batch.value_or(1);
   const std::int64_t together = std::int64_t{batch} * degrees.data;
   degrees.micro_batches = entry.accumulate;
@@ -112,8 +123,8 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
   for (const int stage : stages) {
     for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)]) {
       const bool shares = job.sharding != Sharding::none;
-      elements += static_cast<double>(unit.dense_elements) / (shares ? job.dense_groups().size : 1);
-      elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_groups().size : 1);
+      elements += static_cast<double>(unit.dense_elements) / (shares ? job.dense_shards().size : 1);
+      elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_shards().size : 1);
     }
   }
   const double bytes = bytes_of(entry.optimizer).moved * elements;
@@ -194,6 +205,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   job.expert = setup.expert;
   job.expert_tensor = setup.expert_tensor;
   job.sharding = static_cast<Sharding>(setup.zero);
+  job.shards = setup.shards;
   job.weight_bytes = activation_bytes(entry.type);
   job.gradient_bytes = setup.gradient_bytes;
   job.reshard = setup.reshard;

@@ -85,8 +85,8 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
   const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
   options.widths = {width, job.gradient_bytes, bytes_of(entry.optimizer).state + copy};
   options.zero = static_cast<int>(job.sharding);
-  options.dense_shards = job.dense_groups().size;
-  options.expert_shards = job.expert_groups().size;
+  options.dense_shards = job.dense_shards().size;
+  options.expert_shards = job.expert_shards().size;
   options.recomputation = entry.recompute;
   PipelineActivations activations;
   for (const LayerRange& range : stages) {

@@ -53,6 +53,8 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
   if (entry.parallel->gradient_bytes != 2 && entry.parallel->gradient_bytes != 4)
     complain("parallel.gradient_bytes",
              fmt::format("{} bytes are no type of gradients", entry.parallel->gradient_bytes), "2 or 4");
+  if (entry.parallel->shards > 0 && entry.parallel->zero == 0)
+    complain("parallel.shards", "has no effect without zero", "zero: 1, 2 or 3");
   const ExpertLoad& load = entry.parallel->expert_load;
   if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
     complain("parallel.expert_load", "says more than once how uneven it is",

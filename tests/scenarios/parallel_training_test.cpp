@@ -273,3 +273,51 @@ TEST_CASE("parallel: layers of the parts as they are given") {
   check_refused(entry + "[8, 8, 8, 9]}", "training.m.parallel.layers: add up to 33: the model has 32 layers");
   check_refused(entry + "[8, 0, 16, 8]}", "training.m.parallel.layers: part 1 of the model has no layer");
 }
+
+TEST_CASE("parallel: copies that are shared out by few GPUs keep gathers inside a server and hold more") {
+  // Servers of eight GPUs behind one slow interface.
+  const std::vector<std::string> slow{"network.nic=100Gbps", "cluster.gpu_memory=200GiB"};
+  const auto scenario = [&](const std::string& parallel) {
+    return with_entry("model: llama-3-8b, recompute: full, accumulate: 2, parallel: " + parallel, slow);
+  };
+  const auto job = [&](const std::string& parallel) { return job_of(scenario(parallel), 64); };
+  const auto time = [&](const std::string& parallel) { return lone_iteration(scenario(parallel), "m", 64); };
+  const ParallelJob all = job("{zero: 3}"), same = job("{zero: 3, shards: 64}"), server = job("{zero: 3, shards: 8}");
+  CHECK(same.memory[0].total() == all.memory[0].total());
+  CHECK(time("{zero: 3, shards: 64}") == time("{zero: 3}"));
+  // An eighth of the weights and of the optimizer's states instead of 1/64.
+  CHECK(server.memory[0].optimizer.count() == near(8.0 * static_cast<double>(all.memory[0].optimizer.count()), 1e-6));
+  CHECK(server.iteration.update[0].to_seconds() == near(8 * all.iteration.update[0].to_seconds(), 0.01));
+  CHECK(time("{zero: 3, shards: 8}") < time("{zero: 3}"));
+  // One GPU a copy is no sharing: gradients are all-reduced as without, but layer by layer.
+  CHECK(job("{zero: 1, shards: 1}").memory[0].total() == job("{zero: 0}").memory[0].total());
+  CHECK(time("{zero: 1, shards: 1}") == time("{zero: 0}"));
+  // Gradients of the copies are added up once an iteration, whatever the number of micro-batches.
+  const std::string many = "model: llama-3-8b, recompute: full, accumulate: 8, parallel: {zero: 2, shards: 8}";
+  const IterationGraph graph = training_graph(job_of(with_entry(many), 64).iteration);
+  std::int64_t scattered = 0, added = 0, elements = 0;
+  for (const Op& op : graph.ops()) {
+    if (op.kind != OpKind::collective) continue;
+    if (op.collective == CollectiveKind::reduce_scatter) scattered += op.bytes.count();
+    if (op.collective == CollectiveKind::all_reduce) added += op.bytes.count();
+    if (op.collective == CollectiveKind::all_gather) elements += op.bytes.count() / 2;
+  }
+  CHECK(scattered == 8 * 4 * elements);
+  CHECK(static_cast<double>(added) == near(4.0 / 8 * static_cast<double>(elements), 1e-6));
+  check_refused("model: llama-3-8b, parallel: {zero: 3, shards: 24}",
+                "training.m.parallel.shards: 24 does not divide the context 1 x data 64 = 64 ranks");
+  check_refused("model: llama-3-8b, parallel: {shards: 8}", "training.m.parallel.shards: has no effect without zero");
+  check_refused("model: mixtral-8x7b, parallel: {zero: 1, expert: 8, shards: 4}",
+                "training.m.parallel.shards: tensor 1 x shards 4: expert 8 x expert_tensor 1 does not divide it");
+}
+
+TEST_CASE("parallel: copies, folded and event by event, take the same time") {
+  for (const char* parallel : {"{zero: 3, shards: 16}", "{tensor: 2, pipeline: 2, zero: 1, shards: 4}"}) {
+    const std::string members =
+        fmt::format("model: llama-3-8b, sequence: 1024, recompute: full, accumulate: 4, parallel: {}", parallel);
+    const RunResult folded = run_scenario(with_entry(members), 1);
+    const RunResult events = run_scenario(with_entry(members, {"engine.leap=false"}), 1);
+    REQUIRE(folded.jobs.size() == 1);
+    CHECK(folded.jobs[0].finish == events.jobs[0].finish);
+  }
+}
