@@ -9,9 +9,11 @@
 #include "cli/sweep_store.hpp"
 #include "cli/tune_report.hpp"
 #include "results/metric_bound.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "scenarios/sweep/tuner.hpp"
+#include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
@@ -186,6 +188,18 @@ class Runs {
   std::map<std::int64_t, StoreRun> known_;
 };
 
+/// Why the jobs of a point can't be trained, such as a model that its GPUs can't hold; empty if they can.
+std::string why_impossible(const Scenario& scenario) {
+  if (scenario.training.empty() || scenario.workload.jobs || scenario.overlap.given()) return {};
+  try {
+    static_cast<void>(scenario_workload(scenario, scenario.seed));
+  } catch (const InputError& error) {
+    const Complaint& first = error.complaints().front();
+    return first.key + ": " + first.reason;
+  }
+  return {};
+}
+
 int run_tune(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
@@ -204,7 +218,9 @@ int run_tune(const Arguments& arguments) {
     Runs runs{plan, opened, manifest, threads, timeout};
     SweepProgress line{mode, std::min(options.trials, static_cast<std::int64_t>(plan.points().size())) *
                                  (options.method == TuneMethod::halving ? 1 : plan.info().repeat)};
-    result = tune(plan, options, [&](std::span<const std::int64_t> wanted) { return runs(wanted, line); });
+    result = tune(
+        plan, options, [&](std::span<const std::int64_t> wanted) { return runs(wanted, line); },
+        [&](std::int64_t point) { return why_impossible(plan.scenario(point)); });
   }
   opened.store.finish();
   if (arguments.has("json"))

@@ -24,12 +24,14 @@ constexpr std::size_t kMostFirstPoints = 9;
 
 class Search {
  public:
-  Search(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner)
+  Search(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner, const TuneCheck& check)
       : plan_{plan},
         draws_{draws_of(plan.info())},
         options_{options},
         runner_{runner},
-        asked_(plan.points().size(), 0) {
+        check_{check},
+        asked_(plan.points().size(), 0),
+        refused_(plan.points().size(), false) {
     for (const TuneGoal& each : options.goals) figures_.push_back({each.metric, {}});
     for (const TuneBound& each : options.bounds) figures_.push_back({each.metric, {}});
     for (Figure& each : figures_) each.values.resize(plan.points().size());
@@ -56,15 +58,13 @@ class Search {
 
   TuneResult bayes() {
     const TuneSpace space = tune_space(plan_.info(), plan_.points());
-    const auto most =
-        static_cast<std::size_t>(std::min<std::int64_t>(options_.trials, static_cast<std::int64_t>(asked_.size())));
-    const std::size_t first = std::min({most, 2 * space.keys.size() + 1, kMostFirstPoints});
-    bool goes_on = run(first_points(space, first, options_.start), plan_.info().repeat);
+    const std::size_t first = std::min({left(), asked_.size(), 2 * space.keys.size() + 1, kMostFirstPoints});
+    bool goes_on = run(possible(first_points(space, first, options_.start)), plan_.info().repeat);
     TuneModel model{space, options_};
-    while (goes_on && tried() < static_cast<std::int64_t>(most)) {
-      const std::size_t count =
-          std::min(static_cast<std::size_t>(options_.batch), most - static_cast<std::size_t>(tried()));
-      goes_on = run(model.most_promising(values(), count), plan_.info().repeat);
+    while (goes_on) {
+      const std::size_t count = std::min({static_cast<std::size_t>(options_.batch), left(), unasked()});
+      if (count == 0) break;
+      goes_on = run(possible(model.most_promising(values(), count)), plan_.info().repeat);
     }
     return result();
   }
@@ -75,13 +75,39 @@ class Search {
     std::vector<std::vector<double>> values;  ///< by point, of each seed
   };
 
-  /// So many of all points, at random.
-  [[nodiscard]] std::vector<std::size_t> drawn(std::int64_t count) const {
+  /// So many of all points that can be run, at random.
+  [[nodiscard]] std::vector<std::size_t> drawn(std::int64_t count) {
     std::vector<std::size_t> all(asked_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     RandomStream{options_.start, "tune"}.shuffle(std::span{all});
-    all.resize(std::min(all.size(), static_cast<std::size_t>(count)));
-    return all;
+    std::vector<std::size_t> taken;
+    for (auto each = all.begin(); each != all.end() && std::ssize(taken) < count; ++each)
+      if (!possible({*each}).empty()) taken.push_back(*each);
+    return taken;
+  }
+
+  /// Those of some points that can be run. The others have no value from now on.
+  std::vector<std::size_t> possible(const std::vector<std::size_t>& points) {
+    std::vector<std::size_t> possible;
+    for (const std::size_t point : points) {
+      const std::string reason = check_ ? check_(static_cast<std::int64_t>(point)) : std::string{};
+      if (reason.empty()) {
+        possible.push_back(point);
+        continue;
+      }
+      refused_[point] = true;
+      for (Figure& figure : figures_) figure.values[point] = {kNaN};
+      reasons_.emplace(static_cast<std::int64_t>(point), reason);
+    }
+    return possible;
+  }
+
+  /// Points that may still be run, of the trials and of those that are left.
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(options_.trials - tried()); }
+  [[nodiscard]] std::size_t unasked() const {
+    std::size_t count = 0;
+    for (std::size_t point = 0; point < asked_.size(); ++point) count += asked_[point] == 0 && !refused_[point];
+    return count;
   }
 
   /// Brings points up to so many seeds; false if that was interrupted.
@@ -135,7 +161,7 @@ class Search {
 
   [[nodiscard]] TuneValues values() const {
     TuneValues values;
-    for (const std::int64_t each : asked_) values.asked.push_back(each > 0);
+    for (std::size_t i = 0; i < asked_.size(); ++i) values.asked.push_back(asked_[i] > 0 || refused_[i]);
     for (std::size_t i = 0; i < figures_.size(); ++i)
       (i < options_.goals.size() ? values.goals : values.bounds).push_back(figures_[i].values);
     return values;
@@ -239,18 +265,20 @@ class Search {
   Draws draws_;  ///< what the runs of a point have in common
   const TuneOptions& options_;
   const TuneRunner& runner_;
+  const TuneCheck& check_;
   std::vector<Figure> figures_;                  ///< of the goals, then of the bounds
   std::vector<std::int64_t> asked_;              ///< seeds, by point
+  std::vector<bool> refused_;                    ///< by point: it can't be run
   std::map<std::int64_t, std::string> reasons_;  ///< of the points without a value
   std::int64_t runs_ = 0;
 };
 
 }  // namespace
 
-TuneResult tune(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner) {
+TuneResult tune(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner, const TuneCheck& check) {
   CONTEND_CHECK(!options.goals.empty(), "a search needs a goal");
   CONTEND_CHECK(options.goals.size() == 1 || options.method != TuneMethod::halving, "halving has one goal");
-  Search search{plan, options, runner};
+  Search search{plan, options, runner, check};
   switch (options.method) {
     case TuneMethod::halving:
       return search.halving();

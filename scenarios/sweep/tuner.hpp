@@ -55,6 +55,9 @@ struct TuneOptions {
 /// Runs the given runs and returns their records from the store, in order, without those that were interrupted.
 using TuneRunner = std::function<std::vector<StoreRun>(std::span<const std::int64_t> runs)>;
 
+/// Says why a point can't be run at all, such as a model that doesn't fit; empty if it may be run.
+using TuneCheck = std::function<std::string(std::int64_t point)>;
+
 /// A point that the search ran.
 struct TunedPoint {
   std::int64_t point = 0;
@@ -77,13 +80,16 @@ struct ValuelessPoint {
 struct TuneResult {
   std::vector<TunedPoint> points;  ///< those run under the most seeds; with one goal the best first, with several the
                                    ///< Pareto front first, by the first goal
-  std::int64_t tried = 0;          ///< points
+  std::int64_t tried = 0;          ///< points that ran
   std::int64_t runs = 0;
-  std::vector<ValuelessPoint> useless;  ///< those whose runs failed or were refused, or did not finish all jobs
+  /// Points whose runs failed or were refused, or did not finish all jobs, and those that the search passed over
+  /// because they can't be run.
+  std::vector<ValuelessPoint> useless;
 };
 
 /// Runs the search. It is deterministic: equal results of runs lead to equal choices, whatever the number of threads.
-/// It ends early if the runner returns fewer runs than requested.
-[[nodiscard]] TuneResult tune(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner);
+/// It ends early if the runner returns fewer runs than requested. Points that `check` refuses are no trials.
+[[nodiscard]] TuneResult tune(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner,
+                              const TuneCheck& check = {});
 
 }  // namespace contend

@@ -114,6 +114,36 @@ TEST_CASE("bayes: points at once, and points that can't be run") {
   for (const TunedPoint& each : result.points) CHECK(std::isfinite(each.goals.front().mean));
 }
 
+TEST_CASE("points that can't be run are no trials, whatever the method") {
+  const SweepPlan plan = square();
+  const auto below = [&](std::int64_t point) { return point / 21 > point % 21; };
+  std::size_t methods = 0;
+  for (const TuneMethod method : {TuneMethod::bayes, TuneMethod::random, TuneMethod::halving}) {
+    Oracle oracle{plan, bowl};
+    TuneOptions options = minimising(plan, 40);
+    options.method = method;
+    const TuneResult result = tune(plan, options, std::ref(oracle), [&](std::int64_t point) {
+      return below(point) ? std::string{"below the diagonal"} : std::string{};
+    });
+    CHECK(result.tried == 40);
+    CHECK(result.runs == 40);
+    CHECK(oracle.asked.size() == 40);
+    for (const std::int64_t run : oracle.asked) CHECK_FALSE(below(plan.point_of(run)));
+    CHECK_FALSE(result.useless.empty());
+    for (const ValuelessPoint& each : result.useless) CHECK(each.reason == "below the diagonal");
+    CHECK(result.points.size() == 40);
+    if (method == TuneMethod::bayes) CHECK(result.points.front().goals.front().mean <= 57);
+    ++methods;
+  }
+  CHECK(methods == 3);
+  // Where hardly any point can be run the search ends with those that can.
+  Oracle oracle{plan, bowl};
+  const TuneResult few = tune(plan, minimising(plan, 40), std::ref(oracle),
+                              [](std::int64_t point) { return std::string{point < 3 ? "" : "no"}; });
+  CHECK(few.tried == 3);
+  CHECK(few.useless.size() == 21 * 21 - 3);
+}
+
 TEST_CASE("halving: more seeds for the better points") {
   const SweepPlan plan = square(9);
   // Noise of several units, so that one seed can't tell.
