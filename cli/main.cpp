@@ -60,8 +60,8 @@ std::string program_help() {
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
       "On a terminal tables fit its width (COLUMNS overrides it), and verdicts have colours unless NO_COLOR is set.\n"
       "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
-      "unfinished;\n5 a required facility is missing, such as a GPU; 70 internal error; 130 interrupted, with partial "
-      "results written and marked.\n"
+      "unfinished;\n5 a required facility is missing, such as a GPU; 6 a policy in another process failed, and 130 "
+      "interrupted,\nboth with partial results written and marked; 70 internal error.\n"
       "Environment: CONTEND_MAX_INFLATED, the most that one gzip file may inflate to (default 4GiB).\n";
   return out;
 }
