@@ -49,7 +49,7 @@ std::string help_text(const Command& command) {
     out += fmt::format("  {:<27} {}\n", fmt::format("{}--{}{}", letter, option.name, value), option.text);
   };
   for (const Option& option : command.options) line(option);
-  line({.name = "help", .letter = 'h', .value = "", .text = "print this help", .repeatable = false});
+  line(kHelpOption);
   return out;
 }
 

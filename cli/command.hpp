@@ -27,6 +27,10 @@ struct Option {
   bool repeatable = false;
 };
 
+/// What every verb has beside its own options.
+inline constexpr Option kHelpOption = {
+    .name = "help", .letter = 'h', .value = "", .text = "print this help", .repeatable = false};
+
 /// The parsed words of a command line.
 class Arguments {
  public:
@@ -77,6 +81,8 @@ struct Command {
 [[nodiscard]] const Command& list_command();
 [[nodiscard]] const Command& import_command();
 [[nodiscard]] const Command& schema_command();
+[[nodiscard]] const Command& completion_command();
+[[nodiscard]] const Command& man_command();
 [[nodiscard]] const Command& validate_command();
 [[nodiscard]] const Command& report_command();
 [[nodiscard]] const Command& calibrate_command();

@@ -1,9 +1,10 @@
 // The program `contend`: finds the verb, and turns errors into a message on stderr and an exit code.
 
-#include "cli/command.hpp"
+#include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/program_text.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -14,78 +15,39 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iterator>
 #include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fmt/core.h>
 
 namespace contend {
 namespace {
 
-using CommandGetter = const Command& (*)();
-constexpr CommandGetter kCommands[] = {run_command,
-                                       compare_command,
-                                       explain_command,
-                                       report_command,
-                                       sweep_command,
-                                       tune_command,
-                                       results_command,
-                                       merge_command,
-                                       check_command,
-                                       show_command,
-                                       list_command,
-                                       import_command,
-                                       schema_command,
-                                       validate_command,
-                                       calibrate_command,
-                                       calibrate_model_command,
-                                       calibrate_network_command,
-                                       fit_command,
-                                       collective_command,
-                                       flows_command};
 /// A job list with one wrong column would otherwise scroll everything else away.
 constexpr std::size_t kMaxComplaints = 20;
 
 std::string program_help() {
-  std::string out =
-      "contend simulates clusters of GPUs that train deep networks: scheduling, placement and communication.\n\n"
-      "Examples:\n"
-      "  contend run scenarios/ada-srsf/base.yaml -o out\n"
-      "  contend run scenarios/ada-srsf/communication-*.yaml --set network.nic=25Gbps\n\n"
-      "Usage: contend VERB [OPTION]...\n\nVerbs:\n";
-  for (const CommandGetter command : kCommands) out += fmt::format("  {:<18} {}\n", command().name, command().summary);
+  std::string out = fmt::format("{}\n\nExamples:\n", kProgramSummary);
+  for (const std::string_view example : kProgramExamples) out += fmt::format("  {}\n", example);
+  out += "\nUsage: contend VERB [OPTION]...\n\nVerbs:\n";
+  for (const Command* const command : commands()) out += fmt::format("  {:<18} {}\n", command->name, command->summary);
   out += fmt::format("  {:<18} {}\n\n", "version", "Print the version.");
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
-      "On a terminal tables fit its width (COLUMNS overrides it), and verdicts have colours unless NO_COLOR is set.\n"
-      "Exit codes: 0 ok; 1 a comparison, expectation or validation failed; 2 usage; 3 invalid input; 4 jobs left "
-      "unfinished;\n5 a required facility is missing, such as a GPU; 70 internal error; 130 interrupted, with partial "
-      "results written and marked.\n"
-      "Environment: CONTEND_MAX_INFLATED, the most that one gzip file may inflate to (default 4GiB).\n";
+      "On a terminal tables fit its width, and verdicts have colours.\n\nExit codes:\n";
+  for (const auto& [code, text] : kExitCodes) out += fmt::format("  {:<18} {}\n", static_cast<int>(code), text);
+  out += "\nEnvironment:\n";
+  for (const auto& [name, text] : kEnvironment) out += fmt::format("  {:<18} {}\n", name, text);
   return out;
 }
 
 void print_version() {
-  const std::string hash = git_hash();
-  fmt::print("contend {}{}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash));
-}
-
-/// The command that the words after the program's name begin with, or nullptr. A verb may have two words, such as
-/// `calibrate network`, beside the verb of the first word alone.
-const Command* named_command(std::span<const std::string> words) {
-  const auto named = [](const std::string& name) -> const Command* {
-    const auto* const found =
-        std::find_if(std::begin(kCommands), std::end(kCommands), [&](CommandGetter get) { return get().name == name; });
-    return found == std::end(kCommands) ? nullptr : &(*found)();
-  };
-  if (words.size() >= 2)
-    if (const Command* const command = named(words[0] + ' ' + words[1])) return command;
-  return words.empty() || words[0].find(' ') != std::string::npos ? nullptr : named(words[0]);
-}
-
-std::size_t words_of(const Command& command) {
-  return command.name.find(' ') == std::string_view::npos ? 1 : 2;
+  const std::string hash = git_hash(), cuda = cuda_version();
+  fmt::print("contend {}{}\ncompiled by {}; CUDA: {}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash),
+             compiler(), cuda.empty() ? "none" : cuda);
 }
 
 /// `calibrate netwrk` isn't an argument too many, but a second word that is misspelt.
@@ -93,8 +55,8 @@ void check_second_word(const Command& command, std::span<const std::string> word
   if (words.size() < 2 || words[1].starts_with('-') || words_of(command) == 2 || command.max_arguments > 0) return;
   std::vector<std::string> seconds;
   const std::string first = words[0] + ' ';
-  for (const CommandGetter get : kCommands)
-    if (get().name.starts_with(first)) seconds.emplace_back(get().name.substr(first.size()));
+  for (const Command* const each : commands())
+    if (each->name.starts_with(first)) seconds.emplace_back(each->name.substr(first.size()));
   if (!seconds.empty())
     throw UsageError{
         fmt::format("contend {}: unexpected argument \"{}\"{}", command.name, words[1], suggestion(words[1], seconds))};
@@ -106,7 +68,7 @@ const Command& find_command(std::span<const std::string> words) {
     return *command;
   }
   std::vector<std::string> names{"version", "--help", "--version"};
-  for (const CommandGetter get : kCommands) names.emplace_back(get().name.substr(0, get().name.find(' ')));
+  for (const Command* const each : commands()) names.emplace_back(each->name.substr(0, each->name.find(' ')));
   throw UsageError{fmt::format("contend: unknown verb \"{}\"{}", words[0], suggestion(words[0], names))};
 }
 

@@ -1,5 +1,7 @@
 #include "cli/options.hpp"
 
+#include "scenarios/yaml/shipped.hpp"
+
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -80,6 +82,9 @@ Arguments parse_arguments(const Command& command, std::span<const std::string> w
   } catch (const po::error& error) {
     throw UsageError{fmt::format("contend {}: {}", command.name, error.what())};
   }
+  // What is shipped is found in any folder.
+  if (command.arguments.find("SCENARIO") != std::string_view::npos)
+    for (std::string& path : positionals) path = shipped_path(path);
   const bool help = std::any_of(given.begin(), given.end(), [](const auto& g) { return g.name == "help"; });
   if (!help) {
     check_repetitions(command, given);

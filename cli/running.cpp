@@ -46,12 +46,13 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
 }
 
 std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
-                                           Observer* observer, JobLists& lists) {
+                                           Observer* observer, JobLists& lists, bool keep_failed) {
   ProgressLine line{mode, batch_size(scenarios)};
   return run_batch(scenarios, {.threads = threads,
                                .observer = observer,
                                .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
                                .lists = &lists,
+                               .keep_failed = keep_failed,
                                .interrupted = interrupted});
 }
 

@@ -36,9 +36,10 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists);
 
 /// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a
-/// batch of a single run, else nullptr.
+/// batch of a single run, else nullptr. `keep_failed` as in BatchHooks.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
-                                                         unsigned threads, Observer* observer, JobLists& lists);
+                                                         unsigned threads, Observer* observer, JobLists& lists,
+                                                         bool keep_failed = false);
 
 /// Prints the bounds that were not met on stderr.
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);

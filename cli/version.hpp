@@ -10,4 +10,10 @@ namespace contend {
 /// clone. Uncommitted changes do not show.
 [[nodiscard]] const char* git_hash();
 
+/// The compiler with its version, and the type of build, such as "GNU 12.2.0, Release".
+[[nodiscard]] const char* compiler();
+
+/// The version of the CUDA toolkit with which calibration was built; empty without CUDA.
+[[nodiscard]] const char* cuda_version();
+
 }  // namespace contend

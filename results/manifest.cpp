@@ -16,6 +16,8 @@ double peak_memory_mib() {
 std::string exit_state(const Manifest& manifest, std::span<const Replica> replicas) {
   if (manifest.interrupted) return "interrupted";
   for (const Replica& replica : replicas)
+    if (!replica.failure.empty()) return "policy failed";
+  for (const Replica& replica : replicas)
     if (replica.summary.finished < replica.summary.jobs) return "unfinished jobs";
   return "finished";
 }
@@ -39,6 +41,7 @@ std::string manifest_json(const Manifest& manifest, std::span<const Replica> rep
   for (const Replica& replica : replicas) {
     const RunResult& run = replica.result;
     json.begin_object().member("seed", replica.seed).member("interrupted", run.interrupted);
+    if (!replica.failure.empty()) json.member("failure", replica.failure);
     json.member("wall_s", replica.wall_s).member("events", run.events).member("leaps", run.leaps);
     json.member("leapt_events", run.leapt_events);
     // As text: 64 bits do not fit the doubles in which most readers keep JSON numbers.

@@ -30,7 +30,7 @@ struct Manifest {
 /// The peak resident memory of this process so far, in MiB.
 [[nodiscard]] double peak_memory_mib();
 
-/// `finished`, `unfinished jobs` or `interrupted`.
+/// `finished`, `unfinished jobs`, `policy failed` or `interrupted`.
 [[nodiscard]] std::string exit_state(const Manifest& manifest, std::span<const Replica> replicas);
 
 [[nodiscard]] std::string manifest_json(const Manifest& manifest, std::span<const Replica> replicas);

@@ -36,7 +36,7 @@ std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
 void refuse_other_runs(const StoredResults& base, const StoredResults& other) {
   Complaints complaints;
   for (const auto& [word, side] : {std::pair{"BASE", &base}, std::pair{"NEW", &other}})
-    if (side->exit_state == "interrupted")
+    if (side->exit_state == "interrupted" || side->exit_state == "policy failed")
       complaints.add({.reason = fmt::format("{} ({}) was interrupted, so its results are partial", word, side->name),
                       .hint = "run it again"});
   const auto before = seeds_of(base), after = seeds_of(other);

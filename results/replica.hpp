@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace contend {
 
@@ -15,6 +16,7 @@ struct Replica {
   RunResult result;
   Summary summary;
   double wall_s = 0;                 ///< wall-clock time of the run, s
+  std::string failure{};             ///< why the run ended early, if a policy outside of the program failed
   Draws draws = Draws::independent;  ///< what the workloads of other seeds have in common with this one
 };
 

@@ -2,6 +2,7 @@
 
 #include "sim/cells.hpp"
 #include "sim/error.hpp"
+#include "sim/placement_check.hpp"
 
 #include <algorithm>
 #include <string>
@@ -31,35 +32,10 @@ bool Allocation::has_room(const JobSpec& job) {
 }
 
 void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
-  const JobRun& run = state_.run(job);
-  const auto illegal = [&](const std::string& what) {
-    throw InputError{
-        fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name, run.spec->name, what)};
-  };
-  if (gpus.size() != static_cast<std::size_t>(run.spec->gpus)) {
-    illegal(fmt::format("asked for {} GPUs and was given {}", run.spec->gpus, gpus.size()));
-  }
-  std::vector<GpuId> sorted{gpus.begin(), gpus.end()};
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) illegal("was given a GPU twice");
-  const RankDemand rank{*run.spec};
-  const JobView view = state_.job(job);
-  const ServerRange servers = state_.servers_for(view);
-  ServerId server;
-  std::int64_t ranks = 0;  // on the current server
-  for (const GpuId gpu : sorted) {
-    if (gpu.index() >= state_.gpu.size()) illegal("was given a GPU that does not exist");
-    if (state_.capacity.free_memory(gpu) >= Bytes{} && state_.capacity.free_memory(gpu) < rank.memory) {
-      illegal(fmt::format("does not fit into the memory of GPU {}", gpu.value()));
-    }
-    if (!state_.capacity.fits(gpu, rank)) illegal(fmt::format("was given GPU {}, which other jobs hold", gpu.value()));
-    ranks = state_.server_of(gpu) == server ? ranks + 1 : 1;
-    server = state_.server_of(gpu);
-    if (!servers.contains(server)) illegal("was given a server of another virtual cluster");
-    if (ranks > state_.ranks_by_host(server, view)) {
-      illegal(fmt::format("asks server {} for more CPUs or memory than it has left", server.value()));
-    }
-  }
+  const std::string reason = why_illegal(state_, state_.job(job), gpus);
+  if (reason.empty()) return;
+  throw InputError{fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name,
+                               state_.run(job).spec->name, reason)};
 }
 
 void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {

@@ -53,8 +53,10 @@ class Simulation::Engine {
       if (window.given() && !after && next >= window.until) after = busy_times(window.until);
       if (next == kEndOfClock) throw_time_overflow();
       execute(next);
-      if (stopped || instant % kInstantsPerMonitor != 0 || !state_.options.monitor) continue;
-      stopped = !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
+      if (stopped) continue;
+      const bool failed = state_.options.failure && state_.options.failure->failed();
+      if (!failed && (instant % kInstantsPerMonitor != 0 || !state_.options.monitor)) continue;
+      stopped = failed || !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
       if (stopped) {  // at the first instant that every job has reached
         state_.options.leap = false;
         state_.options.until = std::min(state_.options.until, std::max(state_.clock, leaper_.latest_landing()));

@@ -9,6 +9,7 @@
 #include "sim/cluster.hpp"
 #include "sim/interference.hpp"
 #include "sim/job.hpp"
+#include "sim/policy_failure.hpp"
 #include "sim/ports.hpp"
 #include "sim/result.hpp"
 #include "sim/scheduling_rules.hpp"
@@ -54,6 +55,8 @@ struct SimulationOptions {
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts
+  /// Where policies outside of the program report that they can't decide any more; that interrupts at once.
+  std::shared_ptr<const PolicyFailure> failure{};
 };
 
 class Simulation {

@@ -16,7 +16,7 @@ MAY_USE = {
     "network": {"sim"},
     "models": {"sim", "network"},
     "calibration": {"sim", "network", "models"},
-    "policies": {"sim", "network", "models"},
+    "policies": {"sim", "text", "network", "models"},
     "traces": {"sim", "text", "network", "models", "calibration"},
     "results": {"sim", "text"},
     "scenarios": {"sim", "text", "network", "models", "calibration", "policies", "traces", "results"},

@@ -61,7 +61,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
   CONTEND_CHECK(!has_items_.empty() && !after_key_, "a key belongs into an object");
   before_value();
   append_json_string(out_, name);
-  out_ += ": ";
+  out_ += on_one_line_ ? ":" : ": ";
   after_key_ = true;
   return *this;
 }
@@ -133,6 +133,7 @@ void JsonWriter::before_value() {
 }
 
 void JsonWriter::new_line() {
+  if (on_one_line_) return;
   out_ += '\n';
   out_.append(2 * has_items_.size(), ' ');
 }

@@ -13,10 +13,14 @@ namespace contend {
 /// Appends `text` with quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so that the result is valid.
 void append_json_string(std::string& out, std::string_view text);
 
-/// Writes one value, indented by two blanks a level. The calls must form a valid value, with key() before each value of
-/// an object.
+/// Writes one value, indented by two blanks a level or on one line. The calls must form a valid value, with key()
+/// before each value of an object.
 class JsonWriter {
  public:
+  enum class Layout { indented, line };
+  JsonWriter() = default;
+  explicit JsonWriter(Layout layout) : on_one_line_{layout == Layout::line} {}
+
   JsonWriter& begin_object() { return begin('{'); }
   JsonWriter& end_object() { return end('}'); }
   JsonWriter& begin_array() { return begin('['); }
@@ -54,6 +58,7 @@ class JsonWriter {
   std::string out_;
   std::vector<bool> has_items_;  ///< one entry for each open bracket
   bool after_key_ = false;
+  bool on_one_line_ = false;
 };
 
 }  // namespace contend

@@ -101,6 +101,19 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   return true;
 }
 
+/// One line for each scenario in which a policy outside of the program failed; false if none did.
+bool report_failures(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  bool any = false;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const auto failed = std::ranges::find_if(results[i], [](const Replica& each) { return !each.failure.empty(); });
+    if (failed == results[i].end()) continue;
+    print_message("contend: {}: seed {}: {}; the results end at {:g} s\n", scenarios[i].name, failed->seed,
+                  failed->failure, failed->result.end.to_seconds());
+    any = true;
+  }
+  return any;
+}
+
 /// One line for each scenario, about its first replica in which something was seen.
 void warn_of(std::string (*seen)(const Scenario&, const RunResult&), const Scenario& scenario,
              std::span<const Replica> replicas) {
@@ -200,7 +213,7 @@ int run_run(const Arguments& arguments) {
 
   warn_of_workloads(scenarios, lists);
   catch_interrupts();
-  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists);
+  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
   if (timeline) timeline->close();
   for (std::size_t i = 0; i < folders.size(); ++i)
     if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);
@@ -209,6 +222,7 @@ int run_run(const Arguments& arguments) {
     print_message("contend: interrupted; the results are partial\n");
     return kExitInterrupted;
   }
+  if (report_failures(scenarios, results)) return kExitPolicy;
   for (const auto seen : {seen_idle_interfaces, seen_torn_groups}) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of(seen, scenarios[i], results[i]);
   }

@@ -34,6 +34,10 @@ Codec<std::int64_t> codec_of(const ParameterInfo& parameter, std::int64_t) {
   return integer_codec<std::int64_t>(whole(parameter.minimum), whole(parameter.maximum));
 }
 
+Codec<std::string> codec_of(const ParameterInfo&, std::string_view) {
+  return text_codec();
+}
+
 /// Calls `use` with the codec of the parameter's type.
 template <class Use>
 auto with_codec(const ParameterInfo& parameter, Use use) {
@@ -41,12 +45,9 @@ auto with_codec(const ParameterInfo& parameter, Use use) {
 }
 
 ParameterValue read_parameter(const ParameterInfo& parameter, const YamlNode& node, const Reading& reading) {
-  return std::visit(
-      [&](auto value) -> ParameterValue {
-        codec_of(parameter, value).read(node, reading, value);
-        return value;
-      },
-      parameter.default_value);
+  ParameterValue read{parameter.default_value};
+  std::visit([&](auto& value) { codec_of(parameter, value).read(node, reading, value); }, read);
+  return read;
 }
 
 const PolicyInfo* find_policy(const PolicyKind& kind, std::string_view name) {
@@ -141,7 +142,8 @@ PolicyChoice default_policy(const PolicyKind& kind, std::string_view name) {
 }
 
 std::string print_parameter(const ParameterValue& value) {
-  return std::visit([](auto v) { return fmt::format("{}", v); }, value);
+  if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
 std::string parameter_type(const ParameterInfo& parameter) {
@@ -170,7 +172,8 @@ PlainValue plain_policy(const PolicyKind& kind, const PolicyChoice& choice, Part
 std::optional<PlainValue> policy_part(const PolicyChoice& choice, std::string_view name) {
   for (const auto& [parameter, value] : choice.parameters.values()) {
     if (parameter != name) continue;
-    PlainValue part{print_parameter(value), std::nullopt};
+    const auto* text = std::get_if<std::string>(&value);
+    PlainValue part{text != nullptr ? *text : print_parameter(value), std::nullopt};
     if (const auto* whole = std::get_if<std::int64_t>(&value)) part.magnitude = *whole;
     if (const auto* number = std::get_if<double>(&value)) part.magnitude = magnitude_of(*number);
     return part;

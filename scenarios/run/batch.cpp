@@ -34,6 +34,7 @@ Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, J
   };
   Replica replica;
   replica.seed = seed;
+  if (hooks.keep_failed) run_hooks.failure = &replica.failure;
   replica.result = run_scenario(scenario, seed, run_hooks);
   replica.summary = summarise(replica.result);
   replica.draws = draws_of(scenario);

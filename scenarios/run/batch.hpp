@@ -22,7 +22,10 @@ struct BatchHooks {
   /// Called from the threads with the progress of a run, and once more at its end. Runs are numbered scenario by
   /// scenario, replica by replica.
   std::function<void(std::size_t run, const Progress&)> progress = {};
-  JobLists* lists = nullptr;               ///< the source of job lists; if none, the batch reads each list once itself
+  JobLists* lists = nullptr;  ///< the source of job lists; if none, the batch reads each list once itself
+  /// True if a run in which a policy outside of the program fails counts with what it has simulated until then
+  /// (Replica::failure); false throws InputError.
+  bool keep_failed = false;
   std::function<bool()> interrupted = {};  ///< called from the threads; true ends running replicas and starts no more
 };
 

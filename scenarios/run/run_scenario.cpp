@@ -14,9 +14,14 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,12 +50,40 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
 
 namespace {
 
+template <class Port>
+bool is_outside(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice) {
+  return std::ranges::any_of(table, [&](const auto& row) { return row.name == choice.name && row.is_outside; });
+}
+
+/// Where the policies of the scenario report failures; nullptr if all of them are part of the program.
+std::shared_ptr<PolicyFailure> place_of_failures(const Scenario& scenario) {
+  const bool any = is_outside(scheduling_policies(), scenario.scheduling) ||
+                   is_outside(placement_policies(), scenario.placement) ||
+                   is_outside(communication_policies(), scenario.communication);
+  return any ? std::make_shared<PolicyFailure>() : nullptr;
+}
+
+/// The names of the jobs, as PolicyContext wants them.
+std::function<std::string(JobId)> names_of(const std::vector<JobSpec>& jobs) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const JobSpec& job : jobs) names->push_back(job.name);
+  return [names](JobId job) { return (*names)[job.index()]; };
+}
+
+/// Takes the place of a placement policy outside of the program, which isn't to be started for a check of a scenario.
+class UnaskedPlacement final : public PlacementPolicy {
+ public:
+  void place(const ClusterView&, const JobView&, std::vector<GpuId>&) override {}
+};
+
 std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
-                                            const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement) {
+                                            const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement,
+                                            const std::shared_ptr<PolicyFailure>& failure) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.fidelity == Fidelity::flow;
   const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
-  PolicyContext context{seed, cost.beta, eta};
+  PolicyContext context{.seed = seed, .beta = cost.beta, .eta = eta, .failure = failure};
+  if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
@@ -71,6 +104,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.rules = scheduling_rules(scenario);
   options.interference = interference_of(scenario.network);
   options.decisions = hooks.decisions;
+  options.failure = failure;
   const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
   return std::make_unique<Simulation>(cluster, std::move(workload), std::move(policies), std::move(network),
                                       std::move(options));
@@ -80,8 +114,13 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
                        std::unique_ptr<PlacementPolicy> placement) {
-  const auto simulation = make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement));
+  const std::shared_ptr<PolicyFailure> failure = place_of_failures(scenario);
+  const auto simulation = make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement), failure);
   RunResult result = simulation->run();
+  if (failure && failure->failed()) {
+    if (hooks.failure == nullptr) throw InputError{failure->reason()};
+    *hooks.failure = failure->reason();
+  }
   const Workload& ran = simulation->workload();
   if (ran.graphs.empty()) return result;
   std::map<std::pair<std::size_t, int>, IterationTraffic> known;  // by graph and ranks on a server
@@ -98,7 +137,10 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
 }
 
 std::vector<std::string> why_never_start(const Scenario& scenario, Workload workload) {
-  return make_simulation(scenario, std::move(workload), scenario.seed, {}, nullptr)->why_never_start();
+  std::unique_ptr<PlacementPolicy> placement;
+  if (is_outside(placement_policies(), scenario.placement)) placement = std::make_unique<UnaskedPlacement>();
+  return make_simulation(scenario, std::move(workload), scenario.seed, {}, std::move(placement), nullptr)
+      ->why_never_start();
 }
 
 }  // namespace contend

@@ -20,6 +20,9 @@ struct RunHooks {
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
+  /// Gets the reason if a policy outside of the program fails; the run then returns what was simulated until then.
+  /// Without it, the run throws InputError.
+  std::string* failure = nullptr;
 };
 
 /// The jobs of the replica with this seed; a job list comes from `lists`. Throws InputError, e.g. for a job list that

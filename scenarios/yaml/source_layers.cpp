@@ -1,6 +1,7 @@
 #include "scenarios/yaml/source_layers.hpp"
 
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/shipped.hpp"
 #include "text/byte_source.hpp"
 #include "text/words.hpp"
 
@@ -58,7 +59,9 @@ class LayerCollector {
 
   void add_include(const Reading& reading, const YamlNode& node) {
     if (node.kind != Kind::scalar || node.text.empty()) return reading.expected("a path or a list of paths", node);
-    const std::string path = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
+    std::string path = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
+    if (const std::string shipped = shipped_path(node.text); shipped != node.text && !std::filesystem::exists(path))
+      path = shipped;
     if (std::find(chain_.begin(), chain_.end(), path) != chain_.end()) {
       return reading.complain(node.place, fmt::format("a cycle of files: {} -> {}", join(chain_, " -> "), path));
     }

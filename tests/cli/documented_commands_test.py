@@ -23,7 +23,8 @@ import tempfile
 
 # What this test cannot run, and why. Every entry must match a command of some page.
 NOT_RUN = [
-    (r"scripts/(quickstart|test|weekly|new_policy)\.sh|cmake|ctest|.* size-limit\.yaml", "builds the program"),
+    (r"scripts/(quickstart|test|weekly|new_policy|install_deps)\.sh|sudo|cmake|ctest|.* size-limit\.yaml",
+     "builds or installs the program"),
     (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/", "takes minutes"),
     (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
     (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),

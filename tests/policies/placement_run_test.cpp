@@ -65,7 +65,8 @@ TEST_CASE("random workloads end under every placement policy, with virtual clust
                                        "lwf",          "random",
                                        "spread",       "topology-aware",
                                        "worst-fit",    "yarn"};
-  CHECK(names.size() == placement_policies().size());
+  const auto is_inside = [](const auto& row) { return !row.is_outside; };
+  CHECK(std::ranges::count_if(placement_policies(), is_inside) == std::ssize(names));
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
     RandomStream random{seed, "test.placements"};
     ClusterSpec cluster = cluster_of(6, 4);

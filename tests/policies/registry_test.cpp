@@ -54,6 +54,7 @@ template <class Port>
 std::unique_ptr<Port> with_defaults(const PolicyRow<Port>& row) {
   std::vector<std::pair<std::string, ParameterValue>> values;
   for (const ParameterInfo& parameter : row.parameters) values.emplace_back(parameter.name, parameter.default_value);
+  if (row.is_outside) values.front().second = "true";  // the command, which has no default
   return row.make(Parameters{std::move(values)}, {1, TimePerByte{1}, TimePerByte{0.25}, {}});
 }
 

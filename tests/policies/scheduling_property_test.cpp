@@ -42,7 +42,8 @@ std::vector<JobSpec> random_jobs(std::uint64_t seed, int gpus, int vcs) {
 /// All policies; a policy with important parameters appears more than once.
 std::vector<Choice> choices() {
   std::vector<Choice> all;
-  for (const auto& row : scheduling_policies()) all.push_back({std::string{row.name}, {}});
+  for (const auto& row : scheduling_policies())
+    if (!row.is_outside) all.push_back({std::string{row.name}, {}});
   const std::vector<std::pair<std::string, ParameterValue>> tiresias = {
       {"list_order", true}, {"late_wakeup", true}, {"whole_seconds", true}, {"single_step", true}};
   for (const char* name : {"dlas", "dlas-gpu"}) {

@@ -93,6 +93,7 @@ PolicyChoice some_policy(std::mt19937_64& random, const PolicyKind& kind) {
   for (const ParameterInfo& p : policy.parameters) {
     ParameterValue value = p.default_value;
     if (std::holds_alternative<bool>(value)) value = random() % 2 == 0;
+    if (std::holds_alternative<std::string>(value)) value = std::to_string(random());
     if (std::holds_alternative<double>(value))
       value = std::fmod(static_cast<double>(random()) / 3e9, p.maximum - p.minimum) + p.minimum;
     if (std::holds_alternative<std::int64_t>(value))

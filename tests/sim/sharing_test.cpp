@@ -192,8 +192,8 @@ TEST_CASE("an illegal placement is an error that names the policy and the job") 
   check({1}, 10, "job `A` asked for 2 GPUs and was given 1");
   check({0, 1, 2}, 10, "was given 3");
   check({0, 4}, 10, "a GPU that does not exist");
-  check({0, 1}, 60, "job `B` does not fit into the memory of GPU 0");
-  check({0, 1}, 100, "job `B` does not fit into the memory of GPU 0");  // none is free
+  check({0, 1}, 60, "job `B` does not fit into the memory of GPU 0 of server 0");
+  check({0, 1}, 100, "job `B` does not fit into the memory of GPU 0 of server 0");  // none is free
 }
 
 namespace {

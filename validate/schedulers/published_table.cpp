@@ -85,6 +85,7 @@ std::size_t print_row(std::FILE* out, const TableRow& row, const std::vector<Loa
 std::vector<TableRow> registry_rows() {
   std::vector<TableRow> rows;
   for (const PolicyRow<SchedulingPolicy>& policy : scheduling_policies()) {
+    if (policy.is_outside) continue;
     rows.push_back({fmt::format("`{}`", policy.name),
                     fmt::format("{} ({})", policy.summary, policy.source),
                     {std::string{policy.name}, "consolidated", {}}});

@@ -1,0 +1,23 @@
+#pragma once
+// What the program says of itself, in its help and in its man page.
+
+#include <string_view>
+#include <utility>
+
+namespace contend {
+
+inline constexpr std::string_view kProgramSummary =
+    "contend simulates clusters of GPUs that train deep networks: scheduling, placement and communication.";
+
+inline constexpr std::string_view kProgramExamples[] = {
+    "contend run scenarios/ada-srsf/base.yaml -o out",
+    "contend run scenarios/ada-srsf/communication-*.yaml --set network.nic=25Gbps"};
+
+/// Variables of the environment and what they change.
+inline constexpr std::pair<std::string_view, std::string_view> kEnvironment[] = {
+    {"CONTEND_MAX_INFLATED", "the most that one gzip file may inflate to (default 4GiB)"},
+    {"CONTEND_SHARE", "the folder of the shipped scenarios (default share/contend beside the program's folder)"},
+    {"COLUMNS", "the width of tables (default that of the terminal)"},
+    {"NO_COLOR", "if set, verdicts have no colours"}};
+
+}  // namespace contend

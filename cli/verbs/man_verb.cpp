@@ -1,0 +1,59 @@
+#include "cli/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/man_page.hpp"
+#include "text/atomic_file.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kManExamples[] = {
+    "contend man sweep | man -l -",
+    "contend man --output ~/.local/share/man/man1   # one file a verb",
+};
+constexpr Option kManOptions[] = {
+    {.name = "output", .letter = 'o', .value = "DIR", .text = "write all pages into a folder that exists"}};
+
+int run_man(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.positionals();
+  if (const auto folder = arguments.value("output")) {
+    if (!words.empty()) throw UsageError{"contend man: --output writes the pages of all verbs; expected no verb"};
+    const auto write = [&](const std::string& name, const std::string& page) {
+      write_file((std::filesystem::path{*folder} / (name + ".1")).string(), page);
+    };
+    write("contend", program_man_page());
+    for (const Command* const command : commands()) write(man_page_name(*command), man_page(*command));
+    return kExitOk;
+  }
+  if (words.empty()) {
+    fmt::print("{}", program_man_page());
+    return kExitOk;
+  }
+  const Command* const command = named_command(words);
+  if (command == nullptr || words_of(*command) != words.size())
+    throw UsageError{fmt::format("contend man: there is no verb \"{}\"", fmt::join(words, " "))};
+  fmt::print("{}", man_page(*command));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& man_command() {
+  static constexpr Command kCommand = {.name = "man",
+                                       .arguments = "[VERB]",
+                                       .summary = "Print the man page of the program or of a verb.",
+                                       .examples = kManExamples,
+                                       .options = kManOptions,
+                                       .min_arguments = 0,
+                                       .max_arguments = 2,
+                                       .run = run_man};
+  return kCommand;
+}
+
+}  // namespace contend

@@ -1,0 +1,42 @@
+// A policy in another process that fails: exit code 6, and results until then, written and marked.
+
+#include "tests/cli/program.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_CASE("a policy that ends leaves partial results, a message and exit code 6") {
+  if (!has_program()) return;
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,20,1,10\nc,40,1,10\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: jobs.csv}\n"
+             "policies: {placement: first-fit, scheduling: {policy: external, command: ./policy.sh}}\n");
+  here.write("policy.sh",
+             "read hello; echo '{\"protocol\": 1, \"name\": \"mine\"}'\nread pass; echo '{\"start\": [0]}'\n"
+             "read pass; echo 'I am lost' >&2; exit 7\n");
+  std::filesystem::permissions(here.path("policy.sh"), std::filesystem::perms::owner_all);
+  const Outcome outcome = here.contend("run s.yaml -o out");
+  CHECK(outcome.code == 6);
+  CHECK(contains(outcome.err, "I am lost\n"));
+  CHECK(
+      contains(outcome.err,
+               "contend: s: seed 1: scheduling policy `mine` (command `./policy.sh`) ended with exit code 7 before it "
+               "answered; the results end at 20 s\n"));
+  CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"policy failed\""));
+  CHECK(contains(here.read("out/manifest.json"), "\"failure\": \"scheduling policy `mine`"));
+  CHECK(contains(here.read("out/jobs.csv"), "a,"));
+  CHECK(contains(here.contend("list policies").out, "external"));
+  // Verbs that need whole results refuse it.
+  CHECK(here.contend("compare s.yaml s.yaml").code == 3);
+}
+
+TEST_CASE("a command that is missing is a complaint about its key") {
+  if (!has_program()) return;
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\npolicies: {scheduling: external}\n");
+  const Outcome outcome = here.contend("run s.yaml");
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.err, "policies.scheduling.command: the policy external needs a command; such as"));
+}
