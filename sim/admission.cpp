@@ -4,6 +4,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <functional>
 #include <utility>
 
@@ -49,6 +50,10 @@ std::string Admission::why_never_starts(JobId id) const {
   std::string reason = why_never(state_.spec, job);
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
+  const int spares = state_.options.failures.spares;
+  if (const std::int64_t usable = std::int64_t{state_.spec.servers - spares} * state_.spec.gpus_per_server;
+      reason.empty() && job.gpus > usable)
+    reason = fmt::format("needs {} GPUs, the servers that aren't spares have {}", job.gpus, usable);
   if (!reason.empty() || job.place >= 0) return reason;
   const auto at = has_place_.find(demand_of(job));
   if (at == has_place_.end() || at->second) return {};
@@ -140,7 +145,13 @@ void Admission::enqueue(JobId job) {
 void Admission::on_retry(JobId id) {
   std::pop_heap(retries_.begin(), retries_.end(), std::greater<>{});
   retries_.pop_back();
+  allocation_.let_go(id);
+  come_back(id);
+}
+
+void Admission::come_back(JobId id) {
   JobRun& job = state_.run(id);
+  job.away += state_.clock - job.vacated;
   if (job.resubmits) {
     job.submitted = state_.clock;
     job.tie = tie_of_resubmission(job.tie);
@@ -149,7 +160,7 @@ void Admission::on_retry(JobId id) {
 }
 
 void Admission::on_finished(JobId job) {
-  in_vain_ = 0;
+  in_vain_ = struck_in_vain_ = 0;
   state_.run(job).finish = state_.clock;
   state_.set_state(job, JobState::finished);
   leave(state_, job);
@@ -159,9 +170,9 @@ void Admission::on_finished(JobId job) {
 
 void Admission::on_job_end(JobId job) {
   JobRun& run = state_.run(job);
-  in_vain_ = 0;
+  in_vain_ = struck_in_vain_ = 0;
   ++state_.events;
-  const WorkSegment ended = run.segment(state_.options.rules.preemption);
+  const WorkSegment ended = run.segment(state_.costs_of(run));
   const bool comes_back = is_retried(state_.options.rules, run);
   if (!comes_back) run.finish = state_.clock;
   state_.set_state(job, comes_back ? JobState::queued : JobState::finished);
@@ -176,16 +187,54 @@ void Admission::retry(JobId job, const WorkSegment& ended) {
   const RetryRule& rule = run.is_cut ? rules.timeouts : rules.failures;
   if (run.is_cut || run.is_last_attempt()) {
     if (rule.from_start) run.undo_until_left(run.attempt_length());
-    if (!rule.from_start && !run.is_cut) run.undo_until_left(ended.work - saved_before_end(ended, rules.preemption));
+    if (!rule.from_start && !run.is_cut)
+      run.undo_until_left(ended.work - saved_before_end(ended, state_.costs_of(run)));
     run.resumes = !rule.from_start;
   } else {
     run.begin_next_attempt();
   }
   const Time queues = state_.clock + rule.delay_before(++(run.is_cut ? run.timeouts : run.failures));
   run.resubmits = rule.at_end;
-  retries_.push_back(queues);
+  queue_at(job, queues);
+}
+
+void Admission::queue_at(JobId job, Time time) {
+  state_.run(job).vacated = state_.clock;
+  retries_.push_back(time);
   std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});
-  state_.calendar.schedule(queues, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+  state_.calendar.schedule(time, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+}
+
+void Admission::interrupt(JobId job) {
+  JobRun& run = state_.run(job);
+  const FailureSpec& failures = state_.options.failures;
+  const Time delay = failures.detection + failures.diagnosis;
+  ++state_.events;
+  const bool comes_back = run.interruptions < failures.retries.value_or(INT_MAX);
+  const bool keeps_gpus = comes_back && failures.holds_gpus && delay > Time{};
+  const bool has_saved = allocation_.interrupt(job, comes_back ? JobState::queued : JobState::finished, keeps_gpus);
+  struck_in_vain_ = has_saved || !comes_back ? 0 : struck_in_vain_ + 1;
+  watch_failures(job);
+  run.gave_up = !comes_back;
+  if (run.gave_up) run.finish = state_.clock;
+  tell_left(job);
+  if (run.gave_up) return;
+  run.resubmits = failures.requeues_last;
+  run.vacated = state_.clock;
+  delay > Time{} ? queue_at(job, state_.clock + delay) : come_back(job);
+}
+
+void Admission::watch_failures(JobId interrupted) const {
+  constexpr std::size_t kMany = 100'000, kManyForEachJob = 20;
+  if (struck_in_vain_ < kMany || struck_in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1))
+    return;
+  const JobRun& run = state_.run(interrupted);
+  throw InputError{fmt::format(
+      "failures: the last {} interruptions, until {:.0f} s, undid all work since the last checkpoint, and no job "
+      "ended; "
+      "the last was that of job `{}` on {} GPUs. Checkpoints that are nearer to each other, a shorter restart or "
+      "`failures.retries` would end this",
+      struck_in_vain_, state_.clock.to_seconds(), run.spec->name, run.spec->gpus)};
 }
 
 void Admission::on_pass() {

@@ -9,6 +9,7 @@
 #include "sim/eviction.hpp"
 #include "sim/executor.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -37,6 +38,17 @@ class Admission : private SchedulingActions {
   void on_job_end(JobId job);
   /// Queues a job again for its next attempt.
   void on_retry(JobId job);
+  /// Takes its GPUs from a running job because of a failure. It returns to the queue once the failure has been found,
+  /// or ends if that has happened too often.
+  void interrupt(JobId job);
+  /// Begins the iterations of a job that has restarted after a failure.
+  void on_wake(JobId job) { allocation_.wake(job); }
+  /// Frees a GPU that an interrupted job has kept, if there is such a job.
+  void let_go(GpuId gpu) { allocation_.let_go(gpu); }
+  /// Marks a pass as due because GPUs have become free though no job has left.
+  void room_has_grown() { pass_is_due_ = true; }
+  /// True if jobs will be submitted or queue again.
+  [[nodiscard]] bool expects_jobs() const { return next_ < arrivals_.size() || !retries_.empty(); }
   /// Marks a pass as due: a policy asked for one at this instant, or the quantum put it here.
   void on_pass();
   /// Runs one pass of the scheduling policy if one is due and a job waits (or SchedulingPolicy::idle_passes).
@@ -51,8 +63,11 @@ class Admission : private SchedulingActions {
   bool start_preempting(JobId job, std::span<const JobId> candidates) override;
   void place_anew(std::span<const Claim> order, std::int64_t capacity) override;
   [[nodiscard]] bool preemption_costs() const override {
-    const PreemptionCosts& costs = state_.options.rules.preemption;
-    return costs.restart > Time{} || costs.checkpoint_interval > Time{};
+    const auto has_costs = [](const PreemptionCosts& costs) {
+      return costs.restart > Time{} || costs.checkpoint_interval > Time{};
+    };
+    if (state_.job_costs.empty()) return has_costs(state_.options.rules.preemption);
+    return std::any_of(state_.job_costs.begin(), state_.job_costs.end(), has_costs);
   }
   [[nodiscard]] RoomNeeded room_needed(JobId job) const override {
     return state_.policies.placement->room_needed(state_.job(job), state_.spec.gpus_per_server);
@@ -68,6 +83,9 @@ class Admission : private SchedulingActions {
   }
 
   void schedule_next_arrival();
+  /// Has the job queue again at that time, which is later than now, or now.
+  void queue_at(JobId job, Time time);
+  void come_back(JobId job);
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
   void order_ties();
@@ -84,6 +102,8 @@ class Admission : private SchedulingActions {
   void tell_left(JobId job);
   /// Throws InputError if preemptions have undone all work of timed jobs, again and again.
   void watch_progress(JobId preempted) const;
+  /// The same for failures.
+  void watch_failures(JobId interrupted) const;
   /// The first job that holds a GPU of the place of this one; none() if its GPUs have room or it has no place.
   [[nodiscard]] JobId holder_of_place(const JobSpec& job) const;
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
@@ -104,6 +124,7 @@ class Admission : private SchedulingActions {
   std::vector<JobId> victims_;
   std::vector<JobId> ended_in_pass_;  // the policy has yet to be notified of these
   std::size_t in_vain_ = 0;           // preemptions since any job saved work or ended
+  std::size_t struck_in_vain_ = 0;    // likewise, interruptions by failures
   std::map<Demand, bool> has_place_;  // in the empty cluster, for demands that it can satisfy
 };
 

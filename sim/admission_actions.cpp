@@ -109,7 +109,7 @@ void Admission::preempt(JobId job, JobId by) {
 void Admission::watch_progress(JobId preempted) const {
   constexpr std::size_t kMany = 10'000, kManyForEachJob = 20;
   if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
-  const PreemptionCosts& costs = state_.options.rules.preemption;
+  const PreemptionCosts& costs = state_.costs_of(state_.run(preempted));
   throw InputError{fmt::format(
       "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, "
       "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next "

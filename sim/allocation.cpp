@@ -62,11 +62,58 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   view.remaining_service -= run.plan->most_compute();
   run.key_fall = key - state_.policies.scheduling->key(view);
   occupy(state_, job);
+  const Time pause = run.pause(state_.costs_of(run));
+  if (pause == Time{}) return begin(run, job);
+  run.ends = state_.clock + pause;
+  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::wake, CellId{}, job});
+}
+
+void Allocation::begin(JobRun& run, JobId job) {
+  run.live->begun = true;
+  run.live->iterated = state_.clock;
+  run.live->saved = run.live->saved_before = {run.completed, state_.clock};
+  run.live->save_every = state_.costs_of(run).iterations;
   executor_.begin(job);
 }
 
+void Allocation::wake(JobId job) {
+  JobRun& run = state_.run(job);
+  run.overhead += state_.clock - run.since;
+  run.restarting += state_.clock - run.since;
+  run.ends = Time::never();
+  run.resumes = run.was_struck = false;
+  ++state_.events;
+  ++state_.groups_changed;  // it was stuck until now
+  begin(run, job);
+}
+
+void Allocation::cut_restart(JobRun& run) {
+  if (run.live->begun) return;
+  run.overhead += state_.clock - run.since;
+  run.restarting += state_.clock - run.since;
+  state_.calendar.cancel(run.end);
+  run.ends = Time::never();
+}
+
+void Allocation::start_clock(JobId job) {
+  if (state_.own_failures.empty()) return;
+  OwnFailures& own = state_.own_failures[job.index()];
+  if (own.left >= kEndOfClock - state_.clock) return;
+  own.at = state_.clock + own.left;
+  own.event = state_.calendar.schedule(own.at, Phase::failures, {CalendarEvent::Kind::job_failure, CellId{}, job});
+}
+
+void Allocation::stop_clock(JobId job) {
+  if (state_.own_failures.empty()) return;
+  OwnFailures& own = state_.own_failures[job.index()];
+  if (own.at == Time::never()) return;
+  own.left = own.at - state_.clock;
+  own.at = Time::never();
+  if (state_.calendar.pending(own.event)) state_.calendar.cancel(own.event);
+}
+
 void Allocation::start_timed(JobRun& run, JobId job) {
-  const PreemptionCosts& costs = state_.options.rules.preemption;
+  const PreemptionCosts& costs = state_.costs_of(run);
   const auto& penalty = state_.options.rules.scatter_penalty;
   const int per_server = state_.spec.gpus_per_server;
   const int beyond = run.servers_spanned - (run.spec->gpus + per_server - 1) / per_server;
@@ -92,6 +139,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   state_.capacity.use_quota(run.spec->vc, run.spec->gpus);
   std::sort(servers.begin(), servers.end());
   run.servers_spanned = static_cast<int>(std::unique(servers.begin(), servers.end()) - servers.begin());
+  start_clock(job);
 }
 
 bool Allocation::stop(JobId job) {
@@ -100,18 +148,73 @@ bool Allocation::stop(JobId job) {
     state_.calendar.cancel(run.end);
   } else {
     run.lost += state_.undone(run);
-    courier_.abandon(job);
-    leave(state_, job);
-    run.remaining_service = run.plan->compute_left(run.completed, run.spec->iterations);
-    run.key_is_stale = true;
-    run.compute = run.total_service - run.remaining_service;
+    if (run.live->begun) run.redone += state_.clock - run.live->iterated;
+    leave_cells(run, job, run.completed);
   }
   ++run.preemptions;
   state_.set_state(job, JobState::preempted);
+  const bool resumes = run.timed() || run.resumes, was_struck = !run.timed() && run.was_struck;
   const bool has_saved = release(job);
-  run.resumes = run.timed();
+  run.resumes = resumes;
+  run.was_struck = was_struck;
   too_large_.clear();
   return has_saved;
+}
+
+/// Ends the execution of a graph job, which has `completed` iterations then.
+void Allocation::leave_cells(JobRun& run, JobId job, std::int64_t completed) {
+  cut_restart(run);
+  courier_.abandon(job);
+  leave(state_, job);
+  run.completed = completed;
+  run.remaining_service = run.plan->compute_left(run.completed, run.spec->iterations);
+  run.key_is_stale = true;
+  run.compute = run.total_service - run.remaining_service;
+}
+
+bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
+  JobRun& run = state_.run(job);
+  const GpuTime lost_before = run.lost;
+  bool has_saved = false;
+  if (run.timed()) {
+    state_.calendar.cancel(run.end);
+  } else if (!run.live->begun) {
+    leave_cells(run, job, run.completed);
+  } else {
+    const bool is_durable = state_.clock - run.live->saved.at >= state_.costs_of(run).persist;
+    const SavedIteration saved = is_durable ? run.live->saved : run.live->saved_before;
+    run.lost += state_.undone(run);
+    run.lost += run.plan->compute_left(saved.iteration, run.spec->iterations);
+    run.lost -= run.plan->compute_left(run.completed, run.spec->iterations);
+    run.redone += state_.clock - saved.at;
+    has_saved = saved.at > run.since + run.pause(state_.costs_of(run));
+    leave_cells(run, job, saved.iteration);
+  }
+  state_.set_state(job, next);
+  has_saved = release(job, keeps_gpus) || has_saved;
+  run.lost_to_failures += run.lost - lost_before;
+  ++run.interruptions;
+  run.resumes = run.was_struck = true;
+  too_large_.clear();
+  return has_saved;
+}
+
+void Allocation::let_go(JobId job) {
+  const auto kept = std::ranges::find(kept_, job, &Kept::job);
+  if (kept == kept_.end()) return;
+  const JobSpec& spec = *state_.run(job).spec;
+  for (const GpuId gpu : kept->gpus) state_.capacity.give_back(gpu, RankDemand{spec});
+  state_.capacity.use_quota(spec.vc, -spec.gpus);
+  kept_.erase(kept);
+}
+
+void Allocation::let_go(GpuId gpu) {
+  for (Kept& kept : kept_) {
+    const auto found = std::ranges::lower_bound(kept.gpus, gpu);
+    if (found == kept.gpus.end() || *found != gpu) continue;
+    state_.capacity.give_back(gpu, RankDemand{*state_.run(kept.job).spec});
+    kept.gpus.erase(found);
+  }
 }
 
 void Allocation::show(JobId job) const {
@@ -128,30 +231,38 @@ void Allocation::show(JobId job) const {
   }
 }
 
-bool Allocation::release(JobId job) {
+bool Allocation::release(JobId job, bool keeps_gpus) {
   JobRun& run = state_.run(job);
   show(job);
+  stop_clock(job);
   const RankDemand rank{*run.spec};
   const Time held = state_.clock - run.since;
   bool has_saved = false;
   for (const GpuId gpu : run.gpus) {
-    state_.capacity.give_back(gpu, rank);
+    if (!keeps_gpus) state_.capacity.give_back(gpu, rank);
     if (!run.timed()) continue;
     std::erase(state_.gpu[gpu.index()].timed, job);
     state_.gpu[gpu.index()].busy += reserved_part(held, rank.share);
   }
-  state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
+  if (keeps_gpus) {
+    std::ranges::sort(run.gpus);
+    kept_.push_back({job, run.gpus});
+  } else {
+    state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
+  }
   run.attained += GpuTime{held, run.spec->gpus};
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
+    run.restarting += work.restart;
+    run.redone += held - work.overhead - at_pace(work.saved, run.pace);
     run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
     has_saved = work.saved > Time{};
-    run.resumes = false;
     run.ends = Time::never();
   }
+  run.resumes = run.was_struck = false;
   std::vector<GpuId>{}.swap(run.gpus);
   return has_saved;
 }

@@ -28,11 +28,33 @@ class Allocation {
   void start(JobId job, std::span<const GpuId> gpus);
   /// Stops a running job before its end. What it has not saved is lost. Returns true if it has saved work in this run.
   bool stop(JobId job);
+  /// Stops a running job because of a failure: it loses what it did since its last checkpoint, and is in state `next`.
+  /// With `keeps_gpus` they are not free until let_go(). Returns true if it has saved work in this run.
+  bool interrupt(JobId job, JobState next, bool keeps_gpus);
+  /// Gives back the GPUs that an interrupted job has kept, or one of them, if it has any.
+  void let_go(JobId job);
+  void let_go(GpuId gpu);
+  /// Begins the iterations of a job that has restarted after a failure.
+  void wake(JobId job);
   /// Gives back what the job holds, once its execution is over. Returns true if a timed job has saved work in this run.
-  bool release(JobId job);
+  bool release(JobId job) { return release(job, false); }
 
  private:
+  /// GPUs that an interrupted job keeps until the failure has been found, in order of their ids.
+  struct Kept {
+    JobId job;
+    std::vector<GpuId> gpus;
+  };
+
+  bool release(JobId job, bool keeps_gpus);
+  /// Counts the part of a restart that is over, of a graph job that stops while it restarts.
+  void cut_restart(JobRun& run);
+  /// Starts and stops the clock of a job's own failures.
+  void start_clock(JobId job);
+  void stop_clock(JobId job);
   void start_timed(JobRun& run, JobId job);
+  void begin(JobRun& run, JobId job);
+  void leave_cells(JobRun& run, JobId job, std::int64_t completed);
   void hold(JobId job, std::span<const GpuId> gpus);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
   /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
@@ -41,6 +63,7 @@ class Allocation {
   EngineState& state_;
   Executor& executor_;
   Courier& courier_;
+  std::vector<Kept> kept_;
   std::vector<const JobSpec*> too_large_;  // found no room since GPUs were last freed
 };
 

@@ -74,7 +74,7 @@ void Courier::let_ask(std::size_t index) {
 
 void Courier::advance(JobId job, ChannelId id) {
   JobRun& run = state_.run(job);
-  if (!run.live) return;  // it has ended or was preempted since
+  if (!run.live || !run.live->begun) return;  // it has ended or left its GPUs since
   ChannelQueue& queue = run.live->channels[id.index()];
   const Channel& channel = run.plan->channels[id.index()];
   const auto has_room = [&] {

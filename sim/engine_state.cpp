@@ -12,19 +12,27 @@ namespace contend {
 
 namespace {
 
-void check_rules(const SchedulingRules& rules) {
-  const PreemptionCosts& costs = rules.preemption;
-  if (rules.quantum < Time{} || costs.restart < Time{} || costs.checkpoint_interval < Time{} ||
-      costs.checkpoint < Time{}) {
-    throw InputError{"a quantum or a cost of preemption is negative"};
+void check_costs(const PreemptionCosts& costs) {
+  if (costs.restart < Time{} || costs.checkpoint_interval < Time{} || costs.checkpoint < Time{} ||
+      costs.persist < Time{} || costs.rescue < Time{} || costs.iterations < 1) {
+    throw InputError{"a cost of preemption or of a checkpoint is negative"};
   }
+  if (costs.checkpoint_interval > kNeverSaved) throw InputError{"checkpoints are further apart than any job is long"};
+  if ((costs.checkpoint > Time{} || costs.persist > Time{}) && costs.checkpoint_interval == Time{} &&
+      costs.iterations == 1) {
+    throw InputError{"checkpoints have a cost but no interval"};
+  }
+  if (costs.persist > costs.checkpoint_interval && costs.checkpoint_interval > Time{})
+    throw InputError{"a checkpoint takes longer to become durable than there is work between two of them"};
+}
+
+void check_rules(const SchedulingRules& rules) {
+  if (rules.quantum < Time{}) throw InputError{"a quantum is negative"};
+  check_costs(rules.preemption);
   for (const RetryRule& rule : {rules.failures, rules.timeouts}) {
     if (rule.times.value_or(0) < 0 || rule.delay < Time{} || rule.max_delay < Time{} || rule.growth < 1000) {
       throw InputError{"a number or a delay of retries is negative, or the delay shrinks"};
     }
-  }
-  if (costs.checkpoint > Time{} && costs.checkpoint_interval == Time{}) {
-    throw InputError{"checkpoints have a cost but no interval"};
   }
   for (const std::int32_t factor : rules.scatter_penalty) {
     if (factor < 1000) throw InputError{"a scatter penalty makes a job on more servers faster"};
@@ -146,6 +154,9 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       run.total_service = run.plan->compute_left(0, run.spec->iterations);
     }
     run.remaining_service = run.total_service;
+    if (!options.costs) continue;
+    job_costs.push_back(options.costs(*run.spec));
+    check_costs(job_costs.back());
   }
   gpu.resize(capacity.gpus());
   cells.resize(capacity.gpus());
@@ -195,6 +206,7 @@ void JobRun::undo_until_left(Time left) {
   remaining_service += undone;
   compute -= undone;
   lost += undone;
+  redone += at_pace(undone.on_each_of(spec->gpus), pace);
 }
 
 bool EngineState::stays_behind(JobId other, JobId id) {

@@ -17,6 +17,7 @@
 #include "sim/load_order.hpp"
 #include "sim/pending_counts.hpp"
 #include "sim/ports.hpp"
+#include "sim/random_stream.hpp"
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
 
@@ -136,6 +137,12 @@ struct ChannelQueue {
   Bytes bytes;                  ///< committed or in the network
 };
 
+/// A point of a graph job's work to which it can return.
+struct SavedIteration {
+  std::int64_t iteration = 0;
+  Time at;  ///< when that iteration ended, or the job began
+};
+
 /// The execution of a graph job; it exists while the job holds GPUs.
 struct alignas(kCacheLine) JobExecution {
   Slot current = 0;                    ///< slot of the oldest iteration in flight
@@ -158,7 +165,11 @@ struct alignas(kCacheLine) JobExecution {
   std::vector<ChannelQueue> channels;  ///< as in the plan
   int waiting = 0;                     ///< messages held back
   Time waiting_since;
-  std::vector<Promise> promises;  ///< of tasks inside chains
+  std::vector<Promise> promises;       ///< of tasks inside chains
+  bool begun = false;                  ///< false while it restarts after a failure
+  Time iterated;                       ///< when it began, or its last iteration ended
+  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
+  std::int64_t save_every = 1;         ///< iterations between two checkpoints
 
   static constexpr int kLines = 3;  ///< that an event may need
 };
@@ -169,10 +180,12 @@ struct alignas(kCacheLine) JobRun {
   PolicyKey key = 0;  ///< of the scheduling policy
   Time next_promise = Time::never();
   bool key_is_stale = true;
-  bool waits = false;      ///< in the queue of the scheduling policy
-  bool is_cut = false;     ///< the present or last run of a timed job is ended by its time limit
-  bool resumes = false;    ///< a timed job that was preempted: its next start, or the present one, is a restart
-  bool resubmits = false;  ///< its next retry counts as a submission (RetryRule::at_end)
+  bool waits = false;       ///< in the queue of the scheduling policy
+  bool is_cut = false;      ///< the present or last run of a timed job is ended by its time limit
+  bool resumes = false;     ///< a timed job that was preempted: its next start, or the present one, is a restart
+  bool gave_up = false;     ///< it ended because failures interrupted it too often
+  bool was_struck = false;  ///< a failure ended its last run: its next start, or the present one, pays for that
+  bool resubmits = false;   ///< its next retry counts as a submission (RetryRule::at_end)
   JobState state = JobState::submitted;
   const Plan* plan = nullptr;          ///< null for a timed job
   std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
@@ -189,20 +202,28 @@ struct alignas(kCacheLine) JobRun {
   Time finish = Time::never();
 
   int preemptions = 0;
-  int attempt = 0;            ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
-  int servers_spanned = 0;    ///< at the last start
-  std::int32_t pace = 1000;   ///< of the present run of a timed job (WorkSegment)
-  int failures = 0;           ///< failed attempts of a timed job after which it was retried
-  int timeouts = 0;           ///< attempts of a timed job that were killed at its limit and retried
-  std::int64_t tie = 0;       ///< JobView::tie
-  Time submitted;             ///< JobView::submit
-  EventHandle end;            ///< the calendar event at `ends`
-  Time ends = Time::never();  ///< of a timed job, while it runs: its end unless it is preempted
-  Time later_attempts;        ///< of a timed job: the work of all attempts after `attempt`, on each GPU
-  GpuTime attained;           ///< GPU time held until `since`
-  Time waited;                ///< in the queue, until `since`
-  Time overhead;              ///< of a timed job, until `since`: restarts and checkpoints
-  GpuTime lost;               ///< work undone by preemptions, or by a time limit
+  int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
+  int servers_spanned = 0;   ///< at the last start
+  std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
+  int interruptions = 0;     ///< by failures of components, or its own
+  int failures = 0;          ///< failed attempts of a timed job after which it was retried
+  int timeouts = 0;          ///< attempts of a timed job that were killed at its limit and retried
+  std::int64_t tie = 0;      ///< JobView::tie
+  Time submitted;            ///< JobView::submit
+  EventHandle end;           ///< the calendar event at `ends`
+  /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts: the
+  /// end of the restart.
+  Time ends = Time::never();
+  Time later_attempts;       ///< of a timed job: the work of all attempts after `attempt`, on each GPU
+  GpuTime attained;          ///< GPU time held until `since`
+  Time waited;               ///< in the queue, until `since`
+  Time overhead;             ///< until `since`: restarts, and checkpoints of a timed job
+  Time restarting;           ///< part of it: restarts
+  Time redone;               ///< time on GPUs until `since` for work that was undone
+  Time away;                 ///< time between GPUs and queue
+  Time vacated;              ///< when it left its GPUs last to come back later
+  GpuTime lost;              ///< work undone by preemptions or failures, or by a time limit
+  GpuTime lost_to_failures;  ///< part of it
   Time communication_wait;
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
 
@@ -223,8 +244,10 @@ struct alignas(kCacheLine) JobRun {
   void begin_next_attempt();
   /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
   void undo_until_left(Time left);
-  [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
-    return {attempt_left(), resumes ? costs.restart : Time{}, pace};
+  [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const { return {attempt_left(), pause(costs), pace}; }
+  /// The time on its GPUs before its work goes on.
+  [[nodiscard]] Time pause(const PreemptionCosts& costs) const {
+    return (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{});
   }
   void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
@@ -234,12 +257,20 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };
 
+/// When a job fails by itself: after a time of running, over all its starts.
+struct OwnFailures {
+  RandomStream stream;
+  Time left;                ///< running time until the next failure, from `since` on; never(): none
+  Time at = Time::never();  ///< while it runs: when that is
+  EventHandle event;
+};
+
 /// The payload of a calendar event: its kind and the cell or job that it concerns.
 struct CalendarEvent {
-  enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass };
+  enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass, wake, outage, job_failure };
   Kind kind;
   CellId cell{};  ///< task_end only
-  JobId job{};    ///< none for arrivals and passes
+  JobId job{};    ///< none for arrivals, passes and outages
 };
 
 /// The whole state of a run, and the view of it that policies get.
@@ -258,6 +289,7 @@ struct EngineState : ClusterView {
   Time clock;
   Calendar<CalendarEvent> calendar;
   std::vector<JobRun> jobs;
+  std::vector<PreemptionCosts> job_costs;  ///< by job; empty if they are the same for all
   std::vector<GpuState> gpu;
   std::vector<Cell> cells;
   std::vector<CellId> unused_cells;
@@ -275,6 +307,8 @@ struct EngineState : ClusterView {
   Fingerprint fingerprint;
   std::vector<JobId> away;                    ///< running jobs that the view leaves out while an eviction is considered
   std::vector<JobId> iterated;                ///< jobs that completed an iteration at this instant
+  Time next_outage = Time::never();           ///< the next instant at which a component fails or comes back
+  std::vector<OwnFailures> own_failures;      ///< by job; empty if jobs don't fail by themselves
   std::uint64_t groups_changed = 0;           ///< counts changes of which jobs share GPUs or servers
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
   mutable LoadOrder load_order;
@@ -288,7 +322,12 @@ struct EngineState : ClusterView {
   [[nodiscard]] const JobView& view_for_key(JobId job) const;
   /// Work that a running timed job has done since its last start.
   [[nodiscard]] WorkDone work_done(const JobRun& run) const {
-    return work_after(run.segment(options.rules.preemption), options.rules.preemption, clock - run.since);
+    const PreemptionCosts& costs = costs_of(run);
+    return work_after(run.segment(costs), costs, clock - run.since);
+  }
+  /// What is saved of a job's work, and what that costs.
+  [[nodiscard]] const PreemptionCosts& costs_of(const JobRun& run) const {
+    return job_costs.empty() ? options.rules.preemption : job_costs[static_cast<std::size_t>(&run - jobs.data())];
   }
   /// The work that a running job loses if it is preempted now: of a timed job, that since its last checkpoint; of a
   /// graph job, the compute time of its iterations in flight, tasks that run now included.

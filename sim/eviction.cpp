@@ -14,7 +14,7 @@ namespace {
 /// The GPU time that preempting the running job now costs.
 GpuTime loss_of(const EngineState& state, const JobRun& run) {
   GpuTime lost = state.undone(run);
-  if (run.timed()) lost += GpuTime{state.options.rules.preemption.restart, run.spec->gpus};
+  if (run.timed()) lost += GpuTime{state.costs_of(run).restart, run.spec->gpus};
   return lost;
 }
 

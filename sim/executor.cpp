@@ -242,6 +242,9 @@ void Executor::end_iteration(JobId job) {
   while (run.live->left[run.live->current] == 0) {
     ++run.completed;
     state_.iterated.push_back(job);
+    run.live->iterated = state_.clock;
+    if (run.live->save_every == 1 || run.completed % run.live->save_every == 0)
+      run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock});
     if (run.completed == run.live->iterations) return on_finished_(job);
     const Slot freed = run.live->current;
     run.live->current ^= 1;

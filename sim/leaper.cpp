@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kPatientLooks = 16;
 constexpr int kIterationsWithoutAnchor = 64;
-constexpr std::int64_t kIterationsKept = 3;  // two may be in flight; the end of a job is never skipped
+constexpr std::int64_t kMostSavedInLeap = 64;  // a leap may go beyond checkpoints that are no further apart
+constexpr std::int64_t kIterationsKept = 3;    // two may be in flight; the end of a job is never skipped
 
 NetworkModel::Usage operator-(const NetworkModel::Usage& a, const NetworkModel::Usage& b) {
   return {a.active - b.active, a.contended - b.contended, a.transfers - b.transfers, a.bytes - b.bytes};
@@ -110,6 +111,13 @@ void Leaper::write_state(const Group& group) {
       for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
         words_.push_back(run.live->phase[slot]);
     }
+    const JobExecution& live = *run.live;
+    if (live.save_every > 1 && live.save_every <= kMostSavedInLeap)
+      words_.push_back(static_cast<std::uint64_t>(run.completed % live.save_every));
+    if (live.save_every > kMostSavedInLeap)  // a leap must begin and end between the same checkpoints
+      words_.push_back(static_cast<std::uint64_t>(run.completed / live.save_every));
+    if (state_.costs_of(run).persist > Time{})
+      words_.push_back(static_cast<std::uint64_t>((live.saved.at - live.saved_before.at).ns()));
     for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
     for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
@@ -186,12 +194,14 @@ Time Leaper::window_horizon() const {
 }
 
 Time Leaper::horizon(const Group& group) const {
-  Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon()});
+  Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon(), state_.next_outage});
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
   for (const JobId job : state_.running) {
-    if (state_.run(job).timed()) {  // its attempt may fail, and it queues again
-      horizon = std::min(horizon, state_.run(job).ends);
-    } else if (state_.waiting > 0 && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
+    if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
+    // The attempt of a timed job may fail, and it queues again; a job that restarts begins to work then.
+    horizon = std::min(horizon, state_.run(job).ends);
+    if (state_.run(job).timed()) continue;
+    if (state_.waiting > 0 && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
       horizon = std::min(horizon, earliest_end(job));
     }
   }
@@ -306,7 +316,10 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     const JobRun& run = state_.run(group.jobs[i]);
     const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
     if (iterations > 0) {
-      const std::int64_t end = run.plan->phases.regular_until(run.completed, run.spec->iterations);
+      std::int64_t end = run.plan->phases.regular_until(run.completed, run.spec->iterations);
+      const std::int64_t every = run.live->save_every;
+      if (every > kMostSavedInLeap && every < run.spec->iterations)
+        end = std::min(end, (run.completed / every + 1) * every);
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }
   }
@@ -343,6 +356,15 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
     run.live->waiting_since += by;
+    if (b.completed > a.completed) {
+      run.live->iterated += by;
+      if (run.live->save_every <= kMostSavedInLeap) {
+        for (SavedIteration* const saved : {&run.live->saved, &run.live->saved_before}) {
+          saved->at += by;
+          saved->iteration += (b.completed - a.completed) * periods;
+        }
+      }
+    }
     for (Promise& promise : run.live->promises) promise.at += by;
     if (!run.live->promises.empty()) run.next_promise += by;
     run.key_is_stale = true;

@@ -3,69 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "sim/check.hpp"
+#include "sim/portable_math.hpp"
 
 namespace contend {
 namespace {
 
 __extension__ using Uint128 = unsigned __int128;  // g++ and clang both have it, neither calls it ISO C++
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// ln 2 in two parts: the upper one has 32 significant bits, so its product with an exponent (11 bits) is exact.
-constexpr double kLn2High = 0x1.62e42feep-1;
-constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
-
-/// atanh(s) / s for |s| <= 0.172 by its Taylor series 1 + s^2/3 + s^4/5 + ...; the first dropped term is below 2^-60.
-double atanh_ratio(double s) {
-  const double square = s * s;
-  double sum = 1.0 / 23.0;
-  for (int k = 21; k >= 1; k -= 2) sum = sum * square + 1.0 / k;
-  return sum;
-}
-
-/// (e^r - 1) / r for |r| <= 0.35 by its Taylor series 1 + r/2! + r^2/3! + ...; the first dropped term is below 2^-58.
-double expm1_ratio_near_zero(double r) {
-  double sum = 1.0;
-  for (int k = 14; k >= 2; --k) sum = 1.0 + sum * r / k;
-  return sum;
-}
-
-/// Natural logarithm of a positive finite number, within 2 ulp. x = 2^e m with m near 1, and
-/// log m = 2 atanh((m - 1) / (m + 1)).
-double portable_log(double x) {
-  int exponent = 0;
-  double m = std::frexp(x, &exponent);
-  if (m < std::numbers::sqrt2 / 2) {
-    m *= 2;
-    --exponent;
-  }
-  const double s = (m - 1) / (m + 1);
-  return exponent * kLn2High + (2 * s * atanh_ratio(s) + exponent * kLn2Low);
-}
-
-/// e^x within 2 ulp, 0 and infinity beyond the range of a double. x = k ln 2 + r with |r| <= ln(2) / 2.
-double portable_exp(double x) {
-  if (x > 710) return kInfinity;
-  if (x < -746) return 0;
-  const double k = std::floor(x / std::numbers::ln2 + 0.5);
-  const double r = (x - k * kLn2High) - k * kLn2Low;
-  return std::ldexp(1 + r * expm1_ratio_near_zero(r), static_cast<int>(k));
-}
-
-/// log(1 + t) / t for t > -1, and 1 at 0, without cancellation if t is small.
-double log1p_ratio(double t) {
-  if (std::abs(t) > 0.3) return portable_log(1 + t) / t;
-  const double s = t / (2 + t);
-  return 2 / (2 + t) * atanh_ratio(s);
-}
-
-/// (e^t - 1) / t, and 1 at 0.
-double expm1_ratio(double t) {
-  return std::abs(t) > 0.35 ? (portable_exp(t) - 1) / t : expm1_ratio_near_zero(t);
-}
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 std::uint32_t low(std::uint64_t word) {
   return static_cast<std::uint32_t>(word);
@@ -97,7 +44,7 @@ class ZipfHat {
   [[nodiscard]] double inverse_integral(double y) const {
     // Rounding can carry t below the limit -1 of the domain, where x is infinite.
     const double t = std::max(y * (1 - s_), -1.0);
-    return t > -1 ? portable_exp(y * log1p_ratio(t)) : kInfinity;
+    return t > -1 ? portable_exp(y * log1p_ratio(t)) : kUnbounded;
   }
 
  private:

@@ -49,10 +49,16 @@ struct JobResult {
   Time communication_wait;      ///< time with a message ready but held back by the communication policy
   Time held;                    ///< time on GPUs, over all starts
   Time waited;                  ///< time in the queue, over all waits
-  Time overhead;                ///< part of `held` spent on restarts and checkpoints (timed jobs)
-  /// GPU time of work that was undone by preemptions or its time limit. Of a job with an iteration graph: compute time
-  /// of the iterations in flight at its preemptions, which is not part of `compute`.
+  /// Part of `held` spent on restarts and checkpoints; of a job with an iteration graph, on restarts after failures.
+  Time overhead;
+  Time restarting;  ///< part of `overhead`: restarts
+  Time redone;      ///< part of `held` spent on work that was undone
+  Time away;        ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
+  int interruptions = 0;  ///< by failures
+  /// GPU time of work that was undone by preemptions, failures or its time limit. Of a job with an iteration graph:
+  /// compute time of the iterations in flight at its preemptions, which is not part of `compute`.
   GpuTime lost;
+  GpuTime lost_to_failures;                 ///< part of `lost`
   Time contended;                           ///< part of `communication` in which another transfer slowed it
   std::optional<IterationTraffic> traffic;  ///< of a job with an iteration graph that has started
   IterationNotes notes;                     ///< of its graph
@@ -61,6 +67,11 @@ struct JobResult {
   [[nodiscard]] Time jct() const { return finish - submit; }
   /// Queueing time: start - submit. Only for started jobs.
   [[nodiscard]] Time queueing() const { return start - submit; }
+  /// Time on GPUs doing work that was kept.
+  [[nodiscard]] Time useful() const { return held - overhead - redone; }
+  /// Its part of the time since submission, in the queue and out of it: effective training time (arXiv 2410.21680).
+  /// Only for jobs that have held GPUs.
+  [[nodiscard]] double effective() const { return useful().to_seconds() / (held + waited + away).to_seconds(); }
   /// Mean time on GPUs of an iteration, and the part of it without computing. Only for jobs that have completed an
   /// iteration.
   [[nodiscard]] Time iteration() const { return Time::nanoseconds(held.ns() / iterations_done); }
@@ -76,6 +87,7 @@ struct GpuResult {
   ServerId server;
   Time busy;              ///< executing compute operations
   std::int64_t jobs = 0;  ///< jobs that were placed on it
+  Time down{};            ///< out of service: failed, or kept as a spare
 };
 
 /// The results of one network interface of a server.
@@ -133,6 +145,8 @@ struct RunResult {
   std::uint64_t events = 0;        ///< events executed one by one
   std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
+  bool may_fail = false;            ///< components or jobs may fail in this run
+  std::int64_t failures = 0;        ///< of components, and outages, whether a job was there or not
   std::uint64_t fingerprint = 0;    ///< hash over every event that was executed, in order
   std::uint64_t digest = 0;         ///< hash over jobs, gpus and links: the same with and without leaping
   std::optional<BusyTimes> window;  ///< if the run has a measured window
@@ -150,7 +164,11 @@ struct Summary {
   double avg_queueing_s = 0;                                             ///< until the first start
   double avg_waiting_s = 0;                                              ///< over all waits
   std::int64_t preemptions = 0;                                          ///< of all jobs
-  double lost_gpu_s = 0;                                                 ///< JobResult::lost of all jobs
+  double interruptions = 0;        ///< by failures, of all jobs; NaN, as the next three, if nothing can fail
+  double interruption_mean_s = 0;  ///< time on GPUs of all jobs over interruptions; NaN without any
+  double goodput = 0;              ///< GPU time of work that was kept over GPUs x length of the run, 0..1
+  double effective_time = 0;       ///< the same over the GPUs of each job x its time since submission, 0..1
+  double lost_gpu_s = 0;           ///< JobResult::lost of all jobs
   /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
   /// run; with a measured window it is that window, and all jobs count.
   double gpu_utilisation = 0;

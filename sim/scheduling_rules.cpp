@@ -48,9 +48,14 @@ Time RetryRule::delay_before(int retry) const {
   return now;
 }
 
+Time at_pace(Time work, std::int32_t pace) {
+  return stretched(work, pace);
+}
+
 Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
   const std::int64_t interval = costs.checkpoint_interval.ns();
-  if (interval == 0 || segment.work == Time{}) return segment.restart + stretched(segment.work, segment.pace);
+  if (interval == 0 || segment.work <= costs.checkpoint_interval)
+    return segment.restart + stretched(segment.work, segment.pace);
   const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;  // none at the end
   const Time last = segment.work - costs.checkpoint_interval * checkpoints;
   return segment.restart + (stretched(costs.checkpoint_interval, segment.pace) + costs.checkpoint) * checkpoints +
@@ -60,26 +65,33 @@ Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
 Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs) {
   const std::int64_t interval = costs.checkpoint_interval.ns();
   if (interval == 0 || segment.work == Time{}) return segment.work;
-  return costs.checkpoint_interval * ((segment.work.ns() - 1) / interval);
+  const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;
+  if (checkpoints == 0 || costs.persist == Time{}) return costs.checkpoint_interval * checkpoints;
+  const Time last = segment.work - costs.checkpoint_interval * checkpoints;
+  const bool is_durable = stretched(last, segment.pace) >= costs.persist;
+  return costs.checkpoint_interval * (is_durable ? checkpoints : checkpoints - 1);
 }
 
 WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {
   if (elapsed >= length_of(segment, costs)) {
     const Time overhead = length_of(segment, costs) - length_of({segment.work, Time{}, segment.pace}, {});
-    return {segment.work, segment.work, overhead};
+    return {segment.work, segment.work, overhead, segment.restart};
   }
-  if (elapsed <= segment.restart) return {Time{}, Time{}, elapsed};
+  if (elapsed <= segment.restart) return {Time{}, Time{}, elapsed, elapsed};
   const Time time = elapsed - segment.restart;
   if (costs.checkpoint_interval == Time{}) {
     const Time done = shrunk(time, segment.pace);
-    return {done, done, segment.restart};
+    return {done, done, segment.restart, segment.restart};
   }
+  if (segment.work <= costs.checkpoint_interval)
+    return {std::min(shrunk(time, segment.pace), segment.work), Time{}, segment.restart, segment.restart};
   const Time busy = stretched(costs.checkpoint_interval, segment.pace);  // of one interval, before its checkpoint
   const std::int64_t full = time.ns() / (busy + costs.checkpoint).ns();
   const Time rest = time - (busy + costs.checkpoint) * full;
-  const Time saved = costs.checkpoint_interval * full;
-  const Time done = saved + std::min(shrunk(std::min(rest, busy), segment.pace), costs.checkpoint_interval);
-  return {done, saved, segment.restart + costs.checkpoint * full + std::max(Time{}, rest - busy)};
+  const Time passed = costs.checkpoint_interval * full;
+  const Time saved = full == 0 || rest >= costs.persist ? passed : passed - costs.checkpoint_interval;
+  const Time done = passed + std::min(shrunk(std::min(rest, busy), segment.pace), costs.checkpoint_interval);
+  return {done, saved, segment.restart + costs.checkpoint * full + std::max(Time{}, rest - busy), segment.restart};
 }
 
 }  // namespace contend

@@ -20,12 +20,21 @@ enum class TieOrder : std::uint8_t {
   name,           ///< the one whose name is smaller, byte by byte
 };
 
-/// The costs of preempting a timed job. It loses the work since its last checkpoint. (A job with an iteration graph
-/// loses the iterations in flight and nothing else.)
+/// Work that is never saved: a checkpoint interval beyond all jobs.
+inline constexpr Time kNeverSaved = Time::seconds(200LL * 365 * 24 * 3600);
+inline constexpr std::int64_t kNoIterationSaved = INT64_MAX;
+
+/// What is saved of the work of jobs, and what that costs. A job that is preempted or interrupted by a failure loses
+/// the work since its last checkpoint. A job with an iteration graph that is preempted saves its last whole iteration,
+/// and loses those in flight only; one that is interrupted loses what it did since its last checkpoint.
 struct PreemptionCosts {
-  Time restart;              ///< time on its GPUs before its work goes on, at each start after a preemption
-  Time checkpoint_interval;  ///< work between two checkpoints; 0: work is saved continuously
-  Time checkpoint;           ///< time on its GPUs for each checkpoint
+  Time restart;  ///< time on its GPUs before the work of a timed job goes on, at each start after a preemption, and
+                 ///< that of any job at each start after a failure
+  Time checkpoint_interval;     ///< work between two checkpoints of a timed job; 0: work is saved continuously
+  Time checkpoint;              ///< time on the GPUs of a timed job for each checkpoint
+  Time persist{};               ///< further time, beside the work, until a checkpoint can be restored; <= interval
+  Time rescue{};                ///< added to `restart` after a failure: what is left of the job saves itself
+  std::int64_t iterations = 1;  ///< >= 1: between two checkpoints of a job with an iteration graph
 };
 
 /// What happens to a timed job after one of its attempts ended without success. The rules of clusters differ:
@@ -82,14 +91,18 @@ struct WorkSegment {
 /// The time from the start of the segment until its work is done, restart and checkpoints included.
 [[nodiscard]] Time length_of(const WorkSegment& segment, const PreemptionCosts& costs);
 
+/// The time that the work takes on GPUs at a pace in thousandths, rounded up.
+[[nodiscard]] Time at_pace(Time work, std::int32_t pace);
+
 /// The work of the segment that its last checkpoint before the end has saved.
 [[nodiscard]] Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs);
 
 /// The state of a segment at one instant.
 struct WorkDone {
-  Time done;      ///< work done
-  Time saved;     ///< part of `done` saved by the last checkpoint
-  Time overhead;  ///< time spent on restart and checkpoints
+  Time done;       ///< work done
+  Time saved;      ///< part of `done` saved by the last checkpoint
+  Time overhead;   ///< time spent on restart and checkpoints
+  Time restart{};  ///< part of it: the restart
 };
 /// The state of the segment `elapsed` after its start. At its end all work is done and saved.
 [[nodiscard]] WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed);

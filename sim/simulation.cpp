@@ -6,6 +6,7 @@
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 #include "sim/leaper.hpp"
+#include "sim/outages.hpp"
 #include "sim/pacer.hpp"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ class Simulation::Engine {
       : state_{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)} {}
 
   std::vector<std::string> why_never_start() {
+    outages_.withhold_spares();
     admission_.look_at_empty_cluster();
     std::vector<std::string> reasons;
     for (std::size_t j = 0; j < state_.jobs.size(); ++j) reasons.push_back(admission_.why_never_starts(JobId{j}));
@@ -39,12 +41,15 @@ class Simulation::Engine {
     const MeasuredWindow& window = state_.options.window;
     for (const JobRun& run : state_.jobs)
       if (window.holds(run.spec->submit)) ++state_.measured_left;
+    outages_.withhold_spares();
     admission_.begin();
+    outages_.begin();
     bool stopped = false;
     std::optional<BusyTimes> before, after;  // the begin of the window, and its end
     for (std::uint64_t instant = 1;; ++instant) {
       const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
       if (next == Time::never()) break;
+      if (state_.jobs_ended == state_.jobs.size() && state_.options.failures.any()) break;  // the rest is repairs
       if (const Time until = std::min(state_.options.until, end_of_measured()); next > until) {
         state_.clock = until;
         break;
@@ -87,6 +92,7 @@ class Simulation::Engine {
       handle(event);
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();
+    outages_.strike();
     admission_.scheduling_pass();
     courier_.admit();
     executor_.dispatch();
@@ -113,6 +119,12 @@ class Simulation::Engine {
         return admission_.on_retry(event.job);
       case CalendarEvent::Kind::pass:
         return admission_.on_pass();
+      case CalendarEvent::Kind::wake:
+        return admission_.on_wake(event.job);
+      case CalendarEvent::Kind::outage:
+        return outages_.on_outage();
+      case CalendarEvent::Kind::job_failure:
+        return outages_.on_job_failure(event.job);
     }
   }
 
@@ -138,6 +150,7 @@ class Simulation::Engine {
   Courier courier_{state_};
   Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); }};
   Admission admission_{state_, executor_, courier_};
+  Outages outages_{state_, admission_};
   Pacer pacer_{state_};
   Leaper leaper_{state_, admission_};
 };
@@ -145,6 +158,7 @@ class Simulation::Engine {
 void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const JobSpec& spec = *run.spec;
   job.outcome = run.is_cut && run.state == JobState::finished ? JobOutcome::timeout : spec.outcome;
+  if (run.gave_up) job.outcome = JobOutcome::failed;
   job.measured_wait = spec.measured_wait;
   job.attempts = run.retries() + (run.start < Time::never() ? 1 : 0);
   if (run.retries() > 0 && run.state == JobState::queued) --job.attempts;  // the next attempt hasn't begun
@@ -156,19 +170,30 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.held = run.attained.on_each_of(spec.gpus);
   job.waited = run.waited;
   job.overhead = run.overhead;
+  job.restarting = run.restarting;
+  job.redone = run.redone;
+  job.away = run.away;
+  job.interruptions = run.interruptions;
   job.lost = run.lost;
+  job.lost_to_failures = run.lost_to_failures;
   if (run.waits) job.waited += state_.clock - run.since;
   if (run.state != JobState::running) return;
   job.held += state_.clock - run.since;
-  if (!run.timed()) return;
+  if (!run.timed() && run.live->begun) return;
+  if (!run.timed()) {
+    job.overhead += state_.clock - run.since;
+    job.restarting += state_.clock - run.since;
+    return;
+  }
   const WorkDone work = state_.work_done(run);
   job.compute += GpuTime{work.done, spec.gpus};
   job.overhead += work.overhead;
+  job.restarting += work.restart;
 }
 
 /// Of a timed job whose iterations are known: those of the work that was kept, or is in progress, of its last attempt.
 std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
-  if (run.state == JobState::finished && !run.is_cut) return run.spec->iterations;
+  if (run.state == JobState::finished && !run.is_cut && !run.gave_up) return run.spec->iterations;
   if (!run.is_last_attempt()) return 0;
   Time left = run.attempt_left();
   if (run.state == JobState::running) left -= state_.work_done(run).done;
@@ -232,8 +257,8 @@ RunResult Simulation::Engine::collect() const {
   }
   for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
   for (std::size_t g = 0; g < state_.gpu.size(); ++g)
-    result.gpus.push_back(
-        {GpuId{g}, state_.server_of(GpuId{g}), busy_of(GpuId{g}, state_.clock), state_.gpu[g].jobs_started});
+    result.gpus.push_back({GpuId{g}, state_.server_of(GpuId{g}), busy_of(GpuId{g}, state_.clock),
+                           state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock)});
   for (std::size_t s = 0; s < state_.servers(); ++s) {
     const NetworkModel::Usage usage = state_.network->server_usage(ServerId{s}, state_.clock);
     result.links.push_back(
@@ -247,6 +272,8 @@ RunResult Simulation::Engine::collect() const {
     result.leapt_events += static_cast<std::uint64_t>(state_.done_in_chain(cell).tasks * cell.ranks());
   }
   result.leaps = state_.leaps;
+  result.failures = outages_.failures();
+  result.may_fail = state_.options.failures.any();
   result.fingerprint = state_.fingerprint.value();
   Fingerprint digest;
   const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
@@ -259,6 +286,10 @@ RunResult Simulation::Engine::collect() const {
     for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
     add(job.iterations_done);
     add(job.preemptions);
+    if (!state_.options.failures.any()) continue;
+    add(job.interruptions);
+    add(job.redone.ns());
+    add(job.overhead.ns());
   }
   for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
   for (const LinkResult& link : result.links) {

@@ -7,6 +7,7 @@
 // the ready task of the job with the smallest key. Other tasks never interrupt a task.
 
 #include "sim/cluster.hpp"
+#include "sim/failure_spec.hpp"
 #include "sim/interference.hpp"
 #include "sim/job.hpp"
 #include "sim/policy_failure.hpp"
@@ -51,6 +52,9 @@ struct SimulationOptions {
   Time until = Time::never();  ///< stop at this instant; jobs that have not ended stay unfinished
   MeasuredWindow window{};
   SchedulingRules rules{};
+  FailureSpec failures{};
+  /// What is saved of a job's work, where that differs from job to job; else `rules.preemption` holds for all.
+  std::function<PreemptionCosts(const JobSpec&)> costs{};
   Interference interference{};                   ///< between tasks and transfers on the same GPU
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job

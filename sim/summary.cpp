@@ -39,6 +39,23 @@ BusyTimes busy_times(const RunResult& result, std::span<const JobTimes> jobs, co
   return busy;
 }
 
+void add_failures(const RunResult& result, Summary& summary) {
+  double held_s = 0, useful_gpu_s = 0, all_gpu_s = 0, kept_gpu_s = 0;
+  summary.interruptions = 0;
+  for (const JobResult& job : result.jobs) {
+    kept_gpu_s += GpuTime{job.useful(), job.gpus}.to_seconds();
+    if (!job.measured) continue;
+    summary.interruptions += job.interruptions;
+    held_s += job.held.to_seconds();
+    useful_gpu_s += GpuTime{job.useful(), job.gpus}.to_seconds();
+    all_gpu_s += GpuTime{job.held + job.waited + job.away, job.gpus}.to_seconds();
+  }
+  const double capacity_s = result.end.to_seconds() * static_cast<double>(result.gpus.size());
+  if (summary.interruptions > 0) summary.interruption_mean_s = held_s / summary.interruptions;
+  if (capacity_s > 0) summary.goodput = kept_gpu_s / capacity_s;
+  if (all_gpu_s > 0) summary.effective_time = useful_gpu_s / all_gpu_s;
+}
+
 }  // namespace
 
 Summary summarise(std::span<const JobTimes> jobs) {
@@ -67,6 +84,7 @@ Summary summarise(std::span<const JobTimes> jobs) {
   summary.avg_waiting_s = mean(waiting_s);
   summary.makespan_s = summary.finished > 0 ? (last_end(jobs) - first_submission(jobs)).to_seconds() : kNaN;
   summary.gpu_utilisation = summary.network_utilisation = summary.contended_share = kNaN;
+  summary.interruptions = summary.interruption_mean_s = summary.goodput = summary.effective_time = kNaN;
   return summary;
 }
 
@@ -82,6 +100,7 @@ Summary summarise(const RunResult& result) {
     summary.lost_gpu_s += job.lost.to_seconds();
   }
 
+  if (result.may_fail) add_failures(result, summary);
   const BusyTimes busy = result.window ? *result.window : busy_times(result, jobs, summary);
   const auto utilisation = [&](double busy_s, std::size_t parts) {
     return parts > 0 && busy.length_s > 0 ? busy_s / (busy.length_s * static_cast<double>(parts)) : kNaN;

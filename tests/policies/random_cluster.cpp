@@ -221,6 +221,8 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   options.until = until;
   options.window = window;
   options.interference = interference;
+  options.failures = failures;
+  options.rules.preemption = costs;
   auto placing = make_policy(placement_policies(), placement, context);
   if (wrap) placing = wrap(std::move(placing));
   Simulation simulation{cluster, std::move(workload),
@@ -240,6 +242,10 @@ std::string RandomCluster::describe() const {
       cost.beta.ns_per_byte(), cost.eta.ns_per_byte(), cost.tick.ns(), until.ns());
   if (!interference.none()) {
     text += fmt::format("interference {} and {} millionths\n", interference.compute, interference.network);
+  }
+  for (const ComponentClass& each : failures.components) {
+    text += fmt::format("{} of {} GPUs fail after {} and are repaired in {} on average\n", each.name, each.gpus,
+                        each.failure.mean().ns(), each.repair.mean().ns());
   }
   for (const JobSpec& job : jobs) {
     text += fmt::format("  {} at {}: {} iterations, {} bytes, {}\n", job.name, job.submit.ns(), job.iterations,

@@ -31,6 +31,8 @@ struct RandomCluster {
   AlphaBeta cost;
   bool contention = true;
   Interference interference;  ///< none unless a test sets it
+  FailureSpec failures;       ///< likewise
+  PreemptionCosts costs;      ///< likewise
   Time until = Time::never();
   MeasuredWindow window;  ///< none unless a test sets it
 

@@ -42,6 +42,11 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "preemptions", x.preemptions, y.preemptions);
     compare(row, "compute", x.compute.ns(), y.compute.ns());
     compare(row, "lost", x.lost.ns(), y.lost.ns());
+    compare(row, "lost_to_failures", x.lost_to_failures.ns(), y.lost_to_failures.ns());
+    compare(row, "interruptions", x.interruptions, y.interruptions);
+    compare(row, "redone", x.redone.ns(), y.redone.ns());
+    compare(row, "overhead", x.overhead.ns(), y.overhead.ns());
+    compare(row, "away", x.away.ns(), y.away.ns());
     compare(row, "communication", x.communication.ns(), y.communication.ns());
     compare(row, "communication_wait", x.communication_wait.ns(), y.communication_wait.ns());
     compare(row, "contended", x.contended.ns(), y.contended.ns());
@@ -50,6 +55,7 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     const std::string row = fmt::format("gpu {}", g);
     compare(row, "busy", a.gpus[g].busy.ns(), b.gpus[g].busy.ns());
     compare(row, "jobs", a.gpus[g].jobs, b.gpus[g].jobs);
+    compare(row, "down", a.gpus[g].down.ns(), b.gpus[g].down.ns());
   }
   for (std::size_t s = 0; s < a.links.size(); ++s) {
     const std::string& row = a.links[s].name;

@@ -1,0 +1,276 @@
+#include "sim/outages.hpp"
+
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::int64_t kMostWithoutStart = 1'000'000;
+
+/// What a GPU that is out of service takes: all of it, so that no job fits.
+const RankDemand& out_of_service() {
+  static const RankDemand kAll = [] {
+    JobSpec job;
+    job.gpu_share = kWholeGpu;
+    return RankDemand{job};
+  }();
+  return kAll;
+}
+
+void check_failures(const FailureSpec& failures, const ClusterSpec& cluster) {
+  const std::int64_t gpus = std::int64_t{cluster.servers} * cluster.gpus_per_server;
+  if (failures.spares < 0 || (failures.spares > 0 && failures.spares >= cluster.servers))
+    throw InputError{fmt::format("{} of {} servers can't be spares", failures.spares, cluster.servers)};
+  const bool owns = std::any_of(cluster.vcs.begin(), cluster.vcs.end(),
+                                [](const VirtualCluster& vc) { return vc.servers.size() > 0; });
+  if (failures.spares > 0 && owns)
+    throw InputError{"there can't be spares where virtual clusters own servers, because a spare may stand in for any"};
+  if (failures.detection < Time{} || failures.diagnosis < Time{} || failures.spare_delay < Time{} ||
+      failures.retries.value_or(0) < 0)
+    throw InputError{"a delay or a number of retries after failures is negative"};
+  for (const ComponentClass& each : failures.components) {
+    if (each.gpus < 1) throw InputError{fmt::format("components `{}` have no GPUs", each.name)};
+  }
+  for (const Outage& each : failures.outages) {
+    if (each.from < Time{} || each.until <= each.from || each.first >= each.last || each.last > gpus)
+      throw InputError{"an outage has no time, or no GPUs of the cluster"};
+  }
+}
+
+}  // namespace
+
+Outages::Outages(EngineState& state, Admission& admission)
+    : state_{state}, admission_{admission}, spec_{state.options.failures} {
+  check_failures(spec_, state.spec);
+  if (!spec_.any()) return;
+  gpus_.resize(state.gpus());
+  servers_.resize(state.servers());
+  add_components();
+  if (!spec_.of_jobs) return;
+  state.own_failures.reserve(state.jobs.size());
+  for (const JobRun& run : state.jobs) {
+    RandomStream stream{spec_.seed, "failures/job/" + run.spec->name};
+    const Time first = spec_.of_jobs->draw(stream);
+    state.own_failures.push_back({stream, first, Time::never(), {}});
+  }
+}
+
+void Outages::add_components() {
+  const auto all = static_cast<std::uint32_t>(state_.gpus());
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::uint32_t kind = 0; kind < spec_.components.size(); ++kind) {
+    const ComponentClass& each = spec_.components[kind];
+    const auto width = static_cast<std::uint32_t>(each.gpus);
+    for (std::uint32_t first = 0; first < all; first += std::min(width, all - first)) {
+      std::uint32_t from = first, to = first + std::min(width, all - first);
+      if (each.drains) {
+        from = from / per_server * per_server;
+        to = (to + per_server - 1) / per_server * per_server;
+      }
+      const std::string stream = fmt::format("failures/{}/{}", each.name, first / width);
+      components_.push_back({from, to, kind, false, RandomStream{spec_.seed, stream}});
+    }
+  }
+  for (const Outage& each : spec_.outages)
+    components_.push_back(
+        {each.first, each.last, kOutage, false, RandomStream{spec_.seed, "failures/list"}, each.until});
+}
+
+void Outages::withhold_spares() {
+  working_ = static_cast<std::int64_t>(servers_.size());
+  const auto servers = static_cast<std::uint32_t>(servers_.size());
+  for (std::uint32_t s = servers - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s) keep_as_spare(s);
+}
+
+void Outages::begin() {
+  for (std::uint32_t c = 0; c < components_.size(); ++c) {
+    Component& component = components_[c];
+    const bool is_listed = component.kind == kOutage;
+    schedule(is_listed ? spec_.outages[c - (components_.size() - spec_.outages.size())].from
+                       : spec_.components[component.kind].failure.draw(component.stream),
+             c);
+  }
+  schedule_next();
+}
+
+void Outages::schedule(Time at, std::uint32_t what) {
+  if (at == Time::never()) return;
+  due_.push_back({at, what});
+  std::push_heap(due_.begin(), due_.end(), std::greater<>{});
+}
+
+void Outages::schedule_next() {
+  state_.next_outage = due_.empty() ? Time::never() : due_.front().at;
+  if (state_.next_outage == Time::never() || state_.calendar.pending(event_)) return;
+  event_ = state_.calendar.schedule(state_.next_outage, Phase::failures, {CalendarEvent::Kind::outage});
+}
+
+void Outages::on_job_failure(JobId job) {
+  struck_.push_back(job);
+  is_due_ = true;
+}
+
+void Outages::strike() {
+  if (!is_due_) return;
+  is_due_ = false;
+  turning_.clear();
+  broken_now_.clear();
+  const auto components = static_cast<std::uint32_t>(components_.size());
+  while (!due_.empty() && due_.front().at == state_.clock) {
+    std::pop_heap(due_.begin(), due_.end(), std::greater<>{});
+    const std::uint32_t what = due_.back().what;
+    due_.pop_back();
+    ++state_.events;
+    if (what < components) {
+      turning_.push_back(what);
+    } else {
+      put_into_service(what - components);
+    }
+  }
+  std::erase_if(struck_, [&](JobId job) { return state_.run(job).state != JobState::running; });  // it just ended
+  for (const std::uint32_t each : turning_)
+    if (components_[each].is_down) repair(components_[each]);
+  for (const std::uint32_t each : turning_)
+    if (!components_[each].is_down) fail(components_[each]);
+  for (const std::uint32_t each : turning_) turn(each);
+  interrupt_struck();
+  replace_failed();
+  watch_for_starts();
+  schedule_next();
+}
+
+/// Draws how long the component stays as it has become.
+void Outages::turn(std::uint32_t index) {
+  Component& component = components_[index];
+  component.is_down = !component.is_down;
+  if (component.kind == kOutage) {
+    if (component.is_down) schedule(component.until, index);
+    return;
+  }
+  const ComponentClass& kind = spec_.components[component.kind];
+  const Time lasts = (component.is_down ? kind.repair : kind.failure).draw(component.stream);
+  if (lasts < kEndOfClock - state_.clock) schedule(state_.clock + lasts, index);
+}
+
+void Outages::fail(Component& component) {
+  ++failures_;
+  state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
+  state_.fingerprint.add((std::uint64_t{component.first} << 32) | component.last);
+  for (std::uint32_t g = component.first; g < component.last; ++g) add_cause(GpuId{g});
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
+    if (works(s)) --working_;
+    ready_spares_.erase(s);
+    ++servers_[s].broken;
+  }
+}
+
+void Outages::repair(Component& component) {
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares;
+  for (std::uint32_t g = component.first; g < component.last; ++g) remove_cause(GpuId{g});
+  for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
+    if (--servers_[s].broken > 0) continue;
+    if (servers_[s].role == Role::spare) {
+      ready_spares_.insert(s);
+    } else if (++working_ > wanted && servers_[s].role == Role::active &&
+               state_.free_gpus(ServerId{s}) == state_.spec.gpus_per_server) {
+      keep_as_spare(s);  // another one has taken its place, and no job has stayed on its other GPUs
+    }
+  }
+  admission_.room_has_grown();
+}
+
+void Outages::add_cause(GpuId id) {
+  Gpu& gpu = gpus_[id.index()];
+  if (gpu.causes++ > 0) return;
+  gpu.since = state_.clock;
+  broken_now_.push_back(id);
+  state_.jobs_on(id, struck_);
+}
+
+void Outages::remove_cause(GpuId id) {
+  Gpu& gpu = gpus_[id.index()];
+  if (--gpu.causes > 0) return;
+  gpu.down += state_.clock - gpu.since;
+  state_.capacity.give_back(id, out_of_service());
+}
+
+void Outages::interrupt_struck() {
+  std::sort(struck_.begin(), struck_.end());
+  struck_.erase(std::unique(struck_.begin(), struck_.end()), struck_.end());
+  for (const JobId job : struck_) {
+    OwnFailures* const own = state_.own_failures.empty() ? nullptr : &state_.own_failures[job.index()];
+    const bool by_itself = own != nullptr && own->at == state_.clock;
+    admission_.interrupt(job);
+    if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
+  }
+  struck_.clear();
+  for (const GpuId gpu : broken_now_) {
+    admission_.let_go(gpu);
+    state_.capacity.take(gpu, out_of_service());
+  }
+  broken_now_.clear();
+}
+
+void Outages::keep_as_spare(std::uint32_t server) {
+  servers_[server].role = Role::spare;
+  --working_;
+  ready_spares_.insert(server);
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) {
+    if (gpus_[g].causes++ > 0) continue;
+    gpus_[g].since = state_.clock;
+    state_.capacity.take(GpuId{g}, out_of_service());
+  }
+}
+
+void Outages::put_into_service(std::uint32_t server) {
+  servers_[server].role = Role::active;
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) remove_cause(GpuId{g});
+  admission_.room_has_grown();
+}
+
+/// Has spares take the places of servers that failed, the first spares first.
+void Outages::replace_failed() {
+  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares;
+  while (working_ < wanted && !ready_spares_.empty()) {
+    const std::uint32_t server = *ready_spares_.begin();
+    ready_spares_.erase(ready_spares_.begin());
+    ++working_;
+    if (spec_.spare_delay == Time{}) {
+      put_into_service(server);
+    } else {
+      servers_[server].role = Role::starting;
+      schedule(state_.clock + spec_.spare_delay, static_cast<std::uint32_t>(components_.size()) + server);
+    }
+  }
+}
+
+/// Ends a run in which components fail and come back forever, and no job can start.
+void Outages::watch_for_starts() {
+  const bool may_start = !state_.running.empty() || admission_.expects_jobs();
+  without_start_ = may_start ? 0 : without_start_ + 1;
+  if (without_start_ < kMostWithoutStart) return;
+  throw InputError{fmt::format(
+      "failures: no job ran during the last {} instants at which components failed or came back, until {:.0f} s, "
+      "though "
+      "{} wait. So many components are down on average that they never find room: shorter repairs, more spares or "
+      "smaller jobs would help",
+      without_start_, state_.clock.to_seconds(), state_.waiting)};
+}
+
+Time Outages::down(GpuId gpu, Time now) const {
+  if (gpus_.empty()) return Time{};
+  const Gpu& of = gpus_[gpu.index()];
+  return of.causes > 0 ? of.down + (now - of.since) : of.down;
+}
+
+}  // namespace contend

@@ -1,0 +1,97 @@
+#pragma once
+// Outages takes components out of service and puts them back (sim/failure_spec.hpp). At an instant it acts after the
+// ends of operations and transfers and before the scheduling pass: first what was repaired comes back, then what failed
+// goes, and each job on it is interrupted once, however many of its components failed.
+//
+// A GPU that is out of service is held in the index of free resources like one that a job has to itself. So policies
+// need not know of failures: what has failed is not free.
+
+#include "sim/admission.hpp"
+#include "sim/engine_state.hpp"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace contend {
+
+class Outages {
+ public:
+  /// Throws InputError if the spec does not suit the cluster.
+  Outages(EngineState& state, Admission& admission);
+
+  /// Takes the spares out of service. To be called before the admission looks at the empty cluster.
+  void withhold_spares();
+  /// Schedules the first outages.
+  void begin();
+  /// A component is due at this instant.
+  void on_outage() { is_due_ = true; }
+  /// A job fails by itself at this instant.
+  void on_job_failure(JobId job);
+  /// Carries out what is due at this instant.
+  void strike();
+  [[nodiscard]] std::int64_t failures() const { return failures_; }
+  /// The time until `now` for which the GPU was out of service.
+  [[nodiscard]] Time down(GpuId gpu, Time now) const;
+
+ private:
+  struct Component {
+    std::uint32_t first, last;  // GPUs
+    std::uint32_t kind;         // index of its class; kOutage: an outage of the list
+    bool is_down = false;
+    RandomStream stream;
+    Time until{};  // of an outage
+  };
+  struct Due {
+    Time at;
+    std::uint32_t what;  // index of a component; behind them, of a server whose place a spare takes
+    auto operator<=>(const Due&) const = default;
+  };
+  struct Gpu {
+    std::uint16_t causes = 0;  // it works if there are none
+    Time since, down;
+  };
+  enum class Role : std::uint8_t { active, spare, starting };
+  struct Server {
+    std::uint32_t broken = 0;  // components on it that are down
+    Role role = Role::active;
+  };
+
+  void add_components();
+  void schedule(Time at, std::uint32_t what);
+  void schedule_next();
+  void turn(std::uint32_t component);
+  void fail(Component& component);
+  void repair(Component& component);
+  void add_cause(GpuId gpu);
+  void remove_cause(GpuId gpu);
+  void put_into_service(std::uint32_t server);
+  void keep_as_spare(std::uint32_t server);
+  void replace_failed();
+  void interrupt_struck();
+  void watch_for_starts();
+  [[nodiscard]] bool works(std::uint32_t server) const {
+    return servers_[server].broken == 0 && servers_[server].role != Role::spare;
+  }
+
+  static constexpr std::uint32_t kOutage = UINT32_MAX;
+
+  EngineState& state_;
+  Admission& admission_;
+  const FailureSpec& spec_;
+  std::vector<Component> components_;
+  std::vector<Due> due_;  // a heap: the earliest is in front
+  EventHandle event_;
+  bool is_due_ = false;
+  std::vector<Gpu> gpus_;
+  std::vector<Server> servers_;
+  std::set<std::uint32_t> ready_spares_;  // that work
+  std::int64_t working_ = 0;              // servers that work or start and are no spares
+  std::vector<std::uint32_t> turning_;    // components of this instant
+  std::vector<GpuId> broken_now_;
+  std::vector<JobId> struck_;
+  std::int64_t failures_ = 0;
+  std::int64_t without_start_ = 0;  // instants with outages since a job ran, or could be submitted or come back
+};
+
+}  // namespace contend

@@ -1,0 +1,103 @@
+// Runs random clusters whose components fail, with leaping and event by event, under every policy. No reported result
+// may differ, no policy may stumble over GPUs that are out of service, and all time must be accounted for.
+
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/policies/random_cluster.hpp"
+#include "tests/sim/same_result.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Gives the cluster failures that strike its jobs a few times. `length` is that of its run without them.
+void add_failures(RandomCluster& cluster, Time length) {
+  RandomStream random{cluster.seed, "failures"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  const auto part = [&](std::int64_t low, std::int64_t high) {
+    return Time::nanoseconds(std::max<std::int64_t>(1, length.ns() * in(low, high) / 1000));
+  };
+  const int width = cluster.cluster.gpus_per_server;
+  FailureSpec& failures = cluster.failures;
+  failures.seed = cluster.seed;
+  const auto repair = [&] {
+    return in(0, 1) == 0 ? DurationLaw::exponential(part(10, 100)) : DurationLaw::lognormal(part(10, 60), 1);
+  };
+  failures.components.push_back({"server", width, false, DurationLaw::exponential(part(300, 2'000)), repair()});
+  if (in(0, 1) == 0)
+    failures.components.push_back({"gpu", 1, in(0, 1) == 0, DurationLaw::weibull(part(1'000, 4'000), 0.7), repair()});
+  if (in(0, 2) == 0) failures.of_jobs = DurationLaw::exponential(part(200, 2'000));
+  if (in(0, 1) == 0) failures.detection = part(1, 30);
+  if (in(0, 2) == 0) failures.diagnosis = part(1, 30);
+  failures.holds_gpus = in(0, 2) > 0;
+  failures.requeues_last = in(0, 2) == 0;
+  if (in(0, 1) == 0) failures.retries = static_cast<int>(in(1, 20));
+  if (cluster.cluster.servers > 1 && cluster.cluster.vcs.empty() && in(0, 1) == 0)
+    failures.spares = static_cast<int>(in(1, cluster.cluster.servers - 1));
+  if (in(0, 1) == 0) failures.spare_delay = part(1, 30);
+  const Time from = part(0, 900);
+  failures.outages.push_back({from, from + part(1, 200), 0, static_cast<std::uint32_t>(width)});
+  constexpr std::int64_t kPeriods[] = {1, 2, 5, 30, 70, 200, kNoIterationSaved};
+  cluster.costs.iterations = kPeriods[in(0, 6)];
+  if (in(0, 1) == 0) cluster.costs.restart = part(1, 20);
+  if (in(0, 3) == 0) cluster.costs.rescue = part(1, 20);
+  if (cluster.costs.iterations > 1 && in(0, 1) == 0) {
+    cluster.costs.persist = part(1, 20);
+    cluster.costs.checkpoint_interval = cluster.costs.persist;
+  }
+  // An end: failures may leave a job without room forever, or undo all that it does.
+  cluster.until = 4 * length;
+  for (JobSpec& job : cluster.jobs) {
+    if (in(0, 4) > 0) continue;
+    job.duration = part(10, 200);
+    job.memory_per_gpu = Bytes{};
+  }
+}
+
+void check_sums(const RunResult& result) {
+  for (const JobResult& job : result.jobs) {
+    if (job.state != JobState::finished) continue;
+    CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+    CHECK(job.useful() >= Time{});
+    if (job.lost_to_failures > GpuTime{}) CHECK(job.interruptions > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("leaping is exact where components and jobs fail, under every scheduling policy") {
+  std::uint64_t interruptions = 0, leaps = 0, struck = 0;
+  const std::uint64_t cases = effort(std::uint64_t{400});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    cluster.until = Time::never();
+    add_failures(cluster, cluster.run(true).end);
+    if (seed % 2 == 1) {
+      const auto table = scheduling_policies();
+      cluster.scheduling = {std::string{table[(seed / 2) % table.size()].name}, {}};
+      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    }
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_sums(slow);
+    leaps += fast.leaps > 0 ? 1 : 0;
+    bool is_struck = false;
+    for (const JobResult& job : slow.jobs) {
+      interruptions += static_cast<std::uint64_t>(job.interruptions);
+      is_struck = is_struck || job.interruptions > 0;
+    }
+    struck += is_struck ? 1 : 0;
+  }
+  MESSAGE(cases, " cases, ", struck, " with interruptions, ", interruptions, " interruptions, ", leaps, " with leaps");
+  CHECK(struck * 2 > cases);
+  CHECK(leaps * 4 > cases);
+}

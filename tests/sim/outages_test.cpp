@@ -1,0 +1,400 @@
+// Tests failures: what an interrupted job loses, when it comes back and where; spares; streams; sums to the nanosecond.
+
+#include "sim/error.hpp"
+#include "sim/random_stream.hpp"
+#include "sim/statistics.hpp"
+#include "tests/effort.hpp"
+#include "tests/near.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+constexpr std::int64_t kMinute = 60'000'000'000;
+
+JobSpec lasting(std::int64_t submit, std::int64_t duration, int gpus = 1) {
+  JobSpec job;
+  job.submit = Time::nanoseconds(submit);
+  job.duration = Time::nanoseconds(duration);
+  job.gpus = gpus;
+  return job;
+}
+
+/// The first GPUs that fit.
+class LowestFitting final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    for (std::size_t g = 0; g < cluster.gpus() && chosen.size() < static_cast<std::size_t>(job.gpus); ++g)
+      if (cluster.fits(GpuId{g}, job)) chosen.emplace_back(g);
+    if (chosen.size() < static_cast<std::size_t>(job.gpus)) chosen.clear();
+  }
+  [[nodiscard]] bool refuses_alike() const override { return true; }
+};
+
+struct StruckCluster {
+  int servers = 1, gpus_per_server = 1;
+  std::vector<JobSpec> jobs;
+  std::vector<std::string> graphs{};
+  FailureSpec failures{};
+  PreemptionCosts costs{};
+  Time until = Time::never();
+  bool leap = true;
+  bool shortest_first = false;
+
+  [[nodiscard]] RunResult run() const {
+    Workload workload;
+    workload.jobs = jobs;
+    for (const std::string& graph : graphs) workload.graphs.push_back(graph_from_text(graph));
+    for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+      workload.jobs[j].name = "job" + std::to_string(j);
+    }
+    Setup setup;
+    if (shortest_first) setup.key = by_remaining_service;
+    PolicySet policies = policies_of(setup, {});
+    policies.placement = std::make_unique<LowestFitting>();
+    SimulationOptions options;
+    options.until = until;
+    options.leap = leap;
+    options.failures = failures;
+    options.rules.preemption = costs;
+    ClusterSpec cluster;
+    cluster.servers = servers;
+    cluster.gpus_per_server = gpus_per_server;
+    cluster.gpu_memory = Bytes{100};
+    const std::size_t count = workload.jobs.size();
+    Simulation simulation{cluster, std::move(workload), std::move(policies),
+                          std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(servers), count),
+                          std::move(options)};
+    return simulation.run();
+  }
+};
+
+Outage outage(std::int64_t from, std::int64_t until, std::uint32_t first, std::uint32_t last) {
+  return {Time::nanoseconds(from), Time::nanoseconds(until), first, last};
+}
+
+/// Of every ended job: its wall time is accounted for, and the time on its GPUs, to the nanosecond.
+void check_sums(const RunResult& result) {
+  for (const JobResult& job : result.jobs) {
+    CAPTURE(job.name);
+    if (job.state == JobState::finished) CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+    CHECK(GpuTime{job.held, job.gpus} == job.compute + job.lost + GpuTime{job.overhead, job.gpus});
+    CHECK(GpuTime{job.redone, job.gpus} == job.lost);
+    CHECK(GpuTime{job.useful(), job.gpus} == job.compute);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a job goes on from its last checkpoint after a failure") {
+  // An hour of work, a checkpoint each 10 minutes, 1 minute to restart. The server fails after 25 minutes; the other
+  // one takes the job: 5 minutes are lost, and it ends after 25 + 1 + 40 minutes.
+  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  one.costs = {Time::seconds(60), Time::seconds(600), Time{}};
+  one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1)};
+  const RunResult result = one.run();
+  const JobResult& job = result.jobs[0];
+  CHECK(job.finish.ns() == 66 * kMinute);
+  CHECK(job.lost_to_failures.ns() == 5 * kMinute);
+  CHECK(job.redone.ns() == 5 * kMinute);
+  CHECK(job.restarting.ns() == kMinute);
+  CHECK(job.interruptions == 1);
+  CHECK(job.preemptions == 0);
+  CHECK(result.failures == 1);
+  CHECK(result.gpus[0].down.ns() == (66 - 25) * kMinute);
+  check_sums(result);
+}
+
+TEST_CASE("a failure during a checkpoint falls back to the one before") {
+  // Checkpoints take 2 minutes, so the second is saved from minute 22 to 24. What counts is the one of minute 12.
+  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  one.costs = {Time::seconds(60), Time::seconds(600), Time::seconds(120)};
+  one.failures.outages = {outage(23 * kMinute, 90 * kMinute, 0, 1)};
+  const RunResult result = one.run();
+  CHECK(result.jobs[0].finish.ns() == (23 + 1 + 50 + 4 * 2) * kMinute);
+  CHECK(result.jobs[0].lost.ns() == 10 * kMinute);
+  CHECK(result.jobs[0].overhead.ns() == (2 + 1 + 1 + 4 * 2) * kMinute);
+  check_sums(result);
+}
+
+TEST_CASE("a checkpoint counts once it is durable") {
+  // No stall, but 3 minutes in the background: the second checkpoint is durable at minute 23.
+  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  one.costs = {Time{}, Time::seconds(600), Time{}, Time::seconds(180)};
+  for (const std::int64_t at : {22, 23}) {
+    one.failures.outages = {outage(at * kMinute, 90 * kMinute, 0, 1)};
+    const RunResult result = one.run();
+    CHECK(result.jobs[0].lost.ns() == (at == 22 ? 12 : 3) * kMinute);
+    check_sums(result);
+  }
+}
+
+TEST_CASE("work that is never saved is lost as a whole, and a rescue saves all of it at a price") {
+  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1)};
+  one.costs = {Time{}, kNeverSaved, Time{}};
+  CHECK(one.run().jobs[0].finish.ns() == 85 * kMinute);
+  one.costs = {Time::seconds(60), Time{}, Time{}, Time{}, Time::seconds(30)};
+  CHECK(one.run().jobs[0].finish.ns() == 61 * kMinute + kMinute / 2);
+}
+
+TEST_CASE("a failure during the restart begins it anew") {
+  StruckCluster one{.servers = 3, .jobs = {lasting(0, 60 * kMinute)}};
+  one.costs = {Time::seconds(60), Time::seconds(600), Time{}};
+  one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1),
+                          outage(25 * kMinute + kMinute / 2, 90 * kMinute, 1, 2)};
+  const RunResult result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 66 * kMinute + kMinute / 2);
+  CHECK(result.jobs[0].restarting.ns() == kMinute + kMinute / 2);
+  CHECK(result.jobs[0].interruptions == 2);
+  check_sums(result);
+}
+
+TEST_CASE("without a spare the whole gang waits for the repair, and others use its GPUs or not") {
+  // The job on 16 servers fails at 10 and is found out at 13; its server is back at 40. A small job waits since 1.
+  StruckCluster gang{.servers = 16, .jobs = {lasting(0, 20, 16), lasting(1, 5)}};
+  gang.failures.outages = {outage(10, 40, 7, 8)};
+  gang.failures.detection = Time::nanoseconds(2);
+  gang.failures.diagnosis = Time::nanoseconds(1);
+  for (const bool holds : {true, false}) {
+    gang.failures.holds_gpus = holds;
+    const RunResult result = gang.run();
+    CHECK(result.jobs[1].start.ns() == (holds ? 13 : 10));
+    CHECK(result.jobs[0].finish.ns() == 50);
+    CHECK(result.jobs[0].away.ns() == 3);
+    CHECK(result.jobs[0].waited.ns() == 27);
+    check_sums(result);
+  }
+}
+
+TEST_CASE("two failures at one instant interrupt a job once") {
+  StruckCluster gang{.servers = 4, .jobs = {lasting(0, 20, 2)}};
+  gang.failures.outages = {outage(10, 40, 0, 1), outage(10, 40, 1, 2)};
+  const RunResult result = gang.run();
+  CHECK(result.jobs[0].interruptions == 1);
+  CHECK(result.jobs[0].finish.ns() == 20);
+  CHECK(result.failures == 2);
+}
+
+TEST_CASE("work that ends at the instant of a failure has ended") {
+  StruckCluster one{.jobs = {lasting(0, 10), lasting(0, 5)}};
+  one.failures.outages = {outage(10, 12, 0, 1)};
+  const RunResult result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 10);
+  CHECK(result.jobs[0].interruptions == 0);
+  CHECK(result.jobs[1].start.ns() == 12);
+}
+
+TEST_CASE("a GPU that fails takes its server with it if it is drained") {
+  StruckCluster one{.servers = 2, .gpus_per_server = 2, .jobs = {lasting(0, 20, 2), lasting(0, 20, 2)}};
+  one.failures.components = {
+      {"gpu", 1, false, DurationLaw::constant(Time::nanoseconds(1'000)), DurationLaw::constant(Time::nanoseconds(7))}};
+  one.failures.outages = {outage(10, 30, 0, 1)};
+  RunResult result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 30);  // GPU 1 still works, and the other job has the rest until 20
+  one.failures.outages.clear();
+  one.failures.components[0].failure = DurationLaw::constant(Time::nanoseconds(15));
+  one.failures.components[0].drains = true;
+  one.jobs = {lasting(0, 10, 2), lasting(0, 10, 2), lasting(0, 10, 4)};
+  result = one.run();
+  // All four fail at 15 and come back at 22.
+  CHECK(result.jobs[2].start.ns() == 10);
+  CHECK(result.jobs[2].finish.ns() == 22 + 5);
+  CHECK(result.failures == 4);
+  CHECK(result.gpus[0].down.ns() == 7);
+}
+
+TEST_CASE("a spare takes the place of a server that fails, at once or after a while") {
+  StruckCluster one{.servers = 3, .jobs = {lasting(0, 20, 2), lasting(0, 20, 2)}};
+  one.failures.spares = 1;
+  CHECK(one.run().jobs[1].start.ns() == 20);  // the spare is not for it
+  one.failures.outages = {outage(10, 15, 0, 1)};
+  CHECK(one.run().jobs[0].finish.ns() == 20);
+  one.failures.spare_delay = Time::nanoseconds(3);
+  RunResult result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 23);
+  CHECK(result.jobs[1].start.ns() == 23);  // server 0 has become the spare
+  CHECK(result.gpus[0].down.ns() == result.end.ns() - 10);
+  CHECK(result.gpus[2].down.ns() == 13);
+  // The spare fails first, so there is none until it is back.
+  one.failures.spare_delay = Time{};
+  one.failures.outages = {outage(10, 17, 0, 1), outage(5, 14, 2, 3)};
+  result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 24);
+  one.jobs[0].gpus = 3;
+  result = one.run();
+  CHECK(result.jobs[0].state == JobState::failed);
+  CHECK(result.jobs[0].reason == "needs 3 GPUs, the servers that aren't spares have 2");
+}
+
+TEST_CASE("a job that is interrupted too often ends, failed") {
+  StruckCluster one{.servers = 4, .jobs = {lasting(0, 100)}};
+  one.costs = {Time{}, kNeverSaved, Time{}};
+  one.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(30));
+  one.failures.retries = 2;
+  const RunResult result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 90);
+  CHECK(result.jobs[0].outcome == JobOutcome::failed);
+  CHECK(result.jobs[0].interruptions == 3);
+  one.failures.retries.reset();
+  CHECK_THROWS_AS(static_cast<void>(one.run()), InputError);  // it would never end
+}
+
+TEST_CASE("the clock of a job's own failures runs while it runs") {
+  // It runs 0-10 of 25, is preempted by nothing, fails at 10 and 20 of its running time, saved continuously.
+  StruckCluster one{.jobs = {lasting(0, 25), lasting(2, 4)}};
+  one.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(10));
+  one.failures.requeues_last = true;
+  const RunResult result = one.run();
+  CHECK(result.jobs[1].start.ns() == 10);
+  CHECK(result.jobs[0].finish.ns() == 29);
+  CHECK(result.jobs[0].interruptions == 2);
+  check_sums(result);
+}
+
+TEST_CASE("a job of iterations returns to its last checkpoint, and to its last iteration without") {
+  // 10 ns an iteration; the server fails at 57, in iteration 5. With a checkpoint each 4: 17 ns are done again.
+  StruckCluster one{.servers = 2, .jobs = {JobSpec{}}, .graphs = {"role worker 1 | compute step worker 10"}};
+  one.jobs[0].iterations = 10;
+  one.jobs[0].memory_per_gpu = Bytes{1};
+  one.failures.outages = {outage(57, 1'000, 0, 1)};
+  one.costs.restart = Time::nanoseconds(5);
+  const auto run = [&](std::int64_t every, Time persist) {
+    one.costs.iterations = every;
+    one.costs.persist = persist;
+    one.costs.checkpoint_interval = persist;
+    one.leap = true;
+    const RunResult fast = one.run();
+    one.leap = false;
+    CHECK(difference(one.run(), fast) == "");
+    const JobResult& job = fast.jobs[0];
+    CHECK(GpuTime{job.held, 1} == job.compute + GpuTime{job.redone + job.overhead, 1});
+    CHECK(job.lost == GpuTime{job.redone, 1});
+    return job;
+  };
+  CHECK(run(1, Time{}).finish.ns() == 57 + 5 + 50);
+  CHECK(run(4, Time{}).finish.ns() == 57 + 5 + 60);
+  CHECK(run(4, Time{}).redone.ns() == 17);
+  CHECK(run(4, Time::nanoseconds(18)).redone.ns() == 57);  // not durable yet
+  CHECK(run(4, Time::nanoseconds(17)).redone.ns() == 17);
+  CHECK(run(kNoIterationSaved, Time{}).finish.ns() == 57 + 5 + 100);
+}
+
+TEST_CASE("a failure leaves the other jobs on other GPUs alone, and a rate of 0 changes nothing") {
+  StruckCluster two{.servers = 2,
+                    .gpus_per_server = 2,
+                    .jobs = {JobSpec{}, JobSpec{}, lasting(3, 40)},
+                    .graphs = {"role worker 1 | compute step worker 10"}};
+  for (JobSpec* job : {&two.jobs[0], &two.jobs[1]}) {
+    job->iterations = 1'000;
+    job->memory_per_gpu = Bytes{60};
+  }
+  const RunResult without = two.run();
+  two.failures.detection = Time::seconds(1);
+  two.failures.retries = 0;
+  const RunResult same = two.run();
+  CHECK(same.digest == without.digest);
+  CHECK(same.fingerprint == without.fingerprint);
+  two.failures.retries.reset();
+  two.failures.outages = {outage(55, 2'000, 0, 1)};
+  const RunResult struck = two.run();
+  CHECK(struck.jobs[0].interruptions == 1);
+  CHECK(struck.jobs[1].finish == without.jobs[1].finish);
+}
+
+TEST_CASE("components fail at the same times under another policy, and another seed gives others") {
+  StruckCluster many{.servers = 4, .gpus_per_server = 2, .jobs = {}};
+  RandomStream random{7, "jobs"};
+  for (int j = 0; j < 60; ++j)
+    many.jobs.push_back(lasting(random.uniform_integer(0, 500), random.uniform_integer(1, 300),
+                                static_cast<int>(random.uniform_integer(1, 8))));
+  many.failures.components = {{"server", 2, false, DurationLaw::exponential(Time::nanoseconds(400)),
+                               DurationLaw::lognormal(Time::nanoseconds(40), 1)},
+                              {"gpu", 1, false, DurationLaw::weibull(Time::nanoseconds(900), 0.7),
+                               DurationLaw::constant(Time::nanoseconds(20))}};
+  many.jobs.push_back(lasting(20'000, 1));  // both runs end with it
+  const auto downs = [](const RunResult& result) {
+    std::vector<std::int64_t> times;
+    for (const GpuResult& gpu : result.gpus) times.push_back(gpu.down.ns());
+    return times;
+  };
+  const RunResult fifo = many.run();
+  many.shortest_first = true;
+  const RunResult shortest = many.run();
+  CHECK(fifo.digest != shortest.digest);
+  REQUIRE(fifo.end == shortest.end);
+  CHECK(fifo.failures == shortest.failures);
+  CHECK(fifo.failures > 200);
+  CHECK(downs(fifo) == downs(shortest));
+  check_sums(fifo);
+  check_sums(shortest);
+  many.failures.seed = 2;
+  CHECK(downs(many.run()) != downs(shortest));
+}
+
+TEST_CASE("the time of an interrupted job is what Daly's formula expects") {
+  // 40 jobs, each alone on its GPU, of 400 periods: about 10,000 failures.
+  constexpr double kMean = 3600, kRestart = 60, kPeriod = 400, kCost = 20;
+  const int periods = effort(400);
+  StruckCluster many{.servers = 40, .jobs = {}};
+  for (int j = 0; j < 40; ++j) many.jobs.push_back(lasting(0, static_cast<std::int64_t>(kPeriod * 1e9) * periods));
+  many.costs = {Time::seconds(60), Time::seconds(400), Time::seconds(20)};
+  many.failures.of_jobs = DurationLaw::exponential(Time::seconds(3600));
+  std::vector<double> times;
+  const RunResult result = many.run();
+  check_sums(result);
+  for (const JobResult& job : result.jobs) times.push_back(job.jct().to_seconds());
+  // Each period with its checkpoint, and the last without.
+  const auto part = [&](double length) { return kMean * std::exp(kRestart / kMean) * std::expm1(length / kMean); };
+  const double expected = part(kPeriod + kCost) * (periods - 1) + part(kPeriod);
+  const double error = sample_deviation(times) / std::sqrt(static_cast<double>(times.size()));
+  CHECK(mean(times) == near_absolute(expected, 3 * error));
+  CHECK(error < expected / 20);
+}
+
+TEST_CASE("failures that no cluster can have are refused") {
+  StruckCluster one{.servers = 2, .jobs = {lasting(0, 1)}};
+  const auto refused = [&](const std::function<void(FailureSpec&)>& change) {
+    one.failures = {};
+    change(one.failures);
+    try {
+      static_cast<void>(one.run());
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(refused([](FailureSpec& f) { f.spares = 2; }).find("2 of 2 servers can't be spares") != std::string::npos);
+  CHECK(refused([](FailureSpec& f) { f.outages = {outage(5, 5, 0, 1)}; }) != "");
+  CHECK(refused([](FailureSpec& f) { f.outages = {outage(5, 6, 1, 3)}; }) != "");
+  CHECK(refused([](FailureSpec& f) { f.detection = Time::nanoseconds(-1); }) != "");
+  one.costs = {Time{}, Time::seconds(5), Time{}, Time::seconds(6)};
+  CHECK(refused([](FailureSpec&) {}).find("longer to become durable") != std::string::npos);
+}
+
+TEST_CASE("laws of durations have their means") {
+  const int draws = effort(200'000);
+  const auto average = [&](const DurationLaw& law) {
+    RandomStream stream{3, "law"};
+    double sum = 0;
+    for (int i = 0; i < draws; ++i) sum += law.draw(stream).to_seconds();
+    return sum / draws;
+  };
+  CHECK(average(DurationLaw::exponential(Time::seconds(10))) == near(10, 0.03));
+  CHECK(average(DurationLaw::weibull(Time::seconds(10), 0.7)) == near(10, 0.04));
+  CHECK(average(DurationLaw::weibull(Time::seconds(10), 3)) == near(10, 0.02));
+  CHECK(average(DurationLaw::lognormal(Time::seconds(10), 1)) == near(10, 0.06));
+  CHECK(average(DurationLaw::constant(Time::seconds(10))) == near(10));
+}
