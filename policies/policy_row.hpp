@@ -27,7 +27,7 @@ using ParameterDefault = std::variant<std::int64_t, double, bool, std::string_vi
 struct ParameterValue : std::variant<std::int64_t, double, bool, std::string> {
   using variant::variant;
   using variant::operator=;
-  ParameterValue(const ParameterDefault& usual) {
+  ParameterValue(const ParameterDefault& usual) {  // NOLINT(google-explicit-constructor): a default is a value
     std::visit([this](const auto& value) { emplace<Held<std::decay_t<decltype(value)>>>(value); }, usual);
   }
 
