@@ -48,8 +48,9 @@ std::string without_stop(std::string_view text) {
 }
 
 std::string head(const std::string& name, std::string_view what) {
-  return fmt::format(".TH {} 1 \"\" \"contend {}\" \"Contend\"\n.SH NAME\n{} \\- {}\n", upper(roff(name)), version(),
-                     roff(name), roff(what));
+  // Some words are too long for lines to be filled evenly.
+  return fmt::format(".TH {} 1 \"\" \"contend {}\" \"Contend\"\n.ad l\n.nh\n.SH NAME\n{} \\- {}\n", upper(roff(name)),
+                     version(), roff(name), roff(what));
 }
 
 std::string option_text(const Option& option) {
@@ -82,8 +83,10 @@ std::string man_page_name(const Command& command) {
 
 std::string program_man_page() {
   std::string out = head("contend", "simulate clusters of GPUs that train deep networks");
-  out += fmt::format(".SH SYNOPSIS\n\\fBcontend\\fR \\fIVERB\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n{}\n",
-                     roff(kProgramSummary));
+  out += fmt::format(
+      ".SH SYNOPSIS\n\\fBcontend\\fR [\\fB\\-\\-plugin\\fR \\fIFILE\\fR]... \\fIVERB\\fR [\\fIOPTION\\fR]...\n.SH "
+      "DESCRIPTION\n{}\n",
+      roff(kProgramSummary));
   out += "Results go to standard output, messages to standard error.\n.SH VERBS\n";
   for (const Command* const command : commands())
     out += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff(man_page_name(*command)), roff(command->summary));

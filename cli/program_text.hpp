@@ -15,6 +15,7 @@ inline constexpr std::string_view kProgramExamples[] = {
 
 /// Variables of the environment and what they change.
 inline constexpr std::pair<std::string_view, std::string_view> kEnvironment[] = {
+    {"CONTEND_PLUGIN", "plugins to load, separated by colons (docs/howto/plugin.md)"},
     {"CONTEND_MAX_INFLATED", "the most that one gzip file may inflate to (default 4GiB)"},
     {"CONTEND_SHARE", "the folder of the shipped scenarios (default share/contend beside the program's folder)"},
     {"COLUMNS", "the width of tables (default that of the terminal)"},

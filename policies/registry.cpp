@@ -1,6 +1,14 @@
 #include "policies/registry.hpp"
 
+#include "policies/plugin.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <initializer_list>
+
+#include <fmt/core.h>
 
 namespace contend {
 
@@ -12,28 +20,91 @@ namespace contend {
 #define PIPELINE(name) PolicyRow<PipelineSchedule> name##_pipeline();
 #include "policies/list.def"
 
-std::span<const PolicyRow<SchedulingPolicy>> scheduling_policies() {
-  static const PolicyRow<SchedulingPolicy> rows[] = {
+namespace {
+
+/// The policies of a kind: those of the program, then those that were registered, which must not come after the first
+/// look at the table.
+template <class Port>
+class Table {
+ public:
+  Table(std::string_view kind, std::initializer_list<PolicyRow<Port>> rows) : kind_{kind}, rows_{rows} {}
+
+  [[nodiscard]] std::span<const PolicyRow<Port>> rows() {
+    was_read_ = true;
+    return rows_;
+  }
+
+  void add(const PolicyRow<Port>& row) {
+    const auto refuse = [&](const char* reason) {
+      throw InputError{fmt::format("the {} policy `{}` can't be registered: {}", kind_, row.name, reason)};
+    };
+    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    if (row.name.empty() || row.name.find_first_not_of(kAllowed) != std::string_view::npos)
+      refuse("its name must consist of lower-case letters, digits and hyphens");
+    if (row.make == nullptr) refuse("it has no factory");
+    if (was_read_) refuse("policies must be registered before the first scenario is read");
+    if (std::ranges::any_of(rows_, [&](const auto& other) { return other.name == row.name; }))
+      refuse("there is one of that name");
+    rows_.push_back(row);
+  }
+
+ private:
+  std::string_view kind_;
+  std::vector<PolicyRow<Port>> rows_;
+  std::atomic<bool> was_read_ = false;
+};
+
+Table<SchedulingPolicy>& scheduling_table() {
+  static Table<SchedulingPolicy> table{"scheduling",
+                                       {
 #define SCHEDULING(name) name##_scheduling(),
 #include "policies/list.def"
-  };
-  return rows;
+                                       }};
+  return table;
+}
+
+Table<PlacementPolicy>& placement_table() {
+  static Table<PlacementPolicy> table{"placement",
+                                      {
+#define PLACEMENT(name) name##_placement(),
+#include "policies/list.def"
+                                      }};
+  return table;
+}
+
+Table<CommunicationPolicy>& communication_table() {
+  static Table<CommunicationPolicy> table{"communication",
+                                          {
+#define COMMUNICATION(name) name##_communication(),
+#include "policies/list.def"
+                                          }};
+  return table;
+}
+
+}  // namespace
+
+std::span<const PolicyRow<SchedulingPolicy>> scheduling_policies() {
+  return scheduling_table().rows();
 }
 
 std::span<const PolicyRow<PlacementPolicy>> placement_policies() {
-  static const PolicyRow<PlacementPolicy> rows[] = {
-#define PLACEMENT(name) name##_placement(),
-#include "policies/list.def"
-  };
-  return rows;
+  return placement_table().rows();
 }
 
 std::span<const PolicyRow<CommunicationPolicy>> communication_policies() {
-  static const PolicyRow<CommunicationPolicy> rows[] = {
-#define COMMUNICATION(name) name##_communication(),
-#include "policies/list.def"
-  };
-  return rows;
+  return communication_table().rows();
+}
+
+void register_policy(const PolicyRow<SchedulingPolicy>& row) {
+  scheduling_table().add(row);
+}
+
+void register_policy(const PolicyRow<PlacementPolicy>& row) {
+  placement_table().add(row);
+}
+
+void register_policy(const PolicyRow<CommunicationPolicy>& row) {
+  communication_table().add(row);
 }
 
 std::span<const PolicyRow<FusionPolicy>> fusion_policies() {

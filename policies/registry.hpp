@@ -6,93 +6,12 @@
 #include "models/overlap/compression_method.hpp"
 #include "policies/fusion/fusion_policy.hpp"
 #include "policies/pipeline/pipeline_schedule.hpp"
-#include "sim/policy_failure.hpp"
+#include "policies/policy_row.hpp"
 #include "sim/ports.hpp"
-#include "sim/units.hpp"
 
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace contend {
-
-/// The default of a parameter; its text lives as long as the program.
-using ParameterDefault = std::variant<std::int64_t, double, bool, std::string_view>;
-
-/// The value of a parameter.
-struct ParameterValue : std::variant<std::int64_t, double, bool, std::string> {
-  using variant::variant;
-  using variant::operator=;
-  ParameterValue(const ParameterDefault& usual) {
-    std::visit([this](const auto& value) { emplace<Held<std::decay_t<decltype(value)>>>(value); }, usual);
-  }
-
- private:
-  template <class T>
-  using Held = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
-};
-
-/// A parameter of a policy as its own file declares it. The scenario reader checks type and range.
-struct ParameterInfo {
-  std::string_view name;           ///< in scenarios: lower case with underscores; unique within the policy
-  ParameterDefault default_value;  ///< its alternative is the type of the parameter
-  double minimum = 0;              ///< inclusive; numbers only
-  double maximum = 0;              ///< inclusive; numbers only
-  std::string_view text;           ///< one line, with the unit if there is one
-};
-
-/// The parameter values of one policy instance, complete and checked against its ParameterInfo rows.
-class Parameters {
- public:
-  Parameters() = default;
-  explicit Parameters(std::vector<std::pair<std::string, ParameterValue>> values) : values_{std::move(values)} {}
-  [[nodiscard]] const std::vector<std::pair<std::string, ParameterValue>>& values() const { return values_; }
-  /// The value of a declared parameter. A name that the policy doesn't declare stops the program; a wrong type throws
-  /// std::bad_variant_access.
-  template <class T>
-  [[nodiscard]] T get(std::string_view name) const {
-    return std::get<T>(find(name));
-  }
-
- private:
-  [[nodiscard]] const ParameterValue& find(std::string_view name) const;
-  std::vector<std::pair<std::string, ParameterValue>> values_;
-};
-
-/// What a policy may need beside its own parameters.
-struct PolicyContext {
-  std::uint64_t seed = 0;  ///< of the run; a policy that draws random numbers takes a stream named after itself
-  TimePerByte beta;        ///< of the network: time per byte of a transfer that has its interfaces to itself
-  TimePerByte eta;         ///< of the network: further time per byte for each other transfer on the same interface
-  /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
-  /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
-  std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
-  /// Returns the name of a job. Given where a policy is outside of the program.
-  std::function<std::string(JobId)> job_name{};
-  /// Where a policy outside of the program reports that it can't decide any more; if there is none, it throws
-  /// InputError.
-  std::shared_ptr<PolicyFailure> failure{};
-};
-
-/// A policy as its own file describes it. The texts and parameters live as long as the program.
-template <class Port>
-struct PolicyRow {
-  std::string_view name;     ///< in scenarios: lower case, digits and hyphens; unique within the kind
-  std::string_view summary;  ///< one line
-  std::string_view source;   ///< paper or origin
-  std::span<const ParameterInfo> parameters{};  ///< in the order of the reference
-  /// Makes the policy. May throw InputError if values contradict each other, each being within its range.
-  std::unique_ptr<Port> (*make)(const Parameters&, const PolicyContext&) = nullptr;
-  /// True if what decides is a program that the parameter `command` names, and which the user has to provide.
-  bool is_outside = false;
-};
 
 /// All policies of a kind, in the order of policies/list.def.
 [[nodiscard]] std::span<const PolicyRow<SchedulingPolicy>> scheduling_policies();

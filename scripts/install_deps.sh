@@ -9,7 +9,7 @@ build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-c
 test_packages=(doctest-dev
                clang-14 lld-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
                python3 python3-jsonschema python3-yaml python3-simgrid chromium nodejs npm git
-               slurmctld slurmd slurm-client munge)
+               slurmctld slurmd slurm-client munge dpkg-dev man-db)
 
 wanted=("${build_packages[@]}" "${test_packages[@]}")
 case "${1-}" in

@@ -34,6 +34,40 @@ foreach(file IN LISTS shipped)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/contend/${folder} COMPONENT program)
 endforeach()
 
+# The libraries, the public headers, and the CMake package Contend (docs/howto/plugin.md).
+set(rooms sim text network models calibration policies traces results validate scenarios report cli)
+list(TRANSFORM rooms PREPEND contend_ OUTPUT_VARIABLE libraries)
+add_library(contend_library INTERFACE)
+target_link_libraries(contend_library INTERFACE contend_cli)
+set_target_properties(contend_library PROPERTIES EXPORT_NAME contend)
+set_target_properties(contend_options PROPERTIES EXPORT_NAME headers)
+foreach(room IN LISTS rooms)
+  set_target_properties(contend_${room} PROPERTIES EXPORT_NAME ${room})
+endforeach()
+install(TARGETS contend_options contend_library ${libraries} EXPORT ContendTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/contend COMPONENT dev)
+set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Contend)
+install(EXPORT ContendTargets NAMESPACE Contend:: DESTINATION ${cmake_folder} COMPONENT dev)
+include(CMakePackageConfigHelpers)
+configure_package_config_file(scripts/cmake/ContendConfig.cmake.in ${PROJECT_BINARY_DIR}/ContendConfig.cmake
+                              INSTALL_DESTINATION ${cmake_folder})
+# Before 1.0 every version may change the interfaces.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ContendConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ContendConfig.cmake ${PROJECT_BINARY_DIR}/ContendConfigVersion.cmake
+        DESTINATION ${cmake_folder} COMPONENT dev)
+# The public headers, and what they include.
+set(headers cli/program.hpp policies/plugin.hpp policies/policy_row.hpp sim/cluster_view.hpp
+            sim/error.hpp sim/graph.hpp sim/ids.hpp sim/iteration_phases.hpp sim/policy_failure.hpp sim/ports.hpp
+            sim/random_stream.hpp sim/scheduling.hpp sim/units.hpp)
+foreach(header IN LISTS headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/contend/${folder} COMPONENT dev)
+endforeach()
+
+# The Python package, where Debian's Python looks for packages of the system.
+install(DIRECTORY python/contend DESTINATION lib/python3/dist-packages COMPONENT python
+        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME contend)
 set(CPACK_PACKAGE_CONTACT "the Contend project")
@@ -41,7 +75,7 @@ set(CPACK_PACKAGE_VENDOR "the Contend project")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL program)
+set(CPACK_COMPONENTS_ALL program dev python)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -51,4 +85,17 @@ set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "simulator of GPU clusters that train deep 
  scheduling, placement and communication, and the iterations of each job.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "python3")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libcontend-dev)
+set(CPACK_DEBIAN_DEV_DESCRIPTION "development files of Contend, for policies in other projects
+ The libraries, the public headers and a CMake package.")
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+    "contend (= ${PROJECT_VERSION}), libfmt-dev, libyaml-cpp-dev, libsqlite3-dev, zlib1g-dev, libboost-program-options1.81-dev")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-contend)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Contend from Python
+ Runs, sweeps and comparisons of the simulator Contend, and policies as classes.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "contend (>= ${PROJECT_VERSION}), python3 (>= 3.9)")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy, python3-pandas")
 include(CPack)

@@ -5,20 +5,25 @@
 option(CONTEND_WERROR "Treat warnings as errors" OFF)
 
 add_library(contend_options INTERFACE)
-target_include_directories(contend_options INTERFACE ${PROJECT_SOURCE_DIR})
+# Projects that use the installed libraries see the public headers (ContendInstall.cmake), and choose their own warnings.
+target_include_directories(contend_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/contend>)
+target_compile_features(contend_options INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
+target_compile_definitions(contend_options INTERFACE "$<INSTALL_INTERFACE:CONTEND_VERSION=\"${PROJECT_VERSION}\">")
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast)
 target_compile_options(contend_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  "$<BUILD_INTERFACE:${warnings}>"
   # The same bits from every compiler and build type: no fused multiply-add, no fast-math.
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(contend_options INTERFACE -Wno-restrict)  # false alarms on std::string (GCC bug 105651)
+  target_compile_options(contend_options INTERFACE $<BUILD_INTERFACE:-Wno-restrict>)  # false alarms on std::string (GCC bug 105651)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
   # It warns of classes with members of unnamed namespaces outside the main file; here no file is the main one.
-  target_compile_options(contend_options INTERFACE -Wno-subobject-linkage)
+  target_compile_options(contend_options INTERFACE $<BUILD_INTERFACE:-Wno-subobject-linkage>)
 endif()
 if(CONTEND_WERROR)
-  target_compile_options(contend_options INTERFACE -Werror)
+  target_compile_options(contend_options INTERFACE $<BUILD_INTERFACE:-Werror>)
 endif()
 if(CONTEND_SANITIZE)
   target_compile_options(contend_options INTERFACE -fsanitize=${CONTEND_SANITIZE} -fno-sanitize-recover=all
@@ -50,6 +55,8 @@ function(contend_room name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(TRANSFORM ROOM_EXCLUDE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(REMOVE_ITEM sources ${ROOM_EXCLUDE})
+  # What has only headers is of no concern to those who link the installed library.
+  list(TRANSFORM ROOM_PRIVATE_USES REPLACE "^((nlohmann_json|Eigen3)::.*)$" "$<BUILD_INTERFACE:\\1>")
   add_library(contend_${name} STATIC ${sources})
   target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
   if(ROOM_FUZZED AND CONTEND_FUZZ)

@@ -23,7 +23,7 @@ import tempfile
 
 # What this test cannot run, and why. Every entry must match a command of some page.
 NOT_RUN = [
-    (r"scripts/(quickstart|test|weekly|new_policy|install_deps)\.sh|sudo|cmake|ctest|.* size-limit\.yaml",
+    (r"scripts/(quickstart|test|weekly|new_policy|install_deps)\.sh|sudo|contend --plugin|build/my_contend|cmake|ctest|.* size-limit\.yaml",
      "builds or installs the program"),
     (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/", "takes minutes"),
     (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
@@ -191,7 +191,7 @@ def main():
     for page in pages:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            for part in ["scenarios", "scripts", "docs"]:
+            for part in ["scenarios", "scripts", "docs", "python"]:
                 shutil.copytree(root / part, folder / part)
             (folder / "build/release").mkdir(parents=True)
             (folder / "build/release/contend").symlink_to(program)

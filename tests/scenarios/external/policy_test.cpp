@@ -258,6 +258,7 @@ import json, os, socket, sys
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
 listener.listen()
+listener.settimeout(100)
 open(sys.argv[2], "w").close()
 for run in range(2):
     connection, _ = listener.accept()
@@ -267,11 +268,12 @@ for run in range(2):
         message = json.loads(line)
         if message["type"] == "bye":
             break
-        started = message.get("started", [])
-        waiting = [j for j in waiting if j not in started] + [j["id"] for j in message.get("queued", [])]
-        answer = {"protocol": 1} if message["type"] == "hello" else {"start": waiting, "in_order": True}
-        connection.sendall((json.dumps(answer) + "
-").encode())
+        waiting = [job for job in waiting if job[2] not in message.get("started", [])]
+        waiting = sorted(waiting + [(j["submit"], j["tie"], j["id"]) for j in message.get("queued", [])])
+        answer = {"start": [job[2] for job in waiting], "in_order": True}
+        if message["type"] == "hello":
+            answer = {"protocol": 1}
+        connection.sendall((json.dumps(answer) + "\n").encode())
     lines.close()
     connection.close()
 listener.close()
@@ -279,7 +281,8 @@ os.remove(sys.argv[1])
 )",
                                              path + " " + ready);
   std::jthread runs_server{[&] { CHECK(std::system(server.c_str()) == 0); }};
-  while (!std::filesystem::exists(ready)) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  for (int wait = 0; wait < 20'000 && !std::filesystem::exists(ready); ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
   check_equal(kTimed, "scheduling", "fifo", "unix:" + path);
   check_equal(kTimed, "scheduling", "fifo", "unix:" + path);
   runs_server.join();

@@ -1,0 +1,167 @@
+// Finds the verb, and turns errors into a message on stderr and an exit code.
+
+#include "cli/program.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/program_text.hpp"
+#include "cli/version.hpp"
+#include "policies/plugin.hpp"
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+/// A job list with one wrong column would otherwise scroll everything else away.
+constexpr std::size_t kMaxComplaints = 20;
+
+std::string program_help() {
+  std::string out = fmt::format("{}\n\nExamples:\n", kProgramSummary);
+  for (const std::string_view example : kProgramExamples) out += fmt::format("  {}\n", example);
+  out += "\nUsage: contend [--plugin FILE]... VERB [OPTION]...\n\nVerbs:\n";
+  for (const Command* const command : commands()) out += fmt::format("  {:<18} {}\n", command->name, command->summary);
+  out += fmt::format("  {:<18} {}\n\n", "version", "Print the version.");
+  out +=
+      "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
+      "On a terminal tables fit its width, and verdicts have colours.\n\nExit codes:\n";
+  for (const auto& [code, text] : kExitCodes) out += fmt::format("  {:<18} {}\n", static_cast<int>(code), text);
+  out += "\nEnvironment:\n";
+  for (const auto& [name, text] : kEnvironment) out += fmt::format("  {:<18} {}\n", name, text);
+  return out;
+}
+
+void print_version() {
+  const std::string hash = git_hash(), cuda = cuda_version();
+  fmt::print("contend {}{}\ncompiled by {}; CUDA: {}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash),
+             compiler(), cuda.empty() ? "none" : cuda);
+}
+
+/// `calibrate netwrk` isn't an argument too many, but a second word that is misspelt.
+void check_second_word(const Command& command, std::span<const std::string> words) {
+  if (words.size() < 2 || words[1].starts_with('-') || words_of(command) == 2 || command.max_arguments > 0) return;
+  std::vector<std::string> seconds;
+  const std::string first = words[0] + ' ';
+  for (const Command* const each : commands())
+    if (each->name.starts_with(first)) seconds.emplace_back(each->name.substr(first.size()));
+  if (!seconds.empty())
+    throw UsageError{
+        fmt::format("contend {}: unexpected argument \"{}\"{}", command.name, words[1], suggestion(words[1], seconds))};
+}
+
+const Command& find_command(std::span<const std::string> words) {
+  if (const Command* const command = named_command(words)) {
+    check_second_word(*command, words);
+    return *command;
+  }
+  std::vector<std::string> names{"version", "--help", "--version"};
+  for (const Command* const each : commands()) names.emplace_back(each->name.substr(0, each->name.find(' ')));
+  throw UsageError{fmt::format("contend: unknown verb \"{}\"{}", words[0], suggestion(words[0], names))};
+}
+
+int dispatch(const std::vector<std::string>& words, const std::vector<std::string>& command_line) {
+  if (words.size() < 2) throw UsageError{"contend: expected a verb"};
+  const std::string& verb = words[1];
+  if (verb == "--help" || verb == "-h" || (verb == "help" && words.size() == 2)) {
+    fmt::print("{}", program_help());
+    return kExitOk;
+  }
+  if (verb == "--version" || verb == "version") {
+    print_version();
+    return kExitOk;
+  }
+  if (verb == "help") {
+    fmt::print("{}", help_text(find_command(std::span{words}.subspan(2))));
+    return kExitOk;
+  }
+  const Command& command = find_command(std::span{words}.subspan(1));
+  const Arguments arguments = parse_arguments(command, std::span{words}.subspan(1 + words_of(command)), command_line);
+  if (arguments.has("help")) {
+    fmt::print("{}", help_text(command));
+    return kExitOk;
+  }
+  return command.run(arguments);
+}
+
+void print_complaints(const InputError& error) {
+  const std::vector<Complaint>& all = error.complaints();
+  for (std::size_t i = 0; i < std::min(all.size(), kMaxComplaints); ++i) {
+    const Complaint& complaint = all[i];
+    print_message("{}{}\n", complaint.file.empty() ? "contend: " : "", complaint.format());
+  }
+  if (all.size() > kMaxComplaints) print_message("... and {} more errors\n", all.size() - kMaxComplaints);
+}
+
+/// Loads the plugins that the environment and the words in front of the verb name, and takes these words away.
+void load_plugins(std::vector<std::string>& words) {
+  constexpr std::string_view kOption = "--plugin";
+  if (const char* const listed = std::getenv("CONTEND_PLUGIN"); listed != nullptr) {
+    std::istringstream paths{listed};
+    for (std::string path; std::getline(paths, path, ':');)
+      if (!path.empty()) load_plugin(path);
+  }
+  while (words.size() > 1 && words[1].starts_with(kOption)) {
+    const std::string rest = words[1].substr(kOption.size());
+    if (!rest.empty() && rest.front() != '=') return;  // another option
+    if (rest.empty() && words.size() == 2) throw UsageError{"contend --plugin: expected FILE, got nothing"};
+    load_plugin(rest.empty() ? words[2] : rest.substr(1));
+    words.erase(words.begin() + 1, words.begin() + (rest.empty() ? 3 : 2));
+  }
+}
+
+int guarded(const std::vector<std::string>& command_line, void (*register_policies)()) {
+  std::vector<std::string> words = command_line;
+  try {
+    if (register_policies != nullptr) register_policies();
+    load_plugins(words);
+    const int code = dispatch(words, command_line);
+    // A full disk behind `contend ... > file` must not look like success.
+    const bool flushed = std::fflush(stdout) == 0;
+    const int number = errno;
+    if (flushed && std::ferror(stdout) == 0) return code;
+    print_message("contend: can't write to standard output{}\n", flushed ? "" : ": " + system_reason(number));
+    return kExitInput;
+  } catch (const UsageError& error) {
+    const Command* const known = words.empty() ? nullptr : named_command(std::span{words}.subspan(1));
+    print_message("{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
+    return kExitUsage;
+  } catch (const InputError& error) {
+    print_complaints(error);
+    return kExitInput;
+  } catch (const std::system_error& error) {  // of fmt::print, threads and folders
+    const int number = error.code().value();
+    print_message("contend: {}\n", number == ENOSPC ? system_reason(number) : error.what());
+    return kExitInput;
+  } catch (const std::exception& error) {
+    print_message("contend: internal error: {}\n", error.what());
+    return kExitInternal;
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, void (*register_policies)()) {
+  open_standard_streams();
+  // A broken invariant aborts after its message (sim/check.hpp); scripts know it by the documented exit code.
+  std::signal(SIGABRT, [](int) { std::_Exit(kExitInternal); });
+  return guarded({argv, argv + argc}, register_policies);
+}
+
+}  // namespace contend

@@ -1,0 +1,175 @@
+"""Policies as Python classes. The program asks them through a Unix socket, by the protocol of
+docs/howto/external-policy.md; each run has an object of its own."""
+
+import json
+import os
+import socket
+import tempfile
+import threading
+import traceback
+from typing import Any, Callable, Dict, List, Optional
+
+PROTOCOL = 1
+Job = Dict[str, Any]
+Message = Dict[str, Any]
+
+
+class Policy:
+    """What all policies have: a name for messages. `seed` is that of the run."""
+
+    name = ""
+    seed = 0
+
+    def _hello(self) -> Message:
+        return {"protocol": PROTOCOL, "name": self.name or type(self).__name__}
+
+    def _answer(self, question: Message) -> Message:
+        raise NotImplementedError
+
+
+class SchedulingPolicy(Policy):
+    """Decides which jobs start. `waiting` and `running` are kept up to date: jobs by id, as dictionaries."""
+
+    order = "submit"  #: which job goes first where jobs share a GPU: submit, remaining_time or remaining_service
+
+    def __init__(self) -> None:
+        self.waiting: Dict[int, Job] = {}
+        self.running: Dict[int, Job] = {}
+        self.now = 0
+
+    def decide(self, question: Message) -> Message:
+        """The answer to a pass, such as {"start": [ids]}."""
+        raise NotImplementedError
+
+    def _hello(self) -> Message:
+        return {**super()._hello(), "order": self.order}
+
+    def _answer(self, question: Message) -> Message:
+        self.now = question["now"]
+        for job in question.get("left", ()):
+            self.running.pop(job, None)
+        for job in question.get("started", ()):
+            if job in self.waiting:  # else it has ended already
+                self.running[job] = self.waiting.pop(job)
+        for job in question.get("queued", ()):
+            self.running.pop(job["id"], None)
+            self.waiting[job["id"]] = job
+        return self.decide(question)
+
+
+class PlacementPolicy(Policy):
+    """Decides which GPUs a job gets. `free` has the free memory and the free share of each GPU, in that order."""
+
+    refuses_alike = False  #: True if a refusal depends only on what the job asks for
+    load = False  #: True if the work left on each GPU is wanted, as a third item of `free`
+
+    def __init__(self) -> None:
+        self.free: Dict[int, List[int]] = {}
+        self.server_of: List[int] = []
+        self.now = 0
+
+    def place(self, job: Job, question: Message) -> List[int]:
+        """The GPU of each rank of the job; an empty list if it has to wait."""
+        raise NotImplementedError
+
+    def fits(self, gpu: int, job: Job) -> bool:
+        """True if the GPU has room for a rank of the job."""
+        memory, share = self.free[gpu][:2]
+        wanted = job.get("gpu_share", 0)
+        return share >= wanted if wanted else memory >= job.get("memory_per_gpu", 0)
+
+    def _hello(self) -> Message:
+        return {**super()._hello(), "refuses_alike": self.refuses_alike, "load": self.load}
+
+    def _answer(self, question: Message) -> Message:
+        self.now = question["now"]
+        if "cluster" in question:
+            self.server_of = question["cluster"]["server_of"]
+        for gpu, *room in question.get("gpus", ()):
+            self.free[gpu] = room
+        return {"gpus": list(self.place(question["job"], question))}
+
+
+class CommunicationPolicy(Policy):
+    """Decides which servers accept a message."""
+
+    order = "submit"  #: which message goes first: submit, remaining_time or remaining_service
+
+    def accept(self, server: int, active: List[List[float]], question: Message) -> bool:
+        """True if the server, whose interface has these transfers ([job, bytes left]), accepts the message now."""
+        raise NotImplementedError
+
+    def _hello(self) -> Message:
+        return {**super()._hello(), "order": self.order}
+
+    def _answer(self, question: Message) -> Message:
+        return {"accept": [bool(self.accept(server, active, question)) for server, active in question["servers"]]}
+
+
+class Server:
+    """Serves the runs of one call: each connection gets a policy of its own, in a thread of its own."""
+
+    def __init__(self, make: Callable[[], Policy]) -> None:
+        self._make = make
+        self._folder = tempfile.TemporaryDirectory(prefix="contend-")
+        self._path = os.path.join(self._folder.name, "policy")
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self._path)
+        self._listener.listen(64)
+        self.error: Optional[BaseException] = None  #: the first exception of a policy
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def choice(self) -> Dict[str, str]:
+        """The policy as a scenario names it."""
+        return {"policy": "external", "command": f"unix:{self._path}"}
+
+    def close(self) -> None:
+        self._listener.close()
+        self._folder.cleanup()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:  # closed
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as lines:
+            policy, question = None, {}
+            try:
+                for line in lines:
+                    question = json.loads(line)
+                    if question["type"] == "bye":
+                        return
+                    if policy is None:
+                        policy = self._make()
+                        policy.seed = question["seed"]
+                        answer = policy._hello()
+                    else:
+                        answer = policy._answer(question)
+                    connection.sendall(json.dumps(answer).encode() + b"\n")
+            except (BrokenPipeError, ConnectionResetError):  # the run has ended
+                return
+            except Exception as error:  # of the policy: the run ends with its last line
+                self.error = self.error or error
+                last = traceback.format_exception_only(type(error), error)[-1].strip()
+                job = question.get("job")
+                name = job.get("name", job["id"]) if isinstance(job, dict) else None
+                text = f"{last}, asked about job `{name}`" if name is not None else last
+                try:
+                    connection.sendall(json.dumps({"error": text}).encode() + b"\n")
+                except OSError:
+                    pass
+
+
+def factory_of(policy: Any) -> Callable[[], Policy]:
+    """What makes a policy for each run, from a class or a function. Raises TypeError for anything else."""
+    if isinstance(policy, Policy):
+        raise TypeError(f"expected the class {type(policy).__name__} or a function that makes one, not an object of it: "
+                        "each run needs a policy of its own")
+    if not callable(policy):
+        raise TypeError(f"expected a policy's class or a function that makes one, not {policy!r}")
+    return policy

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Holds what the verbs print with --json to docs/schema/output.schema.json.
+
+Usage: json_output_test.py PROGRAM SOURCE_FOLDER. Exits with 77 (skipped) without jsonschema. Every verb with --json has
+a case; the schema admits no member that it doesn't name, and what a verb prints is no longer valid without any of its
+members that the schema requires.
+"""
+
+import copy
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("json_output: skipped, because Python has no jsonschema")
+    sys.exit(77)
+
+SMALL = "--set workload.generate.iterations=[10,60] --set workload.generate.arrivals=60s"
+BASE, STUDY = "scenarios/ada-srsf/base.yaml", "scenarios/overlap/resnet50-10gbe.yaml"
+FILES = {
+    "fabric.yaml": "schema_version: 1\ncluster: {servers: 16, gpus_per_server: 1}\nnetwork:\n  fidelity: flow\n"
+                   "  nic: 100Gbps\n  fabric: {kind: leaf-spine, servers_per_leaf: 8, spines: 2}\n  routing: ecmp\n",
+    "flows.csv": "flow,start_s,bytes,source,destination\na,0,10MB,server0,server8\nb,0,50KB,server1,server8\n",
+    "measured.csv": "collective,ranks,bytes,time_us\n" + "".join(
+        f"all-reduce,8,{size},{100 + size / 1000}\n" for size in (1000, 10000, 100000, 1000000, 4000000)),
+    "jobs.csv": "job_id,submit_s,gpus,duration_s,user\na,0,4,10,ann\nb,1,4,20,ben\nc,2,2,5,ann\n",
+    "queue.yaml": "schema_version: 1\nname: queue\ncluster: {servers: 1, gpus_per_server: 4}\n"
+                  "workload: {jobs: jobs.csv}\npolicies: {scheduling: fifo, placement: first-fit}\n",
+    "study.yaml": "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
+                  "overlap: {model: resnet50, device: V100-PCIe, workers: [16]}\n",
+    "iterations.csv": "model,batch,single_worker,fusion,seconds\nresnet152,128,883.1ms,bsp,1.3601\n"
+                      "resnet152,128,883.1ms,wfbp,1.2334\ninception-v4,128,610.8ms,bsp,0.9000\n"
+                      "inception-v4,128,610.8ms,wfbp,0.9437\ndensenet161,64,477.7ms,bsp,0.6826\n"
+                      "densenet161,64,477.7ms,wfbp,0.8324\n",
+}
+# The definition of the schema, and the words of the command.
+CASES = [
+    ("run", f"run {BASE} {SMALL} --repeat 2 -q --json"),
+    ("run", "run queue.yaml --json -q"),
+    ("run-study", f"run {STUDY} --set overlap.workers=[16] -q --json"),
+    ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --fail-if "
+                "'finished < 0'"),
+    ("compare-study", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
+    ("explain", "explain queue.yaml b --json"),
+    ("tune", f"tune {BASE} {SMALL} --minimise avg_jct_s --trials 4 --repeat 2 -q --json -o t.sqlite "
+             "--set 'policies.placement.kappa={from: 1, to: 8, step: 1}'"),
+    ("collective", "collective --machine dgx-h100 --servers 2 -b 1MiB -e 4MiB -f 4 --json"),
+    ("flows", "flows fabric.yaml flows.csv --json"),
+    ("show-topology", "show fabric.yaml --topology --json"),
+    ("show-layers", f"show {STUDY} --layers --json"),
+    ("import", "import jobs.csv --json"),
+    ("fit", "fit study.yaml iterations.csv --json"),
+    ("calibrate-network", "calibrate network --csv measured.csv --json"),
+] + [("list", f"list {what} --json") for what in (
+    "policies topologies collectives models networks transformers devices layer-formats trace-formats keys metrics "
+    "suites operators").split()]
+
+
+def paths_of_members(value, path=()):
+    """Every member of every object in the value."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield (*path, name)
+            yield from paths_of_members(inner, (*path, name))
+    elif isinstance(value, list) and value:
+        yield from paths_of_members(value[0], (*path, 0))
+
+
+def without(value, path):
+    """A copy of the value without that member."""
+    result = inner = copy.deepcopy(value)
+    for step in path[:-1]:
+        inner = inner[step]
+    del inner[path[-1]]
+    return result
+
+
+def main():
+    program, source = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    schema = json.loads((source / "docs/schema/output.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    faults, needed = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
+        (pathlib.Path(folder) / "scenarios").symlink_to(source / "scenarios")
+        for name, words in CASES:
+            done = subprocess.run([program, *shlex.split(words)], cwd=folder, text=True, capture_output=True,
+                                  check=False)
+            try:
+                value = json.loads(done.stdout, parse_constant=lambda word: sys.exit(f"{words}: {word} is no JSON"))
+            except ValueError as error:
+                faults.append(f"{words}: {error}; {done.stderr.strip()}")
+                continue
+            validator = jsonschema.Draft7Validator({**schema, "$ref": f"#/definitions/{name}"})
+            faults += [f"{words}: {'/'.join(map(str, each.absolute_path))}: {each.message[:300]}"
+                       for each in validator.iter_errors(value)]
+            needed += sum(not validator.is_valid(without(value, path)) for path in paths_of_members(value))
+            strange = copy.deepcopy(value)
+            (strange if isinstance(strange, dict) else strange[0])["strange"] = 1
+            if validator.is_valid(strange):
+                faults.append(f"{words}: the schema admits any member")
+    # Every verb whose help names --json has a case.
+    program_help = subprocess.run([program, "--help"], text=True, capture_output=True, check=True).stdout
+    verbs = re.findall(r"^  (\S+(?: model| network)?)\s{2,}", program_help.split("Verbs:")[1].split("\n\n")[0], re.M)
+    for verb in verbs:
+        text = subprocess.run([program, *verb.split(), "--help"], text=True, capture_output=True, check=False).stdout
+        if re.search(r"^ +--json ", text, re.M) and not any(words.startswith(verb + " ") for _, words in CASES):
+            faults.append(f"the verb {verb} has --json and no case here")
+    if needed < 300:
+        faults.append(f"the schema requires only {needed} of the members")
+    print("\n".join(faults) or f"json_output: {len(CASES)} commands, {needed} members that can't be missing")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
