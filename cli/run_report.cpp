@@ -126,6 +126,7 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   const bool censored = is_censored(summary);
   for (const Metric& each : metrics()) {
     if (each.unit == "jobs") continue;
+    if (each.of_failures && !replica.result.may_fail) continue;
     const double value = shown(each, each.value(summary));
     if (is_count(each.unit))
       out += fmt::format("  {:<24}{:.0f}\n", each.title, value);

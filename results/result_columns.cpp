@@ -82,10 +82,12 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"held_s", "seconds", "time on GPUs, over all starts", [](const JobResult& j) { return Cell{j.held}; }},
     {"waited_s", "seconds", "time in the queue, over all waits; `queueing_s` is the first",
      [](const JobResult& j) { return Cell{j.waited}; }},
-    {"overhead_s", "seconds", "part of `held_s` spent on restarts and checkpoints; jobs with a duration",
+    {"overhead_s", "seconds",
+     "part of `held_s` spent on restarts and checkpoints; of a job of iterations, on restarts after failures",
      [](const JobResult& j) { return Cell{j.overhead}; }},
     {"lost_gpu_s", "seconds",
-     "GPU time of work undone by preemptions, a limit or retries: since the last checkpoint; of a job of iterations, "
+     "GPU time of work undone by preemptions, failures, a limit or retries: since the last checkpoint; of a job of "
+     "iterations, "
      "compute "
      "time of the iterations in flight, which `compute_gpu_s` leaves out",
      [](const JobResult& j) { return Cell{j.lost}; }},
@@ -125,6 +127,20 @@ constexpr Column<JobResult> kJobColumns[] = {
        return has_peak(j) ? Cell{per_second(j, j.notes.work->hardware_flops) / j.gpus / j.notes.work->peak_flops}
                           : Cell{};
      }},
+    {"interruptions", "integer", "times that a failure of a component, or its own, took its GPUs from it",
+     [](const JobResult& j) { return Cell{std::int64_t{j.interruptions}}; }},
+    {"away_s", "seconds",
+     "time between its GPUs and the queue: detection and diagnosis of failures, and delays of retries",
+     [](const JobResult& j) { return Cell{j.away}; }},
+    {"restart_s", "seconds", "part of `overhead_s` spent on restarts",
+     [](const JobResult& j) { return Cell{j.restarting}; }},
+    {"redone_s", "seconds",
+     "part of `held_s` spent on work that was undone; `held_s` less this and `overhead_s` was useful",
+     [](const JobResult& j) { return Cell{j.redone}; }},
+    {"lost_to_failures_gpu_s", "seconds", "part of `lost_gpu_s` that failures undid",
+     [](const JobResult& j) { return Cell{j.lost_to_failures}; }},
+    {"effective", "number", "useful time by `held_s` + `waited_s` + `away_s`: effective training time, 0..1",
+     [](const JobResult& j) { return j.held > Time{} ? Cell{j.effective()} : Cell{}; }},
     {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
      [](const JobResult& j) { return Cell{std::int64_t{j.measured ? 1 : 0}}; }},
 };
@@ -136,6 +152,8 @@ constexpr Column<GpuResult> kGpuColumns[] = {
      [](const GpuResult& g) { return Cell{std::int64_t{g.server.value()}}; }},
     {"busy_s", "seconds", "time executing compute operations", [](const GpuResult& g) { return Cell{g.busy}; }},
     {"jobs", "integer", "jobs placed on it", [](const GpuResult& g) { return Cell{g.jobs}; }},
+    {"down_s", "seconds", "time out of service: failed, or kept as a spare",
+     [](const GpuResult& g) { return Cell{g.down}; }},
 };
 
 constexpr Column<LinkResult> kLinkColumns[] = {
@@ -206,8 +224,17 @@ constexpr Metric kMetrics[] = {
     {"preemptions", "preemptions", "preemptions", "preemptions of all jobs",
      [](const Summary& s) { return static_cast<double>(s.preemptions); }},
     {"lost_gpu_s", "lost GPU time", "s",
-     "GPU time of work that preemptions, time limits or retries undid, over all jobs",
+     "GPU time of work that preemptions, failures, time limits or retries undid, over all jobs",
      [](const Summary& s) { return s.lost_gpu_s; }},
+    {"interruptions", "interruptions", "interruptions", "times that a failure took its GPUs from a job, over all jobs",
+     [](const Summary& s) { return s.interruptions; }, false, true},
+    {"interruption_mean_s", "time to interruption", "s", "time on GPUs of all jobs divided by their interruptions",
+     [](const Summary& s) { return s.interruption_mean_s; }, false, true},
+    {"goodput", "goodput", "share", "GPU time of work that was kept divided by GPUs x length of the run",
+     [](const Summary& s) { return s.goodput; }, false, true},
+    {"effective_time", "effective training time", "share",
+     "GPU time of work that was kept divided by the GPUs of the jobs x their times since submission",
+     [](const Summary& s) { return s.effective_time; }, false, true},
     {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},
     {"network_utilisation", "network utilisation", "share",
@@ -253,7 +280,7 @@ std::span<const Metric> metrics() {
 }
 
 bool is_count(std::string_view unit) {
-  return unit == "jobs" || unit == "preemptions";
+  return unit == "jobs" || unit == "preemptions" || unit == "interruptions";
 }
 
 bool is_over_finished_jobs(const Metric& metric) {

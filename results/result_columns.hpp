@@ -47,10 +47,11 @@ struct LinkUtilisation {
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
-  std::string_view unit;   ///< `s`, `share` (0..1), `jobs` or `preemptions`
+  std::string_view unit;   ///< `s`, `share` (0..1), `jobs`, `preemptions` or `interruptions`
   std::string_view text;
   double (*value)(const Summary&);
-  bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
+  bool of_jobs = false;      ///< it is over jobs alone, so that groups of jobs have it, too
+  bool of_failures = false;  ///< it has a value only if something can fail
 };
 [[nodiscard]] std::span<const Metric> metrics();
 /// True for the unit of a metric that is a whole number in every run.

@@ -7,6 +7,7 @@
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -49,7 +50,7 @@ std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row
 
 void write_figure(JsonWriter& json, const Metric& metric, double value) {
   json.key(metric.name);
-  if (is_count(metric.unit))
+  if (is_count(metric.unit) && !std::isnan(value))
     json.value(static_cast<std::int64_t>(value));
   else
     json.value(value);

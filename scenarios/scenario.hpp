@@ -10,6 +10,7 @@
 #include "network/topologies/topology_spec.hpp"
 #include "policies/registry.hpp"
 #include "results/expectations.hpp"
+#include "scenarios/failure_setup.hpp"
 #include "scenarios/keys/device_choice.hpp"
 #include "scenarios/sweep/sweep_spec.hpp"
 #include "sim/error.hpp"
@@ -230,7 +231,9 @@ struct Scenario {
   } network;
 
   PolicyChoice scheduling, placement, communication;
-  SchedulingRules rules;  ///< besides the policy; without the penalty for scattering
+  SchedulingRules rules;  ///< besides the policy; without the penalty for scattering and the costs of preemption
+  FailureSetup failures;
+  CheckpointSetup checkpoints;
 
   struct Work {
     std::optional<std::string> jobs;  ///< path of a job list; without it and `like`, the mix is generated

@@ -3,9 +3,9 @@
 #include "sim/complaints.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
-#include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
 #include "text/words.hpp"
+#include "traces/named_columns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,51 +18,11 @@ namespace contend {
 namespace {
 
 constexpr std::array<std::string_view, 3> kEventColumns = {"time_s", "link", "factor"};
-constexpr int kDecimals = 9;
 constexpr std::int64_t kUnit = 1'000'000'000;
 constexpr std::int64_t kLargestFactor = 1'000;
-// The same limit as for job lists, which leaves room for the run after the last event.
-constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
 
 Complaint complaint(const std::string& file, int line, std::string column, std::string reason, std::string hint = {}) {
   return {.file = file, .line = line, .key = std::move(column), .reason = std::move(reason), .hint = std::move(hint)};
-}
-
-/// The positions of kEventColumns; reports missing, unknown and duplicate columns.
-std::array<std::size_t, 3> find_columns(const CsvTable& table, const std::string& file, Complaints& complaints) {
-  const std::vector<std::string> known{kEventColumns.begin(), kEventColumns.end()};
-  const auto& header = table.header;
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    if (std::find(known.begin(), known.end(), header[i]) == known.end())
-      complaints.add(
-          complaint(file, 1, "", fmt::format("unknown column \"{}\"", header[i]), did_you_mean(header[i], known)));
-    else if (std::find(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(i), header[i]) !=
-             header.begin() + static_cast<std::ptrdiff_t>(i))
-      complaints.add(complaint(file, 1, "", fmt::format("column \"{}\" appears twice", header[i])));
-  }
-  std::array<std::size_t, 3> columns{};
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    const auto column = std::find(header.begin(), header.end(), known[i]);
-    if (column == header.end()) complaints.add(complaint(file, 1, "", fmt::format("no column \"{}\"", known[i])));
-    columns[i] = static_cast<std::size_t>(column - header.begin());
-  }
-  return columns;
-}
-
-/// A number from 0 to `maximum` in units of 1e-9.
-std::int64_t read_scaled(const CsvRow& row, std::size_t column, std::string_view name, std::int64_t maximum,
-                         const std::string& file, Complaints& complaints) {
-  const std::string& text = row.fields[column];
-  const ScaledDecimal number = parse_scaled(text, kDecimals);
-  const std::string key{name};
-  if (number.error == DecimalError::not_a_number)
-    complaints.add(complaint(file, row.line, key, fmt::format("expected a number >= 0, got \"{}\"", text)));
-  else if (number.error == DecimalError::none && number.value < 0)
-    complaints.add(complaint(file, row.line, key, fmt::format("expected a number >= 0, got {}", text)));
-  else if (number.error == DecimalError::overflow || number.value > maximum)
-    complaints.add(
-        complaint(file, row.line, key, fmt::format("expected a number from 0 to {}, got {}", maximum / kUnit, text)));
-  return number.value;
 }
 
 using Links = std::vector<LinkId>;
@@ -95,17 +55,17 @@ std::vector<LinkId> links_of_server(const std::string& name, const Topology& top
 std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::string& file) {
   const CsvTable table = parse_csv(text, file);
   Complaints complaints;
-  const auto [time, link, factor] = find_columns(table, file, complaints);
+  const auto [time, link, factor] = find_named_columns(table, kEventColumns, file, complaints);
   complaints.throw_if_any();
   std::vector<LinkEventRow> events;
   for (const CsvRow& row : table.rows) {
     LinkEventRow event;
     event.line = row.line;
-    event.time = Time::nanoseconds(read_scaled(row, time, kEventColumns[0], kLatest.ns(), file, complaints));
+    event.time = read_seconds(row, time, kEventColumns[0], file, complaints);
     event.name = row.fields[link];
     if (event.name.empty()) complaints.add(complaint(file, row.line, "link", "expected a link or node, got nothing"));
     event.factor =
-        static_cast<double>(read_scaled(row, factor, kEventColumns[2], kLargestFactor * kUnit, file, complaints)) /
+        static_cast<double>(read_billionths(row, factor, kEventColumns[2], kLargestFactor * kUnit, file, complaints)) /
         static_cast<double>(kUnit);
     events.push_back(std::move(event));
   }

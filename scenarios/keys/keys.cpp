@@ -2,6 +2,7 @@
 
 #include "network/collectives/choice.hpp"
 #include "scenarios/keys/expectation_codec.hpp"
+#include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -70,8 +71,8 @@ ScenarioKey no_flow(ScenarioKey key) {
 
 /// Keys of jobs and clusters are invalid in an iteration study, and `overlap.*` is invalid in a study of jobs.
 ScenarioKey for_its_study(ScenarioKey key) {
-  constexpr std::string_view kOfJobs[] = {"repeat",    "cluster.", "policies.", "scheduling.",
-                                          "workload.", "engine.",  "measure.",  "expect"};
+  constexpr std::string_view kOfJobs[] = {"repeat",  "cluster.", "policies.", "scheduling.", "workload.",
+                                          "engine.", "measure.", "expect",    "failures.",   "checkpoints."};
   const auto add = [&](KeyCondition condition, std::string_view needs) {
     key.conditions.push_back(condition);
     if (key.needs.empty()) key.needs = needs;
@@ -389,9 +390,9 @@ std::vector<ScenarioKey> expectation_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make :
-         {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys, training_keys,
-          workload_keys, study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys}) {
+    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
+                             failure_keys, checkpoint_keys, training_keys, workload_keys, study_keys, engine_keys,
+                             measure_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

@@ -1,5 +1,6 @@
 #include "scenarios/keys/reader.hpp"
 
+#include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
@@ -69,7 +70,8 @@ std::string group_of(const std::string& name, const YamlNode& map) {
 struct RenamedKey {
   std::string_view before, now;
 };
-constexpr RenamedKey kRenamedKeys[] = {{"scheduling.retry_delay", "scheduling.retries.failed.delay"},
+constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
+                                       {"scheduling.retry_delay", "scheduling.retries.failed.delay"},
                                        {"overlap.formula", "network.formula"},
                                        {"overlap.gamma", "network.gamma"},
                                        {"overlap.inside", "network.inside"}};
@@ -84,13 +86,14 @@ std::string hint_for(const std::string& name, const std::string& prefix, const Y
     if (key.before == prefix + name) return fmt::format("it is now \"{}\"", key.now);
   }
   std::string hint = did_you_mean(name, names_after(prefix));
+  if (hint.empty() && value.kind == Kind::map && !value.entries.empty()) {
+    if (const std::string group = group_of(name, value); !group.empty()) {
+      const bool single = value.entries.size() == 1;
+      hint = fmt::format("did you mean \"{}{}\"?", group, single ? "." + value.entries.front().key : "");
+    }
+  }
   for (const ScenarioKey& key : scenario_keys()) {
     if (hint.empty() && key.path.ends_with("." + name)) hint = fmt::format("did you mean \"{}\"?", key.path);
-  }
-  if (!hint.empty() || value.kind != Kind::map || value.entries.empty()) return hint;
-  if (const std::string group = group_of(name, value); !group.empty()) {
-    const bool single = value.entries.size() == 1;
-    hint = fmt::format("did you mean \"{}{}\"?", group, single ? "." + value.entries.front().key : "");
   }
   return hint;
 }
@@ -136,6 +139,7 @@ class LayerReader {
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_));
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
+    if (complaints_.empty()) place(failure_complaints(scenario_));
     if (!readable || !complaints_.empty()) return;
     if (scenario_.overlap.given()) keep_places();
     take_defaults(scenario_.training);

@@ -77,11 +77,7 @@ void add_retry_keys(std::vector<ScenarioKey>& keys, const std::array<std::string
       choice_codec<bool>({{"start", true}, {"checkpoint", false}}),
       "where an attempt that is repeated goes on: start: at its beginning, so that all its work is lost; checkpoint: "
       "at "
-      "its last checkpoint (scheduling.preemption), after restart_cost"));
-}
-
-bool has_checkpoints(const Scenario& scenario) {
-  return scenario.rules.preemption.checkpoint_interval > Time{};
+      "its last checkpoint (checkpoints.policy), after checkpoints.restart_cost"));
 }
 
 }  // namespace
@@ -100,18 +96,6 @@ std::vector<ScenarioKey> scheduling_keys() {
                                   {"name", TieOrder::name}}),
           "order of queued jobs with equal keys. submission: earlier submitted, then earlier in the list; "
           "list-reversed: earlier submitted, then later in the list; latest: later submitted; name: by name"),
-      row(
-          "scheduling.preemption.restart_cost", [](auto& s) -> auto& { return s.rules.preemption.restart; },
-          quantity_codec(Time{}, kDay),
-          "time that a preempted job with a duration spends on its GPUs at each restart before it continues"),
-      row(
-          "scheduling.preemption.checkpoint_interval",
-          [](auto& s) -> auto& { return s.rules.preemption.checkpoint_interval; }, quantity_codec(Time{}, 365 * kDay),
-          "work between two checkpoints of a job with a duration; a preempted job continues from the last one; 0s: it "
-          "loses nothing. A job of iterations loses the iteration in flight"),
-      row(
-          "scheduling.preemption.checkpoint_cost", [](auto& s) -> auto& { return s.rules.preemption.checkpoint; },
-          quantity_codec(Time{}, kDay), "time that each of these checkpoints takes on the job's GPUs"),
       row(
           "scheduling.kill_at_limit", [](auto& s) -> auto& { return s.rules.kill_at_limit; }, bool_codec(),
           "a job with a duration is killed when it has held its GPUs for its limit_s since its last start; it ends "
@@ -140,10 +124,7 @@ std::vector<ScenarioKey> scheduling_keys() {
       {"scheduling.retries.timeout.delay", "scheduling.retries.timeout.factor", "scheduling.retries.timeout.max_delay",
        "scheduling.retries.timeout.position", "scheduling.retries.timeout.from"});
   for (ScenarioKey& key : keys) {
-    if (key.path == "scheduling.preemption.checkpoint_cost") {
-      key.needs = "scheduling.preemption.checkpoint_interval above 0s";
-      key.conditions = {has_checkpoints};
-    } else if (key.path == "scheduling.retries.failed.from") {
+    if (key.path == "scheduling.retries.failed.from") {
       key.needs = "a number for scheduling.retries.failed.times";
       key.conditions = {[](const Scenario& s) { return s.rules.failures.times.has_value(); }};
     } else if (key.path.starts_with("scheduling.retries.timeout.")) {

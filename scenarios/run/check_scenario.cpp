@@ -7,6 +7,7 @@
 #include "scenarios/run/idle_interfaces_note.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_notes.hpp"
@@ -75,7 +76,7 @@ Time time_to_save(const PreemptionCosts& costs) {
 
 /// Jobs that may work in vain while others wait: their time slices end before any of their work is saved.
 void check_slices(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
-  const PreemptionCosts& costs = scenario.rules.preemption;
+  const PreemptionCosts costs = checkpoint_costs(scenario, 1);
   const Time needed = time_to_save(costs);
   if (needed == Time{}) return;
   const auto policy = make_policy(scheduling_policies(), scenario.scheduling, PolicyContext{});
@@ -90,8 +91,8 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
   if (in_vain == 0) return;
   warnings.push_back(fmt::format(
       "policies.scheduling: under `{}` a job of {} GPUs has time slices of {:g} s on its GPUs, and after a preemption "
-      "it needs {:g} s there before any work is saved (scheduling.preemption: restart_cost {:g} s, "
-      "checkpoint_interval {:g} s, checkpoint_cost {:g} s); {} of {} jobs may work in vain while others wait. Longer "
+      "it needs {:g} s there before any work is saved (checkpoints: restart_cost {:g} s, "
+      "period {:g} s, cost {:g} s); {} of {} jobs may work in vain while others wait. Longer "
       "slices or shorter checkpoint intervals would help",
       scenario.scheduling.name, largest->gpus, policy->slice(largest->gpus).to_seconds(), needed.to_seconds(),
       costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain,
@@ -101,7 +102,7 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
 /// Jobs that repeat an attempt in vain: their limit kills them before any of its work is saved.
 void check_limits(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
   const SchedulingRules& rules = scenario.rules;
-  const PreemptionCosts& costs = rules.preemption;
+  const PreemptionCosts costs = checkpoint_costs(scenario, 1);
   if (!rules.kill_at_limit || rules.timeouts.times.value_or(0) == 0 || rules.timeouts.from_start) return;
   const Time needed = time_to_save(costs);
   std::size_t in_vain = 0;
@@ -113,8 +114,8 @@ void check_limits(const Scenario& scenario, const Workload& workload, std::vecto
   if (in_vain == 0) return;
   warnings.push_back(fmt::format(
       "scheduling.retries.timeout: job {} is killed after {:g} s (limit_s), and when it comes back from its last "
-      "checkpoint it needs {:g} s before any work is saved (scheduling.preemption: restart_cost {:g} s, "
-      "checkpoint_interval {:g} s, checkpoint_cost {:g} s); {} of {} jobs repeat their work in vain. Longer limits or "
+      "checkpoint it needs {:g} s before any work is saved (checkpoints: restart_cost {:g} s, "
+      "period {:g} s, cost {:g} s); {} of {} jobs repeat their work in vain. Longer limits or "
       "shorter checkpoint intervals would help",
       quote_for_message(first->name), first->limit->to_seconds(), needed.to_seconds(), costs.restart.to_seconds(),
       costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain, workload.jobs.size()));
@@ -124,7 +125,7 @@ void check_limits(const Scenario& scenario, const Workload& workload, std::vecto
 /// divide the cluster.
 void check_generated(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   const bool runs_anywhere = scenario.cluster.vcs.empty() && scenario.workload.like;
-  if (runs_anywhere && time_to_save(scenario.rules.preemption) == Time{}) return;
+  if (runs_anywhere && time_to_save(checkpoint_costs(scenario, 1)) == Time{}) return;
   const Workload workload = scenario_workload(scenario, scenario.seed);
   check_slices(scenario, workload, warnings);
   if (runs_anywhere) return;
@@ -213,6 +214,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
     check_sizes(scenario, complaints, warnings);
   }
   complaints.collect([&] { check_network(scenario, complaints, warnings); });
+  complaints.collect([&] { static_cast<void>(failure_spec(scenario, scenario.seed)); });
   complaints.throw_if_any();
   return warnings;
 }

@@ -9,6 +9,7 @@
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
@@ -102,6 +103,10 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario);
+  options.costs = costs_by_job(scenario);
+  if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, 1);
+  options.failures = failure_spec(scenario, seed);
+  if (const std::string reason = why_not_saved(scenario, workload); !reason.empty()) throw InputError{reason};
   options.interference = interference_of(scenario.network);
   options.decisions = hooks.decisions;
   options.failure = failure;

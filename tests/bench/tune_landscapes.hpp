@@ -47,15 +47,15 @@ inline constexpr LandscapeKind kMixKinds[] = {
 inline constexpr LandscapeKind kTraceKinds[] = {
     {"slice, checkpoints, quantum, placement",
      "cluster: {servers: 4, gpus_per_server: 8}\n"
-     "scheduling: {preemption: {restart_cost: 60s, checkpoint_interval: 10min, checkpoint_cost: 20s}}\n"
+     "checkpoints: {policy: synchronous, restart_cost: 60s, period: 10min, cost: 20s}\n"
      "policies: {scheduling: {policy: las, gpu_time: false}, placement: consolidated}\n",
      "policies.scheduling.slice_s: [600, 1200, 1800, 2700, 3600, 5400, 7200, 10800, 14400, 21600, 43200, 86400]\n"
-     "    scheduling.preemption.checkpoint_interval: [5min, 10min, 20min, 40min, 80min, 160min]\n"
+     "    checkpoints.period: [5min, 10min, 20min, 40min, 80min, 160min]\n"
      "    scheduling.quantum: [0s, 1min, 5min, 20min]\n"
      "    policies.placement: [consolidated, first-fit]\n"},
     {"limits of queues, promotion, placement",
      "cluster: {servers: 4, gpus_per_server: 8}\n"
-     "scheduling: {preemption: {restart_cost: 60s}}\n"
+     "checkpoints: {restart_cost: 60s}\n"
      "policies: {scheduling: {policy: dlas-gpu, queues: 3}, placement: consolidated}\n",
      "policies.scheduling.limit_1_s: [2000, 4000, 8000, 16000, 24000, 32000, 48000, 64000]\n"
      "    policies.scheduling.limit_2_s: [70000, 100000, 140000, 200000, 280000, 400000, 560000, 800000]\n"

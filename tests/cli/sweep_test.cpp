@@ -257,7 +257,7 @@ TEST_CASE("jobs that preempt each other for ever: the run fails, and the others 
   here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,100\nb,1,1,100\n");
   here.write("las.yaml",
              "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {jobs: jobs.csv}\n"
-             "scheduling: {preemption: {restart_cost: 60s}}\npolicies: {scheduling: {policy: las, slice_s: 1}}\n"
+             "checkpoints: {restart_cost: 60s}\npolicies: {scheduling: {policy: las, slice_s: 1}}\n"
              "sweep: {grid: {policies.scheduling.slice_s: [30, 1000]}}\n");
   const Outcome outcome = here.contend("sweep las.yaml -j 1");
   CHECK(outcome.code == 4);

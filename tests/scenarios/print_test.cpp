@@ -52,9 +52,6 @@ policies:
 scheduling:
   quantum: 0s
   ties: submission
-  preemption:
-    restart_cost: 0s
-    checkpoint_interval: 0s
   kill_at_limit: false
   retries:
     failed:
@@ -63,6 +60,13 @@ scheduling:
       factor: 1
       max_delay: 365d
       position: original
+failures:
+  preset: none
+  components: []
+  spares: 0
+checkpoints:
+  policy: continuous
+  restart_cost: 0s
 workload:
   generate:
     models: [vgg16, resnet50, inception-v3, lstm]
@@ -240,8 +244,9 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs.starts_with("workload.like")) overrides.emplace_back("workload.like=philly");
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
-    if (key.needs == "scheduling.preemption.checkpoint_interval above 0s")
-      overrides.emplace_back("scheduling.preemption.checkpoint_interval=1h");
+    if (key.path.starts_with("failures.")) overrides.emplace_back("failures.spares=1");
+    if (key.needs.starts_with("checkpoints.policy"))
+      overrides = {"checkpoints.policy=asynchronous", "checkpoints.period=1h", "checkpoints.iterations=2"};
     if (key.needs == "a number for scheduling.retries.failed.times")
       overrides.emplace_back("scheduling.retries.failed.times=1");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");

@@ -121,11 +121,11 @@ TEST_CASE("a check warns of time slices that end before any work is saved") {
     std::vector<std::string> all =
         check_scenario(parsed("cluster: {servers: 40, gpus_per_server: 8}\nworkload: {like: philly, jobs: 200}\n"
                               "policies: {scheduling: " +
-                              policy + ", placement: first-fit}\nscheduling: {preemption: {" + costs + "}}\n"));
+                              policy + ", placement: first-fit}\ncheckpoints: {" + costs + "}\n"));
     std::erase_if(all, [](const std::string& each) { return each.starts_with("workload.like: "); });
     return all;
   };
-  const std::string costs = "checkpoint_interval: 10min, restart_cost: 30s";
+  const std::string costs = "policy: synchronous, period: 10min, restart_cost: 30s";
   // 3250 GPU seconds are 203.125 s for 16 GPUs.
   const std::vector<std::string> las = warnings("las", costs);
   REQUIRE(las.size() == 1);
@@ -146,10 +146,11 @@ TEST_CASE("a check warns of limits that kill a job again and again before any of
   const std::string list = "job_id,submit_s,gpus,duration_s,limit_s\na,0,1,500,89\nb,0,1,80,85\nc,0,1,500,\n";
   const auto warnings = [&](const std::string& rules, const std::string& jobs) {
     return check_scenario(Listed{jobs, "cluster: {servers: 1, gpus_per_server: 4}\nscheduling: {kill_at_limit: true, " +
-                                           rules + "preemption: {checkpoint_interval: 1min, restart_cost: 30s}}"}
+                                           rules +
+                                           "}\ncheckpoints: {policy: synchronous, period: 1min, restart_cost: 30s}"}
                               .scenario);
   };
-  const std::string comes_back = "retries: {timeout: {times: 3, from: checkpoint}}, ";
+  const std::string comes_back = "retries: {timeout: {times: 3, from: checkpoint}}";
   const std::vector<std::string> told = warnings(comes_back, list);
   REQUIRE(told.size() == 1);
   CHECK_MESSAGE(contains(told[0],

@@ -96,8 +96,8 @@ EngineRules engine_rules(const SchedulerRules& rules) {
 Scenario scheduler_scenario(const EngineRules& rules, const SchedulerTrace& trace) {
   Scenario scenario = parse_scenario(fmt::format("schema_version: 1\n"
                                                  "policies: {{scheduling: {}, placement: {}}}\n"
-                                                 "scheduling: {{{}}}\n",
-                                                 rules.scheduling, rules.placement, rules.keys),
+                                                 "scheduling: {{{}}}\ncheckpoints: {{{}}}\n",
+                                                 rules.scheduling, rules.placement, rules.keys, rules.checkpoints),
                                      "validate schedulers");
   scenario.cluster.servers = trace.servers;
   scenario.cluster.gpus_per_server = trace.gpus_per_server;

@@ -39,7 +39,8 @@ struct SchedulerRules {
 struct EngineRules {
   std::string scheduling;  ///< empty if the engine does not offer the rule, which is a defect of the simulator
   std::string placement = "first-fit";
-  std::string keys{};  ///< further keys under `scheduling:`
+  std::string keys{};         ///< further keys under `scheduling:`
+  std::string checkpoints{};  ///< keys under `checkpoints:`
 };
 
 [[nodiscard]] EngineRules engine_rules(const SchedulerRules& rules);

@@ -1,0 +1,80 @@
+#pragma once
+// What a scenario says about failures and checkpoints, as plain data (keys `failures.*` and `checkpoints.*`).
+
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+enum class LawName : std::uint8_t { exponential, weibull, lognormal, constant };
+
+/// A law of durations as it is written: `{law: weibull, mean: 100d, shape: 0.7}`.
+struct LawChoice {
+  LawName law = LawName::exponential;
+  std::optional<Time> mean;
+  std::optional<double> per_day;  ///< or its reciprocal: events a day
+  std::optional<double> shape;    ///< of Weibull
+  std::optional<double> sigma;    ///< of the log-normal law
+  std::optional<Time> median;     ///< or this, from which sigma follows: sigma^2 = 2 ln(mean / median)
+  bool operator==(const LawChoice&) const = default;
+};
+
+enum class ComponentScope : std::uint8_t { gpu, server, domain };
+
+/// Components that fail alike.
+struct FailingComponents {
+  std::string name;
+  ComponentScope of = ComponentScope::server;
+  std::optional<int> servers;  ///< of a domain, such as a rack
+  bool drains = true;          ///< a GPU that fails takes its server with it
+  std::optional<LawChoice> fails;
+  std::optional<LawChoice> repair;  ///< not given: FailureSetup::repair
+  bool operator==(const FailingComponents&) const = default;
+};
+
+struct FailureSetup {
+  std::optional<std::string> preset;          ///< name of a failure_preset()
+  std::vector<FailingComponents> components;  ///< beside those of the preset
+  std::optional<LawChoice> jobs;              ///< in place of that of the preset
+  std::optional<LawChoice> repair;
+  std::optional<std::string> events;  ///< path of a list of outages
+  Time detection, diagnosis;
+  bool holds_gpus = true;
+  bool requeues_last = false;
+  std::optional<int> retries;
+  int spares = 0;
+  Time spare_delay;
+
+  [[nodiscard]] bool any() const { return preset || !components.empty() || jobs || events || spares > 0; }
+};
+
+enum class CheckpointPolicy : std::uint8_t { continuous, none, synchronous, asynchronous, just_in_time };
+
+/// A time between checkpoints, or the one for which a job takes least time (optimal_period()).
+struct CheckpointPeriod {
+  Time time;
+  bool optimal = false;
+  bool operator==(const CheckpointPeriod&) const = default;
+};
+
+struct CheckpointSetup {
+  CheckpointPolicy policy = CheckpointPolicy::continuous;
+  CheckpointPeriod period;       ///< of jobs with a duration
+  std::int64_t iterations = 1;   ///< of jobs with iterations
+  Time cost;                     ///< that each checkpoint stops the job; with just_in_time: at a failure
+  Time persist;                  ///< of an asynchronous one: until it can be restored
+  std::optional<Bytes> size;     ///< of each GPU's part; then cost or persist follow from it
+  std::optional<ByteRate> rate;  ///< at which the parts of all GPUs of a job are written together
+  Time restart;
+
+  /// True if checkpoints are some way apart.
+  [[nodiscard]] bool has_period() const {
+    return policy == CheckpointPolicy::synchronous || policy == CheckpointPolicy::asynchronous;
+  }
+};
+
+}  // namespace contend

@@ -1,0 +1,342 @@
+#include "scenarios/keys/failure_keys.hpp"
+
+#include "models/reliability/presets.hpp"
+#include "scenarios/keys/key_rows.hpp"
+#include "scenarios/yaml/map_codec.hpp"
+#include "sim/failure_spec.hpp"
+
+#include <climits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+using key_rows::kDay;
+using key_rows::row;
+
+constexpr int kMostServers = 1'000'000;
+constexpr std::string_view kNeedsFailures =
+    "something that fails (failures.preset, components, jobs, events or spares)";
+constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
+
+bool has_failures(const Scenario& scenario) {
+  return scenario.failures.any();
+}
+
+bool has_period(const Scenario& scenario) {
+  return scenario.checkpoints.has_period();
+}
+
+template <class T>
+Codec<std::optional<T>> maybe(Codec<T> codec) {
+  return optional_codec(std::move(codec), "");
+}
+
+Codec<LawChoice> law_codec() {
+  const Codec<Time> time = quantity_codec(Time::nanoseconds(1), DurationLaw::kLongest);
+  return map_codec<LawChoice>(
+      {field("law", &LawChoice::law,
+             choice_codec<LawName>({{"exponential", LawName::exponential},
+                                    {"weibull", LawName::weibull},
+                                    {"lognormal", LawName::lognormal},
+                                    {"constant", LawName::constant}})),
+       field("mean", &LawChoice::mean, maybe(time)),
+       field("per_day", &LawChoice::per_day, maybe(number_codec(1e-9, 1e9))),
+       field("shape", &LawChoice::shape, maybe(number_codec(0.1, 100))),
+       field("sigma", &LawChoice::sigma, maybe(number_codec(0, 10))), field("median", &LawChoice::median, maybe(time))},
+      "{law: weibull, mean: 100d, shape: 0.7}");
+}
+
+Codec<FailingComponents> component_codec() {
+  using Components = FailingComponents;
+  return map_codec<Components>(
+      {field("name", &Components::name, text_codec(), true),
+       field(
+           "of", &Components::of,
+           choice_codec<ComponentScope>(
+               {{"gpu", ComponentScope::gpu}, {"server", ComponentScope::server}, {"domain", ComponentScope::domain}})),
+       field("servers", &Components::servers, maybe(integer_codec<int>(1, kMostServers))),
+       field("drains", &Components::drains, bool_codec()), field("fails", &Components::fails, maybe(law_codec()), true),
+       field("repair", &Components::repair, maybe(law_codec()))},
+      "{name: server, of: server, fails: {mean: 100d}, repair: {mean: 6h}}");
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const FailurePreset& each : failure_presets()) names.emplace_back(each.name);
+  return names;
+}
+
+ScenarioKey where(ScenarioKey key, KeyCondition holds, std::string_view needs) {
+  key.conditions = {holds};
+  key.needs = needs;
+  return key;
+}
+
+/// What is wrong with a law; empty if nothing is.
+std::string why_no_law(const LawChoice& law) {
+  if (law.mean && law.per_day) return "has both mean and per_day, which say the same: give one of them";
+  if (!law.mean && !law.per_day) return "has no mean: give mean, a time, or per_day, the number of events a day";
+  if ((law.law == LawName::weibull) != law.shape.has_value())
+    return law.shape ? "has a shape, which only law: weibull has" : "needs a shape for law: weibull, such as 0.7";
+  const bool is_lognormal = law.law == LawName::lognormal;
+  if (!is_lognormal && (law.sigma || law.median)) return "has sigma or median, which only law: lognormal has";
+  if (is_lognormal && law.sigma.has_value() == law.median.has_value())
+    return "needs either sigma or median for law: lognormal, besides its mean";
+  if (law.median && law.mean && *law.median > *law.mean) return "has a median above its mean";
+  if (law.median && !law.mean) return "needs mean, not per_day, beside median";
+  return {};
+}
+
+class Finder {
+ public:
+  explicit Finder(const Scenario& scenario) : scenario_{scenario} {}
+
+  std::vector<Complaint> find() {
+    check_components();
+    check_spares();
+    check_checkpoints();
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string key, std::string reason, std::string hint = {}) {
+    found_.push_back({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
+  }
+
+  void check_law(const std::string& key, const std::string& who, const LawChoice& law) {
+    if (const std::string reason = why_no_law(law); !reason.empty()) add(key, who + " " + reason);
+  }
+
+  void check_components() {
+    const FailureSetup& failures = scenario_.failures;
+    const std::string key = "failures.components";
+    if (failures.jobs) check_law("failures.jobs", "the law", *failures.jobs);
+    if (failures.repair) check_law("failures.repair", "the law", *failures.repair);
+    std::set<std::string> names;
+    if (failures.preset) {
+      for (const PresetRate& rate : find_failure_preset(*failures.preset)->rates) names.emplace(rate.name);
+      if (!failures.repair)
+        add("failures.preset", fmt::format("{} says how often, but not how long repairs take", *failures.preset),
+            "add failures.repair, such as {law: lognormal, mean: 355min, median: 54min}");
+    }
+    for (const FailingComponents& each : failures.components) {
+      if (each.name.empty()) add(key, "components have no name");
+      if (!names.insert(each.name).second) add(key, fmt::format("there are two kinds of components `{}`", each.name));
+      if (each.fails) check_law(key, fmt::format("fails of `{}`", each.name), *each.fails);
+      if (each.repair) check_law(key, fmt::format("repair of `{}`", each.name), *each.repair);
+      if (!each.repair && !failures.repair)
+        add(key, fmt::format("`{}` has no repair, and there is no failures.repair for all", each.name));
+      if ((each.of == ComponentScope::domain) != each.servers.has_value())
+        add(key, each.servers ? fmt::format("`{}` has servers, which only `of: domain` has", each.name)
+                              : fmt::format("`{}` needs the number of servers of a domain", each.name));
+      if (each.servers && *each.servers > scenario_.cluster.servers)
+        add(key, fmt::format("a domain of `{}` has {} servers, the cluster has {}", each.name, *each.servers,
+                             scenario_.cluster.servers));
+      if (!each.drains && each.of != ComponentScope::gpu)
+        add(key, fmt::format("`{}` takes whole servers down anyway: drains is for `of: gpu`", each.name));
+    }
+  }
+
+  void check_spares() {
+    const FailureSetup& failures = scenario_.failures;
+    if (failures.spares >= scenario_.cluster.servers)
+      add("failures.spares", fmt::format("{} spares, but the cluster has {} servers with them", failures.spares,
+                                         scenario_.cluster.servers));
+    for (const NamedVirtualCluster& vc : scenario_.cluster.vcs) {
+      if (failures.spares == 0 || !vc.servers) continue;
+      add("failures.spares",
+          fmt::format("the virtual cluster `{}` owns servers, and a spare could stand in for any", vc.name));
+      break;
+    }
+  }
+
+  void check_checkpoints() {
+    const CheckpointSetup& saved = scenario_.checkpoints;
+    if (saved.size.has_value() != saved.rate.has_value())
+      add(saved.size ? "checkpoints.size" : "checkpoints.rate", "size and rate go together: they give a time");
+    if (!saved.has_period()) return;
+    if (saved.period.time == Time{} && !saved.period.optimal && saved.iterations == 1)
+      add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
+    if (saved.size && saved.policy == CheckpointPolicy::synchronous && saved.cost > Time{})
+      add("checkpoints.cost", "the cost follows from checkpoints.size and checkpoints.rate: give one of the two");
+    if (saved.size && saved.persist > Time{})
+      add("checkpoints.persist", "it follows from checkpoints.size and checkpoints.rate: give one of the two");
+    if (saved.period.optimal) {
+      if (saved.cost == Time{} && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
+        add("checkpoints.period", "checkpoints that cost nothing have no optimal period", "give checkpoints.cost");
+      if (!scenario_.failures.preset && !scenario_.failures.jobs && scenario_.failures.components.empty())
+        add("checkpoints.period", "without rates of failures there is no optimal period",
+            "give failures.preset, failures.components or failures.jobs");
+      return;
+    }
+    if (saved.period.time == Time{}) return;
+    const auto compare = [&](const char* key, Time time) {
+      if (time > saved.period.time)
+        add(key, fmt::format("a checkpoint of {} takes longer than the period of {} between two of them",
+                             print_quantity(time), print_quantity(saved.period.time)));
+    };
+    compare("checkpoints.cost", saved.cost);
+    compare("checkpoints.persist", saved.persist);
+  }
+
+  const Scenario& scenario_;
+  std::vector<Complaint> found_;
+};
+
+Codec<CheckpointPeriod> period_codec() {
+  const Codec<Time> time = quantity_codec(Time{}, 365 * kDay);
+  Codec<CheckpointPeriod> codec;
+  codec.type = "time or optimal";
+  codec.range = time.range;
+  codec.schema = [time](JsonWriter& json) {
+    json.key("anyOf").begin_array().begin_object();
+    time.schema(json);
+    json.end_object().begin_object().member("const", "optimal").end_object().end_array();
+  };
+  codec.read = [time](const YamlNode& node, const Reading& reading, CheckpointPeriod& value) {
+    if (node.kind == YamlNode::Kind::scalar && node.text == "optimal") {
+      value = {Time{}, true};
+      return;
+    }
+    const std::size_t complaints = reading.complaints.size();
+    Time read;
+    time.read(node, reading, read);
+    if (reading.complaints.size() == complaints) value = {read, false};
+  };
+  codec.print = [time](const CheckpointPeriod& value) { return value.optimal ? "optimal" : time.print(value.time); };
+  codec.plain = [time](const CheckpointPeriod& value, PartNames apart) -> std::optional<PlainValue> {
+    if (value.optimal) return PlainValue{"optimal", std::nullopt};
+    return plain_value(time, value.time, apart);
+  };
+  return codec;
+}
+
+}  // namespace
+
+std::vector<ScenarioKey> failure_keys() {
+  std::vector<ScenarioKey> keys{
+      row(
+          "failures.preset", [](auto& s) -> auto& { return s.failures.preset; },
+          optional_codec(name_codec(preset_names()), "none"),
+          "failures as often as this source has published; needs failures.repair"),
+      row(
+          "failures.components", [](auto& s) -> auto& { return s.failures.components; },
+          numbered_list(component_codec(), "components", kMaxItems),
+          "kinds of components that fail, each by a random stream of its own: `of` gpu, server or domain (`servers` in "
+          "a row, such as a rack), the law of the time until one `fails` and of its `repair`. A law is exponential, "
+          "weibull (with shape), lognormal (with sigma or median) or constant and has a `mean`, or events `per_day`. A "
+          "GPU that fails takes its server with it unless `drains: false`"),
+      row(
+          "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
+          "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),
+      row(
+          "failures.events", [](auto& s) -> auto& { return s.failures.events; }, maybe(path_codec()),
+          "file of outages (CSV: down_s, up_s, component), relative to the file with this key"),
+      row(
+          "failures.spares", [](auto& s) -> auto& { return s.failures.spares; }, integer_codec<int>(0, kMostServers),
+          "servers of the cluster, the last ones at first, that no job gets until a server fails whose place they "
+          "take"),
+  };
+  std::vector<ScenarioKey> conditional{
+      row(
+          "failures.repair", [](auto& s) -> auto& { return s.failures.repair; }, maybe(law_codec()),
+          "law of the repair of components that have none of their own"),
+      row(
+          "failures.detection", [](auto& s) -> auto& { return s.failures.detection; },
+          quantity_codec(Time{}, 30 * kDay),
+          "time until a failure of a job is noticed, such as the time-out of its collectives"),
+      row(
+          "failures.diagnosis", [](auto& s) -> auto& { return s.failures.diagnosis; },
+          quantity_codec(Time{}, 30 * kDay), "further time until the job returns to the queue"),
+      row(
+          "failures.gang", [](auto& s) -> auto& { return s.failures.holds_gpus; },
+          choice_codec<bool>({{"hold", true}, {"release", false}}),
+          "until then the job holds its GPUs that work, or releases them at the failure"),
+      row(
+          "failures.position", [](auto& s) -> auto& { return s.failures.requeues_last; },
+          choice_codec<bool>({{"original", false}, {"new", true}}),
+          "place in the queue: original: as when the job was submitted first; new: as if it were submitted then"),
+      row(
+          "failures.retries", [](auto& s) -> auto& { return s.failures.retries; },
+          optional_codec(integer_codec<int>(0, INT_MAX), "unlimited"),
+          "interruptions after which a job queues again; with one more it ends with the outcome failed"),
+      row(
+          "failures.spare_delay", [](auto& s) -> auto& { return s.failures.spare_delay; },
+          quantity_codec(Time{}, 30 * kDay), "time until a spare takes the place of a server that failed"),
+  };
+  for (ScenarioKey& key : conditional) keys.push_back(where(std::move(key), has_failures, kNeedsFailures));
+  keys.back().needs = "failures.spares above 0";
+  keys.back().conditions = {[](const Scenario& scenario) { return scenario.failures.spares > 0; }};
+  return keys;
+}
+
+std::vector<ScenarioKey> checkpoint_keys() {
+  return {
+      row(
+          "checkpoints.policy", [](auto& s) -> auto& { return s.checkpoints.policy; },
+          choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
+                                          {"none", CheckpointPolicy::none},
+                                          {"synchronous", CheckpointPolicy::synchronous},
+                                          {"asynchronous", CheckpointPolicy::asynchronous},
+                                          {"just-in-time", CheckpointPolicy::just_in_time}}),
+          "what is saved of a job's work. continuous: everything, at once and for nothing; none: nothing; synchronous: "
+          "the job stops while it saves; asynchronous: it stops for checkpoints.cost and goes on while the rest is "
+          "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
+          "replicas "
+          "save at the failure (EuroSys 2024)"),
+      where(row(
+                "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
+                "work between two checkpoints of a job with a duration; optimal: for each job the period for which it "
+                "takes least time at the rate at which its components fail (Daly 2006, solved exactly)"),
+            has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
+                integer_codec<std::int64_t>(1, 1'000'000'000),
+                "iterations between two checkpoints of a job of iterations, which returns to the last one after a "
+                "failure; after a preemption it goes on from its last iteration"),
+            has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.cost", [](auto& s) -> auto& { return s.checkpoints.cost; }, quantity_codec(Time{}, kDay),
+              "time for which each checkpoint stops a job with a duration; just-in-time: time that any job needs to "
+              "save itself after a failure"),
+          [](const Scenario& s) {
+            return s.checkpoints.has_period() || s.checkpoints.policy == CheckpointPolicy::just_in_time;
+          },
+          "checkpoints.policy: synchronous, asynchronous or just-in-time"),
+      where(
+          row(
+              "checkpoints.persist", [](auto& s) -> auto& { return s.checkpoints.persist; },
+              quantity_codec(Time{}, 365 * kDay), "further time until an asynchronous checkpoint can be restored"),
+          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
+          "checkpoints.policy: asynchronous"),
+      where(row(
+                "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; },
+                maybe(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50})),
+                "bytes that each GPU of a job saves; with checkpoints.rate the time to write them is the cost of a "
+                "synchronous checkpoint and the persist of an asynchronous one"),
+            has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
+                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+                "rate at which all GPUs of a job write together; jobs don't slow each other down"),
+            has_period, kNeedsPeriod),
+      row(
+          "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
+          quantity_codec(Time{}, kDay),
+          "time on its GPUs before a job goes on: of a job with a duration at each start after a preemption or a "
+          "failure, of a job of iterations at each start after a failure"),
+  };
+}
+
+std::vector<Complaint> failure_complaints(const Scenario& scenario) {
+  return Finder{scenario}.find();
+}
+
+}  // namespace contend

@@ -1,0 +1,158 @@
+#include "scenarios/run/scenario_failures.hpp"
+
+#include "models/reliability/checkpoint_period.hpp"
+#include "models/reliability/presets.hpp"
+#include "sim/portable_math.hpp"
+#include "text/quantities.hpp"
+#include "traces/failure_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+constexpr double kDay_ns = 86'400e9;
+
+Time in_ns(double ns) {
+  return Time::ceil_nanoseconds(std::min(ns, static_cast<double>(DurationLaw::kLongest.ns())));
+}
+
+DurationLaw law_of(const LawChoice& choice) {
+  const Time mean = choice.mean ? *choice.mean : in_ns(kDay_ns / *choice.per_day);
+  switch (choice.law) {
+    case LawName::exponential:
+      break;
+    case LawName::weibull:
+      return DurationLaw::weibull(mean, *choice.shape);
+    case LawName::lognormal: {
+      if (choice.sigma) return DurationLaw::lognormal(mean, *choice.sigma);
+      const double ratio = static_cast<double>(mean.ns()) / static_cast<double>(choice.median->ns());
+      return DurationLaw::lognormal(mean, std::sqrt(2 * portable_log(ratio)));
+    }
+    case LawName::constant:
+      return DurationLaw::constant(mean);
+  }
+  return DurationLaw::exponential(mean);
+}
+
+int gpus_of(const FailingComponents& each, const Scenario& scenario) {
+  if (each.of == ComponentScope::gpu) return 1;
+  return scenario.cluster.gpus_per_server * each.servers.value_or(1);
+}
+
+std::vector<ComponentClass> classes_of(const Scenario& scenario) {
+  const FailureSetup& failures = scenario.failures;
+  std::vector<ComponentClass> classes;
+  if (failures.preset) {
+    for (const PresetRate& rate : find_failure_preset(*failures.preset)->rates)
+      classes.push_back({std::string{rate.name}, rate.is_gpu ? 1 : scenario.cluster.gpus_per_server, rate.is_gpu,
+                         DurationLaw::exponential(in_ns(rate.mean_s * 1e9)), law_of(*failures.repair)});
+  }
+  for (const FailingComponents& each : failures.components)
+    classes.push_back({each.name, gpus_of(each, scenario), each.of == ComponentScope::gpu && each.drains,
+                       law_of(*each.fails), law_of(each.repair ? *each.repair : *failures.repair)});
+  return classes;
+}
+
+std::optional<DurationLaw> law_of_jobs(const Scenario& scenario) {
+  const FailureSetup& failures = scenario.failures;
+  if (failures.jobs) return law_of(*failures.jobs);
+  const FailurePreset* const preset = failures.preset ? find_failure_preset(*failures.preset) : nullptr;
+  if (preset == nullptr || !preset->job_mean_s) return std::nullopt;
+  return DurationLaw::exponential(in_ns(*preset->job_mean_s * 1e9));
+}
+
+}  // namespace
+
+FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
+  const FailureSetup& failures = scenario.failures;
+  FailureSpec spec;
+  if (!failures.any()) return spec;
+  spec.components = classes_of(scenario);
+  spec.of_jobs = law_of_jobs(scenario);
+  spec.seed = seed;
+  if (failures.events)
+    spec.outages = read_failure_events(*failures.events, scenario.cluster.servers, scenario.cluster.gpus_per_server);
+  spec.detection = failures.detection;
+  spec.diagnosis = failures.diagnosis;
+  spec.holds_gpus = failures.holds_gpus;
+  spec.requeues_last = failures.requeues_last;
+  spec.retries = failures.retries;
+  spec.spares = failures.spares;
+  spec.spare_delay = failures.spare_delay;
+  return spec;
+}
+
+double interruption_mean_s(const Scenario& scenario, int gpus) {
+  double rate = 0;
+  const int per_server = scenario.cluster.gpus_per_server;
+  const int servers = (gpus + per_server - 1) / per_server;
+  for (const ComponentClass& each : classes_of(scenario)) {
+    const int covered = each.drains || each.gpus >= per_server ? servers * per_server : gpus;
+    rate += (covered + each.gpus - 1) / each.gpus / each.failure.mean().to_seconds();
+  }
+  if (const auto own = law_of_jobs(scenario)) rate += 1 / own->mean().to_seconds();
+  return rate > 0 ? 1 / rate : 0;
+}
+
+PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
+  const CheckpointSetup& saved = scenario.checkpoints;
+  PreemptionCosts costs;
+  costs.restart = saved.restart;
+  if (saved.policy == CheckpointPolicy::none) {
+    costs.checkpoint_interval = kNeverSaved;
+    costs.iterations = kNoIterationSaved;
+  } else if (saved.policy == CheckpointPolicy::just_in_time) {
+    costs.rescue = saved.cost;
+  }
+  if (!saved.has_period()) return costs;
+  costs.checkpoint = saved.cost;
+  costs.persist = saved.persist;
+  costs.iterations = saved.iterations;
+  if (saved.size && saved.rate) {
+    const double bytes = saved.size->to_double() * gpus;
+    const Time written = in_ns(bytes / saved.rate->bytes_per_second() * 1e9);
+    (saved.policy == CheckpointPolicy::synchronous ? costs.checkpoint : costs.persist) = written;
+  }
+  costs.checkpoint_interval = saved.period.time;
+  if (saved.period.optimal)
+    costs.checkpoint_interval =
+        in_ns(optimal_period(costs.checkpoint.to_seconds(), interruption_mean_s(scenario, gpus)) * 1e9);
+  const Time longest = std::max(costs.checkpoint, costs.persist);
+  if (costs.checkpoint_interval > Time{} && longest > costs.checkpoint_interval)
+    throw InputError{Complaint{
+        .key = "checkpoints.period",
+        .reason = fmt::format("a checkpoint of {} GPUs takes {}, longer than the period of {} between two of them",
+                              gpus, print_quantity(longest), print_quantity(costs.checkpoint_interval)),
+        .hint = "a longer period, or a higher checkpoints.rate"}};
+  if (costs.checkpoint_interval == Time{}) costs.checkpoint = Time{};  // of jobs with a duration, which need a period
+  return costs;
+}
+
+std::string why_not_saved(const Scenario& scenario, const Workload& workload) {
+  const CheckpointSetup& saved = scenario.checkpoints;
+  if (!saved.has_period()) return {};
+  const bool needs_duration = saved.cost > Time{} || (saved.size && saved.policy == CheckpointPolicy::synchronous);
+  for (const JobSpec& job : workload.jobs) {
+    if (!job.duration && needs_duration)
+      return fmt::format(
+          "checkpoints: job `{}` has iterations, and a cost of checkpoints is simulated for jobs with a duration only; "
+          "for jobs of iterations, leave checkpoints.cost out or give them a duration",
+          job.name);
+    if (job.duration && !saved.period.optimal && saved.period.time == Time{})
+      return fmt::format("checkpoints.period: job `{}` has a duration, and so needs a period", job.name);
+  }
+  return {};
+}
+
+std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario) {
+  if (!scenario.checkpoints.has_period() || (!scenario.checkpoints.size && !scenario.checkpoints.period.optimal))
+    return {};
+  return [scenario](const JobSpec& job) { return checkpoint_costs(scenario, job.gpus); };
+}
+
+}  // namespace contend

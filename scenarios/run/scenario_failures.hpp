@@ -1,0 +1,32 @@
+#pragma once
+// Makes of the keys `failures.*` and `checkpoints.*` what the engine takes.
+
+#include "scenarios/scenario.hpp"
+#include "sim/failure_spec.hpp"
+#include "sim/job.hpp"
+#include "sim/scheduling_rules.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace contend {
+
+/// The failures of a run with this seed. Throws InputError with the faults of `failures.events`.
+[[nodiscard]] FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed);
+
+/// The mean running time between two interruptions of a job of so many GPUs, on as few servers as can hold it, by the
+/// laws of the scenario without `failures.events`; 0 if it has none.
+[[nodiscard]] double interruption_mean_s(const Scenario& scenario, int gpus);
+
+/// What is saved of the work of a job of so many GPUs, and what that costs. Throws InputError, which names the key, if
+/// a checkpoint takes longer than the work between two of them.
+[[nodiscard]] PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus);
+
+/// checkpoint_costs() for the engine if they differ from job to job; else empty.
+[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario);
+
+/// The reason why a job can't be saved as the scenario says; an empty text if all can.
+[[nodiscard]] std::string why_not_saved(const Scenario& scenario, const Workload& workload);
+
+}  // namespace contend

@@ -1,0 +1,160 @@
+// Tests the keys of failures and checkpoints: what they become for the engine, and what is refused.
+
+#include "models/reliability/availability.hpp"
+#include "models/reliability/checkpoint_period.hpp"
+#include "models/reliability/presets.hpp"
+#include "scenarios/run/check_scenario.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/scenario_failures.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr std::string_view kFailingCluster = "cluster: {servers: 128, gpus_per_server: 8}\n";
+
+bool mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string failure_errors(const std::string& keys) {
+  return errors_of(std::string{kFailingCluster} + keys);
+}
+
+Scenario failing(const std::string& keys) {
+  return parsed(std::string{kFailingCluster} + keys);
+}
+
+}  // namespace
+
+TEST_CASE("components of a scenario, each with its law") {
+  const Scenario scenario = failing(
+      "failures:\n"
+      "  components:\n"
+      "    - {name: gpu, of: gpu, fails: {per_day: 0.001}, repair: {law: lognormal, mean: 355min, median: 54min}}\n"
+      "    - {name: rack, of: domain, servers: 16, fails: {law: weibull, mean: 100d, shape: 0.7}}\n"
+      "  repair: {mean: 6h}\n"
+      "  detection: 30min\n"
+      "  spares: 4\n");
+  const FailureSpec spec = failure_spec(scenario, 7);
+  REQUIRE(spec.components.size() == 2);
+  CHECK(spec.components[0].gpus == 1);
+  CHECK(spec.components[0].drains);
+  CHECK(spec.components[0].failure == DurationLaw::exponential(1000 * Time::seconds(86'400)));
+  CHECK(spec.components[0].repair.mean() == Time::seconds(355 * 60));
+  CHECK(spec.components[1].gpus == 128);
+  CHECK(spec.components[1].failure == DurationLaw::weibull(100 * Time::seconds(86'400), 0.7));
+  CHECK(spec.components[1].repair == DurationLaw::exponential(Time::seconds(6 * 3600)));
+  CHECK(spec.detection == Time::seconds(1800));
+  CHECK(spec.spares == 4);
+  CHECK(spec.seed == 7);
+  CHECK(failure_spec(parsed(""), 7).any() == false);
+  // 64 GPUs in 8 servers of one rack.
+  CHECK(1 / interruption_mean_s(scenario, 64) == near((64e-3 / 86'400 + 1 / (100 * 86'400.0))));
+}
+
+TEST_CASE("presets have the rates of their sources") {
+  const auto mean_h = [](const std::string& preset, int servers) {
+    const Scenario scenario = parsed("cluster: {servers: 2048, gpus_per_server: 8}\nfailures: {preset: " + preset +
+                                     ", repair: {mean: 6h}}\n");
+    return interruption_mean_s(scenario, 8 * servers) / 3600;
+  };
+  // 419 interruptions in 54 days; 1 / (N r) of 6.50 and 2.34 in 1,000 server-days.
+  CHECK(mean_h("llama-3", 2048) == near(54 * 24 / 419.0, 1e-9));
+  CHECK(mean_h("rsc-1", 2048) == near(24 * interruption_mean(2048, 6.5e-3), 1e-9));
+  CHECK(mean_h("rsc-1", 2048) == near(1.803, 1e-3));
+  CHECK(mean_h("rsc-1", 128) == near(28.846, 1e-4));
+  CHECK(mean_h("rsc-2", 128) == near(24 * interruption_mean(128, 2.34e-3), 1e-9));
+  CHECK(mean_h("tpu-v4", 1000) == near(24 / 0.8, 1e-9));
+  CHECK(find_failure_preset("llama-4") == nullptr);
+}
+
+TEST_CASE("what is saved of a job and what that costs") {
+  const auto costs = [](const std::string& keys, int gpus = 1) {
+    return checkpoint_costs(failing("checkpoints: {" + keys + "}\n"), gpus);
+  };
+  CHECK(costs("").checkpoint_interval == Time{});
+  CHECK(costs("policy: none").checkpoint_interval == kNeverSaved);
+  CHECK(costs("policy: none").iterations == kNoIterationSaved);
+  CHECK(costs("policy: just-in-time, cost: 30s").rescue == Time::seconds(30));
+  CHECK(costs("policy: just-in-time, cost: 30s").checkpoint == Time{});
+  const PreemptionCosts written = costs("policy: synchronous, period: 1h, size: 10GB, rate: 100GB/s", 800);
+  CHECK(written.checkpoint == Time::seconds(80));
+  CHECK(written.persist == Time{});
+  const PreemptionCosts behind = costs("policy: asynchronous, period: 1h, size: 10GB, rate: 100GB/s, cost: 1s", 800);
+  CHECK(behind.checkpoint == Time::seconds(1));
+  CHECK(behind.persist == Time::seconds(80));
+  CHECK_THROWS_AS(static_cast<void>(costs("policy: synchronous, period: 1min, size: 10GB, rate: 100GB/s", 800)),
+                  InputError);
+}
+
+TEST_CASE("the optimal period is that of the job's own rate of failures") {
+  const Scenario scenario = failing(
+      "failures: {preset: rsc-1, repair: {mean: 6h}}\ncheckpoints: {policy: synchronous, period: optimal, cost: "
+      "1min}\n");
+  for (const int gpus : {8, 512, 1024}) {
+    const double mean = 1000 / 6.5 * 86'400 / (gpus / 8);
+    CHECK(checkpoint_costs(scenario, gpus).checkpoint_interval.to_seconds() == near(optimal_period(60, mean), 1e-9));
+  }
+}
+
+TEST_CASE("faults of failures and checkpoints are named with what would be right") {
+  const std::string one = "failures: {components: [{name: a, of: server, ";
+  CHECK(mentions(failure_errors(one + "fails: {law: weibull, mean: 5d}, repair: {mean: 1h}}]}"),
+                 "fails of `a` needs a shape"));
+  CHECK(mentions(failure_errors(one + "fails: {law: exponential}, repair: {mean: 1h}}]}"), "has no mean: give mean"));
+  CHECK(mentions(failure_errors(one + "fails: {mean: 5d, per_day: 1}, repair: {mean: 1h}}]}"),
+                 "has both mean and per_day"));
+  CHECK(mentions(failure_errors(one + "fails: {mean: 5d, shape: 2}, repair: {mean: 1h}}]}"),
+                 "which only law: weibull has"));
+  CHECK(mentions(failure_errors(one + "fails: {mean: 5d}, repair: {law: lognormal, mean: 1h, median: 2h}}]}"),
+                 "median above its mean"));
+  CHECK(mentions(failure_errors(one + "fails: {mean: 5d}}]}"), "`a` has no repair"));
+  CHECK(mentions(failure_errors(one + "repair: {mean: 1h}}]}"), "fails is missing"));
+  CHECK(mentions(failure_errors(one + "servers: 3, fails: {mean: 5d}, repair: {mean: 1h}}]}"),
+                 "which only `of: domain` has"));
+  CHECK(mentions(
+      failure_errors(
+          "failures: {repair: {mean: 1h}, components: [{name: a, of: domain, servers: 200, fails: {mean: 5d}}]}"),
+      "a domain of `a` has 200 servers, the cluster has 128"));
+  CHECK(mentions(failure_errors("failures: {preset: rsc-1}"), "not how long repairs take"));
+  CHECK(mentions(failure_errors("failures: {preset: rsc-3}"), "did you mean \"rsc-1\"?"));
+  CHECK(mentions(failure_errors("failures: {spares: 128}"), "128 spares, but the cluster has 128 servers"));
+  CHECK(mentions(failure_errors("failures: {detection: 5min}"), "something that fails"));
+  CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, spare_delay: 5min}"),
+                 "failures.spares above 0"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous}"), "needs checkpoints.period"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: 10s, cost: 11s}"),
+                 "takes longer than the period"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: optimal, cost: 11s}"),
+                 "without rates of failures"));
+  CHECK(mentions(failure_errors("checkpoints: {period: 1h}"), "checkpoints.policy: synchronous or asynchronous"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: 1h, size: 1GB}"),
+                 "size and rate go together"));
+  CHECK(mentions(failure_errors("scheduling: {preemption: {restart_cost: 1s}}"), "it is now \"checkpoints\""));
+}
+
+TEST_CASE("a scenario with failures runs, and the figures of failures are there") {
+  const Scenario scenario = parsed(
+      "cluster: {servers: 16, gpus_per_server: 8}\nworkload: {like: philly, jobs: 100, scaling: {largest: 64}}\n"
+      "policies: {scheduling: fifo, placement: first-fit}\n"
+      "failures: {components: [{name: server, of: server, fails: {mean: 2d}, repair: {mean: 6h}}], detection: "
+      "10min}\n"
+      "checkpoints: {policy: synchronous, period: 1h, cost: 1min, restart_cost: 5min}\n");
+  CHECK_NOTHROW(static_cast<void>(check_scenario(scenario)));
+  const RunResult result = run_scenario(scenario, 1);
+  const Summary summary = summarise(result);
+  CHECK(result.failures > 10);
+  CHECK(summary.interruptions > 0);
+  CHECK(summary.goodput > 0);
+  CHECK(summary.effective_time < 1);
+  for (const JobResult& job : result.jobs) {
+    if (job.state != JobState::finished) continue;
+    CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+    CHECK(GpuTime{job.held, job.gpus} == job.compute + job.lost + GpuTime{job.overhead, job.gpus});
+  }
+}

@@ -1,0 +1,43 @@
+// Tests lists of outages: components by name, times to the nanosecond, and every bad row.
+
+#include "traces/failure_events.hpp"
+#include "sim/error.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_CASE("outages name GPUs, servers and rows of servers") {
+  const auto outages = parse_failure_events(
+      "component,down_s,up_s\nserver1,10,20.000000001\ngpu3,0.5,\nserver0-server2,7,8\n", "a.csv", 3, 4);
+  REQUIRE(outages.size() == 3);
+  CHECK(outages[0].from == Time::seconds(10));
+  CHECK(outages[0].until == Time::seconds(20) + Time::nanoseconds(1));
+  CHECK(outages[0].first == 4);
+  CHECK(outages[0].last == 8);
+  CHECK(outages[1].from == Time::milliseconds(500));
+  CHECK(outages[1].until > Time::seconds(100LL * 365 * 86'400));
+  CHECK(outages[1].first == 3);
+  CHECK(outages[1].last == 4);
+  CHECK(outages[2].first == 0);
+  CHECK(outages[2].last == 12);
+}
+
+TEST_CASE("bad outages are named with their lines") {
+  try {
+    static_cast<void>(
+        parse_failure_events("component,down_s,up_s\nserver3,1,2\nrack1,1,2\nserver2-server1,1,2\n"
+                             "gpu12,1,2\nserver0,-1,2\n",
+                             "a.csv", 3, 4));
+    FAIL("bad outages were accepted");
+  } catch (const InputError& error) {
+    CHECK(error.complaints().size() == 5);
+    CHECK(std::string{error.what()}.find("the cluster has no \"server3\"") != std::string::npos);
+    CHECK(std::string{error.what()}.find("server0 to server2, gpu0 to gpu11") != std::string::npos);
+  }
+  CHECK_THROWS_AS(static_cast<void>(parse_failure_events("component,down_s,up_s\nserver0,5,5\n", "a.csv", 3, 4)),
+                  InputError);
+  CHECK_THROWS_AS(static_cast<void>(parse_failure_events("component,down_s\nserver0,5\n", "a.csv", 3, 4)), InputError);
+}

@@ -1,0 +1,92 @@
+#include "traces/failure_events.hpp"
+
+#include "sim/complaints.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
+#include "text/words.hpp"
+#include "traces/named_columns.hpp"
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOutageColumns = {"down_s", "up_s", "component"};
+constexpr std::string_view kServer = "server", kGpu = "gpu";
+
+/// The number after a word such as `server`; nothing if the text is something else.
+std::optional<std::uint32_t> number_after(std::string_view word, std::string_view text) {
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+struct Gpus {
+  std::uint32_t first = 0, last = 0;
+};
+
+/// The GPUs of a component; nothing if the cluster has no such component.
+std::optional<Gpus> gpus_of(std::string_view component, std::uint32_t servers, std::uint32_t per_server) {
+  if (const auto gpu = number_after(kGpu, component))
+    return *gpu < servers * per_server ? std::optional{Gpus{*gpu, *gpu + 1}} : std::nullopt;
+  const std::size_t dash = component.find('-');
+  const auto first = number_after(kServer, component.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_after(kServer, component.substr(dash + 1));
+  if (!first || !last || *first > *last || *last >= servers) return std::nullopt;
+  return Gpus{*first * per_server, (*last + 1) * per_server};
+}
+
+}  // namespace
+
+std::vector<Outage> parse_failure_events(std::string_view text, const std::string& file, int servers,
+                                         int gpus_per_server) {
+  const CsvTable table = parse_csv(text, file);
+  Complaints complaints;
+  const auto [down, up, component] = find_named_columns(table, kOutageColumns, file, complaints);
+  complaints.throw_if_any();
+  std::vector<Outage> outages;
+  for (const CsvRow& row : table.rows) {
+    Outage outage;
+    outage.from = read_seconds(row, down, kOutageColumns[0], file, complaints);
+    outage.until = row.fields[up].empty() ? DurationLaw::kLongest + DurationLaw::kLongest
+                                          : read_seconds(row, up, kOutageColumns[1], file, complaints);
+    if (complaints.empty() && outage.until <= outage.from)
+      complaints.add(
+          {.file = file,
+           .line = row.line,
+           .key = "up_s",
+           .reason = fmt::format("expected a time after down_s, {}, got {}", row.fields[down], row.fields[up])});
+    const auto gpus = gpus_of(row.fields[component], static_cast<std::uint32_t>(servers),
+                              static_cast<std::uint32_t>(gpus_per_server));
+    if (gpus) {
+      outage.first = gpus->first;
+      outage.last = gpus->last;
+    } else {
+      complaints.add({.file = file,
+                      .line = row.line,
+                      .key = "component",
+                      .reason = fmt::format("the cluster has no \"{}\"", row.fields[component]),
+                      .hint = fmt::format("server0 to server{}, gpu0 to gpu{}, or several such as server0-server1",
+                                          servers - 1, servers * gpus_per_server - 1)});
+    }
+    outages.push_back(outage);
+  }
+  complaints.throw_if_any();
+  return outages;
+}
+
+std::vector<Outage> read_failure_events(const std::string& path, int servers, int gpus_per_server) {
+  return parse_failure_events(read_file(path), path, servers, gpus_per_server);
+}
+
+}  // namespace contend

@@ -1,0 +1,22 @@
+#pragma once
+// Reads outages from CSV: which component was down from when to when. One row an outage; columns are found by name, in
+// any order:
+//   down_s     from the start of the run, in seconds; decimals may reach to the nanosecond
+//   up_s       when it works again; empty: never
+//   component  `server3`, `gpu17` (GPUs are numbered server by server), or several servers: `server8-server15`
+
+#include "sim/failure_spec.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// Outages in row order, for a cluster of this size. Throws InputError with every bad row.
+[[nodiscard]] std::vector<Outage> read_failure_events(const std::string& path, int servers, int gpus_per_server);
+/// The same for text in memory; messages call it `file`.
+[[nodiscard]] std::vector<Outage> parse_failure_events(std::string_view text, const std::string& file, int servers,
+                                                       int gpus_per_server);
+
+}  // namespace contend

@@ -1,0 +1,73 @@
+#pragma once
+// What readers of small CSV files share: columns by name, and times in seconds.
+
+#include "sim/complaints.hpp"
+#include "sim/units.hpp"
+#include "text/csv.hpp"
+#include "text/decimal.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+/// The positions of the columns, each of which must be there once; complains of missing, unknown and repeated ones.
+template <std::size_t kCount>
+[[nodiscard]] std::array<std::size_t, kCount> find_named_columns(const CsvTable& table,
+                                                                 const std::array<std::string_view, kCount>& columns,
+                                                                 const std::string& file, Complaints& complaints) {
+  const std::vector<std::string> known{columns.begin(), columns.end()};
+  const auto complain = [&](std::string reason, std::string hint = {}) {
+    complaints.add({.file = file, .line = 1, .reason = std::move(reason), .hint = std::move(hint)});
+  };
+  const auto& header = table.header;
+  for (auto at = header.begin(); at != header.end(); ++at) {
+    if (std::find(known.begin(), known.end(), *at) == known.end())
+      complain(fmt::format("unknown column \"{}\"", *at), did_you_mean(*at, known));
+    else if (std::find(header.begin(), at, *at) != at)
+      complain(fmt::format("column \"{}\" appears twice", *at));
+  }
+  std::array<std::size_t, kCount> found{};
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const auto at = std::find(header.begin(), header.end(), known[i]);
+    if (at == header.end()) complain(fmt::format("no column \"{}\"", known[i]));
+    found[i] = static_cast<std::size_t>(at - header.begin());
+  }
+  return found;
+}
+
+/// A number from 0 to `maximum` in units of 1e-9, such as seconds as nanoseconds; complains of anything else.
+[[nodiscard]] inline std::int64_t read_billionths(const CsvRow& row, std::size_t column, std::string_view name,
+                                                  std::int64_t maximum, const std::string& file,
+                                                  Complaints& complaints) {
+  constexpr int kDecimals = 9;
+  constexpr std::int64_t kUnit = 1'000'000'000;
+  const std::string& text = row.fields[column];
+  const ScaledDecimal number = parse_scaled(text, kDecimals);
+  const auto complain = [&](std::string reason) {
+    complaints.add({.file = file, .line = row.line, .key = std::string{name}, .reason = std::move(reason)});
+  };
+  if (number.error == DecimalError::not_a_number)
+    complain(fmt::format("expected a number >= 0, got \"{}\"", text));
+  else if (number.error == DecimalError::none && number.value < 0)
+    complain(fmt::format("expected a number >= 0, got {}", text));
+  else if (number.error == DecimalError::overflow || number.value > maximum)
+    complain(fmt::format("expected a number from 0 to {}, got {}", maximum / kUnit, text));
+  return number.value;
+}
+
+/// A time in seconds, of at most 100 years, which leaves room for the run after it.
+[[nodiscard]] inline Time read_seconds(const CsvRow& row, std::size_t column, std::string_view name,
+                                       const std::string& file, Complaints& complaints) {
+  constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
+  return Time::nanoseconds(read_billionths(row, column, name, kLatest.ns(), file, complaints));
+}
+
+}  // namespace contend
