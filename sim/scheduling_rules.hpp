@@ -77,6 +77,7 @@ struct WorkSegment {
   Time work;                 ///< to be done, as time on the fewest servers
   Time restart;              ///< time before the work begins
   std::int32_t pace = 1000;  ///< time that the work takes, in thousandths of that on the fewest servers; >= 1000
+  std::int64_t type_pace = kNominalPace;  ///< the same by the type of the servers, as in JobPace; > 0
 };
 
 /// The time from the start of the segment until its work is done, restart and checkpoints included.

@@ -26,6 +26,7 @@ cluster:
   servers: 16
   gpus_per_server: 4
   gpu_memory: 32GiB
+  types: []
   cpus: any
   host_memory: any
   vcs: []
@@ -243,6 +244,7 @@ TEST_CASE("every default passes its own reader, alone") {
       overrides.emplace_back("scheduling.preemption.checkpoint_interval=1h");
     if (key.needs == "a number for scheduling.retries.failed.times")
       overrides.emplace_back("scheduling.retries.failed.times=1");
+    if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
     if (key.needs.starts_with("overlap.model or overlap.layers") || key.needs == "no overlap.training")
       overrides.emplace_back("overlap.model=resnet50");
