@@ -66,6 +66,16 @@ bool has_intervals(std::span<const std::vector<Replica>> results) {
 
 namespace {
 
+/// A table of the types of servers, if there are any.
+std::string types_of_servers(const RunResult& run) {
+  if (run.types.empty()) return {};
+  Table table{{"type of server", "servers", "GPUs", "GPU util [%]"}};
+  for (const TypeResult& type : run.types)
+    table.add({type.name, fmt::format("{}", type.servers), fmt::format("{}", type.gpus),
+               fmt::format("{:.2f}", 100 * type.utilisation)});
+  return "\n" + table.text();
+}
+
 /// A table of the busiest links of the fabric and the jobs that used them.
 std::string busiest_links(const RunResult& run) {
   constexpr std::size_t kShown = 10;
@@ -126,18 +136,19 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   const bool censored = is_censored(summary);
   for (const Metric& each : metrics()) {
     if (each.unit == "jobs") continue;
-    if (each.of_failures && !replica.result.may_fail) continue;
     const double value = shown(each, each.value(summary));
+    if (each.of_some && std::isnan(value)) continue;
     if (is_count(each.unit))
       out += fmt::format("  {:<24}{:.0f}\n", each.title, value);
     else
-      out += fmt::format("  {:<24}{} {}{}\n", each.title, format_column({value}).front(), shown_unit(each.unit),
+      out += fmt::format("  {:<24}{}{}{}{}\n", each.title, format_column({value}).front(),
+                         shown_unit(each.unit).empty() ? "" : " ", shown_unit(each.unit),
                          censored && is_over_finished_jobs(each) ? " *" : "");
   }
   const RunResult& run = replica.result;
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
   if (censored) out += kCensoredNote;
-  return out + busiest_links(run);
+  return out + types_of_servers(run) + busiest_links(run);
 }
 
 std::string comparison_text(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {

@@ -224,6 +224,7 @@ double shown_factor(std::string_view unit) {
 }
 
 std::string_view shown_unit(std::string_view unit) {
+  if (unit == "ratio" || unit == "price") return {};
   return unit == "share" ? "%" : unit;
 }
 

@@ -79,7 +79,7 @@ std::string valueless_text(const SweepPlan& plan, const TuneResult& result) {
 }
 
 std::string metric_title(const StoreMetric& metric) {
-  return metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.title, shown_unit(metric.unit));
+  return shown_unit(metric.unit).empty() ? metric.name : fmt::format("{} [{}]", metric.title, shown_unit(metric.unit));
 }
 
 }  // namespace

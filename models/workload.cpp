@@ -136,6 +136,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
     job.vc = vcs.number(request.vc);
     job.user = users.number(request.user);
     job.gpu_type = types.number(request.gpu_type);
+    if (request.deadline) job.deadline = request.submit + *request.deadline;
     if (!request.place.empty()) {
       CONTEND_CHECK(gpus_per_server > 0, "a place is on servers of a known size");
       const auto [place, is_new] =

@@ -40,6 +40,7 @@ struct JobRequest {
   int priority = 0;
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
   std::vector<PlacePart> place{};        ///< GPUs on which it must run, by rank; empty: any
+  std::optional<Time> deadline{};        ///< by which it should end, from its submission on, > 0
 };
 
 /// What the jobs of one model and size repeat, and the memory that they hold on each GPU.

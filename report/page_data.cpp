@@ -36,7 +36,7 @@ void write_metrics(JsonWriter& json, const RunFolder& folder) {
   json.key("metrics").begin_array();
   for (const Metric& metric : metrics()) {
     const std::vector<double> values = values_of(folder, metric);
-    if (metric.of_failures && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
+    if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
     const Estimate figure = estimate(values, draws_of(folder.scenario));
     json.begin_object().member("name", metric.name).member("title", metric.title).member("unit", metric.unit);
     json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width).end_object();

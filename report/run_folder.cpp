@@ -108,7 +108,7 @@ std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run&
 
 std::span<const std::string_view> run_files() {
   static constexpr std::string_view kFiles[] = {
-      "manifest.json", "summary.json",    "scenario.yaml",          "jobs.csv",   "gpus.csv", "links.csv",
+      "manifest.json", "summary.json",    "scenario.yaml",          "jobs.csv",   "gpus.csv", "links.csv", "types.csv",
       "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv", "overlap.csv"};
   return kFiles;
 }

@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -143,6 +144,34 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.held > Time{} ? Cell{j.effective()} : Cell{}; }},
     {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
      [](const JobResult& j) { return Cell{std::int64_t{j.measured ? 1 : 0}}; }},
+    {"server_type", "text", "type of the servers of the last start, of `cluster.types`",
+     [](const JobResult& j) { return name_or_missing(j.server_type); }},
+    {"restarts", "integer", "starts after the first: after preemptions, and of further attempts",
+     [](const JobResult& j) { return Cell{std::int64_t{std::max(0, j.starts - 1)}}; }},
+    {"rho", "number",
+     "finish-time fairness: completion time by the time that it would take alone on a 1/n share of the cluster; n is "
+     "the "
+     "mean number of jobs that wait or run during its life. Above 1: it did worse than with that share",
+     [](const JobResult& j) { return j.rho ? Cell{*j.rho} : Cell{}; }},
+    {"deadline_s", "seconds", "time by which it should end, as the job list says",
+     [](const JobResult& j) { return j.deadline ? Cell{*j.deadline} : Cell{}; }},
+    {"cost", "number", "price of the GPU time that it held, if `cluster.types` has prices",
+     [](const JobResult& j) { return j.cost ? Cell{*j.cost} : Cell{}; }},
+};
+
+constexpr Column<TypeResult> kTypeColumns[] = {
+    {"type", "text", "name of the type of server, in the order of `cluster.types`",
+     [](const TypeResult& t) { return Cell{t.name}; }},
+    {"servers", "integer", "servers of the type", [](const TypeResult& t) { return Cell{t.servers}; }},
+    {"gpus", "integer", "GPUs of all of them", [](const TypeResult& t) { return Cell{t.gpus}; }},
+    {"busy_gpu_s", "seconds", "time for which they executed compute operations, summed over the GPUs",
+     [](const TypeResult& t) { return Cell{t.busy}; }},
+    {"utilisation", "number", "`busy_gpu_s` by `gpus` and the time from the start of the run to its end, 0..1",
+     [](const TypeResult& t) { return Cell{t.utilisation}; }},
+    {"jobs", "integer", "jobs that were placed on them, counted on each GPU",
+     [](const TypeResult& t) { return Cell{t.jobs}; }},
+    {"price", "number", "of a GPU for an hour, if it is given",
+     [](const TypeResult& t) { return t.price > 0 ? Cell{t.price} : Cell{}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {
@@ -242,6 +271,24 @@ constexpr Metric kMetrics[] = {
      [](const Summary& s) { return s.network_utilisation; }},
     {"contended_share", "time under contention", "share", "transfer time under contention divided by all transfer time",
      [](const Summary& s) { return s.contended_share; }},
+    {"restarts", "restarts", "restarts", "starts of jobs after their first",
+     [](const Summary& s) { return static_cast<double>(s.restarts); }},
+    {"avg_rho", "average rho", "ratio",
+     "mean finish-time fairness of the finished jobs: completion time by the time alone on a 1/n share of the cluster; "
+     "n "
+     "is the mean number of jobs during the life of the job",
+     [](const Summary& s) { return s.avg_rho; }},
+    {"max_rho", "maximum rho", "ratio", "largest finish-time fairness: that of the job that was treated worst",
+     [](const Summary& s) { return s.max_rho; }},
+    {"unfair_share", "unfair jobs", "share", "share of the finished jobs with rho above 1",
+     [](const Summary& s) { return s.unfair_share; }},
+    {"jain_index", "Jain's index", "share", "Jain's fairness index of 1 / rho of the finished jobs; 1: all did alike",
+     [](const Summary& s) { return s.jain_index; }},
+    {"deadlines_met", "deadlines met", "share",
+     "share of the submitted jobs with a deadline that finished by then; no value without deadlines",
+     [](const Summary& s) { return s.deadlines_met; }, false, true},
+    {"cost", "cost", "price", "price of the GPU time that jobs held; no value without prices",
+     [](const Summary& s) { return s.cost; }, false, true},
 };
 
 constexpr Metric kGpuHours = {
@@ -263,6 +310,9 @@ std::span<const Column<JobResult>> job_columns() {
 std::span<const Column<GpuResult>> gpu_columns() {
   return kGpuColumns;
 }
+std::span<const Column<TypeResult>> type_columns() {
+  return kTypeColumns;
+}
 std::span<const Column<LinkResult>> link_columns() {
   return kLinkColumns;
 }
@@ -280,7 +330,7 @@ std::span<const Metric> metrics() {
 }
 
 bool is_count(std::string_view unit) {
-  return unit == "jobs" || unit == "preemptions" || unit == "interruptions";
+  return unit == "jobs" || unit == "preemptions" || unit == "interruptions" || unit == "restarts";
 }
 
 bool is_over_finished_jobs(const Metric& metric) {
@@ -316,6 +366,8 @@ std::string columns_markdown() {
   append_table(out, "jobs.csv", "job, in the order of the job list", job_columns());
   append_table(out, "gpus.csv", "GPU", gpu_columns());
   append_table(out, "links.csv", "network interface of a server", link_columns());
+  out += "\nThe next is written if the scenario has `cluster.types`.\n";
+  append_table(out, "types.csv", "type of server", type_columns());
   out += "\nThe next three are written at `network.fidelity: flow`.\n";
   append_table(out, "fabric.csv", "direction of a link of the topology", fabric_columns());
   append_table(out, "fabric_jobs.csv", "link and job that used it, the largest first", link_use_columns());

@@ -26,6 +26,7 @@ struct Column {
 
 [[nodiscard]] std::span<const Column<JobResult>> job_columns();
 [[nodiscard]] std::span<const Column<GpuResult>> gpu_columns();
+[[nodiscard]] std::span<const Column<TypeResult>> type_columns();
 [[nodiscard]] std::span<const Column<LinkResult>> link_columns();
 
 /// The bytes that one job sent over one link of the fabric.
@@ -47,11 +48,11 @@ struct LinkUtilisation {
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
-  std::string_view unit;   ///< `s`, `share` (0..1), `jobs`, `preemptions` or `interruptions`
+  std::string_view unit;   ///< `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions` or `restarts`
   std::string_view text;
   double (*value)(const Summary&);
-  bool of_jobs = false;      ///< it is over jobs alone, so that groups of jobs have it, too
-  bool of_failures = false;  ///< it has a value only if something can fail
+  bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
+  bool of_some = false;  ///< only some scenarios give it a value; texts leave it out where it has none
 };
 [[nodiscard]] std::span<const Metric> metrics();
 /// True for the unit of a metric that is a whole number in every run.

@@ -66,6 +66,10 @@ std::string gpus_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, gpu_columns(), [](const RunResult& run) -> auto& { return run.gpus; });
 }
+std::string types_csv(std::span<const Replica> replicas) {
+  return csv_of(
+      replicas, type_columns(), [](const RunResult& run) -> auto& { return run.types; });
+}
 std::string links_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, link_columns(), [](const RunResult& run) -> auto& { return run.links; });
@@ -138,16 +142,18 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
   write_file(path("gpus.csv"), gpus_csv(replicas));
   write_file(path("links.csv"), links_csv(replicas));
   const bool has_fabric = !replicas.empty() && !replicas.front().result.fabric.links.empty();
-  const auto write_or_remove = [&](const char* name, std::string (*csv)(std::span<const Replica>)) {
-    if (has_fabric) {
+  const bool has_types = !replicas.empty() && !replicas.front().result.types.empty();
+  const auto write_or_remove = [&](const char* name, std::string (*csv)(std::span<const Replica>), bool is_written) {
+    if (is_written) {
       write_file(path(name), csv(replicas));
     } else {
       std::filesystem::remove(path(name), not_there);
     }
   };
-  write_or_remove("fabric.csv", fabric_csv);
-  write_or_remove("fabric_jobs.csv", fabric_jobs_csv);
-  write_or_remove("fabric_utilisation.csv", fabric_utilisation_csv);
+  write_or_remove("types.csv", types_csv, has_types);
+  write_or_remove("fabric.csv", fabric_csv, has_fabric);
+  write_or_remove("fabric_jobs.csv", fabric_jobs_csv, has_fabric);
+  write_or_remove("fabric_utilisation.csv", fabric_utilisation_csv, has_fabric);
   write_file(path("summary.json"), json.take());
   write_file(path("manifest.json"), manifest_json(manifest, replicas));
 }

@@ -23,6 +23,7 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
 // The single files, for tests and other writers. With several replicas, each row begins with the seed.
 [[nodiscard]] std::string jobs_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string gpus_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string types_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string links_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_jobs_csv(std::span<const Replica> replicas);

@@ -182,6 +182,18 @@ struct NamedVirtualCluster {
   bool operator==(const NamedVirtualCluster&) const = default;
 };
 
+/// Servers that are alike, of `cluster.types`.
+struct NamedServerType {
+  std::string name;
+  int servers = 1;
+  int gpus_per_server = 4;
+  Bytes gpu_memory = Bytes::mebibytes(32768);
+  double speed = 1;                    ///< of jobs that nothing else times: work in a second, in seconds of duration
+  double price = 0;                    ///< of a GPU for an hour
+  std::optional<DeviceChoice> device;  ///< times the layers of jobs of iterations in place of the device of their entry
+  bool operator==(const NamedServerType&) const = default;
+};
+
 /// A complete scenario.
 struct Scenario {
   std::string name;
@@ -196,6 +208,8 @@ struct Scenario {
     std::optional<double> cpus;        ///< of each server; if not given, CPUs are not counted
     std::optional<Bytes> host_memory;  ///< of each server; if not given, host memory is not counted
     std::vector<NamedVirtualCluster> vcs;
+    /// If there are any, the members above follow from them: all servers, and the most GPUs and memory.
+    std::vector<NamedServerType> types;
   } cluster;
 
   struct Network {
@@ -241,7 +255,10 @@ struct Scenario {
     SyntheticWorkload synthetic;      ///< without `like`; its scaling is that of a job list, too
     ListSampling sampling;            ///< of a job list
     GeneratedWorkload generate;
-    std::vector<double> scatter_penalty;  ///< factors; SchedulingRules::scatter_penalty
+    std::vector<double> scatter_penalty;        ///< factors; SchedulingRules::scatter_penalty
+    std::optional<std::string> throughputs;     ///< path of a table of throughputs by model, type and GPUs
+    std::optional<std::string> reference_type;  ///< type on which the durations of its models hold; none: the first
+    bool demands_types = true;                  ///< jobs run only on the type that their gpu_type names
   } workload;
 
   std::vector<TrainingEntry> training;  ///< by name

@@ -40,14 +40,22 @@ void Admission::look_at_empty_cluster() {
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
     const JobSpec& job = *state_.jobs[j].spec;
     const auto [at, is_new] = has_place_.try_emplace(demand_of(job), true);
-    if (!is_new || job.place >= 0 || !why_never(state_.spec, job).empty()) continue;
-    at->second = placement.has_place(state_, state_.job(JobId{j}));
+    if (!is_new || job.place >= 0 || !why_never(state_.spec, job, paces_of(job)).empty()) continue;
+    const auto types = state_.types_for(job);
+    at->second = std::any_of(types.begin(), types.end(), [&](std::int32_t type) {
+      return placement.has_place(state_, state_.view_on(JobId{j}, type));
+    });
   }
+}
+
+std::span<const JobPace> Admission::paces_of(const JobSpec& job) const {
+  if (job.pace < 0) return {};
+  return state_.workload.paces[static_cast<std::size_t>(job.pace)];
 }
 
 std::string Admission::why_never_starts(JobId id) const {
   const JobSpec& job = *state_.jobs[id.index()].spec;
-  std::string reason = why_never(state_.spec, job);
+  std::string reason = why_never(state_.spec, job, paces_of(job));
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
   const int spares = state_.options.failures.spares;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -59,6 +60,7 @@ class Admission : private SchedulingActions {
  private:
   // SchedulingActions
   bool start(JobId job) override;
+  bool start_on(JobId job, std::int32_t type) override;
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override;
   void place_anew(std::span<const Claim> order, std::int64_t capacity) override;
@@ -70,17 +72,21 @@ class Admission : private SchedulingActions {
     return std::any_of(state_.job_costs.begin(), state_.job_costs.end(), has_costs);
   }
   [[nodiscard]] RoomNeeded room_needed(JobId job) const override {
+    if (!state_.spec.types.empty()) return {};  // it depends on the type
     return state_.policies.placement->room_needed(state_.job(job), state_.spec.gpus_per_server);
   }
   void preempt(JobId job, JobId by) override;
   void blocked(JobId job, Why why, JobId by) override;
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
-  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, and each rank.
-  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, RankDemand>;
+  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, pace, and each rank.
+  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, std::int32_t, RankDemand>;
   [[nodiscard]] static Demand demand_of(const JobSpec& job) {
-    return {job.vc, job.gpus, job.gpu_type, job.place, RankDemand{job}};
+    return {job.vc, job.gpus, job.gpu_type, job.place, job.pace, RankDemand{job}};
   }
+  [[nodiscard]] std::span<const JobPace> paces_of(const JobSpec& job) const;
+  /// Starts the job on servers of the first of these types that has a place for it.
+  bool start_on_first(JobId job, std::span<const std::int32_t> types);
 
   void schedule_next_arrival();
   /// Has the job queue again at that time, which is later than now, or now.

@@ -14,14 +14,32 @@ namespace contend {
 
 bool Admission::start(JobId job) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  return start_on_first(job, state_.types_for(*state_.run(job).spec));
+}
+
+bool Admission::start_on(JobId job, std::int32_t type) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  const std::int32_t one = state_.spec.types.empty() ? -1 : type;
+  const auto types = state_.types_for(*state_.run(job).spec);
+  if (std::find(types.begin(), types.end(), one) == types.end()) {
+    refused_alike_ = true;
+    return false;
+  }
+  return start_on_first(job, {&one, 1});
+}
+
+bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types) {
   refused_alike_ = true;
-  if (!allocation_.has_room(*state_.run(job).spec)) return false;
-  refused_alike_ = state_.policies.placement->refuses_alike();
-  chosen_.clear();
-  state_.policies.placement->place(state_, state_.job(job), chosen_);
-  if (chosen_.empty()) return false;
-  allocation_.start(job, chosen_);
-  return true;
+  for (const std::int32_t type : types) {
+    if (!allocation_.has_room(*state_.run(job).spec, type)) continue;
+    refused_alike_ = state_.policies.placement->refuses_alike();
+    chosen_.clear();
+    state_.policies.placement->place(state_, state_.view_on(job, type), chosen_);
+    if (chosen_.empty()) continue;
+    allocation_.start(job, chosen_);
+    return true;
+  }
+  return false;
 }
 
 bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
@@ -31,10 +49,13 @@ bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
     if (!runs) illegal_step(candidate, "preempted");
   }
   refused_alike_ = state_.policies.placement->refuses_alike();
-  if (!eviction_.choose(job, candidates, victims_, chosen_)) return false;
-  for (const JobId victim : victims_) preempt(victim, job);
-  allocation_.start(job, chosen_);
-  return true;
+  for (const std::int32_t type : state_.types_for(*state_.run(job).spec)) {
+    if (!eviction_.choose(job, type, candidates, victims_, chosen_)) continue;
+    for (const JobId victim : victims_) preempt(victim, job);
+    allocation_.start(job, chosen_);
+    return true;
+  }
+  return false;
 }
 
 void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
@@ -75,14 +96,20 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
     const JobId job = order[i].job;
     const JobSpec& spec = *state_.run(job).spec;
     const Demand demand = demand_of(spec);
-    if (order[i].width > capacity || refused.contains(demand) || !allocation_.has_room(spec)) continue;
-    JobView view = state_.job(job);
-    if (view.running) view.since = state_.clock;  // it would wait from now on
-    view.running = false;
+    if (order[i].width > capacity || refused.contains(demand)) continue;
     chosen_.clear();
-    placement.place(state_, view, chosen_);
+    bool has_room = false;
+    for (const std::int32_t type : state_.types_for(spec)) {
+      if (!chosen_.empty()) break;
+      if (!allocation_.has_room(spec, type)) continue;
+      has_room = true;
+      JobView view = state_.view_on(job, type);
+      if (view.running) view.since = state_.clock;  // it would wait from now on
+      view.running = false;
+      placement.place(state_, view, chosen_);
+    }
     if (chosen_.empty()) {
-      if (placement.refuses_alike()) refused.insert(demand);
+      if (has_room && placement.refuses_alike()) refused.insert(demand);
       continue;
     }
     allocation_.check(job, chosen_);

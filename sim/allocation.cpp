@@ -12,30 +12,42 @@
 
 namespace contend {
 
-bool Allocation::has_room(const JobSpec& job) {
+std::int32_t Allocation::type_of(GpuId gpu) const {
+  return state_.server_types.empty() ? -1 : state_.server_types[state_.server_of(gpu).index()];
+}
+
+bool Allocation::has_room(const JobSpec& job, std::int32_t type) {
   const RankDemand rank{job};
   if (job.gpus > state_.capacity.quota_left(job.vc)) return false;
-  if (rank.share == kWholeGpu) return job.gpus <= state_.capacity.free_gpus_of_vc(job.vc);
+  if (rank.share == kWholeGpu) return job.gpus <= state_.capacity.free_gpus_on(job.vc, type);
   // Until GPUs are freed, room only shrinks: if a job did not fit, no job with at least its demand does.
-  const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const JobSpec* other) {
-    return job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu && job.vc == other->vc &&
-           job.gpu_share >= other->gpu_share && (job.gpu_share == 0) == (other->gpu_share == 0);
+  const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const TooLarge& too_large) {
+    const JobSpec* other = too_large.job;
+    return type == too_large.type && job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu &&
+           job.vc == other->vc && job.gpu_share >= other->gpu_share && (job.gpu_share == 0) == (other->gpu_share == 0);
   });
   if (is_hopeless) return false;
-  const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
+  const ServerRange servers = state_.capacity.servers_of(job.vc, type);
   int room = 0;
   for (GpuId gpu{0U}; (gpu = state_.capacity.next_gpu(rank, gpu, servers)).valid(); gpu = GpuId{gpu.index() + 1}) {
     if (++room == job.gpus) return true;
   }
-  too_large_.push_back(&job);
+  too_large_.push_back({&job, type});
   return false;
 }
 
 void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
-  const std::string reason = why_illegal(state_, state_.job(job), gpus);
+  const JobSpec& spec = *state_.run(job).spec;
+  const auto lowest = std::min_element(gpus.begin(), gpus.end());
+  const bool exists = lowest != gpus.end() && lowest->index() < state_.gpu.size();
+  const std::int32_t type = exists ? type_of(*lowest) : -1;
+  std::string reason = why_illegal(state_, state_.view_on(job, type), gpus);
+  if (const auto types = state_.types_for(spec);
+      reason.empty() && std::find(types.begin(), types.end(), type) == types.end())
+    reason = "was given servers of a type that can't run it";
   if (reason.empty()) return;
-  throw InputError{fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name,
-                               state_.run(job).spec->name, reason)};
+  throw InputError{
+      fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name, spec.name, reason)};
 }
 
 void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
@@ -57,6 +69,7 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   run.since = state_.clock;
   if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
   if (run.timed()) return start_timed(run, job);
+  use_graph(run, state_.pace_on(*run.spec, run.type).graph);
   JobView view = state_.view(job, true);
   const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
@@ -112,13 +125,25 @@ void Allocation::stop_clock(JobId job) {
   if (state_.calendar.pending(own.event)) state_.calendar.cancel(own.event);
 }
 
+void Allocation::use_graph(JobRun& run, std::int32_t graph) {
+  const Plan* const plan = &state_.plans[graph < 0 ? run.spec->graph : static_cast<std::size_t>(graph)];
+  if (plan == run.plan) return;
+  run.plan = plan;
+  run.remaining_service = plan->compute_left(run.completed, run.spec->iterations);
+  run.total_service = run.compute + run.remaining_service;
+  run.key_is_stale = true;
+}
+
 void Allocation::start_timed(JobRun& run, JobId job) {
   const PreemptionCosts& costs = state_.costs_of(run);
   const auto& penalty = state_.options.rules.scatter_penalty;
-  const int per_server = state_.spec.gpus_per_server;
+  const int per_server = gpus_per_server(state_.spec, run.type);
   const int beyond = run.servers_spanned - (run.spec->gpus + per_server - 1) / per_server;
   const bool is_scattered = beyond > 0 && !penalty.empty();
-  run.pace = is_scattered ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
+  const JobPace pace = state_.pace_on(*run.spec, run.type);
+  run.type_pace = beyond > 0 && pace.spread > 0 ? pace.spread : pace.together;
+  run.pace =
+      is_scattered && pace.spread == 0 ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
   const Time length = length_of(run.segment(costs), costs);
   run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && length > *run.spec->limit;
   run.ends = state_.clock + (run.is_cut ? *run.spec->limit : length);
@@ -129,6 +154,8 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
   const RankDemand rank{*run.spec};
   run.gpus.assign(gpus.begin(), gpus.end());
+  run.type = type_of(gpus.front());
+  ++run.starts;
   std::vector<ServerId> servers;
   for (const GpuId gpu : run.gpus) {
     state_.capacity.take(gpu, rank);
@@ -170,6 +197,7 @@ void Allocation::leave_cells(JobRun& run, JobId job, std::int64_t completed) {
   run.remaining_service = run.plan->compute_left(run.completed, run.spec->iterations);
   run.key_is_stale = true;
   run.compute = run.total_service - run.remaining_service;
+  use_graph(run, -1);  // while it waits, it is as long as it was when it came
 }
 
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
@@ -251,13 +279,14 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
   }
   run.attained += GpuTime{held, run.spec->gpus};
+  if (run.type >= 0) run.cost += state_.cost_of(run, held);
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
     run.restarting += work.restart;
-    run.redone += held - work.overhead - at_pace(work.saved, run.pace);
+    run.redone += held - work.overhead - at_pace(work.saved, run.segment({}));
     run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
     has_saved = work.saved > Time{};
     run.ends = Time::never();

@@ -16,8 +16,8 @@ class Allocation {
   Allocation(EngineState& state, Executor& executor, Courier& courier)
       : state_{state}, executor_{executor}, courier_{courier} {}
 
-  /// False if no placement of the job could be legal now.
-  [[nodiscard]] bool has_room(const JobSpec& job);
+  /// False if no placement of the job on servers of the type could be legal now.
+  [[nodiscard]] bool has_room(const JobSpec& job, std::int32_t type);
   /// To be called when room may have grown: has_room() remembers the jobs for which there was none.
   void forget_refusals() { too_large_.clear(); }
   /// Throws InputError, which names the placement policy, if the job may not get these GPUs now.
@@ -55,6 +55,9 @@ class Allocation {
   void start_timed(JobRun& run, JobId job);
   void begin(JobRun& run, JobId job);
   void leave_cells(JobRun& run, JobId job, std::int64_t completed);
+  /// Gives a job of iterations another graph; -1: JobSpec::graph. What it has done stays done.
+  void use_graph(JobRun& run, std::int32_t graph);
+  [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
   void hold(JobId job, std::span<const GpuId> gpus);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
   /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
@@ -63,8 +66,13 @@ class Allocation {
   EngineState& state_;
   Executor& executor_;
   Courier& courier_;
+  struct TooLarge {
+    const JobSpec* job;
+    std::int32_t type;
+  };
+
   std::vector<Kept> kept_;
-  std::vector<const JobSpec*> too_large_;  // found no room since GPUs were last freed
+  std::vector<TooLarge> too_large_;  // found no room since GPUs were last freed
 };
 
 }  // namespace contend

@@ -69,8 +69,47 @@ ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc) {
   return unowned_servers(spec);
 }
 
-std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job) {
-  std::int64_t ranks = spec.gpus_per_server;
+ServerRange servers_of_type(const ClusterSpec& spec, std::int32_t type) {
+  ServerRange range{0, static_cast<std::uint32_t>(spec.servers)};
+  if (type < 0) return range;
+  range.last = 0;
+  for (std::int32_t t = 0; t <= type; ++t) {
+    range.first = range.last;
+    range.last += static_cast<std::uint32_t>(spec.types[static_cast<std::size_t>(t)].servers);
+  }
+  return range;
+}
+
+std::int32_t type_of(const ClusterSpec& spec, ServerId server) {
+  std::size_t last = 0;
+  for (std::size_t t = 0; t < spec.types.size(); ++t) {
+    last += static_cast<std::size_t>(spec.types[t].servers);
+    if (server.index() < last) return static_cast<std::int32_t>(t);
+  }
+  return -1;
+}
+
+int gpus_per_server(const ClusterSpec& spec, std::int32_t type) {
+  return type < 0 ? spec.gpus_per_server : spec.types[static_cast<std::size_t>(type)].gpus_per_server;
+}
+
+std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers) {
+  if (spec.types.empty()) return static_cast<std::int64_t>(servers.size()) * spec.gpus_per_server;
+  std::int64_t gpus = 0;
+  for (std::int32_t t = 0; t < std::ssize(spec.types); ++t)
+    gpus += static_cast<std::int64_t>(common(servers, servers_of_type(spec, t)).size()) * gpus_per_server(spec, t);
+  return gpus;
+}
+
+bool may_run_on(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces, std::int32_t type) {
+  const auto t = static_cast<std::size_t>(type);
+  if (!paces.empty() && paces[t].together == 0) return false;
+  if (job.gpu_type < 0 || static_cast<std::size_t>(job.gpu_type) >= spec.demanded.size()) return true;
+  return spec.demanded[static_cast<std::size_t>(job.gpu_type)] == spec.types[t].name;
+}
+
+std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job, std::int32_t type) {
+  std::int64_t ranks = gpus_per_server(spec, type);
   if (spec.milli_cpus > 0 && job.milli_cpus > 0) ranks = std::min(ranks, spec.milli_cpus / job.milli_cpus);
   if (spec.host_memory > Bytes{} && job.host_memory > Bytes{}) {
     ranks = std::min(ranks, spec.host_memory.count() / job.host_memory.count());
@@ -78,21 +117,47 @@ std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job) {
   return ranks;
 }
 
-std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
-  const ServerRange servers = servers_of_vc(spec, job.vc);
-  const std::size_t gpus = servers.size() * static_cast<std::size_t>(spec.gpus_per_server);
+namespace {
+
+/// Why the job can't run on any type of server.
+std::string why_on_no_type(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces) {
+  std::string reason;
+  for (std::int32_t t = 0; t < std::ssize(spec.types); ++t) {
+    if (!may_run_on(spec, job, paces, t)) continue;
+    const std::string why = why_never(spec, job, paces, t);
+    if (why.empty()) return {};
+    reason +=
+        fmt::format("{}on {} it {}", reason.empty() ? "" : "; ", spec.types[static_cast<std::size_t>(t)].name, why);
+  }
+  if (!reason.empty()) return "has no type of server that can run it: " + reason;
+  if (job.gpu_type < 0 || static_cast<std::size_t>(job.gpu_type) >= spec.demanded.size())
+    return "has no throughput on any type of server";
+  const std::string& wanted = spec.demanded[static_cast<std::size_t>(job.gpu_type)];
+  const bool exists =
+      std::any_of(spec.types.begin(), spec.types.end(), [&](const ServerType& type) { return type.name == wanted; });
+  return exists ? fmt::format("has no throughput on servers of type {}, which it demands", wanted)
+                : fmt::format("demands servers of type {}, the cluster has none", wanted);
+}
+
+}  // namespace
+
+std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces, std::int32_t type) {
+  if (!spec.types.empty() && type < 0) return why_on_no_type(spec, job, paces);
+  const ServerRange own = servers_of_vc(spec, job.vc);
+  const ServerRange servers = type < 0 ? own : common(own, servers_of_type(spec, type));
+  const auto gpus = static_cast<std::size_t>(gpus_on(spec, servers));
   const auto needed = static_cast<std::size_t>(job.gpus);
   if (needed > gpus) {
-    const bool is_all = servers.size() == static_cast<std::size_t>(spec.servers);
-    const char* whose = is_all                             ? "the cluster has"
-                        : servers == unowned_servers(spec) ? "the servers that no virtual cluster owns have"
-                                                           : "its virtual cluster has";
+    const bool is_all = own.size() == static_cast<std::size_t>(spec.servers);
+    const char* whose = type >= 0 && is_all            ? "they have"
+                        : is_all                       ? "the cluster has"
+                        : own == unowned_servers(spec) ? "the servers that no virtual cluster owns have"
+                                                       : "its virtual cluster has";
     return fmt::format("needs {} GPU{}, {} {}", job.gpus, job.gpus == 1 ? "" : "s", whose, gpus);
   }
-  if (job.memory_per_gpu > spec.gpu_memory) {
-    return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(),
-                       spec.gpu_memory.count());
-  }
+  const Bytes memory = type < 0 ? spec.gpu_memory : spec.types[static_cast<std::size_t>(type)].gpu_memory;
+  if (job.memory_per_gpu > memory)
+    return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(), memory.count());
   if (job.vc >= 0 && static_cast<std::size_t>(job.vc) < spec.vcs.size()) {
     const VirtualCluster& vc = spec.vcs[static_cast<std::size_t>(job.vc)];
     if (!vc.borrows && job.gpus > vc.quota) {
@@ -100,7 +165,7 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job) {
                          vc.quota);
     }
   }
-  const std::int64_t ranks = ranks_by_host(spec, job);
+  const std::int64_t ranks = ranks_by_host(spec, job, type);
   if (ranks == 0) return "needs more CPUs or host memory for each GPU than a server has";
   if (needed > static_cast<std::size_t>(ranks) * servers.size()) {
     return fmt::format("needs CPUs or memory for {} ranks, the servers have them for {} each", job.gpus, ranks);
@@ -118,10 +183,19 @@ std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<
   const std::int64_t most = ranks_by_host(spec, job);
   std::int64_t ranks = 0;  // on the current server
   ServerId server;
+  const std::int32_t type =
+      sorted.empty() ? -1
+                     : type_of(spec, ServerId{sorted.front().index() / static_cast<std::size_t>(spec.gpus_per_server)});
   for (const GpuId gpu : sorted) {
     const ServerId on{gpu.index() / static_cast<std::size_t>(spec.gpus_per_server)};
     if (on.index() >= static_cast<std::size_t>(spec.servers))
       return fmt::format("names server{}, the cluster has {} servers", on.value(), spec.servers);
+    if (gpu.index() % static_cast<std::size_t>(spec.gpus_per_server) >=
+        static_cast<std::size_t>(gpus_per_server(spec, type_of(spec, on))))
+      return fmt::format("names GPU {} of server{}, which has {}",
+                         gpu.index() % static_cast<std::size_t>(spec.gpus_per_server), on.value(),
+                         gpus_per_server(spec, type_of(spec, on)));
+    if (type_of(spec, on) != type) return "names servers of two types, and a job runs on one";
     if (!usable.contains(on))
       return fmt::format("may not use server{}, which isn't of its virtual cluster", on.value());
     ranks = on == server ? ranks + 1 : 1;
@@ -149,17 +223,38 @@ Capacity::Capacity(const ClusterSpec& spec)
     : spec_{spec}, gpus_per_server_{static_cast<std::size_t>(spec.gpus_per_server)}, unowned_{unowned_servers(spec)} {
   const auto servers = static_cast<std::size_t>(spec.servers);
   gpus_.assign(servers * gpus_per_server_, {spec.gpu_memory, 0, 0});
-  free_ = static_cast<int>(gpus_.size());
-  servers_.assign(servers, {spec.gpus_per_server, spec.milli_cpus > 0 ? spec.milli_cpus : kBeyondAnyDemand,
+  servers_.assign(servers, {spec.gpus_per_server, -1, spec.milli_cpus > 0 ? spec.milli_cpus : kBeyondAnyDemand,
                             spec.host_memory > Bytes{} ? spec.host_memory : Bytes{kBeyondAnyDemand}});
+  for (std::size_t t = 0; t < spec.types.size(); ++t) set_type(static_cast<std::int32_t>(t));
   owner_.assign(servers, -1);
   for (const VirtualCluster& vc : spec.vcs) {
     for (std::size_t s = vc.servers.first; s < vc.servers.last; ++s) owner_[s] = static_cast<std::int32_t>(vcs_.size());
-    vcs_.push_back({0, static_cast<int>(vc.servers.size() * gpus_per_server_)});
+    vcs_.push_back({0, static_cast<int>(gpus_on(spec, vc.servers))});
   }
-  unowned_free_ = static_cast<int>(unowned_.size() * gpus_per_server_);
-  BitSet& all = servers_with(spec.gpus_per_server);
-  for (std::size_t s = 0; s < servers; ++s) all.insert(s);
+  unowned_free_ = static_cast<int>(gpus_on(spec, unowned_));
+  free_of_type_.assign(vcs_.size() + 1, std::vector<int>(spec.types.size()));
+  for (std::size_t s = 0; s < servers; ++s) {
+    servers_with(servers_[s].free).insert(s);
+    free_ += servers_[s].free;
+    if (servers_[s].type >= 0) free_of_type_[owner_index(s)][index(servers_[s].type)] += servers_[s].free;
+  }
+}
+
+void Capacity::set_type(std::int32_t type) {
+  const ServerType& made = spec_.types[index(type)];
+  const ServerRange range = servers_of_type(spec_, type);
+  const auto has = static_cast<std::size_t>(made.gpus_per_server);
+  for (std::size_t s = range.first; s < range.last; ++s) {
+    servers_[s].type = type;
+    servers_[s].free = made.gpus_per_server;
+    for (std::size_t g = 0; g < gpus_per_server_; ++g)  // what isn't there is taken for good
+      gpus_[s * gpus_per_server_ + g] = g < has ? Gpu{made.gpu_memory, 0, 0} : Gpu{Bytes{-1}, kWholeGpu, 1};
+  }
+}
+
+int Capacity::free_gpus_on(std::int32_t vc, std::int32_t type) const {
+  if (type < 0) return free_gpus_of_vc(vc);
+  return free_of_type_[owns_servers(vc) ? index(vc) + 1 : 0][index(type)];
 }
 
 BitSet& Capacity::servers_with(int free) {
@@ -175,6 +270,7 @@ void Capacity::add_free(ServerId id, int change) {
   free_ += change;
   if (const std::int32_t vc = owner_[id.index()]; vc >= 0) vcs_[index(vc)].free += change;
   if (unowned_.contains(id)) unowned_free_ += change;
+  if (server.type >= 0) free_of_type_[owner_index(id.index())][index(server.type)] += change;
 }
 
 void Capacity::change(GpuId id, const RankDemand& rank, int sign) {

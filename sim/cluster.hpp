@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ struct VirtualCluster {
   bool borrows = false;   ///< the scheduling policy may exceed the quota, which is then only a guarantee
 };
 
+/// Servers that are alike.
+struct ServerType {
+  std::string name;         ///< unique; jobs may demand it by this name (JobSpec::gpu_type)
+  int servers = 1;          ///< >= 1
+  int gpus_per_server = 1;  ///< >= 1
+  Bytes gpu_memory;         ///< of each GPU
+  double price = 0;         ///< of a GPU for an hour, in any currency; >= 0
+};
+
 struct ClusterSpec {
   int servers = 1;              ///< >= 1
   int gpus_per_server = 1;      ///< >= 1
@@ -34,7 +44,30 @@ struct ClusterSpec {
   /// The virtual clusters of Workload::vcs in that order, then any others that own servers. They own the first servers
   /// of the cluster, without gaps; all other jobs use the rest. If empty, a job's virtual cluster has no effect.
   std::vector<VirtualCluster> vcs{};
+  /// Types of servers. The first type has the first servers, and so on; together they have all. Then gpus_per_server is
+  /// the largest of theirs, and gpu_memory has no meaning. Empty: all servers are alike.
+  std::vector<ServerType> types{};
+  /// Names of JobSpec::gpu_type: a job that demands a type runs on servers of that name only. Without `types`, and if
+  /// this is empty, that demand has no effect.
+  std::vector<std::string> demanded{};
 };
+
+/// The servers of a type; all for -1.
+[[nodiscard]] ServerRange servers_of_type(const ClusterSpec& spec, std::int32_t type);
+/// The servers in both ranges.
+[[nodiscard]] inline ServerRange common(const ServerRange& a, const ServerRange& b) {
+  const ServerRange both{std::max(a.first, b.first), std::min(a.last, b.last)};
+  return both.first < both.last ? both : ServerRange{both.first, both.first};
+}
+/// The type of a server; -1 without types.
+[[nodiscard]] std::int32_t type_of(const ClusterSpec& spec, ServerId server);
+/// GPUs of each server of a type; for -1 of the server that has most.
+[[nodiscard]] int gpus_per_server(const ClusterSpec& spec, std::int32_t type);
+/// GPUs on these servers.
+[[nodiscard]] std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers);
+/// True if the job may run on servers of the type, as far as its demand for a type and its pace say.
+[[nodiscard]] bool may_run_on(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces,
+                              std::int32_t type);
 
 /// The servers that no virtual cluster owns: the last ones of the cluster.
 [[nodiscard]] ServerRange unowned_servers(const ClusterSpec& spec);
@@ -42,10 +75,12 @@ struct ClusterSpec {
 /// that no virtual cluster owns.
 [[nodiscard]] ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc);
 /// Ranks of the job for which an empty server has GPUs, CPUs and host memory.
-[[nodiscard]] std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job);
-/// The reason why the cluster does not have what the job demands, even if it is empty; an empty text if it has. Whether
-/// the placement policy uses it is another question (Simulation::why_never_start).
-[[nodiscard]] std::string why_never(const ClusterSpec& spec, const JobSpec& job);
+[[nodiscard]] std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job, std::int32_t type = -1);
+/// The reason why the cluster does not have what the job demands, even if it is empty; an empty text if it has. With
+/// types of servers, `type` says on which; -1: on any of them, where the paces of the job (one for each type, or none)
+/// let it run. Whether the placement policy uses it is another question (Simulation::why_never_start).
+[[nodiscard]] std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces = {},
+                                    std::int32_t type = -1);
 /// The reason why the job can't run on these GPUs, even if the cluster is empty: there are not as many as it needs, the
 /// cluster doesn't have one of them, or one is named twice or on a server of another virtual cluster; or a server has
 /// too few CPUs or too little memory for its ranks there. Empty if it can.
@@ -112,6 +147,7 @@ class Capacity {
   [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const {
     return owns_servers(vc) ? vcs_[index(vc)].free : unowned_free_;
   }
+  [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const;
   [[nodiscard]] ServerId next_server(int free, ServerId from) const;
   /// The first GPU >= `from` on these servers on which the rank fits; none() if there is none. O(log servers), but for
   /// ranks that ask for a share and memory, more if GPUs have the one and not the other.
@@ -123,6 +159,11 @@ class Capacity {
   [[nodiscard]] Bytes free_host_memory(ServerId server) const { return servers_[server.index()].host_memory; }
   [[nodiscard]] bool fits(GpuId gpu, const RankDemand& rank) const;
   [[nodiscard]] ServerRange servers_of_vc(std::int32_t vc) const;
+  /// Those of them that are of the type, all for -1.
+  [[nodiscard]] ServerRange servers_of(std::int32_t vc, std::int32_t type) const {
+    const ServerRange all = servers_of_vc(vc);
+    return type < 0 ? all : common(all, servers_of_type(spec_, type));
+  }
   [[nodiscard]] int vc_quota(std::int32_t vc) const { return has(vc) ? spec_.vcs[index(vc)].quota : INT_MAX; }
   [[nodiscard]] int vc_used(std::int32_t vc) const { return has(vc) ? vcs_[index(vc)].used : 0; }
   /// GPUs that the quota still leaves to the virtual cluster; INT_MAX if it has no quota or may exceed it.
@@ -136,6 +177,7 @@ class Capacity {
   };
   struct Server {
     std::int32_t free = 0;
+    std::int32_t type = -1;
     std::int64_t milli_cpus = 0;
     Bytes host_memory;
   };
@@ -146,6 +188,10 @@ class Capacity {
 
   void change(GpuId gpu, const RankDemand& rank, int sign);
   void add_free(ServerId server, int change);
+  void set_type(std::int32_t type);
+  [[nodiscard]] std::size_t owner_index(std::size_t server) const {
+    return static_cast<std::size_t>(owner_[server] + 1);
+  }
   [[nodiscard]] ServerRoom room_of(ServerId server) const;
   [[nodiscard]] BitSet& servers_with(int free);
   [[nodiscard]] bool has(std::int32_t vc) const { return vc >= 0 && index(vc) < vcs_.size(); }
@@ -155,7 +201,8 @@ class Capacity {
   std::size_t gpus_per_server_;
   ServerRange unowned_;
   int free_ = 0;
-  int unowned_free_ = 0;  // of these, on servers that no virtual cluster owns
+  int unowned_free_ = 0;                        // of these, on servers that no virtual cluster owns
+  std::vector<std::vector<int>> free_of_type_;  // by owner (0: none, else virtual cluster + 1), by type
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
   std::vector<Vc> vcs_;

@@ -30,12 +30,17 @@ struct JobView {
   std::int32_t priority = 0;    ///< larger is more urgent
   std::int32_t vc = -1, user = -1, gpu_type = -1;  ///< indices into the tables of the Workload; -1: none
   std::int32_t place = -1;      ///< likewise: the GPUs on which it must run; only make_pinned_placement() places it
+  std::int32_t pace = -1;       ///< likewise: how fast it is on each type of server; -1: as fast on all
   std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves; 0: shares GPUs as their memory allows
   std::int32_t milli_cpus = 0;  ///< for each GPU
   Bytes host_memory{};          ///< for each GPU
   bool timed = false;           ///< has a given duration instead of an iteration graph
   bool running = false;
   Time since{};  ///< since when it has been running, or waiting
+  /// Type of the servers on which it runs or is to be placed, an index into ClusterSpec::types; -1: it waits and may be
+  /// placed on several, or the cluster has no types.
+  std::int32_t server_type = -1;
+  std::optional<Time> deadline{};  ///< by which it should end
 };
 
 /// The servers first, first + 1, ..., last - 1.
@@ -80,7 +85,8 @@ class ClusterView {
   [[nodiscard]] virtual Bytes free_host_memory(ServerId server) const = 0;
   /// True if the memory and the free share of the GPU suffice for a rank of the job now.
   [[nodiscard]] virtual bool fits(GpuId gpu, const JobView& job) const = 0;
-  /// The servers that the job may use: those of its virtual cluster, else those that no virtual cluster owns.
+  /// The servers that the job may use: those of its virtual cluster, else those that no virtual cluster owns; of these,
+  /// those of JobView::server_type if that is given.
   [[nodiscard]] virtual ServerRange servers_for(const JobView& job) const = 0;
   [[nodiscard]] virtual bool owns_servers(std::int32_t vc) const = 0;
   /// GPUs that no job holds on the servers that jobs of the virtual cluster may use; vc -1: jobs of no virtual cluster.
@@ -90,6 +96,29 @@ class ClusterView {
   [[nodiscard]] virtual int vc_used(std::int32_t vc) const = 0;
   /// GPUs that start() still lets the virtual cluster take; INT_MAX if it has no quota or the policy may exceed it.
   [[nodiscard]] virtual int quota_left(std::int32_t vc) const = 0;
+
+  // Types of servers, which are numbered from 0. Without ClusterSpec::types all servers are of one type.
+
+  [[nodiscard]] virtual std::size_t types() const { return 1; }
+  [[nodiscard]] virtual ServerRange servers_of_type(std::int32_t /*type*/) const {
+    return {0, static_cast<std::uint32_t>(servers())};
+  }
+  /// GPUs of each server of that type; -1: of the server that has most. GPUs are numbered as if every server had as
+  /// many as that one, so a number may denote no GPU: it never `fits`.
+  [[nodiscard]] virtual int gpus_per_server(std::int32_t /*type*/) const {
+    return static_cast<int>(gpus() / servers());
+  }
+  /// GPUs that exist on these servers.
+  [[nodiscard]] virtual std::int64_t gpus_on(const ServerRange& range) const {
+    return static_cast<std::int64_t>(range.size() * (gpus() / servers()));
+  }
+  /// GPUs that no job holds on the servers of that type that jobs of the virtual cluster may use.
+  [[nodiscard]] virtual int free_gpus_on(std::int32_t vc, std::int32_t /*type*/) const { return free_gpus_of_vc(vc); }
+  /// Work that the job does in a second on servers of that type, in seconds of its duration (JobView::total_service
+  /// counts these); 0: it can't run there, even alone. A graph job counts with its computing.
+  [[nodiscard]] virtual double speed_on(const JobView& /*job*/, std::int32_t /*type*/) const { return 1; }
+  /// Price of a GPU of that type for an hour; 0 if it is not known.
+  [[nodiscard]] virtual double price_of(std::int32_t /*type*/) const { return 0; }
 
   // Searches for GPUs with room for a rank of a job. What is written here looks at every server; the engine answers the
   // same from indices. A GPU has room if the job may use its server, it `fits`, and the CPUs and host memory of the

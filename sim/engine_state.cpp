@@ -39,10 +39,23 @@ void check_rules(const SchedulingRules& rules) {
   }
 }
 
+void check_types(const ClusterSpec& spec) {
+  int servers = 0, most = 0;
+  for (const ServerType& type : spec.types) {
+    if (type.servers < 1 || type.gpus_per_server < 1 || type.price < 0)
+      throw InputError{fmt::format("servers of type `{}`: at least one with one GPU, at a price >= 0", type.name)};
+    servers += type.servers;
+    most = std::max(most, type.gpus_per_server);
+  }
+  if (!spec.types.empty() && (servers != spec.servers || most != spec.gpus_per_server))
+    throw InputError{"the types of servers must have all servers of the cluster, and its most GPUs of a server"};
+}
+
 const ClusterSpec& checked(const ClusterSpec& spec) {
   if (spec.servers < 1 || spec.gpus_per_server < 1) {
     throw InputError{"a cluster needs at least one server with at least one GPU"};
   }
+  check_types(spec);
   std::vector<ServerRange> owned;
   for (const VirtualCluster& vc : spec.vcs) {
     if (vc.quota < 0) throw InputError{"the quota of a virtual cluster is negative"};
@@ -99,6 +112,27 @@ void check_interference(const Interference& interference, const NetworkModel& ne
   }
 }
 
+void check_paces(const Workload& workload, const ClusterSpec& spec) {
+  for (const std::vector<JobPace>& paces : workload.paces) {
+    if (paces.size() != spec.types.size()) throw InputError{"a job needs a pace on each type of server"};
+    for (const JobPace& pace : paces) {
+      if (pace.together < 0 || pace.together > kSlowestPace || pace.spread < 0 || pace.spread > kSlowestPace)
+        throw InputError{"a pace is not within 0..10^15"};
+      if (pace.graph >= std::ssize(workload.graphs)) throw InputError{"a pace has no iteration graph"};
+    }
+  }
+  for (const JobSpec& job : workload.jobs) {
+    if (job.pace >= std::ssize(workload.paces)) throw InputError{fmt::format("job `{}`: it has no pace", job.name)};
+    if (job.deadline && *job.deadline <= job.submit)
+      throw InputError{fmt::format("job `{}`: its deadline is not after its submission", job.name)};
+    if (job.pace < 0 || job.duration) continue;
+    for (const JobPace& pace : workload.paces[static_cast<std::size_t>(job.pace)]) {
+      if (pace.graph >= 0 && workload.graphs[static_cast<std::size_t>(pace.graph)].ranks() != job.gpus)
+        throw InputError{fmt::format("job `{}`: the ranks of a graph differ from its GPUs", job.name)};
+    }
+  }
+}
+
 void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   std::vector<std::string_view> names;
   names.reserve(workload.jobs.size());
@@ -113,6 +147,20 @@ void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) throw InputError{fmt::format("job `{}`: the name is used twice", *twice)};
+}
+
+/// Finds the types of servers on which such jobs may run, the fastest first.
+void order_types(EngineState& state, const JobSpec& job) {
+  const auto [entry, is_new] = state.type_orders.try_emplace({job.gpu_type, job.pace});
+  if (!is_new) return;
+  std::vector<std::int32_t>& order = entry->second;
+  std::vector<JobPace> paces;
+  if (job.pace >= 0) paces = state.workload.paces[static_cast<std::size_t>(job.pace)];
+  for (std::int32_t t = 0; t < std::ssize(state.spec.types); ++t)
+    if (may_run_on(state.spec, job, paces, t)) order.push_back(t);
+  if (paces.empty()) return;
+  const auto pace = [&](std::int32_t type) { return paces[static_cast<std::size_t>(type)].together; };
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pace(a) < pace(b); });
 }
 
 void fetch_occupant(const Cell& cell, JobId job) {
@@ -132,6 +180,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       options{std::move(run_options)},
       capacity{spec} {
   check_jobs(workload, options.rules);
+  check_paces(workload, spec);
   check_rules(options.rules);
   check_interference(options.interference, *network);
   if (options.observer != nullptr) options.leap = false;
@@ -157,6 +206,10 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
     if (!options.costs) continue;
     job_costs.push_back(options.costs(*run.spec));
     check_costs(job_costs.back());
+  }
+  if (!spec.types.empty()) {
+    for (std::size_t s = 0; s < servers(); ++s) server_types.push_back(type_of(spec, ServerId{s}));
+    for (const JobSpec& job : workload.jobs) order_types(*this, job);
   }
   gpu.resize(capacity.gpus());
   cells.resize(capacity.gpus());
@@ -206,7 +259,7 @@ void JobRun::undo_until_left(Time left) {
   remaining_service += undone;
   compute -= undone;
   lost += undone;
-  redone += at_pace(undone.on_each_of(spec->gpus), pace);
+  redone += at_pace(undone.on_each_of(spec->gpus), segment({}));
 }
 
 bool EngineState::stays_behind(JobId other, JobId id) {
@@ -297,6 +350,8 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.user = job.user;
   view.gpu_type = job.gpu_type;
   view.place = job.place;
+  view.pace = job.pace;
+  view.deadline = job.deadline;
   view.gpu_share = RankDemand{job}.share;
   view.milli_cpus = job.milli_cpus;
   view.host_memory = job.host_memory;
@@ -308,9 +363,39 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.running = run.state == JobState::running;
   view.since = run.since;
   if (!view.running) return view;
+  view.server_type = run.type;
   view.attained_service += GpuTime{clock - run.since, job.gpus};
   if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
   return view;
+}
+
+JobView EngineState::view_on(JobId id, std::int32_t type) const {
+  JobView on = view(id, false);
+  on.server_type = type;
+  return on;
+}
+
+std::span<const std::int32_t> EngineState::types_for(const JobSpec& job) const {
+  static constexpr std::int32_t kAllAlike[] = {-1};
+  if (spec.types.empty()) return kAllAlike;
+  return type_orders.at({job.gpu_type, job.pace});
+}
+
+JobPace EngineState::pace_on(const JobSpec& job, std::int32_t type) const {
+  if (type < 0 || job.pace < 0) return {};
+  return workload.paces[static_cast<std::size_t>(job.pace)][static_cast<std::size_t>(type)];
+}
+
+double EngineState::speed_on(const JobView& view, std::int32_t type) const {
+  const JobSpec& job = *jobs[view.id.index()].spec;
+  if (spec.types.empty()) return 1;
+  const auto types = types_for(job);
+  if (std::find(types.begin(), types.end(), type) == types.end()) return 0;
+  const JobPace pace = pace_on(job, type);
+  const ServerType& of = spec.types[static_cast<std::size_t>(type)];
+  if (job.gpus > contend::gpus_on(spec, capacity.servers_of(job.vc, type)) || job.memory_per_gpu > of.gpu_memory)
+    return 0;
+  return static_cast<double>(kNominalPace) / static_cast<double>(pace.together);
 }
 
 void EngineState::fetch_cell(const CalendarEvent& event) const {

@@ -205,12 +205,16 @@ struct alignas(kCacheLine) JobRun {
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
   std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
-  int interruptions = 0;     ///< by failures of components, or its own
-  int failures = 0;          ///< failed attempts of a timed job after which it was retried
-  int timeouts = 0;          ///< attempts of a timed job that were killed at its limit and retried
-  std::int64_t tie = 0;      ///< JobView::tie
-  Time submitted;            ///< JobView::submit
-  EventHandle end;           ///< the calendar event at `ends`
+  std::int32_t type = -1;    ///< of the servers of its last start
+  int starts = 0;
+  std::int64_t type_pace = kNominalPace;  ///< as `pace`
+  double cost = 0;                        ///< of its GPU time until `since`
+  int interruptions = 0;                  ///< by failures of components, or its own
+  int failures = 0;                       ///< failed attempts of a timed job after which it was retried
+  int timeouts = 0;                       ///< attempts of a timed job that were killed at its limit and retried
+  std::int64_t tie = 0;                   ///< JobView::tie
+  Time submitted;                         ///< JobView::submit
+  EventHandle end;                        ///< the calendar event at `ends`
   /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts: the
   /// end of the restart.
   Time ends = Time::never();
@@ -244,7 +248,9 @@ struct alignas(kCacheLine) JobRun {
   void begin_next_attempt();
   /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
   void undo_until_left(Time left);
-  [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const { return {attempt_left(), pause(costs), pace}; }
+  [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
+    return {attempt_left(), pause(costs), pace, type_pace};
+  }
   /// The time on its GPUs before its work goes on.
   [[nodiscard]] Time pause(const PreemptionCosts& costs) const {
     return (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{});
@@ -312,6 +318,8 @@ struct EngineState : ClusterView {
   std::uint64_t groups_changed = 0;           ///< counts changes of which jobs share GPUs or servers
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
   mutable LoadOrder load_order;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> type_orders;  ///< by gpu_type and pace
+  std::vector<std::int32_t> server_types;  ///< by server; empty if all are alike
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
@@ -377,6 +385,18 @@ struct EngineState : ClusterView {
     changed_loads.push_back(cell);
   }
   void set_state(JobId job, JobState state);
+  /// The types of servers on which the job may run, the fastest first; {-1} if all servers are alike.
+  [[nodiscard]] std::span<const std::int32_t> types_for(const JobSpec& job) const;
+  /// As job(), to be placed on servers of the type.
+  [[nodiscard]] JobView view_on(JobId job, std::int32_t type) const;
+  /// How the job runs on servers of the type.
+  /// The price of the GPUs that the job holds for that time.
+  [[nodiscard]] double cost_of(const JobRun& job_run, Time held) const {
+    constexpr double kHour_s = 3600;
+    const double shares = RankDemand{*job_run.spec}.share > 0 ? RankDemand{*job_run.spec}.share : kWholeGpu;
+    return price_of(job_run.type) * job_run.spec->gpus * (shares / kWholeGpu) * (held.to_seconds() / kHour_s);
+  }
+  [[nodiscard]] JobPace pace_on(const JobSpec& job, std::int32_t type) const;
 
   // ClusterView
   [[nodiscard]] Time now() const override { return clock; }
@@ -403,7 +423,22 @@ struct EngineState : ClusterView {
     return capacity.fits(id, RankDemand{job_view});
   }
   [[nodiscard]] ServerRange servers_for(const JobView& job_view) const override {
-    return capacity.servers_of_vc(job_view.vc);
+    return capacity.servers_of(job_view.vc, job_view.server_type);
+  }
+  [[nodiscard]] std::size_t types() const override { return std::max<std::size_t>(1, spec.types.size()); }
+  [[nodiscard]] ServerRange servers_of_type(std::int32_t type) const override {
+    return contend::servers_of_type(spec, spec.types.empty() ? -1 : type);
+  }
+  [[nodiscard]] int gpus_per_server(std::int32_t type) const override {
+    return contend::gpus_per_server(spec, spec.types.empty() ? -1 : type);
+  }
+  [[nodiscard]] std::int64_t gpus_on(const ServerRange& range) const override { return contend::gpus_on(spec, range); }
+  [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override {
+    return capacity.free_gpus_on(vc, spec.types.empty() ? -1 : type);
+  }
+  [[nodiscard]] double speed_on(const JobView& job_view, std::int32_t type) const override;
+  [[nodiscard]] double price_of(std::int32_t type) const override {
+    return spec.types.empty() ? 0 : spec.types[static_cast<std::size_t>(type)].price;
   }
   [[nodiscard]] GpuId next_gpu(const JobView& job_view, GpuId from) const override {
     return capacity.next_gpu(RankDemand{job_view}, from, servers_for(job_view));

@@ -34,7 +34,7 @@ void Eviction::survey(std::span<const JobId> candidates, const JobSpec& job) {
   units_used_ = 0;
   room_.resize(state_.servers(), kUntouched);
   share_at_.resize(state_.servers());
-  const ServerRange usable = state_.capacity.servers_of_vc(job.vc);
+  const ServerRange usable = state_.capacity.servers_of(job.vc, type_);
   for (const JobId id : candidates) {
     const auto candidate = static_cast<std::uint32_t>(candidates_.size());
     const std::size_t before = shares_.size();
@@ -61,8 +61,8 @@ void Eviction::survey(std::span<const JobId> candidates, const JobSpec& job) {
 
 /// False if the placement policy certainly has no place for the job, even without all candidates.
 bool Eviction::may_suffice(JobId job) const {
-  const int per_server = state_.spec.gpus_per_server;
-  const JobView view = state_.job(job);
+  const int per_server = gpus_per_server(state_.spec, type_);
+  const JobView view = state_.view_on(job, type_);
   const RoomNeeded needed = state_.policies.placement->room_needed(view, per_server);
   const ServerRange usable = state_.servers_for(view);
   const auto servers_with = [&](int room, int wanted) {
@@ -84,7 +84,7 @@ bool Eviction::may_suffice(JobId job) const {
 /// Adds the servers whose room is enough for as much of the gang as a server can hold, or those whose room is not.
 void Eviction::price(const JobSpec& job, bool with_enough_room) {
   if (shares_by_server_.empty()) sort_shares();
-  const int needed = std::min(job.gpus, state_.spec.gpus_per_server);
+  const int needed = std::min(job.gpus, gpus_per_server(state_.spec, type_));
   sorted_units_ = units_.size();
   for (std::size_t from = 0; from < shares_by_server_.size();) {
     const ServerId server = shares_by_server_[from].server;
@@ -181,7 +181,7 @@ bool Eviction::finds_place(JobId job, std::vector<GpuId>& chosen) {
   chosen.clear();
   const JobSpec& spec = *state_.run(job).spec;
   if (spec.gpus > state_.capacity.quota_left(spec.vc)) return false;
-  state_.policies.placement->place(state_, state_.job(job), chosen);
+  state_.policies.placement->place(state_, state_.view_on(job, type_), chosen);
   return !chosen.empty();
 }
 
@@ -220,7 +220,7 @@ void Eviction::keep_who_need_not_leave(JobId job, std::vector<GpuId>& chosen) {
 bool Eviction::empty_servers(JobId job, std::vector<GpuId>& chosen) {
   std::size_t too_few = units_used_, enough = 0;
   const JobSpec& spec = *state_.run(job).spec;
-  std::size_t step = 1 + static_cast<std::size_t>((spec.gpus - 1) / state_.spec.gpus_per_server);
+  std::size_t step = 1 + static_cast<std::size_t>((spec.gpus - 1) / gpus_per_server(state_.spec, type_));
   for (;; step *= 2) {
     if (too_few == units_.size()) return false;
     enough = std::min(too_few + step, units_.size());
@@ -244,9 +244,10 @@ bool Eviction::empty_all(JobId job, std::vector<GpuId>& chosen) {
   return finds_place(job, chosen);
 }
 
-bool Eviction::choose(JobId job, std::span<const JobId> candidates, std::vector<JobId>& victims,
+bool Eviction::choose(JobId job, std::int32_t type, std::span<const JobId> candidates, std::vector<JobId>& victims,
                       std::vector<GpuId>& chosen) {
   victims.clear();
+  type_ = type;
   const JobSpec& spec = *state_.run(job).spec;
   survey(candidates, spec);
   bool found = false;

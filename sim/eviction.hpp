@@ -22,7 +22,9 @@ class Eviction {
   /// Fills `victims`, a part of `candidates`, and `chosen`, the GPUs of the job once the victims have left. Candidates
   /// are running jobs; of two that cost the same the one in front gives way. Returns false if the placement policy has
   /// no place for the job even without all candidates. Nothing is preempted here.
-  bool choose(JobId job, std::span<const JobId> candidates, std::vector<JobId>& victims, std::vector<GpuId>& chosen);
+  /// `type`: of the servers on which the job is to run; -1: all servers are alike.
+  bool choose(JobId job, std::int32_t type, std::span<const JobId> candidates, std::vector<JobId>& victims,
+              std::vector<GpuId>& chosen);
 
  private:
   static constexpr int kUntouched = -1;
@@ -65,6 +67,7 @@ class Eviction {
   void keep_who_need_not_leave(JobId job, std::vector<GpuId>& chosen);
 
   EngineState& state_;
+  std::int32_t type_ = -1;  // of the servers on which the job is to run
   std::vector<Candidate> candidates_;
   std::vector<Share> shares_, shares_by_server_;
   std::vector<ServerId> touched_;  // servers that candidates use

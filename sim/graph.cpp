@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -98,6 +99,15 @@ IterationGraph IterationGraph::without_operations() const {
 IterationGraph IterationGraph::with_ranks(int ranks) const {
   IterationGraph graph = *this;
   for (Role& role : graph.roles_) role.ranks = ranks;
+  return graph;
+}
+
+IterationGraph IterationGraph::with_compute_times(double factor) const {
+  IterationGraph graph = *this;
+  for (Op& op : graph.ops_) {
+    const double ns = static_cast<double>(op.duration.ns()) * factor;
+    op.duration = Time::nanoseconds(static_cast<std::int64_t>(std::llround(ns)));
+  }
   return graph;
 }
 

@@ -151,6 +151,8 @@ class IterationGraph {
   /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
   /// number unless the network tells them apart.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
+  /// The same graph with compute operations that take `factor` times as long, > 0, rounded to the nanosecond.
+  [[nodiscard]] IterationGraph with_compute_times(double factor) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
   /// The last compute operation of the first role that every iteration has; none if there is none.
   [[nodiscard]] OpId last_compute() const;

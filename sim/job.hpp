@@ -39,15 +39,32 @@ struct JobSpec {
   std::optional<Time> limit{};          ///< wall-clock limit that the user asked for; backfilling may rely on it
   std::optional<Time> measured_wait{};  ///< from submission to start in the trace; has no effect on the run
   JobOutcome outcome = JobOutcome::completed;
-  std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves, 0..1000; 0: shares as memory allows
-  std::int32_t milli_cpus = 0;  ///< thousandths of a CPU for each GPU, on the server of that GPU
-  Bytes host_memory{};          ///< for each GPU, on the server of that GPU
-  std::int32_t priority = 0;    ///< larger is more urgent
-  std::int32_t vc = -1;         ///< index into Workload::vcs; -1: none
-  std::int32_t user = -1;       ///< index into Workload::users; -1: not known
-  std::int32_t gpu_type = -1;   ///< index into Workload::gpu_types; -1: any
-  std::int32_t place = -1;      ///< index into Workload::places; -1: where the placement policy puts it
+  std::int32_t gpu_share = 0;      ///< thousandths of each GPU that it reserves, 0..1000; 0: shares as memory allows
+  std::int32_t milli_cpus = 0;     ///< thousandths of a CPU for each GPU, on the server of that GPU
+  Bytes host_memory{};             ///< for each GPU, on the server of that GPU
+  std::int32_t priority = 0;       ///< larger is more urgent
+  std::int32_t vc = -1;            ///< index into Workload::vcs; -1: none
+  std::int32_t user = -1;          ///< index into Workload::users; -1: not known
+  std::int32_t gpu_type = -1;      ///< index into Workload::gpu_types; -1: any
+  std::int32_t place = -1;         ///< index into Workload::places; -1: where the placement policy puts it
+  std::int32_t pace = -1;          ///< index into Workload::paces; -1: as fast on every type of server
+  std::optional<Time> deadline{};  ///< by which it should end, > submit; it has no effect on the engine
 };
+
+/// Pace of JobPace at which a job takes its duration.
+inline constexpr std::int64_t kNominalPace = 1'000'000'000;
+
+/// How a job runs on the servers of one type.
+struct JobPace {
+  /// Time that it takes, in thousand-millionths of its duration, on as few servers as can hold it; 0: it can't run
+  /// there. At most 10^15.
+  std::int64_t together = kNominalPace;
+  std::int64_t spread = 0;  ///< the same on more servers; 0: `together` and SchedulingRules::scatter_penalty
+  std::int32_t graph = -1;  ///< of a job of iterations: index into Workload::graphs; -1: JobSpec::graph
+  bool operator==(const JobPace&) const = default;
+  auto operator<=>(const JobPace&) const = default;
+};
+inline constexpr std::int64_t kSlowestPace = 1'000'000 * kNominalPace;
 
 /// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
 inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
@@ -74,6 +91,7 @@ struct Workload {
   std::vector<JobSpec> jobs;
   std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
   std::vector<std::vector<GpuId>> places;          ///< GPUs on which jobs must run, by rank; each place once
+  std::vector<std::vector<JobPace>> paces;         ///< each with one for each of ClusterSpec::types
 };
 
 /// The reason why the job is too long to be simulated, even if nothing delays it: its attempts together, or the

@@ -26,6 +26,8 @@ std::string why_illegal(const ClusterView& cluster, const JobView& job, std::spa
       return fmt::format("does not fit into the memory of GPU {} of server {}", gpu.value(), server.value());
     if (!cluster.fits(gpu, job))
       return fmt::format("was given GPU {} of server {}, which other jobs hold", gpu.value(), server.value());
+    if (job.server_type >= 0 && !cluster.servers_of_type(job.server_type).contains(server))
+      return "was given servers of two types";
     if (!servers.contains(server)) return "was given a server of another virtual cluster";
     if (ranks > cluster.ranks_by_host(server, job))
       return fmt::format("asks server {} for more CPUs or memory than it has left", server.value());

@@ -58,8 +58,15 @@ struct JobResult {
   /// GPU time of work that was undone by preemptions, failures or its time limit. Of a job with an iteration graph:
   /// compute time of the iterations in flight at its preemptions, which is not part of `compute`.
   GpuTime lost;
-  GpuTime lost_to_failures;                 ///< part of `lost`
-  Time contended;                           ///< part of `communication` in which another transfer slowed it
+  GpuTime lost_to_failures;      ///< part of `lost`
+  Time contended;                ///< part of `communication` in which another transfer slowed it
+  int starts = 0;                ///< on GPUs: the first, after preemptions and of further attempts
+  std::string server_type;       ///< of its last start; empty without types of servers
+  std::optional<Time> deadline;  ///< as the job list says
+  std::optional<double> cost;    ///< of its GPU time by the prices of the GPUs, if any is known
+  /// Finish-time fairness (Mahajan et al., NSDI 2020, section 3): completion time over the time that the job would take
+  /// alone on a 1/n share of the cluster (sim/fairness.hpp). Of finished jobs.
+  std::optional<double> rho;
   std::optional<IterationTraffic> traffic;  ///< of a job with an iteration graph that has started
   IterationNotes notes;                     ///< of its graph
 
@@ -88,6 +95,16 @@ struct GpuResult {
   Time busy;              ///< executing compute operations
   std::int64_t jobs = 0;  ///< jobs that were placed on it
   Time down{};            ///< out of service: failed, or kept as a spare
+};
+
+/// The results of the servers of one type, as sums over their GPUs.
+struct TypeResult {
+  std::string name;
+  std::int64_t servers = 0, gpus = 0;
+  GpuTime busy;            ///< executing compute operations
+  std::int64_t jobs = 0;   ///< jobs that were placed on its GPUs, counted on each
+  double price = 0;        ///< of a GPU for an hour; 0 if it is not known
+  double utilisation = 0;  ///< busy time over GPUs x time from 0 to the end of the run, 0..1
 };
 
 /// The results of one network interface of a server.
@@ -139,6 +156,7 @@ struct BusyTimes {
 struct RunResult {
   std::vector<JobResult> jobs;
   std::vector<GpuResult> gpus;
+  std::vector<TypeResult> types;  ///< empty without types of servers
   std::vector<LinkResult> links;
   NetworkReport fabric;
   Time end;                        ///< time of the last event: the makespan if the first job arrives at 0
@@ -175,6 +193,15 @@ struct Summary {
   double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
   double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1
   double gpu_hours = 0;            ///< GPU time that the jobs held
+  std::int64_t restarts = 0;       ///< starts of jobs after their first
+  /// Over the finished jobs that have JobResult::rho; NaN if there are none.
+  double avg_rho = 0, max_rho = 0;
+  double unfair_share = 0;  ///< share of them with rho > 1
+  /// Jain's index of their 1 / rho (Jain, Chiu, Hawe, DEC TR-301, 1984): (sum x)^2 / (n sum x^2), 1/n to 1.
+  double jain_index = 0;
+  /// Share of the submitted jobs with a deadline that finished by then; NaN if no job has one.
+  double deadlines_met = 0;
+  double cost = 0;  ///< sum of JobResult::cost; NaN if no price is known
 };
 
 [[nodiscard]] Summary summarise(const RunResult& result);

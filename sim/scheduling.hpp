@@ -60,8 +60,11 @@ class SchedulingActions {
  public:
   virtual ~SchedulingActions() = default;
   /// Offers a queued job to the placement policy and starts it on the GPUs that it chooses. Returns false if there is
-  /// no place for the job now.
+  /// no place for the job now. Where servers are of several types, the types that can run the job are tried one after
+  /// the other: those on which it is faster (ClusterView::speed_on) first, ties in their order.
   virtual bool start(JobId job) = 0;
+  /// The same on servers of one type. Returns false also if the job can't run there.
+  virtual bool start_on(JobId job, std::int32_t type) = 0;
   /// After a start() that returned false: true if any job of equal demand would be refused too until GPUs are freed;
   /// after a start_preempting() that returned false, until GPUs other than those of the candidates are freed.
   [[nodiscard]] virtual bool refused_alike() const = 0;

@@ -14,10 +14,22 @@ Time stretched(Time work, std::int64_t pace) {
   return Time::nanoseconds(ns / kNormalPace * pace + (ns % kNormalPace * pace + kNormalPace - 1) / kNormalPace);
 }
 
-/// Work done in the time at the pace, rounded down.
-Time shrunk(Time time, std::int64_t pace) {
-  const std::int64_t ns = time.ns();
-  return Time::nanoseconds(ns / pace * kNormalPace + ns % pace * kNormalPace / pace);
+/// Time that the work takes at both paces of the segment, rounded up once.
+Time stretched(Time work, const WorkSegment& segment) {
+  if (segment.type_pace == kNominalPace) return stretched(work, segment.pace);
+  constexpr Int128 kWhole = Int128{kNormalPace} * kNominalPace;
+  const Int128 ns = (Int128{work.ns()} * segment.pace * segment.type_pace + kWhole - 1) / kWhole;
+  if (ns > Int128{Time::never().ns()}) throw_time_overflow();
+  return Time::nanoseconds(static_cast<std::int64_t>(ns));
+}
+
+/// Work done in the time at both paces, rounded down.
+Time shrunk(Time time, const WorkSegment& segment) {
+  const std::int64_t ns = time.ns(), pace = segment.pace;
+  if (segment.type_pace == kNominalPace)
+    return Time::nanoseconds(ns / pace * kNormalPace + ns % pace * kNormalPace / pace);
+  const Int128 whole = Int128{ns} * kNormalPace * kNominalPace / (Int128{pace} * segment.type_pace);
+  return Time::nanoseconds(static_cast<std::int64_t>(std::min(whole, Int128{Time::never().ns()})));
 }
 
 }  // namespace
@@ -48,18 +60,18 @@ Time RetryRule::delay_before(int retry) const {
   return now;
 }
 
-Time at_pace(Time work, std::int32_t pace) {
-  return stretched(work, pace);
+Time at_pace(Time work, const WorkSegment& segment) {
+  return stretched(work, segment);
 }
 
 Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
   const std::int64_t interval = costs.checkpoint_interval.ns();
   if (interval == 0 || segment.work <= costs.checkpoint_interval)
-    return segment.restart + stretched(segment.work, segment.pace);
+    return segment.restart + stretched(segment.work, segment);
   const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;  // none at the end
   const Time last = segment.work - costs.checkpoint_interval * checkpoints;
-  return segment.restart + (stretched(costs.checkpoint_interval, segment.pace) + costs.checkpoint) * checkpoints +
-         stretched(last, segment.pace);
+  return segment.restart + (stretched(costs.checkpoint_interval, segment) + costs.checkpoint) * checkpoints +
+         stretched(last, segment);
 }
 
 Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs) {
@@ -74,23 +86,24 @@ Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs) 
 
 WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {
   if (elapsed >= length_of(segment, costs)) {
-    const Time overhead = length_of(segment, costs) - length_of({segment.work, Time{}, segment.pace}, {});
+    const Time overhead =
+        length_of(segment, costs) - length_of({segment.work, Time{}, segment.pace, segment.type_pace}, {});
     return {segment.work, segment.work, overhead, segment.restart};
   }
   if (elapsed <= segment.restart) return {Time{}, Time{}, elapsed, elapsed};
   const Time time = elapsed - segment.restart;
   if (costs.checkpoint_interval == Time{}) {
-    const Time done = shrunk(time, segment.pace);
+    const Time done = shrunk(time, segment);
     return {done, done, segment.restart, segment.restart};
   }
   if (segment.work <= costs.checkpoint_interval)
-    return {std::min(shrunk(time, segment.pace), segment.work), Time{}, segment.restart, segment.restart};
-  const Time busy = stretched(costs.checkpoint_interval, segment.pace);  // of one interval, before its checkpoint
+    return {std::min(shrunk(time, segment), segment.work), Time{}, segment.restart, segment.restart};
+  const Time busy = stretched(costs.checkpoint_interval, segment);  // of one interval, before its checkpoint
   const std::int64_t full = time.ns() / (busy + costs.checkpoint).ns();
   const Time rest = time - (busy + costs.checkpoint) * full;
   const Time passed = costs.checkpoint_interval * full;
   const Time saved = full == 0 || rest >= costs.persist ? passed : passed - costs.checkpoint_interval;
-  const Time done = passed + std::min(shrunk(std::min(rest, busy), segment.pace), costs.checkpoint_interval);
+  const Time done = passed + std::min(shrunk(std::min(rest, busy), segment), costs.checkpoint_interval);
   return {done, saved, segment.restart + costs.checkpoint * full + std::max(Time{}, rest - busy), segment.restart};
 }
 

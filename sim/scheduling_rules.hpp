@@ -86,13 +86,14 @@ struct WorkSegment {
   Time work;                 ///< to be done, as time on the fewest servers
   Time restart;              ///< time before the work begins
   std::int32_t pace = 1000;  ///< time that the work takes, in thousandths of that on the fewest servers; >= 1000
+  std::int64_t type_pace = kNominalPace;  ///< the same by the type of the servers, as in JobPace; > 0
 };
 
 /// The time from the start of the segment until its work is done, restart and checkpoints included.
 [[nodiscard]] Time length_of(const WorkSegment& segment, const PreemptionCosts& costs);
 
-/// The time that the work takes on GPUs at a pace in thousandths, rounded up.
-[[nodiscard]] Time at_pace(Time work, std::int32_t pace);
+/// The time that so much work takes on GPUs at the paces of the segment, rounded up.
+[[nodiscard]] Time at_pace(Time work, const WorkSegment& segment);
 
 /// The work of the segment that its last checkpoint before the end has saved.
 [[nodiscard]] Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs);

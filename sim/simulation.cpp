@@ -5,6 +5,7 @@
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
+#include "sim/fairness.hpp"
 #include "sim/leaper.hpp"
 #include "sim/outages.hpp"
 #include "sim/pacer.hpp"
@@ -139,6 +140,8 @@ class Simulation::Engine {
   [[nodiscard]] Time busy_of(GpuId gpu, Time now) const;
   /// The work of all jobs until `now`, likewise.
   [[nodiscard]] BusyTimes busy_times(Time now) const;
+  [[nodiscard]] bool exists(GpuId gpu) const;
+  void add_types(RunResult& result) const;
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   std::int64_t iterations_done(const JobRun& run) const;
@@ -176,6 +179,14 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.interruptions = run.interruptions;
   job.lost = run.lost;
   job.lost_to_failures = run.lost_to_failures;
+  job.starts = run.starts;
+  job.deadline = spec.deadline;
+  if (run.type >= 0) job.server_type = state_.spec.types[static_cast<std::size_t>(run.type)].name;
+  const auto has_price = [](const ServerType& type) { return type.price > 0; };
+  if (std::any_of(state_.spec.types.begin(), state_.spec.types.end(), has_price)) {
+    job.cost = run.cost;
+    if (run.state == JobState::running) *job.cost += state_.cost_of(run, state_.clock - run.since);
+  }
   if (run.waits) job.waited += state_.clock - run.since;
   if (run.state != JobState::running) return;
   job.held += state_.clock - run.since;
@@ -226,6 +237,32 @@ BusyTimes Simulation::Engine::busy_times(Time now) const {
   return busy;
 }
 
+/// False for a number of a GPU that its server does not have (ClusterView::gpus_per_server).
+bool Simulation::Engine::exists(GpuId gpu) const {
+  if (state_.server_types.empty()) return true;
+  const ServerId server = state_.server_of(gpu);
+  const auto each = static_cast<std::size_t>(state_.spec.gpus_per_server);
+  return gpu.index() % each <
+         static_cast<std::size_t>(gpus_per_server(state_.spec, state_.server_types[server.index()]));
+}
+
+void Simulation::Engine::add_types(RunResult& result) const {
+  for (const ServerType& type : state_.spec.types) {
+    result.types.push_back(
+        {type.name, type.servers, std::int64_t{type.servers} * type.gpus_per_server, {}, 0, type.price, 0});
+  }
+  for (const GpuResult& gpu : result.gpus) {
+    if (result.types.empty()) return;
+    TypeResult& type = result.types[static_cast<std::size_t>(state_.server_types[gpu.server.index()])];
+    type.busy += GpuTime{gpu.busy, 1};
+    type.jobs += gpu.jobs;
+  }
+  for (TypeResult& type : result.types) {
+    const double all_s = GpuTime{result.end, type.gpus}.to_seconds();
+    type.utilisation = all_s > 0 ? type.busy.to_seconds() / all_s : 0;
+  }
+}
+
 RunResult Simulation::Engine::collect() const {
   RunResult result;
   result.jobs.reserve(state_.jobs.size());
@@ -256,9 +293,11 @@ RunResult Simulation::Engine::collect() const {
     result.jobs.push_back(std::move(job));
   }
   for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
-  for (std::size_t g = 0; g < state_.gpu.size(); ++g)
+  for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
+    if (!exists(GpuId{g})) continue;
     result.gpus.push_back({GpuId{g}, state_.server_of(GpuId{g}), busy_of(GpuId{g}, state_.clock),
                            state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock)});
+  }
   for (std::size_t s = 0; s < state_.servers(); ++s) {
     const NetworkModel::Usage usage = state_.network->server_usage(ServerId{s}, state_.clock);
     result.links.push_back(
@@ -266,6 +305,7 @@ RunResult Simulation::Engine::collect() const {
   }
   state_.network->report(state_.clock, result.fabric);
   result.end = state_.clock;
+  add_types(result);
   result.events = state_.events;
   result.leapt_events = state_.leapt_events;
   for (const Cell& cell : state_.cells) {
@@ -299,7 +339,9 @@ RunResult Simulation::Engine::collect() const {
     add(link.bytes.count());
   }
   result.digest = digest.value();
-  // Derived from the work above, and so not part of the digest. Without its iterations a job list means 1.
+  // Derived from the work above, and so not part of the digest.
+  add_finish_time_fairness(state_.spec, state_.workload, result);
+  // Without its iterations a job list means 1.
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];
     if (run.timed() && job.iterations > 1) job.iterations_done = iterations_done(run);

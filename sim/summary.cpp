@@ -2,6 +2,7 @@
 #include "sim/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace contend {
@@ -85,8 +86,43 @@ Summary summarise(std::span<const JobTimes> jobs) {
   summary.makespan_s = summary.finished > 0 ? (last_end(jobs) - first_submission(jobs)).to_seconds() : kNaN;
   summary.gpu_utilisation = summary.network_utilisation = summary.contended_share = kNaN;
   summary.interruptions = summary.interruption_mean_s = summary.goodput = summary.effective_time = kNaN;
+  summary.avg_rho = summary.max_rho = summary.unfair_share = summary.jain_index = kNaN;
+  summary.deadlines_met = summary.cost = kNaN;
   return summary;
 }
+
+namespace {
+
+void add_fairness(const RunResult& result, Summary& summary) {
+  double sum = 0, squares = 0;
+  std::vector<double> rhos;
+  std::size_t unfair = 0, with_deadline = 0, met = 0;
+  summary.cost = kNaN;
+  for (const JobResult& job : result.jobs) {
+    if (!job.measured) continue;
+    summary.restarts += std::max(0, job.starts - 1);
+    if (job.cost) summary.cost = *job.cost + (std::isnan(summary.cost) ? 0 : summary.cost);
+    if (job.deadline && job.state != JobState::submitted) {
+      ++with_deadline;
+      if (job.state == JobState::finished && job.finish <= *job.deadline) ++met;
+    }
+    if (!job.rho) continue;
+    rhos.push_back(*job.rho);
+    if (*job.rho > 1) ++unfair;
+    sum += 1 / *job.rho;
+    squares += 1 / (*job.rho * *job.rho);
+  }
+  const auto share = [](std::size_t part, std::size_t all) {
+    return all == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(all);
+  };
+  summary.avg_rho = mean(rhos);
+  summary.max_rho = percentile(rhos, 1);
+  summary.unfair_share = share(unfair, rhos.size());
+  summary.jain_index = rhos.empty() ? kNaN : sum * sum / (static_cast<double>(rhos.size()) * squares);
+  summary.deadlines_met = share(met, with_deadline);
+}
+
+}  // namespace
 
 Summary summarise(const RunResult& result) {
   std::vector<JobTimes> jobs;
@@ -99,6 +135,7 @@ Summary summarise(const RunResult& result) {
     summary.preemptions += job.preemptions;
     summary.lost_gpu_s += job.lost.to_seconds();
   }
+  add_fairness(result, summary);
 
   if (result.may_fail) add_failures(result, summary);
   const BusyTimes busy = result.window ? *result.window : busy_times(result, jobs, summary);

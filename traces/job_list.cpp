@@ -43,12 +43,13 @@ enum Column : std::uint8_t {
   kHostMemory,
   kPriority,
   kPlace,
+  kDeadline,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",     "submit_ms", "submit_s",    "model",           "gpus", "iterations", "duration_s",
-    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",   "user",       "gpu_type",
-    "gpu_share",  "cpus",      "host_memory", "priority",        "place"};
+    "job_id",     "submit_ms", "submit_s",    "model",           "gpus",  "iterations", "duration_s",
+    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",    "user",       "gpu_type",
+    "gpu_share",  "cpus",      "host_memory", "priority",        "place", "deadline_s"};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 std::vector<std::string> profile_names() {
@@ -223,6 +224,17 @@ class JobListReader {
     if (const std::string_view text = field(kHostMemory); !text.empty()) read_memory(text, job);
     if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
     if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
+    if (!field(kDeadline).empty()) read_deadline(job);
+  }
+
+  void read_deadline(JobRequest& job) {
+    if (!good_) return;  // its submission may be wrong
+    const Time deadline = time(kDeadline, 9);
+    if (good_ && deadline <= job.submit)
+      return bad(kDeadline, "a deadline that is not after the submission",
+                 fmt::format("expected a time after the submission at {:g} s, got {}", job.submit.to_seconds(),
+                             field(kDeadline)));
+    job.deadline = deadline - job.submit;
   }
 
   void read_place(std::string_view text, JobRequest& job) {

@@ -15,11 +15,14 @@
 //   limit_s       seconds that the user asked for
 //   measured_wait_s  seconds from submission to start on the real cluster, for comparison
 //   vc, user      virtual cluster and user, any text
-//   gpu_type      kind of GPU it must have, any text
+//   gpu_type      kind of GPU it must have, any text: the name of one of the scenario's `cluster.types`, if it has any
 //   gpu_share     part of each GPU that it takes, above 0 to 1, in thousandths
 //   cpus          CPUs for each GPU, in thousandths
 //   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB
 //   priority      whole number; larger is more urgent; 0 without it
+//   deadline_s    time by which it should end, on the clock of submit_s and after it; it counts in results, and
+//   policies
+//                 may use it
 //   place         the GPUs on which it must run, rank by rank: server0:0-3;server1 (all GPUs of a server)
 
 #include "models/workload.hpp"

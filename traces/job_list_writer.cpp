@@ -76,6 +76,8 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return memory(job.host_memory); }},
     WrittenColumn{"priority", [](const JobRequest& job) { return job.priority != 0; },
                   [](const JobRequest& job) { return fmt::format("{}", job.priority); }},
+    WrittenColumn{"deadline_s", [](const JobRequest& job) { return job.deadline.has_value(); },
+                  [](const JobRequest& job) { return format_seconds(job.submit + *job.deadline); }},
     WrittenColumn{"place", [](const JobRequest& job) { return !job.place.empty(); }, place_text},
 };
 

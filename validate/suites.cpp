@@ -2,6 +2,7 @@
 
 #include "validate/ada_srsf/ada_srsf.hpp"
 #include "validate/compression/compression_suite.hpp"
+#include "validate/elastic/elastic_suite.hpp"
 #include "validate/intervals/intervals.hpp"
 #include "validate/network/network_suite.hpp"
 #include "validate/one_job/one_job.hpp"
@@ -36,6 +37,8 @@ constexpr SuiteRow kSuites[] = {
      validate_schedulers},
     {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
      validate_schedulers_table},
+    {"elastic", "optima of policies over types of servers, by hand and on Gavel's traces (seconds)", false,
+     validate_elastic},
     {"workloads", "queueing of generated workloads beside that of the traces to which they are fitted (minutes)", true,
      validate_workloads},
 };

@@ -86,6 +86,10 @@ void scale_durations(JobRequest& job, const WorkloadScaling& scaling, const Iter
     if (scaling.longest) time = std::min(time, *scaling.longest);
   };
   if (job.limit) scale(*job.limit);
+  if (job.deadline) {
+    scale(*job.deadline);
+    job.deadline = std::max(*job.deadline, Time::nanoseconds(1));
+  }
   if (!job.duration) return scale_iterations(job, scaling, iteration);
   const Time before = *job.duration;
   scale_and_cut(*job.duration);

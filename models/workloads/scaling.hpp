@@ -40,7 +40,8 @@ struct ScaledList {
 
 /// The jobs of a list, in its order, after these changes: the list is resampled, jobs that are too large are left out,
 /// others are drawn with the streams of `seed`, then times are scaled. A job of iterations counts with the time that
-/// they compute: its number of iterations is scaled. Limits are scaled as durations are, but not cut. Measured waits
+/// they compute: its number of iterations is scaled. Limits, and the times from submission
+/// to deadline, are scaled as durations are, but not cut. Measured waits
 /// are left out, because they belong to another workload. `load` refers to `cluster_gpus`, and to the time between the
 /// first submission, which stays, and the last. Throws InputError if no job is left, or if the times can't be scaled as
 /// wanted.

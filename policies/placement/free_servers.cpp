@@ -13,7 +13,8 @@ FreeServers::FreeServers(const ClusterView& cluster, const JobView& job)
     : cluster_{cluster},
       job_{job},
       range_{cluster.servers_for(job)},
-      per_server_{static_cast<int>(cluster.gpus() / cluster.servers())} {
+      per_server_{cluster.gpus_per_server(job.server_type)},
+      stride_{cluster.gpus() / cluster.servers()} {
   job_.gpu_share = kWholeGpu;
 }
 
@@ -61,7 +62,7 @@ void FreeServers::emptiest_first(int servers, int gpus, std::vector<ServerId>& f
 }
 
 void FreeServers::take(ServerId server, int count, std::vector<GpuId>& chosen) {
-  const std::size_t first = server.index() * static_cast<std::size_t>(per_server_);
+  const std::size_t first = server.index() * stride_;
   for (std::size_t g = first; g < first + static_cast<std::size_t>(per_server_) && count > 0; ++g) {
     if (!cluster_.fits(GpuId{g}, job_)) continue;
     chosen.emplace_back(g);

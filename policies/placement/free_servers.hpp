@@ -16,7 +16,7 @@ class FreeServers {
  public:
   FreeServers(const ClusterView& cluster, const JobView& job);
 
-  /// Returns the number of GPUs of a server.
+  /// Returns the number of GPUs of each of these servers.
   [[nodiscard]] int per_server() const { return per_server_; }
   /// Returns the number of GPUs that the job could get on the server: the free ones, limited by CPUs and host memory.
   [[nodiscard]] int room(ServerId server) const;
@@ -48,6 +48,7 @@ class FreeServers {
   JobView job_;
   ServerRange range_;
   int per_server_;
+  std::size_t stride_;           // of the numbers of GPUs from server to server
   std::vector<ServerId> taken_;  // ascending
 };
 

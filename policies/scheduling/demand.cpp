@@ -13,7 +13,7 @@ std::uint32_t Pools::of(const ClusterView& cluster, const JobView& job) {
 }
 
 std::int64_t Pools::capacity(const ClusterView& cluster, const JobView& job) {
-  auto gpus = static_cast<std::int64_t>(cluster.servers_for(job).size() * (cluster.gpus() / cluster.servers()));
+  std::int64_t gpus = cluster.gpus_on(cluster.servers_for(job));
   if (cluster.quota_left(job.vc) != INT_MAX) gpus = std::min<std::int64_t>(gpus, cluster.vc_quota(job.vc));
   return gpus * kWholeGpu;
 }

@@ -59,7 +59,7 @@ bool SharePolicy::within_quota(const ClusterView& cluster, const JobView& view) 
 }
 
 void SharePolicy::count(const ClusterView& cluster) {
-  Holdings all{static_cast<std::int64_t>(cluster.gpus()) * kWholeGpu, 0, 0};
+  Holdings all{cluster.gpus_on({0, static_cast<std::uint32_t>(cluster.servers())}) * kWholeGpu, 0, 0};
   for (std::size_t s = 0; s < cluster.servers(); ++s) {
     const std::int64_t cpus = cluster.free_milli_cpus(ServerId{s});
     const std::int64_t bytes = cluster.free_host_memory(ServerId{s}).count();

@@ -19,7 +19,7 @@ namespace {
 using key_rows::kDay;
 using key_rows::row;
 
-constexpr int kMostServers = 1'000'000;
+constexpr int kMostFailingServers = 1'000'000;
 constexpr std::string_view kNeedsFailures =
     "something that fails (failures.preset, components, jobs, events or spares)";
 constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
@@ -60,7 +60,7 @@ Codec<FailingComponents> component_codec() {
            "of", &Components::of,
            choice_codec<ComponentScope>(
                {{"gpu", ComponentScope::gpu}, {"server", ComponentScope::server}, {"domain", ComponentScope::domain}})),
-       field("servers", &Components::servers, maybe(integer_codec<int>(1, kMostServers))),
+       field("servers", &Components::servers, maybe(integer_codec<int>(1, kMostFailingServers))),
        field("drains", &Components::drains, bool_codec()), field("fails", &Components::fails, maybe(law_codec()), true),
        field("repair", &Components::repair, maybe(law_codec()))},
       "{name: server, of: server, fails: {mean: 100d}, repair: {mean: 6h}}");
@@ -239,7 +239,8 @@ std::vector<ScenarioKey> failure_keys() {
           "failures.events", [](auto& s) -> auto& { return s.failures.events; }, maybe(path_codec()),
           "file of outages (CSV: down_s, up_s, component), relative to the file with this key"),
       row(
-          "failures.spares", [](auto& s) -> auto& { return s.failures.spares; }, integer_codec<int>(0, kMostServers),
+          "failures.spares", [](auto& s) -> auto& { return s.failures.spares; },
+          integer_codec<int>(0, kMostFailingServers),
           "servers of the cluster, the last ones at first, that no job gets until a server fails whose place they "
           "take"),
   };

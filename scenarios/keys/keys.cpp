@@ -10,6 +10,7 @@
 #include "scenarios/keys/study_keys.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
+#include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 
@@ -160,7 +161,7 @@ std::vector<ScenarioKey> run_keys() {
 }
 
 std::vector<ScenarioKey> cluster_keys() {
-  return {
+  std::vector<ScenarioKey> keys{
       row(
           "cluster.servers", [](auto& s) -> auto& { return s.cluster.servers; }, integer_codec<int>(1, 1'000'000),
           "number of servers; each has one network interface unless network.server describes it"),
@@ -171,6 +172,11 @@ std::vector<ScenarioKey> cluster_keys() {
           "cluster.gpu_memory", [](auto& s) -> auto& { return s.cluster.gpu_memory; },
           quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "memory of each GPU"),
   };
+  for (ScenarioKey& key : keys) {  // with types they follow from these
+    key.conditions = {[](const Scenario& scenario) { return scenario.cluster.types.empty(); }};
+  }
+  keys.push_back(types_key());
+  return keys;
 }
 
 Codec<std::string> collective_codec() {
@@ -341,6 +347,7 @@ std::vector<ScenarioKey> workload_keys() {
     if (key.displaces.empty()) key.displaces = {"workload.jobs", "workload.like"};
   }
   keys.push_back(scatter_penalty_key());
+  for (ScenarioKey& key : throughput_keys()) keys.push_back(std::move(key));
   std::vector<ScenarioKey> like = like_keys();
   keys.insert(keys.begin() + 1, std::make_move_iterator(like.begin()), std::make_move_iterator(like.end()));
   return keys;

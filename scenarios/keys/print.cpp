@@ -24,6 +24,9 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
   for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
                      &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.overlap.links})
     if (*path) paths.push_back(&**path);
+  if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
+  for (NamedServerType& type : scenario.cluster.types)
+    if (type.device && type.device->profile) paths.push_back(&*type.device->profile);
   for (TrainingEntry& entry : scenario.training) {
     for (auto* path : {&entry.layers, &entry.config, &entry.device.profile})
       if (*path) paths.push_back(&**path);

@@ -5,6 +5,7 @@
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/keys/training_codec.hpp"
+#include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/study/study_check.hpp"
 #include "scenarios/study/study_places.hpp"
@@ -135,6 +136,10 @@ class LayerReader {
     Scenario::Network& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
+    if (!scenario_.cluster.types.empty()) {
+      place(types_complaints(scenario_));
+      take_types(scenario_);
+    }
     const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_));
@@ -299,7 +304,10 @@ class LayerReader {
       const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
       if (given == given_.rend()) continue;
       const std::string path{key.path};
-      Reading{*given->source, path, complaints_}.complain(given->place, fmt::format("needs `{}`", key.needs));
+      // What these keys say follows from the types.
+      const bool is_of_types = path.starts_with("cluster.") && !scenario_.overlap.given();
+      Reading{*given->source, path, complaints_}.complain(
+          given->place, fmt::format("needs `{}`", is_of_types ? "cluster.types: []" : key.needs));
     }
   }
 

@@ -192,8 +192,12 @@ std::vector<Complaint> vcs_complaints(const Scenario& scenario) {
   return complaints;
 }
 
-ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string>& vcs) {
+ClusterSpec cluster_spec(const Scenario& scenario, const Workload& workload) {
+  const std::vector<std::string>& vcs = workload.vcs;
   ClusterSpec spec;
+  for (const NamedServerType& type : scenario.cluster.types)
+    spec.types.push_back({type.name, type.servers, type.gpus_per_server, type.gpu_memory, type.price});
+  if (scenario.workload.demands_types) spec.demanded = workload.gpu_types;
   spec.servers = scenario.cluster.servers;
   spec.gpus_per_server = scenario.cluster.gpus_per_server;
   spec.gpu_memory = scenario.cluster.gpu_memory;

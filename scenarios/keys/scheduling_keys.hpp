@@ -20,9 +20,8 @@ namespace contend {
 /// The faults of `cluster.vcs`; empty if there are none.
 [[nodiscard]] std::vector<Complaint> vcs_complaints(const Scenario& scenario);
 
-/// The cluster for the engine; `vcs` are the virtual clusters that the workload names. Throws InputError if
-/// `cluster.vcs` lacks one of them.
-[[nodiscard]] ClusterSpec cluster_spec(const Scenario& scenario, const std::vector<std::string>& vcs);
+/// The cluster for the engine. Throws InputError if `cluster.vcs` lacks a virtual cluster that the workload names.
+[[nodiscard]] ClusterSpec cluster_spec(const Scenario& scenario, const Workload& workload);
 
 [[nodiscard]] SchedulingRules scheduling_rules(const Scenario& scenario);
 

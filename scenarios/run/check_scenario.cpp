@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,7 +36,7 @@ namespace {
 void check_size(const Scenario& scenario, const std::string& key, std::string_view who, std::int64_t gpus,
                 Complaints& complaints, const std::string& hint = {}) {
   const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  if (gpus <= all) return;
+  if (gpus <= all || !scenario.cluster.types.empty()) return;  // check_generated() knows the types
   complaints.add(key,
                  fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all, scenario.cluster.servers,
                              scenario.cluster.gpus_per_server),
@@ -121,10 +122,11 @@ void check_limits(const Scenario& scenario, const Workload& workload, std::vecto
       costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain, workload.jobs.size()));
 }
 
-/// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters
-/// divide the cluster.
+/// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters or
+/// types of servers divide the cluster.
 void check_generated(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
-  const bool runs_anywhere = scenario.cluster.vcs.empty() && scenario.workload.like;
+  const bool is_divided = !scenario.cluster.vcs.empty() || !scenario.cluster.types.empty();
+  const bool runs_anywhere = !is_divided && scenario.workload.like;
   if (runs_anywhere && time_to_save(checkpoint_costs(scenario, 1)) == Time{}) return;
   const Workload workload = scenario_workload(scenario, scenario.seed);
   check_slices(scenario, workload, warnings);
@@ -135,13 +137,16 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
     complaints.add("workload.generate.iterations", fmt::format("job \"{}\": {}", job.name, reason));
     break;
   }
-  if (scenario.cluster.vcs.empty()) return;
-  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  if (!is_divided) return;
+  const ClusterSpec cluster = cluster_spec(scenario, workload);
   std::set<std::string> named;
   for (const JobSpec& job : workload.jobs) {
-    const std::string reason = why_never(cluster, job);
+    std::span<const JobPace> paces;
+    if (job.pace >= 0) paces = workload.paces[static_cast<std::size_t>(job.pace)];
+    const std::string reason = why_never(cluster, job, paces);
     if (reason.empty() || !named.insert(reason).second) continue;
-    complaints.add("cluster.vcs", fmt::format("job \"{}\" {}", job.name, reason));
+    complaints.add(scenario.cluster.vcs.empty() ? "cluster.types" : "cluster.vcs",
+                   fmt::format("job \"{}\" {}", job.name, reason));
   }
 }
 

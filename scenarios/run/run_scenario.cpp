@@ -6,6 +6,7 @@
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -30,8 +31,10 @@ namespace contend {
 
 Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs) {
   TrainingGraphs graphs{scenario};
-  return build_workload(
+  Workload workload = build_workload(
       jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, scenario.cluster.gpus_per_server);
+  if (!scenario.cluster.types.empty()) add_paces(scenario, workload);
+  return workload;
 }
 
 Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
@@ -110,7 +113,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.interference = interference_of(scenario.network);
   options.decisions = hooks.decisions;
   options.failure = failure;
-  const ClusterSpec cluster = cluster_spec(scenario, workload.vcs);
+  const ClusterSpec cluster = cluster_spec(scenario, workload);
   return std::make_unique<Simulation>(cluster, std::move(workload), std::move(policies), std::move(network),
                                       std::move(options));
 }
@@ -137,6 +140,7 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
     if (is_new) traffic->second = iteration_traffic(ran.graphs[spec.graph], per_server);
     job.traffic = traffic->second;
     if (spec.graph < ran.notes.size()) job.notes = ran.notes[spec.graph];
+    if (spec.pace >= 0) job.notes = {.bound = {}, .stale = job.notes.stale, .work = {}};  // they are of one device
   }
   return result;
 }

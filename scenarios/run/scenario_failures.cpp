@@ -72,6 +72,15 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   const FailureSetup& failures = scenario.failures;
   FailureSpec spec;
   if (!failures.any()) return spec;
+  for (const NamedServerType& type : scenario.cluster.types) {
+    if (type.gpus_per_server == scenario.cluster.gpus_per_server) continue;
+    throw InputError{
+        {{.key = "failures",
+          .reason = fmt::format("servers of {} have {} GPUs and others {}: what fails is counted in servers "
+                                "that have equally many",
+                                type.name, type.gpus_per_server, scenario.cluster.gpus_per_server),
+          .hint = "give all cluster.types the same gpus_per_server"}}};
+  }
   spec.components = classes_of(scenario);
   spec.of_jobs = law_of_jobs(scenario);
   spec.seed = seed;

@@ -2,6 +2,7 @@
 
 #include "models/workloads/scaling.hpp"
 #include "models/workloads/synthetic.hpp"
+#include "scenarios/run/job_paces.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "text/quantities.hpp"
@@ -20,6 +21,12 @@ namespace contend {
 namespace {
 
 std::int64_t gpus_of(const Scenario& scenario) {
+  if (!scenario.cluster.types.empty()) {
+    std::int64_t gpus = 0;
+    for (const NamedServerType& type : scenario.cluster.types)
+      gpus += std::int64_t{type.servers} * type.gpus_per_server;
+    return gpus;
+  }
   return std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
 }
 
@@ -112,6 +119,35 @@ void check_places(const Scenario& scenario, const JobList& list) {
   report.throw_if_bad();
 }
 
+/// Names that jobs of iterations may give.
+std::vector<std::string> known_models(const Scenario& scenario) {
+  std::vector<std::string> names = trainable_names(scenario);
+  if (const auto table = throughputs_of(scenario))
+    for (std::string& name : table->models()) names.push_back(std::move(name));
+  return names;
+}
+
+/// The jobs with the durations that `workload.throughputs` gives them. Throws InputError with the rows that it can't
+/// time.
+std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, std::shared_ptr<const JobList> list) {
+  const auto table = throughputs_of(scenario);
+  if (!table) return list;
+  JobList timed = *list;
+  RowReport report{scenario.workload.jobs.value_or("workload"), false};
+  for (std::size_t j = 0; j < timed.jobs.size(); ++j) {
+    report.count_row();
+    const std::string reason = why_not_timed(scenario, *table, timed.jobs[j]);
+    if (reason.empty()) {
+      time_by_table(scenario, *table, timed.jobs[j]);
+    } else {
+      report.bad(timed.lines.empty() ? 0 : timed.lines[j], "model", "no throughput",
+                 fmt::format("job {}: {}", quote_for_message(timed.jobs[j].name), reason));
+    }
+  }
+  report.throw_if_bad("add rows to workload.throughputs, or set workload.reference_type to the type of the durations");
+  return std::make_shared<const JobList>(std::move(timed));
+}
+
 bool is_scaled(const Scenario& scenario) {
   const WorkloadScaling& scaling = scenario.workload.synthetic;
   return scaling.rate != 1 || scaling.load || scaling.durations != 1 || scaling.longest || scaling.largest ||
@@ -119,7 +155,8 @@ bool is_scaled(const Scenario& scenario) {
 }
 
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, trainable_names(scenario));
+  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario));
+  list = timed_by_table(scenario, std::move(list));
   check_models(scenario, *list);
   check_virtual_clusters(scenario, *list);
   check_places(scenario, *list);
@@ -180,7 +217,8 @@ MeasuredWindow measured_window(const Scenario& scenario) {
 }
 
 ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
-  const std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, trainable_names(scenario));
+  const std::shared_ptr<const JobList> list =
+      timed_by_table(scenario, lists.read(*scenario.workload.jobs, known_models(scenario)));
   check_models(scenario, *list);
   TrainingGraphs graphs{scenario};
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
@@ -190,7 +228,7 @@ std::string few_blocks_note(const Scenario& scenario, JobLists& lists) {
   if (!scenario.workload.jobs || !scenario.workload.sampling.block) return {};
   const Time block = *scenario.workload.sampling.block;
   const std::size_t blocks =
-      blocks_of(lists.read(*scenario.workload.jobs, trainable_names(scenario))->jobs, block).jobs.size();
+      blocks_of(lists.read(*scenario.workload.jobs, known_models(scenario))->jobs, block).jobs.size();
   if (blocks >= kFewestBlocks) return {};
   return fmt::format(
       "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",

@@ -99,6 +99,11 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     open(job);
     return true;
   }
+  bool start_on(JobId job, std::int32_t type) override {
+    if (!actions_->start_on(job, type)) return false;
+    open(job);
+    return true;
+  }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override {
     if (!actions_->start_preempting(job, candidates)) return false;
     open(job);

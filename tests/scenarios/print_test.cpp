@@ -26,6 +26,7 @@ cluster:
   servers: 16
   gpus_per_server: 4
   gpu_memory: 32GiB
+  types: []
   cpus: any
   host_memory: any
   vcs: []
@@ -249,6 +250,7 @@ TEST_CASE("every default passes its own reader, alone") {
       overrides = {"checkpoints.policy=asynchronous", "checkpoints.period=1h", "checkpoints.iterations=2"};
     if (key.needs == "a number for scheduling.retries.failed.times")
       overrides.emplace_back("scheduling.retries.failed.times=1");
+    if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
     if (key.needs.starts_with("overlap.model or overlap.layers") || key.needs == "no overlap.training")
       overrides.emplace_back("overlap.model=resnet50");

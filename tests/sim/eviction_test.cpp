@@ -402,7 +402,7 @@ TEST_CASE("the jobs that give way are those of the plain rule, on random cluster
       std::vector<JobId> victims;
       std::vector<GpuId> chosen;
       made.questions = 0;
-      const bool found = eviction.choose(gang, ids, victims, chosen);
+      const bool found = eviction.choose(gang, -1, ids, victims, chosen);
       CAPTURE(round);
       CAPTURE(gang.value());
       REQUIRE(made.counts() == before);

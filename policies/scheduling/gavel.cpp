@@ -1,0 +1,92 @@
+// Gavel's policies for clusters of several types of GPUs (Narayanan et al., OSDI 2020, section 4): max-min fairness,
+// makespan, finish-time fairness and cost. Each is a linear program, or a sequence of them, over the shares of time
+// that jobs get on each type (type_allocation.hpp). Rounds make the shares come true (rounds.hpp).
+
+#include "policies/scheduling/rounds.hpp"
+
+#include <memory>
+
+namespace contend {
+
+namespace {
+
+enum class Objective { max_min, water_filling, agnostic, makespan, finish_time_fairness, cost, equal };
+
+class Gavel final : public RoundPolicy {
+ public:
+  Gavel(Objective objective, const Parameters& parameters) : RoundPolicy{parameters}, objective_{objective} {}
+
+ private:
+  [[nodiscard]] TimeShares divide(const TypedCluster& cluster) override {
+    switch (objective_) {
+      case Objective::max_min:
+        return max_min_shares(cluster, false, false);
+      case Objective::water_filling:
+        return max_min_shares(cluster, false, true);
+      case Objective::agnostic:
+        return max_min_shares(cluster, true, false);
+      case Objective::makespan:
+        return makespan_shares(cluster);
+      case Objective::finish_time_fairness:
+        return finish_time_fair_shares(cluster);
+      case Objective::cost:
+        return least_cost_shares(cluster);
+      case Objective::equal:
+        break;
+    }
+    return equal_shares(cluster);
+  }
+
+  Objective objective_;
+};
+
+template <Objective kObjective>
+std::unique_ptr<SchedulingPolicy> make_gavel(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Gavel>(kObjective, parameters);
+}
+
+template <Objective kObjective>
+auto gavel_row(std::string_view name, std::string_view summary, std::string_view source)
+    -> PolicyRow<SchedulingPolicy> {
+  return {.name = name,
+          .summary = summary,
+          .source = source,
+          .parameters = kRoundParameters,
+          .make = make_gavel<kObjective>};
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> max_min_scheduling() {
+  return gavel_row<Objective::max_min>("max-min",
+                                       "time on types of servers so that the least share of useful time is largest",
+                                       "Narayanan et al., OSDI 2020 (Gavel)");
+}
+PolicyRow<SchedulingPolicy> max_min_water_filling_scheduling() {
+  return gavel_row<Objective::water_filling>("max-min-water-filling",
+                                             "as max-min, and then the next least share, and so on",
+                                             "Narayanan et al., OSDI 2020 (Gavel)");
+}
+PolicyRow<SchedulingPolicy> max_min_agnostic_scheduling() {
+  return gavel_row<Objective::agnostic>("max-min-agnostic", "as max-min, as if jobs were as fast on all types",
+                                        "Narayanan et al., OSDI 2020 (Gavel)");
+}
+PolicyRow<SchedulingPolicy> min_makespan_scheduling() {
+  return gavel_row<Objective::makespan>("min-makespan", "time on types of servers so that all jobs are done soonest",
+                                        "Narayanan et al., OSDI 2020 (Gavel)");
+}
+PolicyRow<SchedulingPolicy> finish_time_fairness_scheduling() {
+  return gavel_row<Objective::finish_time_fairness>(
+      "finish-time-fairness", "time on types of servers so that the worst finish-time fairness is best",
+      "Mahajan et al., NSDI 2020; Narayanan et al., OSDI 2020 (Gavel)");
+}
+PolicyRow<SchedulingPolicy> min_cost_scheduling() {
+  return gavel_row<Objective::cost>("min-cost", "most work for the price of the GPUs, with time for deadlines",
+                                    "Narayanan et al., OSDI 2020 (Gavel)");
+}
+PolicyRow<SchedulingPolicy> gandiva_fair_scheduling() {
+  return gavel_row<Objective::equal>("gandiva-fair", "equal time on all types of servers, without trading",
+                                     "Chaudhary et al., EuroSys 2020; released code of Shockwave");
+}
+
+}  // namespace contend

@@ -1,0 +1,79 @@
+#pragma once
+// RoundPolicy is the base class of policies that divide the time of jobs among types of servers. A derived class says
+// which share of its time each job should run on each type; rounds make these shares come true (Narayanan et al.,
+// "Gavel", OSDI 2020, section 5, and its released scheduler).
+//
+// Time is cut into rounds. In a round a job runs on one type or waits. The priority of job i on type j is x_ij over the
+// part of the type's time that it has received, and 10^9 x_ij if it has received none. At the begin of a round each
+// type, in the order of the scenario, takes the jobs by falling priority, then deficit, then share, then in order of
+// submission, unless another type has taken them or too few of its GPUs are left. A job that is taken by the type on
+// which it runs keeps its GPUs; others give theirs up, and those that start are placed in order of falling size.
+//
+// The shares are found anew where a job has arrived or left, but not before `reallocate` has passed since the last
+// time. Then each deficit grows by the share times that time, less the time received, and the received times begin
+// anew, at half a round each. So a job that arrives in between waits for the next time, as in the released scheduler;
+// with `fill` it may use GPUs that are left over.
+
+#include "policies/registry.hpp"
+#include "policies/scheduling/type_allocation.hpp"
+#include "sim/ports.hpp"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace contend {
+
+inline constexpr ParameterInfo kRoundParameters[] = {
+    {"round_s", 360.0, 1, 1e6, "length of a round, in seconds"},
+    {"reallocate_s", 1920.0, 0, 1e7,
+     "shortest time between two new divisions of the cluster, in seconds; a job that arrives waits for the next"},
+    {"fill", false, 0, 0,
+     "jobs without a share yet, and those whose share is used up, run on GPUs that are left over, at any time"}};
+
+class RoundPolicy : public SchedulingPolicy {
+ public:
+  explicit RoundPolicy(const Parameters& parameters);
+
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
+  void queued(const JobView& job) override;
+  void left(JobId job) override;
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override;
+  [[nodiscard]] bool idle_passes() const override { return true; }
+  [[nodiscard]] Time next_decision(const ClusterView& cluster) override;
+  [[nodiscard]] Time slice(int) const override { return round_; }
+
+ protected:
+  /// The shares for these jobs.
+  [[nodiscard]] virtual TimeShares divide(const TypedCluster& cluster) = 0;
+
+ private:
+  struct Job {
+    JobView view;
+    std::int32_t type = -1;  ///< on which it runs; -1: it waits
+    bool has_share = false;
+    std::vector<double> rates, shares, received, deficit;  ///< by type; received and deficit in seconds
+    double isolated_s = 0;                                 ///< TypedJob::isolated
+    double isolated_rate = 0;                              ///< rate on its equal share since the last division
+    double left_s = 0;                                     ///< work left at the last division
+    bool is_taken = false;                                 ///< in this round
+  };
+
+  void count_time(Time now);
+  void reallocate(const ClusterView& cluster, Time now);
+  [[nodiscard]] TypedCluster typed(const ClusterView& cluster, Time now);
+  /// Chooses the jobs of the round: by job, its type or -1.
+  [[nodiscard]] std::vector<std::pair<JobId, std::int32_t>> choose(const ClusterView& cluster);
+  void start_round(const ClusterView& cluster, SchedulingActions& actions);
+  void fill(const ClusterView& cluster, SchedulingActions& actions);
+
+  Time round_, reallocate_after_;
+  bool fills_;
+  std::map<std::pair<std::int64_t, JobId>, Job> jobs_;  // by JobView::tie
+  std::map<JobId, std::int64_t> ties_;
+  Time counted_until_{};
+  Time divided_at_ = Time::never(), next_round_{};
+  bool has_changed_ = false;
+};
+
+}  // namespace contend

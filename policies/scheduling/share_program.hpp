@@ -1,0 +1,63 @@
+#pragma once
+// ShareProgram solves the linear programs of schedulers that divide the time of jobs among types of servers: x_ij is
+// the share of its time for which job i runs on type j (Narayanan et al., "Gavel", OSDI 2020, section 3).
+//
+//     x >= 0,    sum_j x_ij <= 1,    sum_i s_i x_ij <= C_j
+//
+// with s_i the GPUs of the job and C_j those of the type. With rates a_ij the job gets to the level sum_j a_ij x_ij.
+//
+//   max_level   the largest t for which all jobs get to base_i + slope_i t
+//   max_sum     the largest sum of values v_ij x_ij for which all jobs get to their base
+//
+// Only the few capacities couple the jobs, so the program is decomposed (Dantzig, Wolfe, "Decomposition principle for
+// linear programs", Operations Research 8, 1960): a master program of types + 1 rows gives prices of GPU time, and each
+// job answers with its cheapest shares at these prices, which use at most two types. That takes O(jobs x types^2) for
+// each new price, and a few dozen of them. The result is the exact optimum but for rounding. It needs no library, and
+// because it uses nothing but sums, products and quotients in a fixed order, it is the same on every machine.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// The shares of an optimum, which needn't be the only one.
+struct TimeShares {
+  std::vector<double> x;       ///< [job x types + type]
+  double value = 0;            ///< t, or the sum
+  std::vector<double> prices;  ///< by type: dual values of its capacity
+  bool feasible = true;        ///< false: the bases can't be reached; then nothing else has a meaning
+};
+
+class ShareProgram {
+ public:
+  /// `capacity`: GPUs of each type, >= 0.
+  explicit ShareProgram(std::vector<double> capacity) : capacity_{std::move(capacity)} {}
+
+  /// Adds a job of so many GPUs, > 0, with a rate >= 0 on each type; 0: it can't run there. A type with fewer GPUs than
+  /// the job counts as 0.
+  void add(double gpus, std::span<const double> rates);
+  [[nodiscard]] std::size_t jobs() const { return gpus_.size(); }
+  [[nodiscard]] std::size_t types() const { return capacity_.size(); }
+  [[nodiscard]] double rate(std::size_t job, std::size_t type) const { return rates_[job * types() + type]; }
+
+  /// The largest t >= 0 for which each job gets to base + slope t. `base` and `slope` are >= 0, at least one slope is
+  /// > 0. The bases must be reached by `start` (shares of an earlier solution), or be 0 without it.
+  [[nodiscard]] TimeShares max_level(std::span<const double> base, std::span<const double> slope,
+                                     std::span<const double> start = {}) const;
+  /// The largest sum of `values` x shares, where each job gets to its base.
+  [[nodiscard]] TimeShares max_sum(std::span<const double> values, std::span<const double> base) const;
+
+  /// The levels of a max-min fair allocation: no level can rise without lowering one that is not larger. The level of
+  /// job i rises with slope_i; levels are in units of these. Bertsekas, Gallager, "Data Networks", section 6.5.2. A job
+  /// that no type can run stays at 0.
+  [[nodiscard]] TimeShares water_fill(std::span<const double> slope, std::vector<double>& levels) const;
+
+ private:
+  friend class ShareColumns;
+  std::vector<double> capacity_;
+  std::vector<double> gpus_;   // by job
+  std::vector<double> rates_;  // [job x types + type]
+};
+
+}  // namespace contend

@@ -1,0 +1,206 @@
+#include "policies/scheduling/type_allocation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace contend {
+
+namespace {
+
+/// The program with the rates of the jobs divided by what `norm` gives for each.
+template <class Norm>
+ShareProgram program_of(const TypedCluster& cluster, const Norm& norm) {
+  ShareProgram program{cluster.capacity};
+  std::vector<double> rates(cluster.capacity.size());
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    const double divisor = norm(i);
+    for (std::size_t j = 0; j < rates.size(); ++j)
+      rates[j] = divisor > 0 ? rate_on(cluster, cluster.jobs[i], j) / divisor : 0;
+    program.add(cluster.jobs[i].gpus, rates);
+  }
+  return program;
+}
+
+double fastest_on(const TypedCluster& cluster, const TypedJob& job) {
+  double fastest = 0;
+  for (std::size_t j = 0; j < cluster.capacity.size(); ++j) fastest = std::max(fastest, rate_on(cluster, job, j));
+  return fastest;
+}
+
+/// 1 for the jobs that some type can run, 0 for the others.
+std::vector<double> runnable(const TypedCluster& cluster) {
+  std::vector<double> can;
+  for (const TypedJob& job : cluster.jobs) can.push_back(fastest_on(cluster, job) > 0 ? 1 : 0);
+  return can;
+}
+
+bool has_any(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+TimeShares no_shares(const TypedCluster& cluster) {
+  TimeShares none;
+  none.x.assign(cluster.jobs.size() * cluster.capacity.size(), 0);
+  none.prices.assign(cluster.capacity.size(), 0);
+  return none;
+}
+
+/// The rate of the job with time on the types in proportion to their GPUs, times w / s.
+double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool agnostic) {
+  double rate = 0;
+  for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+    const double own = rate_on(cluster, job, j);
+    rate += (agnostic ? (own > 0 ? 1 : 0) : own) * cluster.capacity[j];
+  }
+  return rate / std::accumulate(cluster.capacity.begin(), cluster.capacity.end(), 0.0) * job.weight / job.gpus;
+}
+
+TypedCluster with_equal_rates(TypedCluster cluster) {
+  for (TypedJob& job : cluster.jobs)
+    for (double& rate : job.rates) rate = rate > 0 ? 1 : 0;
+  return cluster;
+}
+
+}  // namespace
+
+double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type) {
+  return cluster.capacity[type] < job.gpus ? 0 : job.rates[type];
+}
+
+std::vector<double> equal_share_rates(const TypedCluster& cluster) {
+  std::vector<double> rates;
+  const auto m = static_cast<double>(cluster.jobs.size());
+  for (const TypedJob& job : cluster.jobs) {
+    double shares = 0, rate = 0;
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+      const double share = cluster.capacity[j] / (m * job.gpus);
+      shares += share;
+      rate += share * rate_on(cluster, job, j);
+    }
+    rates.push_back(rate / std::max(1.0, shares));
+  }
+  return rates;
+}
+
+TimeShares max_min_shares(const TypedCluster& cluster, bool agnostic, bool fill) {
+  if (agnostic) return max_min_shares(with_equal_rates(cluster), false, fill);
+  const std::vector<double> slope = runnable(cluster);
+  if (!has_any(slope)) return no_shares(cluster);
+  const ShareProgram program =
+      program_of(cluster, [&](std::size_t i) { return proportional_rate(cluster, cluster.jobs[i], false); });
+  if (!fill) return program.max_level(std::vector<double>(slope.size()), slope);
+  std::vector<double> levels;
+  TimeShares shares = program.water_fill(slope, levels);
+  shares.value = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    if (slope[i] > 0) shares.value = std::min(shares.value, levels[i]);
+  return shares;
+}
+
+std::vector<double> levels_of(const TypedCluster& cluster, const TimeShares& shares, bool agnostic) {
+  const std::size_t types = cluster.capacity.size();
+  std::vector<double> levels;
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    const TypedJob& job = cluster.jobs[i];
+    double rate = 0;
+    for (std::size_t j = 0; j < types; ++j) {
+      const double own = rate_on(cluster, job, j);
+      rate += (agnostic ? (own > 0 ? 1 : 0) : own) * shares.x[i * types + j];
+    }
+    const double norm = proportional_rate(cluster, job, agnostic);
+    levels.push_back(norm > 0 ? rate / norm : 0);
+  }
+  return levels;
+}
+
+TimeShares makespan_shares(const TypedCluster& cluster) {
+  const std::vector<double> slope = runnable(cluster);
+  if (!has_any(slope)) return no_shares(cluster);
+  const ShareProgram program = program_of(cluster, [&](std::size_t i) { return cluster.jobs[i].left; });
+  TimeShares shares = program.max_level(std::vector<double>(slope.size()), slope);
+  shares.value = 1 / shares.value;
+  return shares;
+}
+
+TimeShares finish_time_fair_shares(const TypedCluster& cluster) {
+  constexpr int kHalvings = 60;
+  constexpr double kRhoTolerance = 1e-13;
+  const std::vector<double> can = runnable(cluster), isolated = equal_share_rates(cluster);
+  if (!has_any(can)) return no_shares(cluster);
+  const std::size_t n = cluster.jobs.size();
+  const std::vector<double> none(n);
+  const ShareProgram program = program_of(cluster, [&](std::size_t i) { return cluster.jobs[i].left; });
+  std::vector<double> alone(n), slope(n);
+  double low = 0;
+  bool has_age = false;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (can[i] == 0) continue;
+    alone[i] = cluster.jobs[i].isolated + cluster.jobs[i].left / isolated[i];
+    low = std::max(low, cluster.jobs[i].age / alone[i]);
+    has_age = has_age || cluster.jobs[i].age > 0;
+  }
+  // With the fairness rho a job needs the rate left / (rho alone - age). These rates fall with rho.
+  const auto at = [&](double rho) {
+    for (std::size_t i = 0; i < n; ++i) slope[i] = can[i] > 0 ? 1 / (rho * alone[i] - cluster.jobs[i].age) : 0;
+    return program.max_level(none, slope);
+  };
+  if (!has_age) {  // the rates are in proportion to 1 / rho
+    TimeShares shares = at(1);
+    shares.value = 1 / shares.value;
+    return shares;
+  }
+  double high = std::max(1.0, 2 * low);
+  TimeShares best = at(high);
+  while (best.value < 1) {
+    low = high;
+    high *= 2;
+    best = at(high);
+  }
+  for (int i = 0; i < kHalvings && high - low > kRhoTolerance * high; ++i) {
+    const double middle = low + (high - low) / 2;
+    TimeShares shares = at(middle);
+    if (shares.value < 1) {
+      low = middle;
+    } else {
+      high = middle;
+      best = std::move(shares);
+    }
+  }
+  best.value = high;
+  return best;
+}
+
+TimeShares least_cost_shares(const TypedCluster& cluster) {
+  const std::size_t types = cluster.capacity.size();
+  const ShareProgram program = program_of(cluster, [](std::size_t) { return 1.0; });
+  std::vector<double> values, needed, none(cluster.jobs.size());
+  for (const TypedJob& job : cluster.jobs) {
+    for (std::size_t j = 0; j < types; ++j) {
+      const double price = cluster.prices.empty() ? 1 : cluster.prices[j];
+      values.push_back(rate_on(cluster, job, j) / price);
+    }
+    needed.push_back(job.time_left && *job.time_left > 0 ? job.left / *job.time_left : 0);
+  }
+  if (cluster.jobs.empty()) return no_shares(cluster);
+  TimeShares shares = program.max_sum(values, needed);
+  return shares.feasible ? shares : program.max_sum(values, none);
+}
+
+TimeShares equal_shares(const TypedCluster& cluster) {
+  const std::size_t types = cluster.capacity.size();
+  TimeShares shares = no_shares(cluster);
+  const auto m = static_cast<double>(cluster.jobs.size());
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    double* const own = shares.x.data() + i * types;
+    double sum = 0;
+    for (std::size_t j = 0; j < types; ++j) {
+      own[j] = rate_on(cluster, cluster.jobs[i], j) > 0 ? cluster.capacity[j] / m : 0;
+      sum += own[j];
+    }
+    for (std::size_t j = 0; j < types; ++j) own[j] /= std::max(1.0, sum);
+  }
+  return shares;
+}
+
+}  // namespace contend

@@ -1,0 +1,60 @@
+#pragma once
+// Objectives by which policies divide the time of jobs among types of servers (Narayanan et al., "Gavel", OSDI 2020,
+// section 4, as in its released code). They give the shares x_ij of a ShareProgram and the value of the objective.
+
+#include "policies/scheduling/share_program.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// A job that wants time on types of servers.
+struct TypedJob {
+  double gpus = 1;                    ///< s_i
+  std::vector<double> rates;          ///< T_ij: work in a second on each type; 0: it can't run there
+  double weight = 1;                  ///< w_i
+  double left = 0;                    ///< work left, in the units of the rates
+  double age = 0;                     ///< seconds since its submission
+  double isolated = 0;                ///< seconds for which its work so far would have taken on an equal share
+  std::optional<double> time_left{};  ///< seconds to its deadline
+};
+
+/// The GPUs of each type, and the jobs.
+struct TypedCluster {
+  std::vector<double> capacity;  ///< C_j
+  std::vector<double> prices{};  ///< of a GPU for an hour; empty: all cost the same
+  std::vector<TypedJob> jobs{};
+};
+
+/// The rate of the job on a type with so many GPUs; 0 if the type has fewer than the job needs.
+[[nodiscard]] double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type);
+
+/// Rate of each job with the shares C_j / (m s_i) of m equal parts of the cluster, scaled down if they add up to more
+/// than 1.
+[[nodiscard]] std::vector<double> equal_share_rates(const TypedCluster& cluster);
+
+/// The largest level s_i T_i(x) / (w_i p_i) to which all jobs get, with p_i = sum_j T_ij C_j / sum_j C_j and T_i(x) =
+/// sum_j T_ij x_ij. If `agnostic`, all rates above 0 count as 1. With `fill`, jobs rise further one after the other:
+/// ShareProgram::water_fill; the value is then the smallest level. Jobs that no type can run are left out.
+[[nodiscard]] TimeShares max_min_shares(const TypedCluster& cluster, bool agnostic, bool fill);
+/// The level of each job under these shares.
+[[nodiscard]] std::vector<double> levels_of(const TypedCluster& cluster, const TimeShares& shares, bool agnostic);
+
+/// The value is the smallest time after which all jobs can be done. Every job has work left.
+[[nodiscard]] TimeShares makespan_shares(const TypedCluster& cluster);
+
+/// The value is the smallest max_i (age_i + left_i / T_i(x)) / (isolated_i + left_i / I_i), with I_i the equal share.
+/// Every job has work left.
+[[nodiscard]] TimeShares finish_time_fair_shares(const TypedCluster& cluster);
+
+/// The value is the largest sum of T_i(x) / price. Jobs with a deadline get at least left / time_left, all or, where
+/// that is not possible, none.
+[[nodiscard]] TimeShares least_cost_shares(const TypedCluster& cluster);
+
+/// x_ij = C_j / m, scaled down if these add up to more than 1: the stand-in of Shockwave's released code for
+/// Gandiva_fair (Chaudhary et al., EuroSys 2020) without its trade of GPUs. On types that can't run a job it gets none.
+[[nodiscard]] TimeShares equal_shares(const TypedCluster& cluster);
+
+}  // namespace contend

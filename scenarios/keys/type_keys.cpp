@@ -1,0 +1,109 @@
+#include "scenarios/keys/type_keys.hpp"
+
+#include "scenarios/keys/device_codec.hpp"
+#include "scenarios/keys/key_rows.hpp"
+#include "scenarios/yaml/map_codec.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+using key_rows::row;
+
+constexpr int kMostServers = 1'000'000;
+constexpr std::size_t kMostTypes = 64;
+
+Codec<std::vector<NamedServerType>> types_codec() {
+  using Type = NamedServerType;
+  const Codec<Type> type = map_codec<Type>(
+      {field("name", &Type::name, text_codec(), true),
+       field("servers", &Type::servers, integer_codec<int>(1, kMostServers), true),
+       field("gpus_per_server", &Type::gpus_per_server, integer_codec<int>(1, 1024)),
+       field("gpu_memory", &Type::gpu_memory, quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50})),
+       field("speed", &Type::speed, number_codec(1e-3, 1e3)), field("price", &Type::price, number_codec(0, 1e6)),
+       field("device", &Type::device, optional_codec(device_codec(), ""))},
+      "{name: v100, servers: 4, gpus_per_server: 8}");
+  return numbered_list(type, "types of servers", kMostTypes);
+}
+
+}  // namespace
+
+ScenarioKey types_key() {
+  return row(
+      "cluster.types", [](auto& s) -> auto& { return s.cluster.types; }, types_codec(),
+      "types of servers, in place of servers, gpus_per_server and gpu_memory. The first type has the first servers, "
+      "and "
+      "so on. Each has a `name`, a number of `servers`, `gpus_per_server`, `gpu_memory`, a `price` of a GPU for an "
+      "hour, "
+      "and a `speed`, by which durations on it are divided, as computing is; with a `device`, jobs of iterations take "
+      "their layer times from it. A job runs on servers of one type. Empty: all servers are alike");
+}
+
+std::vector<ScenarioKey> throughput_keys() {
+  std::vector<ScenarioKey> keys{
+      row(
+          "workload.throughputs", [](auto& s) -> auto& { return s.workload.throughputs; },
+          optional_codec(path_codec(), ""),
+          "table (CSV) of the iterations per second of jobs by model, type of server and GPUs, relative to the file "
+          "with "
+          "this key; a job of a model in it can't run on a type without a row, and its speed elsewhere has no effect"),
+      row(
+          "workload.reference_type", [](auto& s) -> auto& { return s.workload.reference_type; },
+          optional_codec(text_codec(), "first"),
+          "type of server on which the durations of the models in workload.throughputs hold; first: the first of "
+          "cluster.types"),
+      row(
+          "workload.demands_types", [](auto& s) -> auto& { return s.workload.demands_types; }, bool_codec(),
+          "a job whose list names a gpu_type runs on servers of that type only; false: it is ignored"),
+  };
+  for (ScenarioKey& key : keys) {
+    key.needs = "cluster.types";
+    key.conditions = {[](const Scenario& scenario) { return !scenario.cluster.types.empty(); }};
+  }
+  return keys;
+}
+
+std::vector<Complaint> types_complaints(const Scenario& scenario) {
+  std::vector<Complaint> complaints;
+  const auto complain = [&](std::string key, std::string reason, std::string hint = {}) {
+    complaints.push_back({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
+  };
+  std::vector<std::string> names;
+  std::int64_t servers = 0;
+  for (const NamedServerType& type : scenario.cluster.types) {
+    if (type.name.empty()) complain("cluster.types", "a type of server has no name");
+    if (std::ranges::find(names, type.name) != names.end())
+      complain("cluster.types", fmt::format("there are two types of server `{}`", type.name));
+    names.push_back(type.name);
+    servers += type.servers;
+  }
+  if (servers > kMostServers)
+    complain("cluster.types", fmt::format("they have {} servers, expected at most {}", servers, kMostServers));
+  const auto& reference = scenario.workload.reference_type;
+  if (reference && std::ranges::find(names, *reference) == names.end())
+    complain("workload.reference_type", fmt::format("cluster.types has no type \"{}\"", *reference),
+             did_you_mean(*reference, names));
+  return complaints;
+}
+
+void take_types(Scenario& scenario) {
+  std::int64_t servers = 0;
+  auto& cluster = scenario.cluster;
+  cluster.gpus_per_server = 1;
+  cluster.gpu_memory = Bytes{1};
+  for (const NamedServerType& type : cluster.types) {
+    servers += type.servers;
+    cluster.gpus_per_server = std::max(cluster.gpus_per_server, type.gpus_per_server);
+    cluster.gpu_memory = std::max(cluster.gpu_memory, type.gpu_memory);
+  }
+  cluster.servers = static_cast<int>(std::min<std::int64_t>(servers, kMostServers));
+}
+
+}  // namespace contend

@@ -1,0 +1,178 @@
+#include "scenarios/run/job_paces.hpp"
+
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "text/words.hpp"
+#include "traces/jobs/row_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+using Paces = std::vector<JobPace>;
+
+const NamedServerType& reference_type(const Scenario& scenario) {
+  const auto& types = scenario.cluster.types;
+  const auto found =
+      std::ranges::find(types, scenario.workload.reference_type.value_or(types.front().name), &NamedServerType::name);
+  return found == types.end() ? types.front() : *found;
+}
+
+/// The rate at which a job takes its duration: that on the reference type, or its fastest if it can't run on that one.
+double nominal_rate(const Scenario& scenario, const ThroughputTable& table, const std::string& model, int gpus) {
+  const double rate = table.of(model, gpus, reference_type(scenario).name).together;
+  if (rate > 0) return rate;
+  double fastest = 0;
+  for (const NamedServerType& type : scenario.cluster.types)
+    fastest = std::max(fastest, table.of(model, gpus, type.name).together);
+  return fastest;
+}
+
+/// The pace of a job whose work takes `ratio` times as long as its duration; 0 if the ratio is out of range.
+std::int64_t pace_of(double ratio) {
+  const double pace = std::round(ratio * static_cast<double>(kNominalPace));
+  if (!(pace >= 1) || pace > static_cast<double>(kSlowestPace)) return 0;
+  return static_cast<std::int64_t>(pace);
+}
+
+/// Makes the paces of jobs, each once.
+class PaceMaker {
+ public:
+  PaceMaker(const Scenario& scenario, Workload& workload)
+      : scenario_{scenario}, workload_{workload}, table_{throughputs_of(scenario)} {
+    is_plain_ = std::ranges::all_of(scenario.cluster.types, [&](const NamedServerType& type) {
+      return type.speed == 1 && !type.device && type.gpus_per_server == scenario.cluster.gpus_per_server;
+    });
+    for (const NamedServerType& type : scenario.cluster.types) {
+      auto variant = std::make_unique<Scenario>(scenario);
+      variant->cluster.gpu_memory = type.gpu_memory;
+      if (scenario.network.fidelity != Fidelity::flow) {  // a topology has servers of one size
+        variant->cluster.servers = type.servers;
+        variant->cluster.gpus_per_server = type.gpus_per_server;
+      }
+      for (TrainingEntry& entry : variant->training)
+        if (type.device) entry.device = *type.device;
+      variants_.push_back(std::move(variant));
+      makers_.push_back(std::make_unique<TrainingGraphs>(*variants_.back()));
+    }
+  }
+
+  void give_paces() {
+    for (JobSpec& job : workload_.jobs) {
+      const bool in_table = table_ && table_->has(job.model, job.gpus) && job.duration;
+      if (is_plain_ && !in_table) continue;
+      const auto [known, is_new] = paces_.try_emplace({job.model, job.gpus, job.duration.has_value()}, -1);
+      if (is_new) known->second = in_table ? by_table(job) : job.duration ? by_speed() : by_graph(job);
+      job.pace = known->second;
+    }
+  }
+
+ private:
+  std::int32_t number(Paces paces) {
+    const auto [known, is_new] = numbers_.try_emplace(paces, static_cast<std::int32_t>(workload_.paces.size()));
+    if (is_new) workload_.paces.push_back(std::move(paces));
+    return known->second;
+  }
+
+  std::int32_t by_table(const JobSpec& job) {
+    const double nominal = nominal_rate(scenario_, *table_, job.model, job.gpus);
+    Paces paces;
+    for (const NamedServerType& type : scenario_.cluster.types) {
+      const Throughput rate = table_->of(job.model, job.gpus, type.name);
+      paces.push_back({.together = rate.together > 0 ? pace_of(nominal / rate.together) : 0,
+                       .spread = rate.spread > 0 ? pace_of(nominal / rate.spread) : 0,
+                       .graph = -1});
+    }
+    return number(std::move(paces));
+  }
+
+  std::int32_t by_speed() {
+    Paces paces;
+    for (const NamedServerType& type : scenario_.cluster.types)
+      paces.push_back({.together = pace_of(1 / type.speed), .spread = 0, .graph = -1});
+    return number(std::move(paces));
+  }
+
+  std::int32_t by_graph(const JobSpec& job) {
+    const double usual = workload_.graphs[job.graph].compute_total().to_seconds();
+    Paces paces;
+    std::optional<InputError> first;
+    for (std::size_t t = 0; t < makers_.size(); ++t) {
+      const NamedServerType& type = scenario_.cluster.types[t];
+      JobPace pace{.together = 0, .spread = 0, .graph = -1};
+      try {
+        IterationGraph graph = (*makers_[t])(job.model, job.gpus).graph;
+        if (type.speed != 1) graph = graph.with_compute_times(1 / type.speed);
+        const double own = graph.compute_total().to_seconds();
+        pace.together = usual > 0 ? pace_of(own / usual) : kNominalPace;
+        pace.graph = static_cast<std::int32_t>(workload_.graphs.size());
+        workload_.notes.resize(workload_.graphs.size());
+        workload_.graphs.push_back(std::move(graph));
+      } catch (const InputError& error) {  // it does not fit there
+        if (!first) first = error;
+      }
+      paces.push_back(pace);
+    }
+    if (first && std::ranges::all_of(paces, [](const JobPace& pace) { return pace.together == 0; })) throw *first;
+    return number(std::move(paces));
+  }
+
+  const Scenario& scenario_;
+  Workload& workload_;
+  std::optional<ThroughputTable> table_;
+  bool is_plain_ = true;
+  std::vector<std::unique_ptr<Scenario>> variants_;
+  std::vector<std::unique_ptr<TrainingGraphs>> makers_;
+  std::map<std::tuple<std::string, int, bool>, std::int32_t> paces_;
+  std::map<Paces, std::int32_t> numbers_;
+};
+
+}  // namespace
+
+std::optional<ThroughputTable> throughputs_of(const Scenario& scenario) {
+  if (!scenario.workload.throughputs) return std::nullopt;
+  return read_throughputs(*scenario.workload.throughputs);
+}
+
+std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table, const JobRequest& job) {
+  const std::vector<int> sizes = table.sizes(job.model);
+  if (!table.has(job.model, job.gpus)) {
+    if (sizes.empty()) return {};
+    return fmt::format("{} has no row for {} on {} GPUs, only on {}", *scenario.workload.throughputs,
+                       quote_for_message(job.model), job.gpus, fmt::join(sizes, ", "));
+  }
+  const std::string& reference = reference_type(scenario).name;
+  if (job.duration && table.of(job.model, job.gpus, reference).together == 0)
+    return fmt::format("durations hold on type {}, on which {} has no throughput for {} on {} GPUs", reference,
+                       *scenario.workload.throughputs, quote_for_message(job.model), job.gpus);
+  if (nominal_rate(scenario, table, job.model, job.gpus) == 0)
+    return fmt::format("{} has no throughput for {} on {} GPUs on any of cluster.types", *scenario.workload.throughputs,
+                       quote_for_message(job.model), job.gpus);
+  const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
+  if (!job.duration && seconds > kLongestJobTime.to_seconds())
+    return fmt::format("its {} iterations take {:g} s, a job may take at most 100 years", job.iterations, seconds);
+  return {};
+}
+
+void time_by_table(const Scenario& scenario, const ThroughputTable& table, JobRequest& job) {
+  constexpr double kSecond_ns = 1e9;
+  if (job.duration || !table.has(job.model, job.gpus)) return;
+  const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
+  job.duration = Time::nanoseconds(std::llround(seconds * kSecond_ns));
+}
+
+void add_paces(const Scenario& scenario, Workload& workload) {
+  PaceMaker{scenario, workload}.give_paces();
+}
+
+}  // namespace contend

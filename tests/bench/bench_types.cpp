@@ -1,0 +1,106 @@
+// What a decision costs where a cluster has several types of GPUs: shares of time for jobs on 10,000 GPUs of 4 types
+// under the objectives of Gavel, and AlloX's matching by the number of jobs that it looks at. The number of jobs grows
+// tenfold from row to row; the last column is the growth of the time, so it shows where it is more than the jobs. Time
+// of the processor, one core.
+//   bench_types --quick   up to 10,000 jobs
+
+#include "network/assignment.hpp"
+#include "policies/scheduling/type_allocation.hpp"
+#include "sim/random_stream.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace {
+
+using namespace contend;
+
+double processor_s() {
+  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
+}
+
+/// Jobs of 1 to 8 GPUs; each type is up to three times as fast as the one before.
+TypedCluster random_jobs(int jobs) {
+  RandomStream stream{1, "bench.types"};
+  TypedCluster cluster{.capacity = {4000, 3000, 2000, 1000}, .prices = {0.5, 0.9, 1.6, 3}, .jobs = {}};
+  for (int i = 0; i < jobs; ++i) {
+    TypedJob job;
+    job.gpus = static_cast<double>(std::int64_t{1} << stream.uniform_integer(0, 3));
+    double speed = 1;
+    for (int t = 0; t < 4; ++t) {
+      job.rates.push_back(speed);
+      speed *= 1 + 2 * stream.uniform();
+    }
+    job.left = 60 + 60'000 * stream.uniform();
+    job.age = 1000 * stream.uniform();
+    job.isolated = job.age * stream.uniform();
+    cluster.jobs.push_back(job);
+  }
+  return cluster;
+}
+
+void shares(int most) {
+  struct Objective {
+    const char* name;
+    TimeShares (*divide)(const TypedCluster&);
+    double last = 0;
+  };
+  Objective objectives[] = {
+      {"max-min", [](const TypedCluster& c) { return max_min_shares(c, false, false); }},
+      {"min-makespan", makespan_shares},
+      {"min-cost", least_cost_shares},
+      {"finish-time-fairness", finish_time_fair_shares},
+      {"gandiva-fair", equal_shares},
+  };
+  fmt::print("{:<22}{:>10}{:>14}{:>16}{:>10}\n", "shares", "jobs", "decision [s]", "per job [us]", "growth");
+  for (Objective& each : objectives) {
+    for (int jobs = 1000; jobs <= most; jobs *= 10) {
+      const TypedCluster cluster = random_jobs(jobs);
+      const double begin = processor_s();
+      const TimeShares found = each.divide(cluster);
+      const double took = processor_s() - begin;
+      fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}\n", each.name, jobs, took, 1e6 * took / jobs,
+                 each.last > 0 ? fmt::format("{:.1f}", took / each.last) : "-");
+      std::fflush(stdout);
+      if (std::isnan(found.value)) fmt::print("no value\n");
+      each.last = took;
+    }
+  }
+}
+
+void matching() {
+  fmt::print("\n{:<22}{:>10}{:>14}{:>16}{:>10}\n", "allox, 64 free GPUs", "jobs", "decision [s]", "per job [us]",
+             "growth");
+  double last = 0;
+  for (const std::size_t jobs : {125U, 250U, 500U, 1000U}) {
+    RandomStream stream{1, "bench.matching"};
+    const std::size_t gpus = 64, deep = (jobs + gpus - 1) / gpus;
+    std::vector<double> costs;
+    for (std::size_t i = 0; i < jobs; ++i) {
+      const double own = 60 + 6000 * stream.uniform(), faster = 1 + 2 * stream.uniform();
+      for (std::size_t g = 0; g < gpus; ++g)
+        for (std::size_t k = 1; k <= deep; ++k)
+          costs.push_back(static_cast<double>(k) * own / std::pow(faster, static_cast<double>(g % 4)));
+    }
+    const double begin = processor_s();
+    const auto assigned = cheapest_assignment(costs, gpus * deep);
+    const double took = processor_s() - begin;
+    fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}\n", "", assigned.size(), took,
+               1e6 * took / static_cast<double>(jobs), last > 0 ? fmt::format("{:.1f}", took / last) : "-");
+    last = took;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  shares(quick ? 10'000 : 100'000);
+  matching();
+  return 0;
+}

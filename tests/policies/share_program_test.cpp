@@ -1,0 +1,298 @@
+// Shares of time on types of servers: cases worked by hand, a slow reference, and what must hold for every input.
+
+#include "policies/scheduling/share_program.hpp"
+
+#include "policies/scheduling/type_allocation.hpp"
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/near.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+/// The largest c x for A x <= b, x >= 0, with b >= 0: the simplex method on a table, with Bland's rule. It is slow and
+/// obvious, and shares nothing with ShareProgram.
+double simplex(std::vector<std::vector<double>> a, std::vector<double> b, std::vector<double> c) {
+  const std::size_t rows = a.size(), columns = c.size();
+  for (std::size_t r = 0; r < rows; ++r) {
+    a[r].resize(columns + rows);
+    a[r][columns + r] = 1;
+  }
+  c.resize(columns + rows);
+  std::vector<std::size_t> basis(rows);
+  for (std::size_t r = 0; r < rows; ++r) basis[r] = columns + r;
+  double value = 0;
+  for (;;) {
+    std::size_t enter = 0;
+    while (enter < c.size() && c[enter] <= 1e-11) ++enter;
+    if (enter == c.size()) return value;
+    std::size_t leave = rows;
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (a[r][enter] <= 1e-11) continue;
+      const double ratio = leave == rows ? -1 : b[r] / a[r][enter] - b[leave] / a[leave][enter];
+      if (leave == rows || ratio < 0 || (ratio == 0 && basis[r] < basis[leave])) leave = r;
+    }
+    REQUIRE(leave < rows);
+    const double pivot = a[leave][enter];
+    for (double& each : a[leave]) each /= pivot;
+    b[leave] /= pivot;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const double factor = a[r][enter];
+      if (r == leave || factor == 0) continue;
+      for (std::size_t k = 0; k < a[r].size(); ++k) a[r][k] -= factor * a[leave][k];
+      b[r] = std::max(0.0, b[r] - factor * b[leave]);
+    }
+    const double factor = c[enter];
+    for (std::size_t k = 0; k < c.size(); ++k) c[k] -= factor * a[leave][k];
+    value += factor * b[leave];
+    basis[leave] = enter;
+  }
+}
+
+/// Jobs on types as a full linear program. Without `values` the last variable is the level of all.
+double slow_optimum(const TypedCluster& cluster, const std::vector<double>& values) {
+  const std::size_t n = cluster.jobs.size(), k = cluster.capacity.size();
+  const bool has_level = values.empty();
+  std::vector<double> c = has_level ? std::vector<double>(n * k) : values;
+  if (has_level) c.push_back(1);
+  std::vector<std::vector<double>> a;
+  std::vector<double> b;
+  for (std::size_t j = 0; j < k; ++j) {
+    std::vector<double> row(c.size());
+    for (std::size_t i = 0; i < n; ++i) row[i * k + j] = cluster.jobs[i].gpus;
+    a.push_back(row);
+    b.push_back(cluster.capacity[j]);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double> row(c.size()), level(c.size());
+    for (std::size_t j = 0; j < k; ++j) {
+      row[i * k + j] = 1;
+      level[i * k + j] = -rate_on(cluster, cluster.jobs[i], j);
+    }
+    a.push_back(row);
+    b.push_back(1);
+    if (!has_level) continue;
+    level.back() = 1;
+    a.push_back(level);
+    b.push_back(0);
+  }
+  return simplex(a, b, c);
+}
+
+ShareProgram program_of(const TypedCluster& cluster) {
+  ShareProgram program{cluster.capacity};
+  for (const TypedJob& job : cluster.jobs) program.add(job.gpus, job.rates);
+  return program;
+}
+
+TypedCluster random_typed(std::uint64_t seed) {
+  RandomStream stream{seed, "share-program"};
+  TypedCluster cluster;
+  const auto types = static_cast<std::size_t>(stream.uniform_integer(1, 4));
+  for (std::size_t j = 0; j < types; ++j) cluster.capacity.push_back(static_cast<double>(stream.uniform_integer(1, 8)));
+  const std::int64_t jobs = stream.uniform_integer(1, 12);
+  for (std::int64_t i = 0; i < jobs; ++i) {
+    TypedJob job;
+    job.gpus = static_cast<double>(std::int64_t{1} << stream.uniform_integer(0, 2));
+    for (std::size_t j = 0; j < types; ++j) {
+      const bool is_round = stream.uniform() < 0.4;  // ties are common then
+      const double rate = is_round ? static_cast<double>(stream.uniform_integer(0, 3)) : 0.1 + 5 * stream.uniform();
+      job.rates.push_back(rate);
+    }
+    if (std::ranges::all_of(job.rates, [](double rate) { return rate == 0; })) job.rates[0] = 1;
+    job.gpus = std::min(job.gpus, *std::ranges::min_element(cluster.capacity));
+    job.left = 1 + 100 * stream.uniform();
+    cluster.jobs.push_back(job);
+  }
+  return cluster;
+}
+
+/// Shares that no type and no job can have. Empty if there are none.
+std::string faults(const TypedCluster& cluster, const TimeShares& shares) {
+  const std::size_t k = cluster.capacity.size();
+  std::vector<double> used(k);
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < k; ++j) {
+      const double x = shares.x[i * k + j];
+      if (x < 0) return "a negative share";
+      sum += x;
+      used[j] += x * cluster.jobs[i].gpus;
+    }
+    if (sum > 1 + 1e-9) return "a job with more than its whole time";
+  }
+  for (std::size_t j = 0; j < k; ++j)
+    if (used[j] > cluster.capacity[j] + 1e-9 * (1 + cluster.capacity[j])) return "a type with more than its GPUs";
+  return {};
+}
+
+TypedCluster two_jobs(std::vector<double> capacity) {
+  TypedCluster cluster{.capacity = std::move(capacity), .prices = {}, .jobs = {}};
+  for (const std::vector<double>& rates : {std::vector<double>{0.5, 1, 2}, std::vector<double>{1, 2, 3}}) {
+    TypedJob job;
+    job.rates = rates;
+    cluster.jobs.push_back(job);
+  }
+  cluster.jobs[0].left = 300;
+  cluster.jobs[1].left = 500;
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("shares: two jobs on three types, as fractions") {
+  CHECK(max_min_shares(two_jobs({3, 2, 1}), false, false).value == near(48.0 / 31));
+  CHECK(max_min_shares(two_jobs({1, 1, 1}), false, false).value == near(24.0 / 19));
+  for (const auto& capacity : {std::vector<double>{3, 2, 1}, std::vector<double>{1, 1, 1}}) {
+    CHECK(makespan_shares(two_jobs(capacity)).value == near(200));
+    CHECK(least_cost_shares(two_jobs(capacity)).value == near(4));
+  }
+  CHECK(finish_time_fair_shares(two_jobs({3, 2, 1})).value == near(31.0 / 48));
+  CHECK(finish_time_fair_shares(two_jobs({1, 1, 1})).value == near(19.0 / 24));
+}
+
+TEST_CASE("shares: on one type max-min is equal shares up to the demand, and the makespan a bound") {
+  TypedCluster cluster{.capacity = {4}, .prices = {}, .jobs = {}};
+  for (const double left : {100.0, 10.0, 30.0, 20.0, 40.0, 60.0}) {
+    TypedJob job;
+    job.rates = {1};
+    job.left = left;
+    cluster.jobs.push_back(job);
+  }
+  const TimeShares fair = max_min_shares(cluster, false, false);
+  for (const double x : fair.x) CHECK(x == near(4.0 / 6));
+  CHECK(makespan_shares(cluster).value == near(100));  // the longest
+  cluster.capacity = {2};
+  CHECK(makespan_shares(cluster).value == near(130));  // all work over the GPUs
+}
+
+TEST_CASE("shares: twice the weight is twice the level") {
+  TypedCluster cluster{.capacity = {1, 1}, .prices = {}, .jobs = {}};
+  for (int i = 0; i < 4; ++i) {
+    TypedJob job;
+    job.rates = {1, 3};
+    job.weight = i == 0 ? 2 : 1;
+    cluster.jobs.push_back(job);
+  }
+  const TimeShares shares = max_min_shares(cluster, false, true);
+  const auto rate = [&](std::size_t i) { return shares.x[2 * i] + 3 * shares.x[2 * i + 1]; };
+  CHECK(rate(0) == near(2 * rate(1), 1e-9));
+}
+
+TEST_CASE("shares: the optimum is that of the whole linear program by a plain simplex method") {
+  const std::uint64_t rounds = effort<std::uint64_t>(400);
+  for (std::uint64_t seed = 0; seed < rounds; ++seed) {
+    CAPTURE(seed);
+    const TypedCluster cluster = random_typed(seed);
+    const ShareProgram program = program_of(cluster);
+    const std::vector<double> none(cluster.jobs.size()), all(cluster.jobs.size(), 1);
+    const TimeShares level = program.max_level(none, all);
+    CHECK(level.value == near_absolute(slow_optimum(cluster, {}), 1e-9));
+    CHECK(faults(cluster, level) == "");
+    std::vector<double> values;
+    for (const TypedJob& job : cluster.jobs)
+      for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
+        values.push_back(rate_on(cluster, job, j) / static_cast<double>(j + 1));
+    const TimeShares sum = program.max_sum(values, none);
+    CHECK(sum.value == near_absolute(slow_optimum(cluster, values), 1e-8));
+    CHECK(faults(cluster, sum) == "");
+  }
+}
+
+TEST_CASE("shares: a sum with bases gives each job its base, or says that it can't") {
+  TypedCluster cluster = two_jobs({1, 1, 1});
+  const ShareProgram program = program_of(cluster);
+  const std::vector<double> values = {0.5, 1, 2, 1, 2, 3};
+  // Free, the first job has the third type and the second job the second one: 2 + 2. The second needs 2.5 for itself.
+  const TimeShares bound = program.max_sum(values, std::vector<double>{0, 2.5});
+  CHECK(bound.feasible);
+  double second = 0;
+  for (std::size_t j = 0; j < 3; ++j) second += program.rate(1, j) * bound.x[3 + j];
+  CHECK(second >= 2.5 - 1e-9);
+  CHECK(bound.value == near(4, 1e-9));  // half of the time they change places: 1.5 + 2.5
+  CHECK_FALSE(program.max_sum(values, std::vector<double>{2, 2.5}).feasible);
+}
+
+TEST_CASE("shares: water filling leaves no level that could rise without lowering one that is not larger") {
+  const std::uint64_t rounds = effort<std::uint64_t>(150);
+  for (std::uint64_t seed = 1000; seed < 1000 + rounds; ++seed) {
+    CAPTURE(seed);
+    const TypedCluster cluster = random_typed(seed);
+    const ShareProgram program = program_of(cluster);
+    const std::size_t n = cluster.jobs.size();
+    std::vector<double> levels;
+    const TimeShares shares = program.water_fill(std::vector<double>(n, 1), levels);
+    CHECK(faults(cluster, shares) == "");
+    for (std::size_t i = 0; i < n; ++i) {
+      double reached = 0;
+      for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
+        reached += program.rate(i, j) * shares.x[i * cluster.capacity.size() + j];
+      CHECK(reached >= levels[i] - 1e-9 * (1 + levels[i]));
+      // Hold those that are not larger, forget the others, and let this one rise.
+      std::vector<double> base(n), slope(n);
+      for (std::size_t other = 0; other < n; ++other)
+        if (other != i && levels[other] <= levels[i] * (1 + 1e-9)) base[other] = levels[other] * (1 - 1e-12);
+      slope[i] = 1;
+      CHECK(program.max_level(base, slope, shares.x).value <= levels[i] * (1 + 1e-7));
+    }
+  }
+}
+
+TEST_CASE("shares: faster GPUs for all by the same factor change no share, and knowing types never costs fairness") {
+  for (std::uint64_t seed = 2000; seed < 2000 + effort<std::uint64_t>(50); ++seed) {
+    CAPTURE(seed);
+    const TypedCluster cluster = random_typed(seed);
+    TypedCluster faster = cluster;
+    for (TypedJob& job : faster.jobs)
+      for (double& rate : job.rates) rate *= 4;  // a power of two: exact
+    CHECK(max_min_shares(cluster, false, true).x == max_min_shares(faster, false, true).x);
+    const TimeShares aware = max_min_shares(cluster, false, false), agnostic = max_min_shares(cluster, true, false);
+    const std::vector<double> levels = levels_of(cluster, agnostic, false);
+    CHECK(aware.value >= *std::ranges::min_element(levels) - 1e-9);
+    // A job can always have its part of the whole cluster.
+    double gpus = 0;
+    for (const double each : cluster.capacity) gpus += each;
+    CHECK(aware.value >= std::min(1.0, gpus / static_cast<double>(cluster.jobs.size())) - 1e-9);
+  }
+}
+
+TEST_CASE("shares: with ages the finish-time fairness is the least for which the rates can be had") {
+  TypedCluster cluster = two_jobs({1, 1, 1});
+  cluster.jobs[0].age = 400;
+  cluster.jobs[0].isolated = 100;
+  const TimeShares fair = finish_time_fair_shares(cluster);
+  const std::vector<double> equal = equal_share_rates(cluster);
+  double worst = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TypedJob& job = cluster.jobs[i];
+    double rate = 0;
+    for (std::size_t j = 0; j < 3; ++j) rate += job.rates[j] * fair.x[3 * i + j];
+    worst = std::max(worst, (job.age + job.left / rate) / (job.isolated + job.left / equal[i]));
+  }
+  CHECK(worst == near(fair.value, 1e-9));
+  // The first job can't be faster than on the third type: (400 + 300 / 2) / (100 + 300 / (7 / 6)).
+  CHECK(equal[0] == near(3.5 / 3));
+  CHECK(fair.value >= 550 / (100 + 300 / (3.5 / 3)) - 1e-9);
+}
+
+TEST_CASE("shares: deadlines that can't all be met are dropped, and jobs that can't run get nothing") {
+  TypedCluster cluster = two_jobs({1, 1, 1});
+  cluster.prices = {1, 1, 1};
+  cluster.jobs[1].time_left = 500 / 2.5;
+  CHECK(least_cost_shares(cluster).feasible);
+  cluster.jobs[0].time_left = 150;
+  cluster.jobs[1].time_left = 170;
+  CHECK(least_cost_shares(cluster).value == near(4));
+  cluster.jobs[0].rates = {0, 0, 0};
+  for (const TimeShares& shares : {max_min_shares(cluster, false, false), max_min_shares(cluster, false, true),
+                                   makespan_shares(cluster), finish_time_fair_shares(cluster), equal_shares(cluster)})
+    for (std::size_t j = 0; j < 3; ++j) CHECK(shares.x[j] == 0);
+}

@@ -1,0 +1,290 @@
+// Clusters of several types of servers: who runs where, how fast, and what the results say of it. Times are in seconds.
+
+#include "sim/cluster.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Two old servers of 2 GPUs and one new server of 4.
+ClusterSpec mixed() {
+  ClusterSpec spec;
+  spec.servers = 3;
+  spec.gpus_per_server = 4;
+  spec.gpu_memory = Bytes{100};
+  spec.types = {{"old", 2, 2, Bytes{50}, 1.0}, {"new", 1, 4, Bytes{100}, 3.0}};
+  return spec;
+}
+
+JobSpec job_of(int gpus, std::int64_t duration_s, std::int32_t pace = -1) {
+  JobSpec job;
+  job.gpus = gpus;
+  job.duration = Time::seconds(duration_s);
+  job.pace = pace;
+  return job;
+}
+
+/// The first GPUs that fit, of the servers that the job may use.
+class FirstOfType final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    for (GpuId gpu = cluster.next_gpu(job, GpuId{0U}); gpu.valid() && chosen.size() < wanted(job);
+         gpu = cluster.next_gpu(job, GpuId{gpu.index() + 1}))
+      chosen.push_back(gpu);
+    if (chosen.size() < wanted(job)) chosen.clear();
+  }
+
+ private:
+  static std::size_t wanted(const JobView& job) { return static_cast<std::size_t>(job.gpus); }
+};
+
+RunResult run_on(const ClusterSpec& cluster, Workload workload, const SchedulingRules& rules = {},
+                 const Setup& setup = {}, std::unique_ptr<SchedulingPolicy> scheduling = nullptr) {
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j)
+    workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
+  PolicySet policies = policies_of(setup, {});
+  policies.placement = std::make_unique<FirstOfType>();
+  if (scheduling) policies.scheduling = std::move(scheduling);
+  SimulationOptions options;
+  options.rules = rules;
+  const std::size_t jobs = workload.jobs.size();
+  Simulation simulation{cluster, std::move(workload), std::move(policies),
+                        std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), jobs),
+                        std::move(options)};
+  return simulation.run();
+}
+
+/// Twice as fast on `new` as on `old`, where its duration holds.
+const std::vector<JobPace> kFasterOnNew = {{.together = kNominalPace}, {.together = kNominalPace / 2}};
+const std::vector<JobPace> kOnlyOld = {{.together = kNominalPace}, {.together = 0}};
+
+}  // namespace
+
+TEST_CASE("types: GPUs that a smaller server lacks are never free, and free GPUs are counted by type") {
+  Capacity capacity{mixed()};
+  CHECK(capacity.free_gpus() == 8);
+  CHECK(capacity.free_gpus_on(-1, 0) == 4);
+  CHECK(capacity.free_gpus_on(-1, 1) == 4);
+  CHECK(capacity.free_gpus(ServerId{0U}) == 2);
+  CHECK(capacity.servers_of(-1, 0) == ServerRange{0, 2});
+  CHECK(capacity.servers_of(-1, 1) == ServerRange{2, 3});
+  JobSpec small = job_of(1, 1);
+  const RankDemand rank{small};
+  CHECK(capacity.fits(GpuId{1U}, rank));
+  CHECK_FALSE(capacity.fits(GpuId{2U}, rank));  // server 0 has GPUs 0 and 1; server 1 begins at 4
+  CHECK(capacity.next_gpu(rank, GpuId{2U}, {0, 3}) == GpuId{4U});
+  capacity.take(GpuId{4U}, rank);
+  CHECK(capacity.free_gpus_on(-1, 0) == 3);
+  CHECK(capacity.free_gpus_on(-1, 1) == 4);
+  CHECK(gpus_on(mixed(), {0, 3}) == 8);
+  CHECK(type_of(mixed(), ServerId{1U}) == 0);
+  CHECK(type_of(mixed(), ServerId{2U}) == 1);
+}
+
+TEST_CASE("types: a virtual cluster has its own servers of each type") {
+  ClusterSpec spec = mixed();
+  spec.vcs = {{.servers = {0, 1}}};
+  Capacity capacity{spec};
+  CHECK(capacity.free_gpus_on(0, 0) == 2);
+  CHECK(capacity.free_gpus_on(0, 1) == 0);
+  CHECK(capacity.free_gpus_on(-1, 0) == 2);
+  CHECK(capacity.free_gpus_on(-1, 1) == 4);
+  CHECK(capacity.servers_of(0, 1).size() == 0);
+}
+
+TEST_CASE("types: a job goes to the type on which it is faster, and takes its time there") {
+  Workload workload;
+  workload.paces = {kFasterOnNew};
+  workload.jobs = {job_of(4, 10, 0), job_of(4, 10, 0)};
+  const RunResult result = run_on(mixed(), workload);
+  CHECK(result.jobs[0].server_type == "new");
+  CHECK(result.jobs[0].finish == Time::seconds(5));
+  CHECK(result.jobs[1].server_type == "old");
+  CHECK(result.jobs[1].finish == Time::seconds(10));
+  CHECK(result.jobs[1].servers == 2);
+  CHECK(result.gpus.size() == 8);
+  REQUIRE(result.types.size() == 2);
+  CHECK(result.types[0].busy == GpuTime{Time::seconds(10), 4});
+  CHECK(result.types[1].busy == GpuTime{Time::seconds(5), 4});
+  CHECK(result.types[0].utilisation == near(1));
+  CHECK(result.types[1].utilisation == near(0.5));
+  CHECK(result.types[1].gpus == 4);
+}
+
+TEST_CASE("types: a pace of its own on several servers replaces the penalty for scattering") {
+  Workload workload;
+  workload.paces = {{{.together = kNominalPace, .spread = 3 * kNominalPace}, {.together = 0}}};
+  workload.jobs = {job_of(1, 10), job_of(2, 10, 0)};
+  SchedulingRules rules;
+  rules.scatter_penalty = {2000};
+  CHECK(run_on(mixed(), workload, rules).jobs[1].finish == Time::seconds(30));  // A is on server 0
+  workload.paces[0][0].spread = 0;
+  CHECK(run_on(mixed(), workload, rules).jobs[1].finish == Time::seconds(20));
+}
+
+TEST_CASE("types: a gang never has servers of two types, and waits though GPUs are free") {
+  Workload workload;
+  workload.jobs = {job_of(3, 10), job_of(2, 4), job_of(4, 1)};
+  const RunResult result = run_on(mixed(), workload);
+  CHECK(result.jobs[0].server_type == "old");
+  CHECK(result.jobs[1].server_type == "new");
+  CHECK(result.jobs[2].start == Time::seconds(4));  // one GPU of `old` and two of `new` are free before
+}
+
+TEST_CASE("types: a job that demands a type waits for it") {
+  ClusterSpec spec = mixed();
+  spec.demanded = {"old", "older"};
+  Workload workload;
+  workload.gpu_types = spec.demanded;
+  workload.jobs = {job_of(4, 10), job_of(4, 7), job_of(1, 1)};
+  for (JobSpec& job : workload.jobs) job.gpu_type = 0;
+  workload.jobs[2].gpu_type = 1;
+  const RunResult result = run_on(spec, workload);
+  CHECK(result.jobs[1].start == Time::seconds(10));
+  CHECK(result.jobs[1].server_type == "old");
+  CHECK(result.jobs[2].state == JobState::failed);
+  CHECK(result.jobs[2].reason == "demands servers of type older, the cluster has none");
+}
+
+TEST_CASE("types: what no type can run is refused with the reason on each") {
+  const ClusterSpec spec = mixed();
+  Workload workload;
+  workload.paces = {kOnlyOld, {{.together = 0}, {.together = 0}}};
+  workload.jobs = {job_of(5, 1), job_of(1, 1, 0), job_of(1, 1, 1)};
+  workload.jobs[1].memory_per_gpu = Bytes{60};
+  const RunResult result = run_on(spec, workload);
+  CHECK(result.jobs[0].reason ==
+        "has no type of server that can run it: on old it needs 5 GPUs, they have 4; on new it needs 5 GPUs, they "
+        "have 4");
+  CHECK(result.jobs[1].reason ==
+        "has no type of server that can run it: on old it needs 60 bytes of GPU memory, a GPU has 50");
+  CHECK(result.jobs[2].reason == "has no throughput on any type of server");
+}
+
+TEST_CASE("types: a preempted job goes on where it is placed next, at the pace of that type") {
+  // B is urgent and can only run on `new`. A has done 2 of its 10 s there by then, in 1 s; the rest takes 8 s on `old`.
+  class Urgent final : public SchedulingPolicy {
+   public:
+    [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
+    void queued(const JobView& job) override { waiting_.push_back(job.id); }
+    void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+      for (const JobId job : std::exchange(waiting_, {})) {
+        if (actions.start(job)) continue;
+        const JobId first{0U};
+        if (cluster.job(first).running && actions.start_preempting(job, {&first, 1})) continue;
+        waiting_.push_back(job);
+      }
+      for (const JobId job : std::exchange(waiting_, {}))
+        if (!actions.start(job)) waiting_.push_back(job);
+    }
+
+   private:
+    std::vector<JobId> waiting_;
+  };
+  Workload workload;
+  workload.paces = {kFasterOnNew, {{.together = 0}, {.together = kNominalPace}}};
+  workload.jobs = {job_of(4, 10, 0), job_of(4, 100, 1)};
+  workload.jobs[1].submit = Time::seconds(1);
+  SchedulingRules rules;
+  rules.preemption.restart = Time::seconds(3);
+  const RunResult result = run_on(mixed(), workload, rules, {}, std::make_unique<Urgent>());
+  CHECK(result.jobs[1].start == Time::seconds(1));
+  CHECK(result.jobs[0].server_type == "old");
+  CHECK(result.jobs[0].finish == Time::seconds(1 + 3 + 8));
+  CHECK(result.jobs[0].overhead == Time::seconds(3));
+  CHECK(result.jobs[0].starts == 2);
+  CHECK(result.jobs[0].compute == GpuTime{Time::seconds(10), 4});  // of its duration
+  CHECK(*result.jobs[0].cost == near((1 * 4 * 3.0 + 11 * 4 * 1.0) / 3600));
+  CHECK(summarise(result).restarts == 1);
+}
+
+TEST_CASE("types: a job of iterations computes as fast as its servers do") {
+  IterationGraph graph;
+  const RoleId worker = graph.add_role("worker", 1);
+  graph.add_compute("forward", worker, Time::seconds(2));
+  Workload workload;
+  workload.graphs = {graph, graph.with_compute_times(0.5)};
+  CHECK(workload.graphs[1].compute_total() == GpuTime{Time::seconds(1), 1});
+  workload.paces = {
+      {{.together = kNominalPace, .spread = 0, .graph = 0}, {.together = kNominalPace / 2, .spread = 0, .graph = 1}}};
+  for (int j = 0; j < 5; ++j) {
+    JobSpec job;
+    job.iterations = 10;
+    job.pace = 0;
+    job.memory_per_gpu = Bytes{100};  // a whole GPU
+    workload.jobs.push_back(job);
+  }
+  ClusterSpec spec = mixed();
+  spec.types[0].gpu_memory = Bytes{100};
+  const RunResult result = run_on(spec, workload);
+  for (int j = 0; j < 4; ++j) CHECK(result.jobs[static_cast<std::size_t>(j)].finish == Time::seconds(10));
+  CHECK(result.jobs[4].finish == Time::seconds(20));
+  CHECK(result.jobs[4].server_type == "old");
+  CHECK(result.jobs[4].compute == GpuTime{Time::seconds(20), 1});
+}
+
+TEST_CASE("types: a job of iterations that moves keeps its iterations, and its computing adds up over both graphs") {
+  // Alone on `new` it does an iteration in 1 s; after 4 s it is moved to `old`, where an iteration takes 2 s.
+  class Mover final : public SchedulingPolicy {
+   public:
+    [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.remaining_service.ns(); }
+    void queued(const JobView& job) override { left_s_.push_back(job.remaining_service.to_seconds()); }
+    [[nodiscard]] bool idle_passes() const override { return true; }
+    [[nodiscard]] Time next_decision(const ClusterView& cluster) override {
+      return cluster.now() < Time::seconds(4) ? Time::seconds(4) : Time::never();
+    }
+    void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+      const JobId job{0U};
+      if (cluster.now() == Time{}) CHECK(actions.start_on(job, 1));
+      if (cluster.now() != Time::seconds(4)) return;
+      actions.preempt(job);
+      CHECK(actions.start_on(job, 0));
+    }
+    explicit Mover(std::vector<double>& left_s) : left_s_{left_s} {}
+
+   private:
+    std::vector<double>& left_s_;
+  };
+  IterationGraph graph;
+  graph.add_compute("forward", graph.add_role("worker", 1), Time::seconds(2));
+  Workload workload;
+  workload.graphs = {graph, graph.with_compute_times(0.5)};
+  workload.paces = {
+      {{.together = kNominalPace, .spread = 0, .graph = 0}, {.together = kNominalPace / 2, .spread = 0, .graph = 1}}};
+  JobSpec job;
+  job.iterations = 10;
+  job.pace = 0;
+  workload.jobs.push_back(job);
+  std::vector<double> left_s;
+  const RunResult result = run_on(mixed(), workload, {}, {}, std::make_unique<Mover>(left_s));
+  CHECK(result.jobs[0].finish == Time::seconds(4 + 6 * 2));
+  CHECK(result.jobs[0].compute == GpuTime{Time::seconds(4 + 12), 1});
+  CHECK(result.jobs[0].iterations_done == 10);
+  CHECK(left_s == std::vector<double>{20, 12});  // waiting, it counts with the computing of its own graph
+}
+
+TEST_CASE("types: bad types and paces are refused") {
+  ClusterSpec spec = mixed();
+  Workload workload;
+  workload.jobs = {job_of(1, 1, 0)};
+  CHECK_THROWS_WITH_AS(run_on(spec, workload), "job `A`: it has no pace", InputError);
+  workload.paces = {{{.together = kNominalPace}}};
+  CHECK_THROWS_WITH_AS(run_on(spec, workload), "a job needs a pace on each type of server", InputError);
+  workload.paces = {kOnlyOld};
+  workload.jobs[0].deadline = Time{};
+  CHECK_THROWS_WITH_AS(run_on(spec, workload), "job `A`: its deadline is not after its submission", InputError);
+  workload.jobs[0].deadline.reset();
+  spec.servers = 4;
+  CHECK_THROWS_AS(run_on(spec, workload), InputError);
+}

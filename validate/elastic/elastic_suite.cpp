@@ -1,0 +1,180 @@
+#include "validate/elastic/elastic_suite.hpp"
+
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
+#include "text/json_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+constexpr double kOptimumTolerance = 1e-9;
+constexpr const char* kGavelTypes[] = {"k80", "p100", "v100"};
+
+/// Fields of a row of a trace, which tabs separate.
+enum GavelField : std::size_t { kJobType, kSteps = 5, kScale = 6, kGavelFields = 10 };
+
+double number_of(const JsonValue& value) {
+  double number = 0;
+  std::from_chars(value.text.data(), value.text.data() + value.text.size(), number);
+  return number;
+}
+
+std::vector<std::string> split_tabs(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream rest{line};
+  for (std::string field; std::getline(rest, field, '\t');) fields.push_back(field);
+  return fields;
+}
+
+/// Prints our figure beside the reference; true if it is within the tolerance, and within the digits of the reference.
+bool row(std::FILE* out, std::string_view what, double reference, double ours, int decimals) {
+  const double rounding = 0.5000001 * std::pow(10.0, -decimals);
+  const bool holds = std::abs(ours - reference) <= std::max(kOptimumTolerance * std::abs(reference), rounding);
+  fmt::print(out, "  {:<46}{:>18.{}f}{:>18.{}f}{:>11.1e}  {}\n", what, reference, decimals, ours, decimals,
+             ours / reference - 1, holds ? "ok" : "FAILED");
+  return holds;
+}
+
+/// Without the types that a job can't use the comparison would be of another program: the released one counts every
+/// rate as 1.
+TypedCluster with_rates_of_one(TypedCluster cluster) {
+  for (TypedJob& job : cluster.jobs) std::fill(job.rates.begin(), job.rates.end(), 1);
+  return cluster;
+}
+
+bool check_trace(std::FILE* out, const GavelOptima& optima, TypedCluster cluster) {
+  const auto name = [&](std::string_view objective) { return fmt::format("{}, {}", optima.trace, objective); };
+  bool holds = row(out, name("max-min"), optima.max_min, max_min_shares(cluster, false, false).value, 9);
+  holds = row(out, name("max-min agnostic"), optima.agnostic,
+              max_min_shares(with_rates_of_one(cluster), false, false).value, 9) &&
+          holds;
+  holds = row(out, name("makespan [s]"), optima.makespan_s, makespan_shares(cluster).value, 6) && holds;
+  holds = row(out, name("finish-time fairness"), optima.rho, finish_time_fair_shares(cluster).value, 9) && holds;
+  holds = row(out, name("work"), optima.work, least_cost_shares(cluster).value, 6) && holds;
+  cluster.prices.assign(std::begin(kGavelPrices), std::end(kGavelPrices));
+  return row(out, name("work for its price"), optima.work_for_price, least_cost_shares(cluster).value, 6) && holds;
+}
+
+bool check_water_filling(std::FILE* out, const TypedCluster& cluster) {
+  // Levels of medium_test, rising, and how often each is there.
+  constexpr std::pair<double, int> kLevels[] = {{1.426375, 2}, {1.510825, 2},  {1.591358, 1},
+                                                {1.594736, 2}, {1.646048, 12}, {1.745799, 1}};
+  std::vector<double> levels = levels_of(cluster, max_min_shares(cluster, false, true), false);
+  std::sort(levels.begin(), levels.end());
+  bool holds = true;
+  std::size_t at = 0;
+  for (const auto& [level, times] : kLevels) {
+    for (int i = 0; i < times; ++i, ++at) {
+      if (i > 0 && std::abs(levels[at] - levels[at - 1]) > kOptimumTolerance) holds = false;
+    }
+    holds =
+        row(out, fmt::format("medium_test, water filling, level of {} jobs", times), level, levels[at - 1], 6) && holds;
+  }
+  return holds;
+}
+
+/// Two jobs of one GPU on k80, p100 and v100, by hand.
+bool check_two_jobs(std::FILE* out) {
+  bool holds = true;
+  for (const auto& [capacity, level, rho] : {std::tuple{std::vector<double>{3, 2, 1}, 48.0 / 31, 31.0 / 48},
+                                             {std::vector<double>{1, 1, 1}, 24.0 / 19, 19.0 / 24}}) {
+    TypedCluster cluster{.capacity = capacity, .prices = {}, .jobs = {}};
+    for (const auto& [rates, left] :
+         {std::pair{std::vector<double>{0.5, 1, 2}, 300.0}, {std::vector<double>{1, 2, 3}, 500.0}}) {
+      TypedJob job;
+      job.rates = rates;
+      job.left = left;
+      cluster.jobs.push_back(job);
+    }
+    const std::string name = fmt::format("two jobs on {:g}:{:g}:{:g}", capacity[0], capacity[1], capacity[2]);
+    holds = row(out, name + ", max-min", level, max_min_shares(cluster, false, false).value, 9) && holds;
+    holds = row(out, name + ", finish-time fairness", rho, finish_time_fair_shares(cluster).value, 9) && holds;
+    holds = row(out, name + ", makespan [s]", 200, makespan_shares(cluster).value, 6) && holds;
+    holds = row(out, name + ", work", 4, least_cost_shares(cluster).value, 9) && holds;
+  }
+  return holds;
+}
+
+}  // namespace
+
+std::span<const GavelOptima> gavel_optima() {
+  static const GavelOptima kOptima[] = {
+      {"small_test", {6, 4, 2}, .738469652, .6, 176.273578, .812491073, 506.948380, 1306.804901},
+      {"medium_test", {24, 16, 8}, 1.426374975, 1, 15148.008919, .701077920, 554.527896, 1185.930965},
+      {"artifact_evaluation", {2, 2, 2}, .487095607, .4, 3985.117406, .821194020, 218.494268, 493.919153},
+      {"max_min_fairness", {24, 16, 8}, .565235754, .5, 50325.921200, .884586647, 834.728906, 2286.416937},
+  };
+  return kOptima;
+}
+
+std::string gavel_folder() {
+  const char* const data = std::getenv("CONTEND_DATA");
+  return (std::filesystem::path{data != nullptr ? data : "../shared/data"} / "traces" / "gavel").string();
+}
+
+std::optional<TypedCluster> read_gavel_trace(const GavelOptima& optima) {
+  const std::filesystem::path folder = gavel_folder();
+  const std::string rates_path = (folder / "simulation_throughputs.json").string();
+  const std::string trace_path = (folder / "physical" / fmt::format("{}.trace", optima.trace)).string();
+  if (!std::filesystem::exists(rates_path) || !std::filesystem::exists(trace_path)) return std::nullopt;
+  const JsonValue rates = read_json(*open_file(rates_path), rates_path);
+  TypedCluster cluster{.capacity = optima.capacity, .prices = {}, .jobs = {}};
+  std::istringstream lines{read_file(trace_path)};
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> fields = split_tabs(line);
+    if (fields.size() < kGavelFields) throw InputError{fmt::format("{}: a row has too few fields", trace_path)};
+    TypedJob job;
+    job.gpus = std::stod(fields[kScale]);
+    job.left = std::stod(fields[kSteps]);
+    const std::string key = fmt::format("('{}', {})", fields[kJobType], fields[kScale]);
+    for (const char* type : kGavelTypes) {
+      const JsonValue* of_type = rates.find(type);
+      const JsonValue* of_job = of_type != nullptr ? of_type->find(key) : nullptr;
+      const JsonValue* alone = of_job != nullptr ? of_job->find("null") : nullptr;
+      if (alone == nullptr) throw InputError{fmt::format("{}: no throughput of {} on {}", rates_path, key, type)};
+      job.rates.push_back(number_of(*alone));
+    }
+    cluster.jobs.push_back(std::move(job));
+  }
+  return cluster;
+}
+
+int validate_elastic(std::FILE* out) {
+  fmt::print(
+      out,
+      "elastic: optima of policies over types of servers. Held: within 1e-9 of the reference, or within its last "
+      "digit\n\n  {:<46}{:>18}{:>18}{:>11}  verdict\n",
+      "by hand", "reference", "ours", "off by");
+  bool holds = check_two_jobs(out);
+  fmt::print(out, "\n  Gavel's traces, all jobs at once, by a linear program solver\n");
+  int skipped = 0;
+  for (const GavelOptima& optima : gavel_optima()) {
+    const std::optional<TypedCluster> cluster = read_gavel_trace(optima);
+    if (!cluster) {
+      ++skipped;
+      continue;
+    }
+    holds = check_trace(out, optima, *cluster) && holds;
+    if (optima.trace == "medium_test") holds = check_water_filling(out, *cluster) && holds;
+  }
+  if (skipped > 0)
+    fmt::print(out, "  traces skipped: {}; they are not in {} (set CONTEND_DATA)\n", skipped, gavel_folder());
+  fmt::print(out, "\nelastic: {}{}\n", holds ? "passed" : "FAILED",
+             skipped == 0 ? "" : ", the part that needs data skipped");
+  return holds ? 0 : 1;
+}
+
+}  // namespace contend
